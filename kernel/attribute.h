@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/attribute.h - every parameter of the program, described once.
+//
+// A module describes the fields of its config struct in a table: path, type, range, default, one
+// line of help. Scenario files, --set PATH=VALUE, `rocesim params` and the reference page in docs/
+// are all made from these tables, and defaults exist nowhere else: sim_attrs_default fills a struct.
+#ifndef KERNEL_ATTRIBUTE_H
+#define KERNEL_ATTRIBUTE_H
+
+#include "kernel/base.h"
+#include "kernel/random.h"
+
+// clang-format off
+typedef enum sim_attr_type {   // field type    written as
+    SIM_ATTR_BOOL,             // bool          true, false, on, off
+    SIM_ATTR_COUNT,            // uint64_t      12, 4096
+    SIM_ATTR_BYTES,            // uint64_t      64KB (1000), 64KiB (1024), 9MB, 100 (bytes)
+    SIM_ATTR_TIME,             // sim_time_t    1us, 0.5ns, 20ms, 300ps, 2s; never
+    SIM_ATTR_RATE,             // uint64_t      100Gbps, 2.5Gbps, 40Mbps (bit/s)
+    SIM_ATTR_RATIO,            // sim_ratio_t   0.2, 1/8, 20%
+    SIM_ATTR_ENUM,             // uint32_t      one of choices, stored as its index
+    SIM_ATTR_STRING,           // char *        owned by the struct (sim_free)
+    SIM_ATTR_PRIORITIES,       // uint8_t       [3, 4] or 3 or []: a bit per priority 0..7
+    SIM_ATTR_WEIGHTS,          // uint32_t[8]   [1, 1, 1, 4, 1, 1, 1, 1] or one for all
+} sim_attr_type_t;
+// clang-format on
+
+// COUNT, BYTES, TIME and RATE fields may be left to the program where the table says auto_ok.
+#define SIM_AUTO (UINT64_MAX - 1)
+
+typedef struct sim_attr {
+    const char *path; // dotted, kebab-case: "switch.ecn.kmin"
+    sim_attr_type_t type;
+    bool auto_ok; // "auto" is accepted and stored as SIM_AUTO
+    size_t offset;
+    const char *default_text; // in the user's words; parsed like input
+    const char *min_text;     // inclusive; NULL: none. Same syntax as values.
+    const char *max_text;
+    const char *choices; // ENUM: "strict|dwrr", in the order of the C enum
+    const char *help;    // one line, ends without a full stop
+} sim_attr_t;
+
+// The attributes of one config struct.
+typedef struct sim_attr_table {
+    const char *prefix; // "switch": every path begins with it and a dot
+    const char *scope;  // "simulation", "node", "application": who can have a value of its own
+    size_t config_bytes;
+    const sim_attr_t *attrs;
+    size_t count;
+} sim_attr_table_t;
+
+// Fills config with the defaults. Strings are allocated.
+void sim_attrs_default(const sim_attr_table_t *table, void *config);
+// Frees the strings of config, not config.
+void sim_attrs_fini(const sim_attr_table_t *table, void *config);
+// Deep copy of a config struct into uninitialised memory.
+void sim_attrs_copy(const sim_attr_table_t *table, void *to, const void *from);
+
+// The attribute with that full path, or NULL.
+const sim_attr_t *sim_attr_find(const sim_attr_table_t *table, const char *path);
+
+// Parses text (a scalar, or "[a, b]" for lists) into the field. On error the field is unchanged and
+// message says what was expected, with the unit and the range.
+SIM_MUST_CHECK sim_err_t sim_attr_set(const sim_attr_t *attr,
+                                      void *config,
+                                      const char *text,
+                                      sim_message_t *message);
+// The value in the syntax that sim_attr_set reads back to the same value; free with sim_free.
+char *sim_attr_get(const sim_attr_t *attr, const void *config);
+
+// The scalar parsers behind it, for text that is not in a table. Exact: no rounding through
+// floating point; a value finer than the unit (0.5 bytes) is an error.
+SIM_MUST_CHECK sim_err_t sim_parse_bytes(const char *text, uint64_t *bytes, sim_message_t *message);
+SIM_MUST_CHECK sim_err_t sim_parse_time(const char *text, sim_time_t *time_ps, sim_message_t *message);
+SIM_MUST_CHECK sim_err_t sim_parse_rate(const char *text, uint64_t *rate_bps, sim_message_t *message);
+SIM_MUST_CHECK sim_err_t sim_parse_count(const char *text, uint64_t *count, sim_message_t *message);
+SIM_MUST_CHECK sim_err_t sim_parse_ratio(const char *text, sim_ratio_t *ratio, sim_message_t *message);
+
+// The nearest of count names to text (Damerau-Levenshtein, at most a third of its length away), or
+// NULL: for "did you mean".
+const char *sim_nearest_name(const char *text, const char *const *names, size_t count);
+
+#endif // KERNEL_ATTRIBUTE_H

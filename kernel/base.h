@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/base.h - the words every file of rocesim uses: time, errors, checks, memory.
+//
+// Time is picoseconds in a uint64_t (213 days). Rates are bit/s, sizes are bytes, counts are packets;
+// other units exist only where text is parsed or printed.
+//
+// Three kinds of trouble (docs: ARCHITECTURE.md):
+//   bad input from outside  -> a sim_err_t, with a message a person can act on;
+//   a bug in this program   -> SIM_CHECK, which aborts with the expression and the values;
+//   simulated misfortune    -> a result (a drop, a timeout), never an error code.
+#ifndef KERNEL_BASE_H
+#define KERNEL_BASE_H
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint64_t sim_time_t; // picoseconds since the start of the simulation
+
+#define SIM_TIME_NEVER UINT64_MAX
+#define SIM_PS_PER_NS UINT64_C(1000)
+#define SIM_PS_PER_US UINT64_C(1000000)
+#define SIM_PS_PER_MS UINT64_C(1000000000)
+#define SIM_PS_PER_S UINT64_C(1000000000000)
+
+#define SIM_LIKELY(x) __builtin_expect(!!(x), 1)
+#define SIM_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define SIM_MUST_CHECK __attribute__((warn_unused_result))
+#define SIM_PRINTF(format_index, first_index) \
+    __attribute__((format(printf, format_index, first_index)))
+#define SIM_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define SIM_CONTAINER_OF(pointer, type, member) \
+    ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+#define SIM_CACHE_LINE 64
+
+// Errors of functions that take input from outside. Zero is success.
+// clang-format off
+#define SIM_ERR_MAP(X)                                         \
+    X(SIM_OK,            0, "no error")                        \
+    X(SIM_ERR_INVALID,  -1, "invalid value")                   \
+    X(SIM_ERR_RANGE,    -2, "value out of range")              \
+    X(SIM_ERR_UNKNOWN,  -3, "unknown name")                    \
+    X(SIM_ERR_EXISTS,   -4, "name already in use")             \
+    X(SIM_ERR_STATE,    -5, "not possible in this state")      \
+    X(SIM_ERR_IO,       -6, "input or output failed")          \
+    X(SIM_ERR_STALLED,  -7, "the simulation stalled")          \
+    X(SIM_ERR_FULL,     -8, "queue is full")
+// clang-format on
+
+typedef enum sim_err {
+#define SIM_ERR_ENUM(name, value, text) name = value,
+    SIM_ERR_MAP(SIM_ERR_ENUM)
+#undef SIM_ERR_ENUM
+} sim_err_t;
+
+// Returns the fixed text of an error code; never NULL.
+const char *sim_err_text(sim_err_t error);
+
+// A message for a person, filled by the function that failed. Caller's memory.
+typedef struct sim_message {
+    char text[512];
+} sim_message_t;
+
+// Writes the message (truncating it) and returns error, so that a caller can write
+// `return sim_fail(message, SIM_ERR_RANGE, "...")`. message may be NULL.
+sim_err_t sim_fail(sim_message_t *message, sim_err_t error, const char *format, ...)
+    SIM_PRINTF(3, 4);
+
+// Always on: an invariant whose violation is a bug of this program. Aborts.
+#define SIM_CHECK(expression)                                        \
+    do {                                                             \
+        if (SIM_UNLIKELY(!(expression))) {                           \
+            sim_check_failed(__FILE__, __LINE__, #expression, NULL); \
+        }                                                            \
+    } while (0)
+
+// The same with a formatted explanation that shows the values.
+#define SIM_CHECKF(expression, ...)                                         \
+    do {                                                                    \
+        if (SIM_UNLIKELY(!(expression))) {                                  \
+            sim_check_failed(__FILE__, __LINE__, #expression, __VA_ARGS__); \
+        }                                                                   \
+    } while (0)
+
+// Dear checks (heap order, byte accounting): on in debug, fuzz and sanitizer builds only.
+#ifdef SIM_DEAR_CHECKS
+#define SIM_ASSERT(expression) SIM_CHECK(expression)
+#else
+#define SIM_ASSERT(expression) \
+    do {                       \
+        (void)sizeof(expression); \
+    } while (0)
+#endif
+
+_Noreturn void sim_check_failed(const char *file,
+                                int line,
+                                const char *expression,
+                                const char *format,
+                                ...) __attribute__((format(printf, 4, 5), cold));
+
+// Allocation that never returns NULL: exhausted memory ends the program with a message that names
+// the size asked for. Zeroed. Free with sim_free.
+void *sim_alloc(size_t size_bytes) __attribute__((malloc, alloc_size(1)));
+void *sim_alloc_array(size_t count, size_t size_bytes) __attribute__((malloc, alloc_size(1, 2)));
+// Grows (or shrinks) memory of sim_alloc; new bytes are not initialised.
+void *sim_realloc_array(void *memory, size_t count, size_t size_bytes)
+    __attribute__((alloc_size(2, 3)));
+// Aligned to a cache line, zeroed. Free with sim_free.
+void *sim_alloc_lines(size_t size_bytes) __attribute__((malloc, alloc_size(1)));
+char *sim_strdup(const char *text) __attribute__((malloc));
+// printf into memory of its own; free with sim_free.
+char *sim_format(const char *format, ...) __attribute__((malloc)) SIM_PRINTF(1, 2);
+void sim_free(void *memory); // NULL is allowed
+
+// Room for one more element in a growable array; used through SIM_GROW.
+void *sim_grow(void *memory, size_t count, size_t *capacity, size_t size_bytes);
+#define SIM_GROW(array, count, capacity) \
+    ((array) = sim_grow((array), (count), (capacity), sizeof(*(array))))
+
+// Mixes 64 bits so that every input bit changes every output bit (the finaliser of SplitMix64:
+// Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+static inline uint64_t sim_mix64(uint64_t x)
+{
+    x ^= x >> 30;
+    x *= UINT64_C(0xbf58476d1ce4e5b9);
+    x ^= x >> 27;
+    x *= UINT64_C(0x94d049bb133111eb);
+    x ^= x >> 31;
+    return x;
+}
+
+#endif // KERNEL_BASE_H

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/event.h - what a node does with time: take its next event, send, wake itself, count work.
+//
+// This is the per-event path, so the node and the worker are visible and the functions inline.
+// A kind of node is a struct that starts with a sim_node_t and one loop:
+//
+//     static void my_run(sim_node_t *node)
+//     {
+//         sim_event_t event;
+//         while (sim_node_next(node, &event)) {
+//             switch (event.kind) {
+//             case SIM_EVENT_ARRIVAL: ...event.port, event.message...
+//             case SIM_EVENT_WAKE:    ...event.port...
+//             case SIM_EVENT_TIMER:   event.timer->fn(node, event.timer);
+//
+// Cost: next and wake O(1) (wakes come nearly in order), send O(1), timers O(log timers).
+#ifndef KERNEL_EVENT_H
+#define KERNEL_EVENT_H
+
+#include "kernel/sim.h"
+#include "kernel/timer.h"
+
+// Mail slots ahead of the current window that are reached without the far path. Power of two.
+#define SIM_SLOTS 8u
+#define SIM_PORT_BITS 16u
+// A batch is padded by this many entries so that looking ahead needs no test.
+#define SIM_MAIL_PAD 6u
+
+// One message on its way: key = (time within its window << SIM_PORT_BITS) | tie order of the port.
+typedef struct sim_mail {
+    uint64_t key;
+    void *message;
+} sim_mail_t;
+
+typedef struct sim_mailbox {
+    sim_mail_t *mail;
+    uint32_t count;
+    uint32_t capacity;
+} sim_mailbox_t;
+
+typedef struct sim_wake {
+    sim_time_t time_ps;
+    uint32_t order; // tie order of the port at time_ps
+    uint32_t port;
+} sim_wake_t;
+
+typedef struct sim_worker sim_worker_t;
+typedef struct sim_unit sim_unit_t;
+
+struct sim_node {
+    // what comes next
+    const sim_mail_t *mail; // this window's arrivals from the next one on; ends in a sentinel
+    sim_time_t window_start_ps;
+    sim_time_t run_end_ps; // events at or after this must wait
+    sim_time_t wake_ps;    // of wakes[wake_first]; NEVER if none
+    sim_time_t timer_ps;   // of timers[0]; NEVER if none
+    sim_time_t now_ps;     // time of the event being run
+    uint64_t digest;
+    uint64_t tie_key; // hash of (tie seed, node)
+
+    uint64_t events;
+    sim_worker_t *worker; // the thread of execution that runs this node
+    sim_wake_t *wakes;    // sorted by (time, order), in [wake_first, wake_end)
+    uint32_t wake_first;
+    uint32_t wake_end;
+    uint32_t wake_capacity;
+    uint32_t timer_count;
+    sim_timer_entry_t *timers; // 4-ary heap by (time, sequence)
+    uint64_t timer_sequence;
+
+    // what it is
+    const sim_node_ops_t *ops;
+    sim_t *sim;
+    char *name;
+    sim_unit_t *unit;
+    uint32_t index; // order of registration
+    uint32_t timer_capacity;
+    struct sim_far *far; // messages on long channels; NULL without any
+
+    // used by units of several nodes only
+    sim_mail_t *own_mail;
+    uint32_t own_count;
+    uint32_t own_capacity;
+    uint32_t unit_position;
+};
+
+// The part of a thread of execution that sending needs; the rest is in engine_internal.h.
+struct sim_worker {
+    sim_time_t window_start_ps;
+    sim_time_t window_ps;
+    sim_time_t direct_ps; // arrivals this far behind the next window's start take the far path
+    uint32_t slot;        // of the current window
+    uint32_t index;       // of this worker
+    sim_mailbox_t *boxes; // [node][SIM_SLOTS]
+    uint64_t *active[SIM_SLOTS]; // a bit per unit that has something in that slot
+    bool slot_used[SIM_SLOTS];
+    uint64_t progress;  // anything useful, see sim_progress
+    int64_t work_count; // begun less finished, by nodes of this worker
+};
+
+struct sim_channel {
+    sim_node_t *to;
+    uint64_t tie_key;    // of `to`
+    uint32_t to_index;   // of `to`
+    uint32_t unit_index; // of `to`
+    uint32_t port;       // where messages arrive
+    bool near;           // both ends run in one unit
+    sim_time_t delay_ps;
+    sim_node_t *from;
+    sim_time_t last_ps; // latest arrival sent: order on a channel is checked
+    struct sim_far_fifo *far;
+};
+
+// Ports tying at one instant are ordered by port xor this.
+static inline uint32_t sim__tie_mask(uint64_t tie_key, sim_time_t time_ps)
+{
+    return (uint32_t)(((time_ps ^ tie_key) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SIM_PORT_BITS));
+}
+
+void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message);
+void sim__mailbox_grow(sim_worker_t *worker, sim_mailbox_t *box);
+void sim__wakes_grow(sim_node_t *node);
+sim_timer_t *sim__timer_pop(sim_node_t *node);
+
+// Sends message so that it arrives at arrive_ps, at least the channel's delay from now, and not
+// before anything sent on this channel earlier. The message belongs to the receiver from here on.
+static inline void sim_send(sim_node_t *from,
+                            sim_channel_t *channel,
+                            sim_time_t arrive_ps,
+                            void *message)
+{
+    sim_worker_t *const worker = from->worker;
+    SIM_ASSERT(arrive_ps >= from->now_ps + channel->delay_ps);
+    SIM_ASSERT(arrive_ps > channel->last_ps);
+    // Wraps for arrivals inside the current window, which only near channels may have.
+    sim_time_t ahead_ps = arrive_ps - worker->window_start_ps - worker->window_ps;
+    if (SIM_UNLIKELY(ahead_ps >= worker->direct_ps || channel->near)) {
+        sim__send_slow(from, channel, arrive_ps, message);
+        return;
+    }
+    uint32_t slot = worker->slot + 1;
+    while (ahead_ps >= worker->window_ps) {
+        ahead_ps -= worker->window_ps;
+        slot++;
+    }
+    slot &= SIM_SLOTS - 1;
+    sim_mailbox_t *const box = &worker->boxes[(size_t)channel->to_index * SIM_SLOTS + slot];
+    if (SIM_UNLIKELY(box->count == box->capacity)) {
+        sim__mailbox_grow(worker, box);
+    }
+    const uint32_t order = channel->port ^ sim__tie_mask(channel->tie_key, arrive_ps);
+    box->mail[box->count++] = (sim_mail_t){(ahead_ps << SIM_PORT_BITS) | order, message};
+    worker->active[slot][channel->unit_index >> 6] |= UINT64_C(1) << (channel->unit_index & 63);
+    worker->slot_used[slot] = true;
+}
+
+// Gives this node a wake event at `port` at time_ps >= now. Wakes cannot be cancelled.
+static inline void sim_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
+{
+    SIM_ASSERT(time_ps >= node->now_ps);
+    if (SIM_UNLIKELY(node->wake_end == node->wake_capacity)) {
+        sim__wakes_grow(node);
+    }
+    const uint32_t order = port ^ sim__tie_mask(node->tie_key, time_ps);
+    sim_wake_t *const wakes = node->wakes;
+    uint32_t i = node->wake_end++;
+    while (i > node->wake_first &&
+           (wakes[i - 1].time_ps > time_ps ||
+            (wakes[i - 1].time_ps == time_ps && wakes[i - 1].order > order))) {
+        wakes[i] = wakes[i - 1];
+        i--;
+    }
+    wakes[i] = (sim_wake_t){time_ps, order, port};
+    node->wake_ps = wakes[node->wake_first].time_ps;
+}
+
+typedef enum sim_event_kind { SIM_EVENT_ARRIVAL, SIM_EVENT_WAKE, SIM_EVENT_TIMER } sim_event_kind_t;
+
+typedef struct sim_event {
+    sim_event_kind_t kind;
+    uint32_t port; // arrival, wake
+    union {
+        void *message;      // arrival
+        sim_timer_t *timer; // timer; already disarmed
+    };
+} sim_event_t;
+
+static inline void sim__digest_event(sim_node_t *node, sim_time_t time_ps, uint64_t tag)
+{
+    const uint64_t rotated = (node->digest << 27) | (node->digest >> 37);
+    node->digest = (rotated ^ time_ps ^ (tag << 44)) * UINT64_C(0xd6e8feb86659fd93);
+    node->events++;
+}
+
+static inline sim_time_t sim__mail_time(const sim_node_t *node)
+{
+    return node->window_start_ps + (node->mail->key >> SIM_PORT_BITS);
+}
+
+// Takes the next event of the node; node->now_ps becomes its time. False: none before run_end_ps.
+static inline bool sim_node_next(sim_node_t *node, sim_event_t *event)
+{
+    const sim_time_t mail_ps = sim__mail_time(node);
+    if (mail_ps <= node->wake_ps && mail_ps <= node->timer_ps) {
+        if (mail_ps >= node->run_end_ps) {
+            return false;
+        }
+        const sim_mail_t *const mail = node->mail++;
+        __builtin_prefetch(mail[5].message);
+        node->now_ps = mail_ps;
+        event->kind = SIM_EVENT_ARRIVAL;
+        event->port = ((uint32_t)mail->key & ((1u << SIM_PORT_BITS) - 1)) ^
+                      sim__tie_mask(node->tie_key, mail_ps);
+        event->message = mail->message;
+        sim__digest_event(node, mail_ps, event->port);
+        return true;
+    }
+    if (node->wake_ps <= node->timer_ps) {
+        if (node->wake_ps >= node->run_end_ps) {
+            return false;
+        }
+        const sim_wake_t *const wake = &node->wakes[node->wake_first++];
+        node->now_ps = wake->time_ps;
+        event->kind = SIM_EVENT_WAKE;
+        event->port = wake->port;
+        sim__digest_event(node, wake->time_ps, (1u << SIM_PORT_BITS) | wake->port);
+        if (node->wake_first == node->wake_end) {
+            node->wake_first = node->wake_end = 0;
+            node->wake_ps = SIM_TIME_NEVER;
+        } else {
+            node->wake_ps = node->wakes[node->wake_first].time_ps;
+        }
+        return true;
+    }
+    if (node->timer_ps >= node->run_end_ps) {
+        return false;
+    }
+    node->now_ps = node->timer_ps;
+    event->kind = SIM_EVENT_TIMER;
+    event->port = 0;
+    sim__digest_event(node, node->now_ps, 2u << SIM_PORT_BITS);
+    event->timer = sim__timer_pop(node);
+    return true;
+}
+
+// True when another arrival is due at this very instant.
+static inline bool sim_node_arrivals_tie(const sim_node_t *node)
+{
+    return sim__mail_time(node) == node->now_ps;
+}
+
+// A program on this node begins (finishes) `count` pieces of work that the run should see through:
+// a run that ends with work outstanding has stalled.
+static inline void sim_work_begin(sim_node_t *node, uint32_t count)
+{
+    node->worker->work_count += count;
+}
+static inline void sim_work_end(sim_node_t *node, uint32_t count)
+{
+    node->worker->work_count -= count;
+}
+
+// Something useful happened (new data delivered, work finished): the stall detector starts anew.
+static inline void sim_progress(sim_node_t *node)
+{
+    node->worker->progress++;
+}
+
+#endif // KERNEL_EVENT_H

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/random.h - named random streams, integer-exact on every machine and compiler.
+//
+// A stream is a key and a counter: number n of a stream is a hash of (key, n), so streams are
+// independent of each other and of the order in which others are used. The key derives from
+// (seed, entity, purpose): adding an application does not change what another one draws.
+// No libm and no floating point: results are the same bits everywhere.
+#ifndef KERNEL_RANDOM_H
+#define KERNEL_RANDOM_H
+
+#include "kernel/base.h"
+
+typedef struct sim_random {
+    uint64_t key;
+    uint64_t counter;
+} sim_random_t;
+
+// A probability or a factor as the user wrote it, exactly: num / den, den > 0.
+typedef struct sim_ratio {
+    uint64_t num;
+    uint64_t den;
+} sim_ratio_t;
+
+// purpose is hashed once, here; entity is any number that names who draws (a node index...).
+void sim_random_init(sim_random_t *random, uint64_t seed, uint64_t entity, const char *purpose);
+
+static inline uint64_t sim_random_u64(sim_random_t *random)
+{
+    random->counter += UINT64_C(0x9e3779b97f4a7c15);
+    return sim_mix64(random->key ^ sim_mix64(random->counter));
+}
+
+// Uniform in [0, limit), limit >= 1, without modulo bias.
+uint64_t sim_random_below(sim_random_t *random, uint64_t limit);
+
+// True with probability ratio (num >= den: always; num == 0: never), drawing one number.
+bool sim_random_chance(sim_random_t *random, sim_ratio_t ratio);
+
+// Exponentially distributed with the given mean (1 .. 2^56), rounded to the nearest integer:
+// -mean * ln(u) by an integer logarithm whose relative error is below 2^-40.
+uint64_t sim_random_exponential(sim_random_t *random, uint64_t mean);
+
+// Shuffles 0..count-1 into order (Fisher-Yates).
+void sim_random_permutation(sim_random_t *random, uint32_t *order, uint32_t count);
+
+// A permutation without fixed points: order[i] != i for every i; count >= 2.
+void sim_random_derangement(sim_random_t *random, uint32_t *order, uint32_t count);
+
+// -- empirical distributions
+
+typedef struct sim_cdf sim_cdf_t;
+
+typedef struct sim_cdf_point {
+    uint64_t value;       // strictly increasing
+    uint64_t probability; // cumulative, in units of 1 / SIM_CDF_ONE, never decreasing
+} sim_cdf_point_t;
+#define SIM_CDF_ONE UINT64_C(1000000000000) // 10^12: percents with ten decimals are exact
+
+// Copies points (count >= 1; the last probability must be SIM_CDF_ONE). Values between points are
+// interpolated linearly; a first point with probability above zero is an atom at its value.
+// Free with sim_cdf_destroy.
+SIM_MUST_CHECK sim_err_t sim_cdf_create(const sim_cdf_point_t *points,
+                                        size_t count,
+                                        sim_cdf_t **cdf,
+                                        sim_message_t *message);
+void sim_cdf_destroy(sim_cdf_t *cdf);
+uint64_t sim_cdf_draw(const sim_cdf_t *cdf, sim_random_t *random); // at least 1
+// Mean in units of 1 / 2^16 of the value's unit, exact to that unit.
+uint64_t sim_cdf_mean_q16(const sim_cdf_t *cdf);
+
+// Published flow-size distributions (bytes) by name: "websearch", "fbhadoop", "alistorage",
+// "googlerpc", "solar". NULL if unknown. Static. Sources: docs/formats/flow-sizes.md.
+const sim_cdf_t *sim_cdf_builtin(const char *name);
+
+#endif // KERNEL_RANDOM_H

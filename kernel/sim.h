@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/sim.h - a simulation: nodes, the channels between them, and the engine that runs them.
+//
+// A node owns its state and meets other nodes only through channels, whose delay is at least 1 ps.
+// A node's order of events is a function of its own inputs alone:
+//
+//     (time, class, order)   class: 0 arrivals, 1 wakes, 2 timers
+//
+// where order is the port for arrivals and wakes, permuted by a hash of (tie seed, node, time) so
+// that no port is favoured for ever, and the node's own arming sequence for timers. Neither the
+// partition into windows and threads nor the order of nodes can therefore show in a result.
+//
+// The engine runs node by node inside time windows no wider than the smallest delay between nodes
+// run apart (conservative synchronisation: Chandy and Misra 1979, Nicol 1993). Nodes joined by
+// delays too short for a useful window run together as one unit, interleaved by time.
+//
+// Nothing is global: two simulations run side by side in one process.
+#ifndef KERNEL_SIM_H
+#define KERNEL_SIM_H
+
+#include "kernel/base.h"
+
+typedef struct sim sim_t;
+typedef struct sim_node sim_node_t;
+typedef struct sim_channel sim_channel_t;
+typedef struct sim_digest sim_digest_t;
+
+#define SIM_THREADS_MAX 64
+#define SIM_PORTS_PER_NODE_MAX (1u << 16)
+
+typedef struct sim_options {
+    uint64_t seed;       // every named random stream derives from it
+    uint64_t tie_seed;   // permutes the order of ports that tie at one instant
+    unsigned threads;    // 1..SIM_THREADS_MAX; never changes a result
+    sim_time_t until_ps; // the run ends before the first event at or after this; NEVER allowed
+    sim_time_t stall_ps; // no progress for this long with work outstanding is a stall; 0: off
+} sim_options_t;
+
+typedef enum sim_ended {
+    SIM_ENDED_DONE,        // nothing is left to happen and no work is outstanding
+    SIM_ENDED_UNTIL,       // the time limit
+    SIM_ENDED_INTERRUPTED, // sim_interrupt
+    SIM_ENDED_STALLED,     // work is outstanding and nothing (or nothing useful) happens
+} sim_ended_t;
+
+// What a kind of node does. One table per kind, immutable.
+typedef struct sim_node_ops {
+    const char *kind; // "switch", "host": for messages
+
+    // Runs every event sim_node_next (kernel/event.h) gives, until it gives none. May send, wake
+    // and arm; may not touch another node.
+    void (*run)(sim_node_t *node);
+
+    // Adds the final counters of the node to the digest. Called once, after the run. May be NULL.
+    void (*digest)(const sim_node_t *node, sim_digest_t *digest);
+
+    // Frees the node's memory and what it owns. Called by sim_destroy.
+    void (*destroy)(sim_node_t *node);
+} sim_node_ops_t;
+
+// Creates a simulation; options are copied. Free with sim_destroy, which destroys nodes too.
+sim_t *sim_create(const sim_options_t *options);
+void sim_destroy(sim_t *sim);
+
+// Registers a node whose memory the caller allocated (its own struct starts with a sim_node_t,
+// see kernel/event.h); the simulation owns it from here. name is copied.
+// Node indices are given in order of registration, from 0. Nodes near each other in the network
+// should be registered near each other: it keeps a thread's work local.
+void sim_node_register(sim_t *sim, sim_node_t *node, const sim_node_ops_t *ops, const char *name);
+
+// Makes a one-way channel into `to`, where messages arrive at `port`; delay_ps >= 1 is the least
+// time between sending and arrival, and the engine's lookahead. Owned by the simulation.
+// Messages on one channel must arrive in the order they are sent.
+sim_channel_t *sim_channel_create(sim_t *sim,
+                                  sim_node_t *from,
+                                  sim_node_t *to,
+                                  uint32_t port,
+                                  sim_time_t delay_ps);
+
+// Runs until nothing is left, the time limit, an interruption or a stall. May be called once.
+sim_ended_t sim_run(sim_t *sim);
+
+// Asks a running simulation to end at the next window. Safe in a signal handler.
+void sim_interrupt(sim_t *sim);
+
+// -- observers: never change what is simulated
+
+// Called in simulated-time order, between windows, by one thread at a time.
+typedef void (*sim_window_fn)(sim_time_t window_end_ps, void *ctx);
+// Calls fn after each window that was run; everything before window_end_ps has happened.
+void sim_on_window(sim_t *sim, sim_window_fn fn, void *ctx);
+
+// Reads one value of a node at time_ps, before any event of that time. Must only read.
+typedef void (*sim_sample_fn)(const sim_node_t *node, sim_time_t time_ps, void *ctx);
+// Calls fn at first_ps and every period_ps (>= 1) after it, while the simulation runs. Costs no
+// event and does not keep the simulation alive. Called by the thread that runs the node; calls of
+// different nodes may be concurrent.
+void sim_sample(sim_t *sim,
+                sim_node_t *node,
+                sim_time_t first_ps,
+                sim_time_t period_ps,
+                sim_sample_fn fn,
+                void *ctx);
+
+// -- inspection
+
+const sim_options_t *sim_options(const sim_t *sim);
+sim_time_t sim_end_time_ps(const sim_t *sim); // time of the last event run; the limit if reached
+sim_time_t sim_window_ps(const sim_t *sim);   // width chosen; valid after sim_run began
+uint64_t sim_events(const sim_t *sim);        // events run; valid between windows and after
+uint64_t sim_digest(const sim_t *sim);        // valid after sim_run
+size_t sim_node_count(const sim_t *sim);
+sim_node_t *sim_node_at(const sim_t *sim, size_t index);
+// Work that a program on a node has begun and not finished (sim_work_begin in kernel/event.h).
+uint64_t sim_work_outstanding(const sim_t *sim);
+
+// -- digests
+
+struct sim_digest {
+    uint64_t value;
+};
+static inline void sim_digest_add(sim_digest_t *digest, uint64_t value)
+{
+    digest->value = sim_mix64(digest->value ^ value) + UINT64_C(0x9e3779b97f4a7c15);
+}
+
+#endif // KERNEL_SIM_H

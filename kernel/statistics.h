@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/statistics.h - exact percentiles of integers.
+#ifndef KERNEL_STATISTICS_H
+#define KERNEL_STATISTICS_H
+
+#include "kernel/base.h"
+
+// Keeps every value added; percentiles are exact (nearest rank: the smallest value such that at
+// least p of all values are not above it). 8 bytes per value.
+typedef struct sim_sample_set {
+    uint64_t *values;
+    size_t count;
+    size_t capacity;
+    bool sorted;
+} sim_sample_set_t;
+
+void sim_sample_set_init(sim_sample_set_t *set);
+void sim_sample_set_fini(sim_sample_set_t *set);
+void sim_sample_set_add(sim_sample_set_t *set, uint64_t value);
+// numerator/denominator in [0, 1]; 0 gives the minimum. An empty set gives 0. Sorts once.
+uint64_t sim_sample_set_percentile(sim_sample_set_t *set, uint64_t numerator, uint64_t denominator);
+double sim_sample_set_mean(const sim_sample_set_t *set); // 0 when empty
+uint64_t sim_sample_set_max(sim_sample_set_t *set);      // 0 when empty
+
+#endif // KERNEL_STATISTICS_H

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/timer.h - a node's timers: embedded in their owner, cancelled and re-armed by address.
+//
+// A timer belongs to one node. Timers due at one instant fire in the order they were armed, after
+// the arrivals and wakes of that instant. Arm and cancel cost O(log timers of the node).
+// A deadline that moves often (a retransmission timer) is cheapest left armed: when it fires
+// early, arm it again for the rest.
+#ifndef KERNEL_TIMER_H
+#define KERNEL_TIMER_H
+
+#include "kernel/sim.h"
+
+typedef struct sim_timer sim_timer_t;
+
+// Called when the timer fires, disarmed; may arm it again, may free its owner.
+typedef void (*sim_timer_fn)(sim_node_t *node, sim_timer_t *timer);
+
+#define SIM_TIMER_UNARMED UINT32_MAX
+
+struct sim_timer {
+    sim_timer_fn fn;
+    uint32_t position; // in the node's heap; SIM_TIMER_UNARMED
+};
+
+typedef struct sim_timer_entry {
+    sim_time_t time_ps;
+    uint64_t sequence;
+    sim_timer_t *timer;
+} sim_timer_entry_t;
+
+static inline void sim_timer_init(sim_timer_t *timer, sim_timer_fn fn)
+{
+    timer->fn = fn;
+    timer->position = SIM_TIMER_UNARMED;
+}
+
+static inline bool sim_timer_armed(const sim_timer_t *timer)
+{
+    return timer->position != SIM_TIMER_UNARMED;
+}
+
+// (Re-)arms the timer for time_ps >= now of the node. NEVER is not allowed: cancel instead.
+void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps);
+// Disarms; nothing happens if it is not armed.
+void sim_timer_cancel(sim_node_t *node, sim_timer_t *timer);
+// When an armed timer will fire.
+sim_time_t sim_timer_time_ps(const sim_node_t *node, const sim_timer_t *timer);
+
+#endif // KERNEL_TIMER_H

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/packet.h - a packet in flight: parsed fields, never bytes.
+//
+// 64 hot bytes travel from node to node; what only the two ends read (RETH, DETH, immediates,
+// atomics) lies aside in the pool's cold part. Bytes are made by net/frame.h when a capture wants
+// them. Exactly one owner at any time: a queue, a channel, or the function that was handed it.
+#ifndef NET_PACKET_H
+#define NET_PACKET_H
+
+#include "kernel/pool.h"
+#include "net/prot/roce.h"
+
+typedef enum net_packet_kind { NET_PACKET_ROCE, NET_PACKET_PFC } net_packet_kind_t;
+
+typedef struct net_packet {
+    struct net_packet *next; // in a queue
+
+    uint32_t source;        // interface ids (net/network.h): they name the IP addresses
+    uint32_t destination;   //
+    uint32_t flow_hash;     // of the 5-tuple, computed once per QP
+    uint16_t frame_bytes;   // Ethernet header to ICRC, pad included; no preamble, no FCS
+    uint16_t payload_bytes; //
+    uint16_t udp_source_port;
+    uint16_t ingress_port; // of the switch that holds it
+    uint8_t kind;          // net_packet_kind_t
+    uint8_t priority;      // 802.1p class, 0..7: which queue and which pause bit
+    uint8_t dscp;
+    uint8_t ecn;
+    uint8_t ttl;
+    bool charged_headroom; // at the switch that holds it: accounted in headroom, not shared
+    // BTH
+    uint8_t opcode;
+    bool ack_request : 1;
+    bool solicited : 1;
+    bool becn : 1;
+    bool retransmission : 1; // bookkeeping only: not on the wire
+    uint32_t psn;            // 24 bits
+    uint32_t destination_qp; // 24 bits
+    uint32_t aeth;           // syndrome << 24 | MSN, where the opcode has an AETH
+    sim_time_t sent_ps;      // when its first bit left the source NIC; an ACK echoes it
+} net_packet_t;
+
+static_assert(sizeof(net_packet_t) <= SIM_CACHE_LINE, "the hot part of a packet is one cache line");
+
+// Aside. Which members mean something follows from the opcode.
+typedef struct net_packet_aside {
+    union {
+        struct {
+            uint64_t address;
+            uint32_t rkey;
+            uint32_t length;
+        } reth;
+        struct {
+            uint64_t address;
+            uint64_t swap_add;
+            uint64_t compare;
+            uint32_t rkey;
+        } atomic;
+        uint64_t atomic_original;
+        struct {
+            uint32_t qkey;
+            uint32_t source_qp;
+        } deth;
+        struct {
+            uint16_t quanta[NET_PRIORITIES];
+            uint8_t classes;
+        } pfc;
+    };
+    uint32_t immediate; // or the rkey of an IETH
+} net_packet_aside_t;
+
+static inline net_packet_aside_t *net_packet_aside(const net_packet_t *packet)
+{
+    return sim_pool_cold(packet);
+}
+
+#endif // NET_PACKET_H
