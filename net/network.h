@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/network.h - a network under construction and in use: nodes, links, interfaces, routes.
+//
+// Life of a network: create; add nodes (net_switch_create, and hosts from nic/) and links between
+// them; net_build lays out the ports and computes the routes; then the simulation runs; destroy.
+//
+// An interface is a host's end of a link: it has an IP address and is what packets are addressed
+// to. Interface ids count from 0; IPv4 addresses are 10.0.0.1 + id, IPv6 fd00::1 + id, so there is
+// room for 16 million of them without a collision. Every port has a MAC of its own.
+#ifndef NET_NETWORK_H
+#define NET_NETWORK_H
+
+#include "kernel/attribute.h"
+#include "net/packet.h"
+
+typedef struct net net_t;
+typedef struct net_node net_node_t;
+typedef struct net_port net_port_t;
+typedef struct net_frame net_frame_t;
+
+#define NET_INTERFACES_MAX ((1u << 24) - 2)
+
+typedef enum net_forwarding {
+    NET_FORWARDING_ROUTED,   // each switch decrements TTL and rewrites MACs
+    NET_FORWARDING_SWITCHED, // switches leave the frame as it is
+} net_forwarding_t;
+
+// One for the whole network.
+typedef struct net_config {
+    uint32_t forwarding; // net_forwarding_t
+    bool ipv6;
+    bool tagged; // data frames carry an 802.1Q tag with the priority as PCP
+    uint64_t vlan_id;
+    sim_time_t convergence_ps; // routes follow a link change after this
+} net_config_t;
+
+typedef struct net_link_config {
+    uint64_t rate_bps; // > 0
+    sim_time_t delay_ps; // >= 1, one way
+    sim_ratio_t loss_rate; // of frames
+    sim_ratio_t bit_error_rate; // a frame with any wrong bit is lost
+} net_link_config_t;
+
+extern const sim_attr_table_t net_config_attrs;      // "network."
+extern const sim_attr_table_t net_link_config_attrs; // "link."
+
+typedef enum net_node_kind { NET_NODE_SWITCH, NET_NODE_HOST } net_node_kind_t;
+
+// What every node of a network starts with. Registered with the simulation by net_node_init.
+struct net_node {
+    sim_node_t sim; // first
+    net_port_t *ports; // port_count of them, contiguous; valid after net_build
+    uint32_t port_count;
+    net_node_kind_t kind;
+    net_t *net;
+};
+
+// Does what a node kind needs once ports exist (thresholds, tables). Called by net_build.
+typedef void (*net_node_built_fn)(net_node_t *node);
+void net_node_init(net_t *net,
+                   net_node_t *node,
+                   net_node_kind_t kind,
+                   const sim_node_ops_t *ops,
+                   const char *name,
+                   net_node_built_fn built);
+
+// config is copied. Free with net_destroy, after sim_destroy of its simulation.
+net_t *net_create(sim_t *sim, const net_config_t *config);
+void net_destroy(net_t *net);
+
+// Connects the next free port of a and of b; either may be the other's peer several times.
+// Links are numbered in order of adding, from 0. Returns the link's number.
+uint32_t net_link_add(net_t *net, net_node_t *a, net_node_t *b, const net_link_config_t *config);
+
+// Takes both directions of a link down (up) at time_ps. Frames being sent then are lost; routes
+// change net_config_t.convergence_ps later. Before net_build.
+void net_link_change_at(net_t *net, uint32_t link, sim_time_t time_ps, bool up);
+
+// Lays out ports, gives addresses, computes routes. SIM_ERR_INVALID with a message when a host has
+// no link, or when there is nothing to simulate. Pairs without a path are no error here: see
+// net_reachable.
+SIM_MUST_CHECK sim_err_t net_build(net_t *net, sim_message_t *message);
+
+// -- inspection (after net_build)
+
+typedef struct net_link {
+    net_node_t *a;
+    net_node_t *b;
+    uint32_t a_port;
+    uint32_t b_port;
+    net_link_config_t config;
+} net_link_t;
+
+sim_t *net_sim(const net_t *net);
+const net_config_t *net_get_config(const net_t *net);
+size_t net_node_count(const net_t *net);
+net_node_t *net_node_at(const net_t *net, size_t index);
+net_node_t *net_node_find(const net_t *net, const char *name); // NULL: none
+size_t net_link_count(const net_t *net);
+const net_link_t *net_link_at(const net_t *net, size_t index);
+size_t net_interface_count(const net_t *net);
+net_port_t *net_interface_port(const net_t *net, uint32_t interface);
+// NET_INTERFACES_MAX and above: the port is not a host's.
+uint32_t net_port_interface(const net_port_t *port);
+// "leaf0->host5": unique unless two nodes have parallel links, then "leaf0->spine1#2".
+const char *net_port_name(const net_port_t *port);
+
+// Whether packets can go from one interface to another, with all links up.
+bool net_reachable(const net_t *net, uint32_t from, uint32_t to);
+
+typedef struct net_path {
+    uint32_t hop_count; // links
+    uint32_t link_delay_count;
+    sim_time_t delay_ps;        // sum over links
+    uint64_t bottleneck_bps;    // smallest rate
+    const net_port_t *ports[64]; // transmitting port of each hop
+} net_path_t;
+// The path that a packet with this flow hash takes now. False: none.
+bool net_path_of(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_hash, net_path_t *path);
+
+// Exact time from the first bit of the first frame leaving `from` until the last bit of the last
+// frame is received, for frames sent back to back over an idle path, store and forward.
+// full_count frames of full_frame_bytes, then one of last_frame_bytes (0: none).
+sim_time_t net_path_time_ps(const net_path_t *path,
+                            uint64_t full_count,
+                            uint32_t full_frame_bytes,
+                            uint32_t last_frame_bytes);
+
+// -- packets
+
+// A packet of this network's pool, hot part not cleared. Owned by the caller.
+// The packet counts as created; net_packet_free counts it neither delivered nor dropped: use
+// net_packet_deliver where a packet reached the end it was made for.
+net_packet_t *net_packet_new(net_node_t *node);
+void net_packet_deliver(net_node_t *node, net_packet_t *packet);
+
+// Everything that can become of a packet. created = delivered + dropped + in_flight.
+typedef struct net_conservation {
+    uint64_t created;
+    uint64_t delivered;
+    uint64_t dropped;
+    uint64_t in_flight;
+    uint64_t bytes_created; // frame bytes
+    uint64_t bytes_delivered;
+    uint64_t bytes_dropped;
+} net_conservation_t;
+// Sums over all nodes; in_flight is counted from the pool, independently of the other three.
+void net_conservation(const net_t *net, net_conservation_t *sums);
+// True when the sums agree and no lossless class dropped; else message says what does not.
+bool net_conservation_ok(const net_t *net, sim_message_t *message);
+
+// The 5-tuple hash of (source, destination, UDP source port) that ECMP uses.
+uint32_t net_flow_hash(const net_t *net, uint32_t source, uint32_t destination, uint16_t source_port);
+
+// The frame a packet is on the wire when `port` sends it: addresses, tag, everything but payload.
+void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_frame_t *frame);
+
+#endif // NET_NETWORK_H

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/port.h - one end of a link: the transmitter, its eight class queues, pause state, counters.
+//
+// A port belongs to one node. Sending takes the time of the whole frame on the link: preamble (8),
+// frame, FCS (4) and inter-frame gap (12 bytes); the peer has the packet when the last bit of the
+// FCS arrived (store and forward), so the gap delays the next frame only. A rate that is not a
+// whole number of picoseconds per byte carries its remainder through a busy period.
+//
+// A port that is idle sends at once and posts only the arrival. It wakes itself at the end of a
+// frame only if something waits. At the very instant a frame ends the port still counts as busy,
+// so that all arrivals of the instant are in the queues when the next frame is chosen.
+#ifndef NET_PORT_H
+#define NET_PORT_H
+
+#include "net/network.h"
+
+// Moments a listener can hear of.
+typedef enum net_trace_point {
+    NET_TRACE_TX = 1 << 0,      // first bit leaves the port
+    NET_TRACE_RX = 1 << 1,      // last bit arrived at the port
+    NET_TRACE_ENQUEUE = 1 << 2, // had to wait in the port's queue
+    NET_TRACE_DROP = 1 << 3,    // packet dropped; detail: net_drop_reason_t
+    NET_TRACE_MARK = 1 << 4,    // CE set as the packet left the queue
+    NET_TRACE_PAUSED = 1 << 5,  // the peer stopped a class of this port; detail: priority
+    NET_TRACE_RESUMED = 1 << 6, // the peer released it, or its time ran out; detail: priority
+    NET_TRACE_XOFF = 1 << 7,    // this port's node stops a class of the peer; detail: priority
+    NET_TRACE_XON = 1 << 8,     //
+    NET_TRACE_LINK = 1 << 9,    // detail: 1 up, 0 down
+} net_trace_point_t;
+
+typedef enum net_drop_reason {
+    NET_DROP_EGRESS_FULL,   // lossy class over its dynamic threshold
+    NET_DROP_BUFFER_FULL,   // no shared buffer left
+    NET_DROP_HEADROOM_FULL, // lossless class: must not happen
+    NET_DROP_NO_ROUTE,
+    NET_DROP_TTL,
+    NET_DROP_LINK_LOSS, // loss rate or bit errors
+    NET_DROP_LINK_DOWN,
+    NET_DROP_HOST, // no such QP or interface at the receiving host
+    NET_DROP_REASON_COUNT,
+} net_drop_reason_t;
+const char *net_drop_reason_name(net_drop_reason_t reason);
+
+typedef struct net_trace {
+    net_trace_point_t point;
+    sim_time_t time_ps;
+    const net_port_t *port;
+    const net_packet_t *packet; // NULL where there is none
+    uint32_t detail;
+} net_trace_t;
+
+// Called while the node runs, by its thread. Must only read.
+typedef void (*net_trace_fn)(const net_trace_t *trace, void *ctx);
+
+// Calls fn at the points of the mask. Several listeners per port; kept until the net is destroyed.
+void net_port_listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *ctx);
+
+typedef struct net_queue {
+    net_packet_t *head;
+    net_packet_t *tail;
+    uint64_t bytes; // frame bytes held
+} net_queue_t;
+
+typedef struct net_class_counters {
+    uint64_t tx_packets;
+    uint64_t tx_bytes; // frame bytes, without FCS
+    uint64_t rx_packets;
+    uint64_t rx_bytes;
+} net_class_counters_t;
+
+typedef struct net_pause_counters {
+    uint64_t tx_pause; // XOFF frames sent for this class
+    uint64_t tx_resume;
+    uint64_t rx_pause;
+    uint64_t rx_resume;
+    sim_time_t paused_ps;       // total, closed periods
+    sim_time_t paused_since_ps; // of the open period
+} net_pause_counters_t;
+
+struct net_port {
+    // transmitter
+    sim_channel_t *channel;
+    sim_time_t busy_until_ps;
+    sim_time_t delay_ps;
+    uint64_t ps_per_byte; // 0: not whole, use rate_bps and remainder
+    sim_time_t gap_ps;    // of NET_GAP_BYTES, rounded down
+    net_packet_t *control; // MAC control frames, sent before everything
+    uint16_t trace_points; // union over listeners
+    uint8_t waiting;       // classes with packets in their queue
+    uint8_t paused;        // classes the peer has stopped
+    bool wake_pending;
+    bool impaired; // lossy or down: the slow way
+    bool down;
+    uint8_t lossless; // classes under PFC on this port's node
+    uint64_t queue_bytes; // all classes
+
+    net_queue_t queues[NET_PRIORITIES];
+    net_class_counters_t counters[NET_PRIORITIES];
+
+    // scheduler
+    uint8_t strict;  // classes served before the others, highest number first
+    uint8_t turn;    // class whose DWRR turn it is
+    uint32_t quantum_bytes[NET_PRIORITIES];
+    int64_t deficit_bytes[NET_PRIORITIES];
+
+    // colder
+    net_node_t *node;
+    net_port_t *peer;
+    uint32_t index;     // in the node
+    uint32_t uid;       // in the network: names the MAC
+    uint32_t interface; // hosts; NET_INTERFACES_MAX elsewhere
+    uint32_t link;
+    uint64_t rate_bps;
+    uint64_t remainder; // of the division by rate_bps, within a busy period
+    net_link_config_t config;
+    sim_random_t random; // losses
+    struct net_listener *listeners;
+    char *name;
+
+    net_pause_counters_t pauses[NET_PRIORITIES];
+    sim_time_t paused_until_ps[NET_PRIORITIES];
+    sim_timer_t pause_timer; // ends a pause whose time runs out
+    sim_timer_t link_timer;  // next scheduled link change
+    uint64_t ecn_marked[NET_PRIORITIES];
+    uint64_t drops[NET_DROP_REASON_COUNT];
+    uint64_t dropped_bytes;
+    uint64_t queue_bytes_max;
+};
+
+void net__port_trace(const net_port_t *port,
+                     net_trace_point_t point,
+                     const net_packet_t *packet,
+                     uint32_t detail);
+static inline void net_port_trace(const net_port_t *port,
+                                  net_trace_point_t point,
+                                  const net_packet_t *packet,
+                                  uint32_t detail)
+{
+    if (SIM_UNLIKELY(port->trace_points & point)) {
+        net__port_trace(port, point, packet, detail);
+    }
+}
+
+// Time of a frame on the link with preamble, FCS and gap, from an idle start.
+sim_time_t net_port_frame_time_ps(const net_port_t *port, uint32_t frame_bytes);
+
+// Takes the packet: counts the drop, tells listeners, frees.
+void net_port_drop(net_port_t *port, net_packet_t *packet, net_drop_reason_t reason);
+
+// True when a frame can start now: no frame on the link, none about to be chosen at this instant.
+static inline bool net_port_idle(const net_port_t *port)
+{
+    return !port->wake_pending && port->node->sim.now_ps > port->busy_until_ps;
+}
+
+sim_time_t net__port_inexact_time(net_port_t *port, uint32_t bytes);
+void net__port_transmit_impaired(net_port_t *port, net_packet_t *packet, sim_time_t arrive_ps);
+
+// Starts sending a packet (taking it). No frame may be on the link.
+static inline void net_port_transmit(net_port_t *port, net_packet_t *packet)
+{
+    sim_node_t *const node = &port->node->sim;
+    const sim_time_t now_ps = node->now_ps;
+    const uint32_t frame_bytes = packet->frame_bytes;
+    SIM_ASSERT(now_ps >= port->busy_until_ps);
+    const uint32_t bytes = frame_bytes + NET_LINK_OVERHEAD_BYTES;
+    const sim_time_t time_ps = SIM_LIKELY(port->ps_per_byte != 0)
+                                   ? bytes * port->ps_per_byte
+                                   : net__port_inexact_time(port, bytes);
+    port->busy_until_ps = now_ps + time_ps;
+    net_class_counters_t *const counters = &port->counters[packet->priority];
+    counters->tx_packets++;
+    counters->tx_bytes += frame_bytes;
+    net_port_trace(port, NET_TRACE_TX, packet, 0);
+    const sim_time_t arrive_ps = now_ps + time_ps - port->gap_ps + port->delay_ps;
+    if (SIM_UNLIKELY(port->impaired)) {
+        net__port_transmit_impaired(port, packet, arrive_ps);
+        return;
+    }
+    sim_send(node, port->channel, arrive_ps, packet);
+}
+
+// Asks for a wake at the end of the frame on the link (or now), once.
+static inline void net_port_wake(net_port_t *port)
+{
+    if (!port->wake_pending) {
+        sim_node_t *const node = &port->node->sim;
+        port->wake_pending = true;
+        sim_wake(node,
+                 port->busy_until_ps > node->now_ps ? port->busy_until_ps : node->now_ps,
+                 port->index);
+    }
+}
+
+static inline void net_port_count_rx(net_port_t *port, const net_packet_t *packet)
+{
+    net_class_counters_t *const counters = &port->counters[packet->priority];
+    counters->rx_packets++;
+    counters->rx_bytes += packet->frame_bytes;
+    net_port_trace(port, NET_TRACE_RX, packet, 0);
+}
+
+// -- queues
+
+static inline void net_queue_push(net_port_t *port, net_packet_t *packet)
+{
+    net_queue_t *const queue = &port->queues[packet->priority];
+    packet->next = NULL;
+    if (queue->head == NULL) {
+        queue->head = packet;
+    } else {
+        queue->tail->next = packet;
+    }
+    queue->tail = packet;
+    queue->bytes += packet->frame_bytes;
+    port->queue_bytes += packet->frame_bytes;
+    if (port->queue_bytes > port->queue_bytes_max) {
+        port->queue_bytes_max = port->queue_bytes;
+    }
+    port->waiting |= (uint8_t)(1u << packet->priority);
+    net_port_trace(port, NET_TRACE_ENQUEUE, packet, 0);
+}
+
+static inline net_packet_t *net_queue_pop(net_port_t *port, uint32_t priority)
+{
+    net_queue_t *const queue = &port->queues[priority];
+    net_packet_t *const packet = queue->head;
+    queue->head = packet->next;
+    queue->bytes -= packet->frame_bytes;
+    port->queue_bytes -= packet->frame_bytes;
+    if (queue->head == NULL) {
+        port->waiting &= (uint8_t)~(1u << priority);
+    }
+    return packet;
+}
+
+// The class to serve next among `candidates` (not empty): strict classes first, highest number
+// first, then deficit weighted round robin (Shreedhar and Varghese, SIGCOMM 1995).
+// bytes_of_head[p] is read for candidates only, through the queues of the port.
+uint32_t net_port_choose(net_port_t *port, uint8_t candidates, const uint32_t *head_bytes);
+
+// -- pause
+
+// Applies a PFC frame that arrived at this port; does not free it. Returns the classes that may go
+// again (the node then tries to send).
+uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet);
+// Queues a PFC frame for the peer: classes with their quanta (0: resume). Sent before data.
+void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta);
+
+// -- metrics: what a series can sample, by name
+
+typedef struct net_port_metric {
+    const char *name; // "queue_bytes"
+    const char *unit; // "bytes"
+    const char *help;
+    bool per_priority; // readable per class as name[p] too; without: sum over classes
+    uint64_t (*read)(const net_port_t *port, uint8_t classes, sim_time_t time_ps);
+} net_port_metric_t;
+extern const net_port_metric_t net_port_metrics[]; // ends with a NULL name
+const net_port_metric_t *net_port_metric_find(const char *name);
+
+#endif // NET_PORT_H

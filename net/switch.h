@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/switch.h - an output-queued switch with a shared buffer, PFC and ECN.
+//
+// Every packet is stored once and accounted twice: at its ingress (port, class) and at its egress
+// (port, class). Model and sources: docs/models/switch.md.
+#ifndef NET_SWITCH_H
+#define NET_SWITCH_H
+
+#include "net/port.h"
+
+typedef enum net_trust { NET_TRUST_DSCP, NET_TRUST_PCP } net_trust_t;
+
+typedef struct net_switch_config {
+    uint64_t buffer_bytes;     // of the whole switch
+    uint8_t pfc_priorities;    // classes made lossless
+    bool pfc_enabled;          //
+    sim_ratio_t pfc_alpha;     // XOFF above alpha x free shared buffer
+    uint64_t pfc_xon_bytes;    // XON this far below the threshold
+    uint64_t pfc_reserved_bytes; // per lossless (port, class), before shared
+    uint64_t pfc_headroom_bytes; // per lossless (port, class); SIM_AUTO: computed
+    sim_time_t pfc_response_ps;  // of the peer, for the headroom; SIM_AUTO: IEEE 802.3 by rate
+    uint64_t pfc_quanta;         // of an XOFF; refreshed at half of it
+    uint64_t pfc_threshold_bytes; // fixed XOFF threshold instead of alpha; SIM_AUTO: dynamic
+    sim_ratio_t lossy_alpha;     // egress limit of lossy classes: alpha x free shared buffer
+    bool ecn_enabled;
+    uint8_t ecn_priorities;
+    uint64_t ecn_kmin_bytes;     // at 100 Gbps where ecn_scale is on
+    uint64_t ecn_kmax_bytes;
+    sim_ratio_t ecn_pmax;
+    bool ecn_scale; // thresholds in proportion to the port's rate / 100 Gbps
+    uint32_t trust; // net_trust_t: class from DSCP (dscp / 8) or from the 802.1Q PCP
+    uint8_t strict_priorities;
+    uint32_t weights[NET_PRIORITIES]; // DWRR, 1..255
+    uint64_t ecmp_seed;               // SIM_AUTO: from the run's seed and the switch
+} net_switch_config_t;
+
+extern const sim_attr_table_t net_switch_config_attrs; // "switch."
+
+typedef struct net_switch net_switch_t;
+
+// Adds a switch to the network, which owns it. config is copied.
+net_node_t *net_switch_create(net_t *net, const char *name, const net_switch_config_t *config);
+
+const net_switch_config_t *net_switch_config(const net_node_t *node);
+
+// Bytes of headroom one lossless (port, class) needs so that it never drops: what the peer can
+// still send after the XOFF was decided. docs/models/pfc.md derives it.
+uint64_t net_switch_headroom_bytes(uint64_t rate_bps,
+                                   sim_time_t delay_ps,
+                                   sim_time_t response_ps,
+                                   uint32_t frame_bytes_max);
+
+// After net_build: whether the buffer is large enough for reserved and headroom of every lossless
+// (port, class); message has the sums.
+SIM_MUST_CHECK sim_err_t net_switch_check(const net_node_t *node, sim_message_t *message);
+
+// Buffer use now: all bytes held, and the part in headroom.
+uint64_t net_switch_buffer_bytes(const net_node_t *node);
+uint64_t net_switch_headroom_used_bytes(const net_node_t *node);
+// Ingress accounting of one (port, class).
+uint64_t net_switch_ingress_bytes(const net_node_t *node, uint32_t port, uint32_t priority);
+
+#endif // NET_SWITCH_H

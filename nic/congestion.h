@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/congestion.h - congestion control as a table of operations, one per algorithm.
+//
+// An algorithm owns a state of state_bytes per QP, created by the NIC with the QP (zeroed), and
+// steers two numbers of it: the rate at which the QP paces its packets and the window of
+// unacknowledged bytes. It hears of what happens to the QP through the operations below, all
+// called in events of the QP's host. It may arm its own timers; it must not send.
+// An algorithm is one file, nic/cc_<name>.c, found by name through nic_cc_find.
+#ifndef NIC_CONGESTION_H
+#define NIC_CONGESTION_H
+
+#include "kernel/attribute.h"
+#include "kernel/event.h"
+#include "net/packet.h"
+
+typedef struct nic_cc nic_cc_t;
+typedef struct nic_cc_ops nic_cc_ops_t;
+
+#define NIC_WINDOW_UNLIMITED UINT64_MAX
+
+// What the NIC and the algorithm share about one QP. The algorithm's own state follows it in memory.
+struct nic_cc {
+    const nic_cc_ops_t *ops;
+    const void *config; // the algorithm's config struct for this NIC
+    sim_node_t *node;
+    uint64_t rate_bps;     // current pacing rate, 0 < rate <= line_bps
+    uint64_t window_bytes; // NIC_WINDOW_UNLIMITED: none
+    uint64_t line_bps;     // the port's rate, or the QP's rate_max if lower
+    uint32_t mtu_bytes;    // payload of a full packet
+    bool active;           // the QP has something unsent or unacknowledged
+    uint64_t bdp_bytes;    // NIC's configured base RTT x line rate, for windows; 0: unknown
+    sim_time_t base_rtt_ps;
+};
+
+typedef struct nic_cc_ack {
+    sim_time_t rtt_ps;       // of the packet that caused the ACK; 0 if unknown (retransmitted)
+    uint64_t acked_bytes;    // newly acknowledged payload
+    uint64_t acked_psn;      // 64-bit count of packets acknowledged so far
+    uint64_t next_psn;       // 64-bit count of packets sent so far
+    bool nak;                // a sequence error NAK
+    const net_packet_t *packet;
+} nic_cc_ack_t;
+
+struct nic_cc_ops {
+    const char *name; // "dcqcn"
+    size_t state_bytes; // sizeof the algorithm's struct, which starts with a nic_cc_t
+    const sim_attr_table_t *attrs; // "nic.dcqcn."; NULL: no parameters
+
+    // The QP got connected: rate_bps is line_bps, window_bytes the QP's own. May change both.
+    void (*init)(nic_cc_t *cc);
+    // The QP had nothing to send nor unacknowledged and gets something: a chance to start timers.
+    void (*start)(nic_cc_t *cc);
+    // Everything is sent and acknowledged, or the QP dies: cancel timers. start may follow.
+    void (*stop)(nic_cc_t *cc);
+    // A data packet starts on the wire; bytes are on the link (frame and overhead).
+    void (*sent)(nic_cc_t *cc, uint32_t bytes);
+    // A CNP for this QP arrived.
+    void (*cnp)(nic_cc_t *cc);
+    // An ACK or sequence NAK arrived, after the QP's own accounting.
+    void (*ack)(nic_cc_t *cc, const nic_cc_ack_t *ack);
+    // The retransmission timer expired.
+    void (*timeout)(nic_cc_t *cc);
+    // For time series and traces: names (NULL-terminated) and values of the algorithm's own state,
+    // e.g. "alpha" in millionths.
+    const char *const *metric_names;
+    uint64_t (*metric)(const nic_cc_t *cc, uint32_t index);
+}; // any operation may be NULL: nothing to do
+
+// By name; NULL: unknown. nic_cc_all ends with NULL.
+const nic_cc_ops_t *nic_cc_find(const char *name);
+extern const nic_cc_ops_t *const nic_cc_all[];
+
+// To be called by an algorithm after it lowered or raised cc->rate_bps (clamped by it to
+// [1, line_bps]): tells listeners. Pacing uses the new rate from the next packet on.
+void nic_cc_rate_changed(nic_cc_t *cc);
+
+#endif // NIC_CONGESTION_H

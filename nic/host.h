@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/host.h - a host: a node with one NIC per link and the programs that run on it.
+#ifndef NIC_HOST_H
+#define NIC_HOST_H
+
+#include "nic/congestion.h"
+#include "nic/verbs.h"
+
+typedef enum nic_cnp_scope { NIC_CNP_PER_QP, NIC_CNP_PER_DESTINATION, NIC_CNP_PER_PORT } nic_cnp_scope_t;
+
+// Attributes "nic.". One config per host, for all its NICs.
+typedef struct nic_config {
+    uint64_t mtu_bytes; // path MTU: 256, 512, 1024, 2048, 4096
+    char *congestion_control;
+    uint64_t priority; // class of data, 0..7
+    uint64_t dscp;     // SIM_AUTO: priority x 8
+    uint64_t cnp_priority;
+    uint64_t cnp_dscp; // SIM_AUTO: cnp_priority x 8
+    uint64_t ack_priority; // SIM_AUTO: as the data
+    sim_time_t cnp_interval_ps; // at most one CNP per flow in it
+    uint32_t cnp_scope;         // nic_cnp_scope_t
+    bool ecn_capable;           // data packets are ECT(0)
+    uint64_t ack_interval;      // packets per ACK within a message, 1..256
+    uint64_t window_bytes;      // per QP; SIM_AUTO: none
+    uint64_t timeout;           // exponent
+    uint64_t retry_count;
+    uint64_t rnr_retry;
+    uint64_t min_rnr_timer;
+    uint64_t max_rd_atomic;
+    sim_time_t nak_interval_ps; // at least this between two sequence NAKs for one gap; 0: one per gap
+    sim_time_t base_rtt_ps;     // for windows and RTT-based control; SIM_AUTO: from the topology
+    void *cc_config[16]; // per nic_cc_all entry: the algorithm's config struct, NULL if it has none
+} nic_config_t;
+
+extern const sim_attr_table_t nic_config_attrs; // "nic."
+
+// Fills config with defaults, cc_config included; free with nic_config_fini.
+void nic_config_init(nic_config_t *config);
+void nic_config_copy(nic_config_t *to, const nic_config_t *from);
+void nic_config_fini(nic_config_t *config);
+// Cross-field rules (MTU a power of two, known algorithm...). The CLI calls it before building.
+SIM_MUST_CHECK sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message);
+
+// Adds a host to the network, which owns it. config is copied.
+net_node_t *nic_host_create(net_t *net, const char *name, const nic_config_t *config);
+
+// After net_build: the host's NICs in order of its links.
+uint32_t nic_count(const net_node_t *host);
+nic_t *nic_at(const net_node_t *host, uint32_t index);
+nic_t *nic_of_interface(const net_t *net, uint32_t interface);
+const nic_config_t *nic_get_config(const nic_t *nic);
+
+// Counters, with the vendor's names where they have one (docs/formats/counters.md).
+typedef struct nic_counters {
+    uint64_t tx_packets; // RoCE packets sent, CNPs included
+    uint64_t rx_packets;
+    uint64_t tx_data_bytes; // payload, retransmissions included
+    uint64_t rx_data_bytes; // payload accepted in order
+    uint64_t np_cnp_sent;
+    uint64_t np_ecn_marked_roce_packets;
+    uint64_t rp_cnp_handled;
+    uint64_t rp_cnp_ignored;
+    uint64_t retransmitted_packets;
+    uint64_t out_of_sequence;        // responder: PSN ahead of the expected one
+    uint64_t duplicate_request;      // responder: PSN behind
+    uint64_t packet_seq_err;         // requester: sequence NAKs received
+    uint64_t implied_nak_seq_err;    // requester: READ response PSN jumped
+    uint64_t local_ack_timeout_err;  // requester: retransmission timer expired
+    uint64_t rnr_nak_retry_err;      // requester: RNR NAKs received
+    uint64_t req_remote_access_errors;
+    uint64_t resp_local_length_error;
+    uint64_t out_of_buffer; // responder: no receive posted (RNR NAK sent, or UC/UD drop)
+    uint64_t qps_created;
+    uint64_t qps_peak;
+    uint64_t qps_live;
+} nic_counters_t;
+const nic_counters_t *nic_get_counters(const nic_t *nic);
+
+typedef struct nic_counter_info {
+    const char *name;
+    const char *help;
+    size_t offset; // in nic_counters_t, uint64_t
+} nic_counter_info_t;
+extern const nic_counter_info_t nic_counter_infos[]; // ends with a NULL name
+
+// What one QP is doing, for time series.
+typedef struct nic_qp_metric {
+    const char *name; // "rate_bps", "window_bytes", "in_flight_bytes", "alpha"...
+    const char *unit;
+    const char *help;
+    uint64_t (*read)(const nic_qp_t *qp);
+} nic_qp_metric_t;
+extern const nic_qp_metric_t nic_qp_metrics[]; // ends with a NULL name
+
+// Why a QP with unfinished work does not move, for stall reports: "class 3 paused by leaf0",
+// "window full", "waits for ACK"... Returns false if the QP has nothing unfinished.
+bool nic_qp_explain(const nic_qp_t *qp, sim_message_t *why);
+// Calls fn for each live QP of the NIC, in order of QP number.
+typedef void (*nic_qp_visit_fn)(const nic_qp_t *qp, void *ctx);
+void nic_for_each_qp(const nic_t *nic, nic_qp_visit_fn fn, void *ctx);
+
+#endif // NIC_HOST_H

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/verbs.h - the only way into a NIC: protection domains, memory regions, completion queues,
+// queue pairs, work requests. Names follow libibverbs; semantics follow the InfiniBand
+// Architecture Specification vol. 1 (chapters 9 to 11), over RoCEv2 (annex A17).
+//
+// Everything is asynchronous: posting returns at once, a completion arrives later in simulated time
+// in a CQ, to be polled or announced by a callback. All calls of one NIC happen in events of its
+// own host (or before the run). Objects belong to their NIC and are destroyed with it; QPs can be
+// destroyed earlier.
+//
+// Memory has addresses, bounds and rights but no contents, unless an application gives a region
+// its own bytes.
+#ifndef NIC_VERBS_H
+#define NIC_VERBS_H
+
+#include "net/network.h"
+
+typedef struct nic nic_t;
+typedef struct nic_pd nic_pd_t;
+typedef struct nic_mr nic_mr_t;
+typedef struct nic_cq nic_cq_t;
+typedef struct nic_qp nic_qp_t;
+
+// -- hosts (nic/host.h makes them); a NIC per network port, in order of the host's links
+net_node_t *nic_node(const nic_t *nic);
+uint32_t nic_interface(const nic_t *nic); // its address
+
+// -- protection domains and memory regions
+
+typedef enum nic_access {
+    NIC_ACCESS_LOCAL_WRITE = 1 << 0,
+    NIC_ACCESS_REMOTE_WRITE = 1 << 1,
+    NIC_ACCESS_REMOTE_READ = 1 << 2,
+    NIC_ACCESS_REMOTE_ATOMIC = 1 << 3,
+} nic_access_t;
+
+nic_pd_t *nic_pd_alloc(nic_t *nic);
+
+// Registers [address, address + length_bytes) with the rights in access (nic_access_t bits).
+// SIM_ERR_INVALID: empty, wraps, or remote write/atomic without local write.
+SIM_MUST_CHECK sim_err_t nic_mr_register(nic_pd_t *pd,
+                                         uint64_t address,
+                                         uint64_t length_bytes,
+                                         uint32_t access,
+                                         nic_mr_t **mr);
+void nic_mr_deregister(nic_mr_t *mr);
+uint32_t nic_mr_lkey(const nic_mr_t *mr);
+uint32_t nic_mr_rkey(const nic_mr_t *mr);
+
+// -- completion queues
+
+typedef enum nic_wc_status {
+    NIC_WC_SUCCESS,
+    NIC_WC_LOC_LEN_ERR,
+    NIC_WC_LOC_QP_OP_ERR,
+    NIC_WC_LOC_PROT_ERR,
+    NIC_WC_WR_FLUSH_ERR,
+    NIC_WC_BAD_RESP_ERR,
+    NIC_WC_LOC_ACCESS_ERR,
+    NIC_WC_REM_INV_REQ_ERR,
+    NIC_WC_REM_ACCESS_ERR,
+    NIC_WC_REM_OP_ERR,
+    NIC_WC_RETRY_EXC_ERR,
+    NIC_WC_RNR_RETRY_EXC_ERR,
+    NIC_WC_GENERAL_ERR,
+} nic_wc_status_t;
+const char *nic_wc_status_text(nic_wc_status_t status);
+
+typedef enum nic_wc_opcode {
+    NIC_WC_SEND,
+    NIC_WC_RDMA_WRITE,
+    NIC_WC_RDMA_READ,
+    NIC_WC_COMP_SWAP,
+    NIC_WC_FETCH_ADD,
+    NIC_WC_RECV,
+    NIC_WC_RECV_RDMA_WITH_IMM,
+} nic_wc_opcode_t;
+
+enum { NIC_WC_WITH_IMM = 1 << 0 };
+
+typedef struct nic_wc {
+    uint64_t wr_id;
+    nic_wc_status_t status;
+    nic_wc_opcode_t opcode; // valid on success
+    uint32_t byte_len;      // received or read
+    uint32_t imm_data;      // with NIC_WC_WITH_IMM
+    uint32_t qp_num;
+    uint32_t src_qp; // UD
+    uint32_t src_interface; // UD
+    uint32_t wc_flags;
+} nic_wc_t;
+
+// Called in an event of the host when a completion was added to a CQ that was empty or armed.
+typedef void (*nic_cq_fn)(nic_cq_t *cq, void *ctx);
+
+// capacity >= 1 completions; overflow is an error of the QPs that use it (11.2.8: the CQ and its
+// QPs stop). fn may be NULL: then poll.
+nic_cq_t *nic_cq_create(nic_t *nic, uint32_t capacity, nic_cq_fn fn, void *ctx);
+// Takes up to count completions out, oldest first; returns how many.
+uint32_t nic_poll_cq(nic_cq_t *cq, uint32_t count, nic_wc_t *wc);
+bool nic_cq_overflowed(const nic_cq_t *cq);
+
+// -- queue pairs
+
+typedef enum nic_qp_type { NIC_QPT_RC, NIC_QPT_UC, NIC_QPT_UD } nic_qp_type_t;
+
+typedef enum nic_qp_state {
+    NIC_QPS_RESET,
+    NIC_QPS_INIT,
+    NIC_QPS_RTR,
+    NIC_QPS_RTS,
+    NIC_QPS_SQE, // UC, UD: send queue stopped by an error
+    NIC_QPS_ERR,
+} nic_qp_state_t;
+
+typedef struct nic_qp_init_attr {
+    nic_qp_type_t qp_type;
+    nic_cq_t *send_cq;
+    nic_cq_t *recv_cq;
+    uint32_t max_send_wr; // >= 1
+    uint32_t max_recv_wr; // 0 allowed
+    bool sq_sig_all;      // every send work request completes with a CQE
+    uint32_t qp_num;      // 0: the NIC chooses the next free one
+    void *ctx;            // the application's, see nic_qp_ctx
+} nic_qp_init_attr_t;
+
+// SIM_ERR_EXISTS: qp_num is in use; SIM_ERR_FULL: no number left.
+SIM_MUST_CHECK sim_err_t nic_qp_create(nic_pd_t *pd,
+                                       const nic_qp_init_attr_t *attr,
+                                       nic_qp_t **qp);
+// Outstanding work is forgotten without completions; packets still under way to it are dropped.
+void nic_qp_destroy(nic_qp_t *qp);
+
+// What ibv_modify_qp sets on the way to RTS. nic_qp_attr_default fills it from the NIC's attributes.
+typedef struct nic_qp_attr {
+    uint32_t dest_interface; // RC, UC
+    uint32_t dest_qp_num;    // RC, UC
+    uint32_t rq_psn;         // first PSN expected, 24 bits
+    uint32_t sq_psn;         // first PSN sent, 24 bits
+    uint32_t path_mtu;       // 256, 512, 1024, 2048 or 4096
+    uint32_t timeout;        // local ACK timeout 4.096 us x 2^timeout, 1..31; 0: never
+    uint32_t retry_cnt;      // 0..7
+    uint32_t rnr_retry;      // 0..7; 7: for ever
+    uint32_t min_rnr_timer;  // code 0..31, IBA table 45
+    uint32_t max_rd_atomic;  // READs and atomics outstanding as requester, 1..255
+    uint32_t max_dest_rd_atomic; // accepted as responder
+    uint32_t access;             // nic_access_t bits a peer may use
+    uint32_t qkey;               // UD
+    uint8_t priority;            // 802.1p class of everything this QP sends but CNPs
+    uint8_t dscp;                //
+    uint16_t udp_source_port;    // 0xc000..0xffff; 0: derived from the two QP numbers
+    uint64_t rate_max_bps;       // SIM_AUTO: line rate
+    uint64_t window_bytes;       // unacknowledged at most; SIM_AUTO: the NIC's attribute
+} nic_qp_attr_t;
+void nic_qp_attr_default(const nic_t *nic, nic_qp_attr_t *attr);
+
+// RESET -> RTS in one step (through INIT and RTR); values are checked as the verbs do.
+SIM_MUST_CHECK sim_err_t nic_qp_connect(nic_qp_t *qp,
+                                        const nic_qp_attr_t *attr,
+                                        sim_message_t *message);
+// Into the error state: everything posted completes with WR_FLUSH_ERR.
+void nic_qp_to_error(nic_qp_t *qp);
+
+uint32_t nic_qp_num(const nic_qp_t *qp);
+nic_qp_state_t nic_qp_state(const nic_qp_t *qp);
+void *nic_qp_ctx(const nic_qp_t *qp);
+nic_t *nic_qp_nic(const nic_qp_t *qp);
+// The 5-tuple hash of what this QP sends: which of the equal paths it takes.
+uint32_t nic_qp_flow_hash(const nic_qp_t *qp);
+// Nothing posted is unfinished, and nothing received waits to be answered.
+bool nic_qp_quiet(const nic_qp_t *qp);
+
+// Called when a packet for an unknown QP number arrives; may create and connect that QP and return
+// it, or return NULL (the packet is dropped). Lets a program with millions of connections keep
+// state for the live ones only.
+typedef nic_qp_t *(*nic_accept_fn)(nic_t *nic, uint32_t qp_num, void *ctx);
+void nic_on_unknown_qp(nic_t *nic, nic_accept_fn fn, void *ctx);
+
+// -- work requests
+
+typedef enum nic_wr_opcode {
+    NIC_WR_SEND,
+    NIC_WR_SEND_WITH_IMM,
+    NIC_WR_RDMA_WRITE,
+    NIC_WR_RDMA_WRITE_WITH_IMM,
+    NIC_WR_RDMA_READ,
+} nic_wr_opcode_t;
+
+enum {
+    NIC_SEND_SIGNALED = 1 << 0,
+    NIC_SEND_FENCE = 1 << 1,
+    NIC_SEND_SOLICITED = 1 << 2,
+    NIC_SEND_INLINE = 1 << 3,
+};
+
+typedef struct nic_sge {
+    uint64_t addr;
+    uint64_t length; // a message is at most 2^31 bytes
+    uint32_t lkey;
+} nic_sge_t;
+
+typedef struct nic_send_wr {
+    uint64_t wr_id;
+    nic_wr_opcode_t opcode;
+    uint32_t send_flags;
+    nic_sge_t sge; // one element: simulated memory needs no gathering
+    uint32_t imm_data;
+    struct {
+        uint64_t remote_addr;
+        uint32_t rkey;
+    } rdma;
+    struct {
+        uint32_t remote_interface;
+        uint32_t remote_qpn;
+        uint32_t remote_qkey;
+    } ud;
+} nic_send_wr_t;
+
+typedef struct nic_recv_wr {
+    uint64_t wr_id;
+    nic_sge_t sge;
+} nic_recv_wr_t;
+
+// SIM_ERR_FULL: the queue holds max_send_wr (max_recv_wr) already. SIM_ERR_STATE: the QP cannot
+// take it in its state. SIM_ERR_INVALID: the verb does not exist for the transport.
+// SIM_ERR_RANGE: longer than a message can be (UD: than the path MTU).
+// Wrong keys and bounds are found when the NIC works on it, and complete with an error.
+SIM_MUST_CHECK sim_err_t nic_post_send(nic_qp_t *qp, const nic_send_wr_t *wr);
+SIM_MUST_CHECK sim_err_t nic_post_recv(nic_qp_t *qp, const nic_recv_wr_t *wr);
+
+#endif // NIC_VERBS_H
