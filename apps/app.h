@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/app.h - programs on the hosts, each kind a row of one table.
+//
+// An application is one entry of the scenario's `traffic` list: a kind, its attributes, the hosts
+// it runs on. It is created before the run, drives its QPs from events of their hosts (timers and
+// completions), and reports at the end. It uses the verbs of nic/ only.
+#ifndef APPS_APP_H
+#define APPS_APP_H
+
+#include "nic/host.h"
+
+typedef struct app app_t;
+
+// Interfaces that a host pattern of the scenario names ("host[*]", "host[0-15]", "leaf1/host*").
+typedef struct app_hosts {
+    uint32_t *interfaces; // in order of interface id
+    size_t count;
+} app_hosts_t;
+
+// What an application gets from whoever wrote the scenario.
+typedef struct app_context {
+    net_t *net;
+    uint32_t index; // of the entry in `traffic`, for random streams
+    // Resolves a pattern; SIM_ERR_UNKNOWN with a message if it matches no host. The caller frees
+    // hosts->interfaces with sim_free.
+    sim_err_t (*hosts)(const char *pattern, app_hosts_t *hosts, sim_message_t *message, void *ctx);
+    // Reads a whole file named in the scenario (relative to the scenario's folder).
+    sim_err_t (*read_file)(const char *name, char **text, size_t *size, sim_message_t *message, void *ctx);
+    void *ctx;
+} app_context_t;
+
+// One finished or unfinished transfer, a row of flows.csv.
+typedef struct app_flow_result {
+    uint64_t flow_id; // unique in the run, in order of (application, start)
+    uint32_t source;  // interface
+    uint32_t destination;
+    uint16_t udp_source_port;
+    uint8_t priority;
+    uint64_t bytes;
+    sim_time_t start_ps;
+    sim_time_t end_ps; // last byte acknowledged at the sender; NEVER: unfinished
+    sim_time_t ideal_ps; // closed form on the idle path it takes
+    uint64_t retransmitted_packets;
+    nic_wc_status_t status;
+    const char *label; // the application's name: "poisson", "incast"...
+} app_flow_result_t;
+typedef void (*app_flow_fn)(const app_flow_result_t *flow, void *ctx);
+
+// Named numbers for summary.json's apps[] and for the terminal.
+typedef struct app_value {
+    const char *name; // "offered_load", "mops_per_machine"
+    const char *unit; // "" or "Gbps"...
+    double value;
+} app_value_t;
+typedef void (*app_value_fn)(const app_value_t *value, void *ctx);
+
+typedef struct app_ops {
+    const char *name; // "poisson"
+    const char *help;
+    const sim_attr_table_t *attrs; // prefix "traffic.<name>."
+    // Creates the application: resolves hosts, makes QPs or plans them, arms first timers. On error
+    // nothing remains. The message starts with the attribute's name where one is at fault.
+    SIM_MUST_CHECK sim_err_t (*create)(const app_context_t *context,
+                                       const void *config,
+                                       app_t **app,
+                                       sim_message_t *message);
+    void (*destroy)(app_t *app);
+    // After the run (or when it was interrupted): one call per transfer, by start time. May be NULL.
+    void (*flows)(const app_t *app, app_flow_fn fn, void *ctx);
+    // Progress while running, between windows: transfers done and planned so far.
+    void (*progress)(const app_t *app, uint64_t *done, uint64_t *planned);
+    // After the run. May be NULL.
+    void (*values)(const app_t *app, app_value_fn fn, void *ctx);
+    // A table for the terminal in the style of the tool it imitates; NULL: none.
+    void (*print)(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
+} app_ops_t;
+
+extern const app_ops_t *const app_all[]; // ends with NULL
+const app_ops_t *app_find(const char *name);
+
+// First member of every application.
+struct app {
+    const app_ops_t *ops;
+    net_t *net;
+    uint32_t index;
+};
+
+#endif // APPS_APP_H

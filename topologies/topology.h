@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// topologies/topology.h - builders that wire nodes together, each a row of one table.
+//
+// A topology is a name, an attribute table and a build function. Builders ask the plan for each
+// node's and link's configuration by name, so that patterns in the scenario can give any node
+// values of its own. Nodes are created in pod order (a leaf, then its hosts), which keeps
+// neighbours near each other in memory and in the partition over threads.
+#ifndef TOPOLOGIES_TOPOLOGY_H
+#define TOPOLOGIES_TOPOLOGY_H
+
+#include "net/switch.h"
+#include "nic/host.h"
+
+// What builders need from whoever wrote the scenario. Pointers returned are valid until the next
+// call of the same function.
+typedef struct topo_plan {
+    net_t *net;
+    const net_switch_config_t *(*switch_config)(const char *node_name, void *ctx);
+    const nic_config_t *(*nic_config)(const char *node_name, void *ctx);
+    // Last word on a link between two named nodes: may change *config (the builder's choice).
+    void (*link_config)(const char *a, const char *b, net_link_config_t *config, void *ctx);
+    void *ctx;
+} topo_plan_t;
+
+typedef struct topo_ops {
+    const char *name; // "leaf-spine"
+    const char *help; // one line
+    const sim_attr_table_t *attrs; // prefix "topology.<name>."
+    // Values that do not fit each other (odd k, no hosts) are SIM_ERR_RANGE with a message that
+    // starts with the attribute's name. Nothing is built then.
+    SIM_MUST_CHECK sim_err_t (*check)(const void *config, sim_message_t *message);
+    SIM_MUST_CHECK sim_err_t (*build)(const topo_plan_t *plan, const void *config, sim_message_t *message);
+} topo_ops_t;
+
+extern const topo_ops_t *const topo_all[]; // ends with NULL
+const topo_ops_t *topo_find(const char *name); // NULL: unknown
+
+// A graph given link by link (the scenario's "graph", or a file): also the way for C programs.
+typedef struct topo_graph topo_graph_t;
+topo_graph_t *topo_graph_create(void);
+void topo_graph_destroy(topo_graph_t *graph);
+// SIM_ERR_EXISTS: the name is taken.
+SIM_MUST_CHECK sim_err_t topo_graph_node(topo_graph_t *graph,
+                                         const char *name,
+                                         net_node_kind_t kind,
+                                         sim_message_t *message);
+// SIM_ERR_UNKNOWN: no such node (message has a did-you-mean); SIM_ERR_INVALID: a link to itself.
+SIM_MUST_CHECK sim_err_t topo_graph_link(topo_graph_t *graph,
+                                         const char *a,
+                                         const char *b,
+                                         const net_link_config_t *config,
+                                         sim_message_t *message);
+SIM_MUST_CHECK sim_err_t topo_graph_build(const topo_graph_t *graph,
+                                          const topo_plan_t *plan,
+                                          sim_message_t *message);
+
+// What is odd about a built network. Calls fn once per finding, in a fixed order.
+typedef enum topo_severity { TOPO_NOTE, TOPO_WARNING, TOPO_ERROR } topo_severity_t;
+typedef void (*topo_finding_fn)(topo_severity_t severity, const char *text, void *ctx);
+// Unconnected nodes, parallel links of different rates, unreachable pairs (counted, an example
+// named), switches whose buffer cannot hold their headroom, over-subscription by tier.
+void topo_lint(const net_t *net, topo_finding_fn fn, void *ctx);
+
+// The network in Graphviz DOT, hosts and switches by tier, rates and delays on the edges.
+void topo_write_dot(const net_t *net, void (*write)(const char *text, void *ctx), void *ctx);
+
+#endif // TOPOLOGIES_TOPOLOGY_H
