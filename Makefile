@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# The commands a person types. The build itself is CMake's: see CMakePresets.json.
+
+.PHONY: all demo test check bench fuzz fmt tidy install clean
+.DEFAULT_GOAL := all
+
+# build/release/rocesim
+all: build/release/build.ninja
+	@cmake --build build/release
+
+build/release/build.ninja: CMakePresets.json
+	@cmake --preset release
+
+# Simulates a data centre fabric with congestion control off and on, and shows what changed.
+demo:
+	@tools/setup demo
+	@$(MAKE) --no-print-directory all
+	@scenarios/demo/run.sh
+
+# Everything that must hold before a change goes in: what .ci/run runs.
+test:
+	@tools/setup test
+	@tools/test-all
+
+# The part of it to run after every edit: under a minute.
+check:
+	@tools/test-all quick
+
+# Packet-hops per second, instructions and bytes, next to ns-3.
+bench:
+	@tools/setup bench
+	@cmake --preset release
+	@cmake --build build/release --target bench
+
+# libFuzzer over every target, FUZZ_SECONDS each; new inputs stay in build/fuzz/corpus.
+fuzz:
+	@tools/setup test
+	@tools/fuzz $(or $(FUZZ_SECONDS),60)
+
+fmt:
+	@tools/format
+
+tidy:
+	@tools/tidy
+
+install: all
+	@cmake --install build/release
+
+clean:
+	@rm -rf build

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# `cmake --install`: the program, librocesim, its headers and rocesim.pc for a tree of one's own.
+
+include(GNUInstallDirs)
+
+if(TARGET rocesim_program)
+    install(TARGETS rocesim_program RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+install(TARGETS rocesim ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+foreach(header IN LISTS library_headers)
+    file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${header}")
+    get_filename_component(folder "${name}" DIRECTORY)
+    if(NOT name MATCHES "_internal\\.h$")
+        install(FILES "${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rocesim/${folder}")
+    endif()
+endforeach()
+
+configure_file(cmake/rocesim.pc.in rocesim.pc @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/rocesim.pc"
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

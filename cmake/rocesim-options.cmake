@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compilers, flags and options. Every target of rocesim links rocesim_flags.
+
+option(ROCESIM_WERROR "Warnings are errors" ON)
+option(ROCESIM_TESTS "Build the tests and the examples" ON)
+option(ROCESIM_FUZZ "Build libFuzzer targets (clang only)" OFF)
+
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+set_property(CACHE CMAKE_BUILD_TYPE PROPERTY STRINGS Release Debug Asan Tsan Fuzz O0 O3)
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# Dear checks (SIM_ASSERT) are on wherever speed is not the point of the build.
+set(sanitize_common "-O1 -g -fno-omit-frame-pointer -DSIM_DEAR_CHECKS")
+set(sanitize_address "-fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all")
+set(CMAKE_C_FLAGS_RELEASE "-O2 -g")
+set(CMAKE_C_FLAGS_O0 "-O0 -g")
+set(CMAKE_C_FLAGS_O3 "-O3 -g")
+set(CMAKE_C_FLAGS_DEBUG "-O1 -g -DSIM_DEAR_CHECKS")
+set(CMAKE_C_FLAGS_ASAN "${sanitize_common} ${sanitize_address}")
+set(CMAKE_C_FLAGS_TSAN "${sanitize_common} -fsanitize=thread")
+set(CMAKE_C_FLAGS_FUZZ "${sanitize_common} ${sanitize_address} -fsanitize=fuzzer-no-link")
+
+string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type_upper)
+if(NOT DEFINED CMAKE_C_FLAGS_${build_type_upper})
+    message(FATAL_ERROR "Build type '${CMAKE_BUILD_TYPE}' is not one of "
+                        "Release, Debug, Asan, Tsan, Fuzz, O0, O3")
+endif()
+if(ROCESIM_FUZZ AND NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "ROCESIM_FUZZ needs clang: use `cmake --preset fuzz`")
+endif()
+
+add_library(rocesim_flags INTERFACE)
+target_compile_definitions(rocesim_flags INTERFACE
+    _DEFAULT_SOURCE # POSIX.1-2008 and the types <pcap.h> needs, under -std=c11
+    ROCESIM_VERSION="${PROJECT_VERSION}")
+target_compile_options(rocesim_flags INTERFACE
+    # A fused multiply-add rounds once where two operations round twice: results would depend on
+    # the processor and the compiler.
+    -ffp-contract=off
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wcast-align
+    -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wundef -Wvla
+    -Wpointer-arith -Wwrite-strings -Wformat=2 -Wswitch-enum -Wimplicit-fallthrough
+    -Wdouble-promotion -Wfloat-conversion -Wfloat-equal -Wnull-dereference -Wdate-time
+    $<$<BOOL:${ROCESIM_WERROR}>:-Werror>)
+
+# -- link-time optimisation
+#
+# Used where it pays and nowhere else: the library carries both kinds of code (gcc's fat objects),
+# the program and the benches are linked with it, tests and strangers link the plain code.
+
+set(lto_default OFF)
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    set(lto_default ON)
+endif()
+option(ROCESIM_LTO "Link-time optimisation of the program and the benches (gcc)" ${lto_default})
+
+if(ROCESIM_LTO AND NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    message(FATAL_ERROR "ROCESIM_LTO needs gcc, whose objects can carry both kinds of code")
+endif()
+if(ROCESIM_LTO)
+    set(CMAKE_AR "${CMAKE_C_COMPILER_AR}")
+    set(CMAKE_RANLIB "${CMAKE_C_COMPILER_RANLIB}")
+endif()
+
+function(rocesim_lto_library target)
+    if(ROCESIM_LTO)
+        target_compile_options(${target} PRIVATE -flto=auto -ffat-lto-objects)
+    endif()
+endfunction()
+
+function(rocesim_lto_program target)
+    if(ROCESIM_LTO)
+        target_compile_options(${target} PRIVATE -flto=auto)
+        target_link_options(${target} PRIVATE -flto=auto -fuse-linker-plugin)
+    endif()
+endfunction()

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# The libraries rocesim stands on, found by pkg-config. A missing one names its Debian package.
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig)
+if(NOT PkgConfig_FOUND)
+    message(FATAL_ERROR "pkg-config is missing: apt-get install pkg-config")
+endif()
+
+# Finds module, as imported target PkgConfig::<prefix>.
+macro(rocesim_find prefix module minimum debian_package purpose)
+    pkg_check_modules(${prefix} QUIET IMPORTED_TARGET GLOBAL "${module}>=${minimum}")
+    if(NOT ${prefix}_FOUND)
+        message(FATAL_ERROR "${module} ${minimum} or newer is missing (${purpose}): "
+                            "apt-get install ${debian_package}, or run tools/setup")
+    endif()
+endmacro()
+
+rocesim_find(PCAP libpcap 1.10 libpcap-dev "writes and filters captures")
+rocesim_find(ZLIB zlib 1.2 zlib1g-dev "compresses captures, computes CRC-32")
+
+macro(rocesim_find_cli_packages)
+    rocesim_find(FYAML libfyaml 0.7.12 libfyaml-dev "reads scenarios")
+    rocesim_find(JANSSON jansson 2.13 libjansson-dev "writes JSON")
+endmacro()
+
+macro(rocesim_find_test_packages)
+    rocesim_find(CHECK check 0.15 check "runs the tests; -DROCESIM_TESTS=OFF builds without")
+endmacro()

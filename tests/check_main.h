@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/check_main.h - the main of a test program: a table of Check tests.
+//
+//     #include "tests/check_main.h"
+//
+//     START_TEST(frame_survives_round_trip)
+//     {
+//         ck_assert_uint_eq(1, 1);
+//     }
+//     END_TEST
+//
+//     CHECK_MAIN(CHECK_TEST(frame_survives_round_trip),
+//                CHECK_LOOP(frame_has_every_opcode, 0, 32), // _i runs over 0..31
+//                CHECK_SIGNAL(frame_refuses_null, SIGABRT), // must die of the signal
+//                CHECK_EXIT(frame_leaves, 2))               // must exit with the status
+//
+// Each test runs in a process of its own (CK_FORK=no for a debugger) and is a Check case of its
+// own name, so that CK_RUN_CASE=frame_survives_round_trip runs it alone; a failure prints that
+// command. A line `// labels: threads` in a test file: see tests/CMakeLists.txt.
+#ifndef TESTS_CHECK_MAIN_H
+#define TESTS_CHECK_MAIN_H
+
+#include <check.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CHECK_TIMEOUT_S 240 // of one test, under the slowest sanitizer on a busy machine
+
+typedef struct check_entry {
+    const TTest *test;
+    int signal; // the test must die of it; 0: none
+    int status; // the test must exit with it
+    int first;  // loop tests run with _i in first..end - 1
+    int end;
+} check_entry_t;
+
+// clang-format off
+#define CHECK_TEST(function)             {(function), 0, 0, 0, 1}
+#define CHECK_LOOP(function, first, end) {(function), 0, 0, (first), (end)}
+#define CHECK_SIGNAL(function, signal)   {(function), (signal), 0, 0, 1}
+#define CHECK_EXIT(function, status)     {(function), 0, (status), 0, 1}
+// clang-format on
+
+#define CHECK_MAIN(...)                                                \
+    int main(void)                                                     \
+    {                                                                  \
+        const check_entry_t entries[] = {__VA_ARGS__};                 \
+        return check_run(entries, sizeof(entries) / sizeof(*entries)); \
+    }
+
+static void check_print_reruns(SRunner *runner)
+{
+    TestResult **failures = srunner_failures(runner);
+    for (int i = 0; i < srunner_ntests_failed(runner); ++i) {
+        printf("rerun: CK_RUN_CASE=%s ctest --test-dir %s -R '^%s$' --output-on-failure\n",
+               tr_tcname(failures[i]),
+               TEST_BUILD_DIRECTORY,
+               TEST_NAME);
+    }
+    // The array is the caller's, the results in it are the runner's.
+    free(failures);
+}
+
+static int check_run(const check_entry_t *entries, size_t count)
+{
+    Suite *suite = suite_create(TEST_NAME);
+    for (size_t i = 0; i < count; ++i) {
+        const check_entry_t *entry = &entries[i];
+        TCase *test_case = tcase_create(entry->test->name);
+        tcase_set_timeout(test_case, CHECK_TIMEOUT_S);
+        // Check's own macro for this: with a signal, a status and a range in one call.
+        _tcase_add_test(test_case,
+                        entry->test,
+                        entry->signal,
+                        entry->status,
+                        entry->first,
+                        entry->end);
+        suite_add_tcase(suite, test_case);
+    }
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int run = srunner_ntests_run(runner);
+    int failed = srunner_ntests_failed(runner);
+    check_print_reruns(runner);
+    srunner_free(runner);
+    if (run == 0) {
+        printf("%s: no test was run\n", TEST_NAME);
+    }
+    return run > 0 && failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+#endif // TESTS_CHECK_MAIN_H
