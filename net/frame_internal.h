@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/frame_internal.h - what the builder and the parser of net/frame.h share: checksums, sizes.
+#ifndef NET_FRAME_INTERNAL_H
+#define NET_FRAME_INTERNAL_H
+
+#include "net/frame.h"
+
+// Zero bytes that bring a payload to a multiple of four.
+static inline uint32_t net__frame_pad_bytes(uint32_t payload_bytes)
+{
+    return -payload_bytes & 3u;
+}
+
+// BTH to ICRC, pad included.
+uint32_t net__frame_transport_bytes(uint8_t opcode, uint32_t payload_bytes);
+
+// The destination of every PFC frame, 01-80-C2-00-00-01 (IEEE 802.3 annex 31B).
+extern const uint8_t net__frame_pfc_destination[6];
+
+// Adds bytes to a one's complement sum as 16-bit big-endian words (RFC 1071), an odd last byte
+// being the upper half of a word. For up to 64 KiB in total from sum 0.
+uint32_t net__frame_sum(uint32_t sum, const uint8_t *bytes, size_t size_bytes);
+// Folds to 16 bits and complements: what a checksum field holds, and 0 over a sum that includes
+// the right one.
+uint16_t net__frame_sum_finish(uint32_t sum);
+
+// The UDP checksum over IPv6 (RFC 8200 8.1): pseudo-header, then UDP header and payload as they
+// are, the checksum field included; 0 if that field is right. ip is where the IPv6 header starts.
+uint16_t net__frame_udp6_checksum(const uint8_t *ip, uint32_t udp_bytes);
+
+// CRC-32 over what the ICRC covers from the mask of 8 bytes to the BTH, variant fields as ones
+// (A17.3.3). ip is where the IP header starts. Continue with what follows the BTH, pad included.
+uint32_t net__frame_icrc_start(const uint8_t *ip, bool ipv6);
+
+#endif // NET_FRAME_INTERNAL_H
