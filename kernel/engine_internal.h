@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/engine_internal.h - what the files of the engine share: units, threads, the simulation.
+//
+//     sim.c        create, register, observe, destroy
+//     partition.c  how wide a window is, which nodes run together, which thread runs them
+//     window.c     one thread's share of one window: gather mail, run units, sample
+//     engine.c     the loop over windows, the barrier between threads, how a run ends
+#ifndef KERNEL_ENGINE_INTERNAL_H
+#define KERNEL_ENGINE_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "kernel/event.h"
+
+#define SIM_MAIL_CLASSES 28u // mailbox capacities 16 << class
+#define SIM_NO_WINDOW UINT64_MAX
+
+// Messages on a channel whose arrival lies beyond the mail slots, in order of arrival. A ring.
+typedef struct sim_far_letter {
+    sim_time_t arrive_ps;
+    void *message;
+} sim_far_letter_t;
+
+struct sim_far_fifo {
+    sim_far_letter_t *letters;
+    size_t first;
+    size_t count;
+    size_t capacity; // power of two
+};
+
+// The channels into a node that have used the far path.
+struct sim_far {
+    sim_channel_t **channels;
+    size_t count;
+    size_t capacity;
+};
+
+// A far message on its way to the thread that owns the receiver.
+typedef struct sim_parcel {
+    sim_channel_t *channel;
+    sim_time_t arrive_ps;
+    void *message;
+} sim_parcel_t;
+
+typedef struct sim_parcels {
+    sim_parcel_t *items;
+    size_t count;
+    size_t capacity;
+    sim_time_t earliest_ps;
+} sim_parcels_t;
+
+// Nodes that run together. Most units hold one node; several share one when the links between them
+// are shorter than a window, and then run interleaved by time.
+struct sim_unit {
+    sim_node_t **members;
+    uint32_t count;
+    uint32_t index;           // bit in the activity maps
+    uint64_t far_window;      // earliest window beyond the slots it is registered for
+    sim_time_t lookahead_ps;  // least delay between members; units of several only
+    sim_node_t **heap;        // members with something to do in this window, by time
+    uint32_t heap_count;
+    bool running;
+};
+
+typedef struct sim_sampler {
+    sim_node_t *node;
+    sim_time_t next_ps;
+    sim_time_t period_ps;
+    sim_sample_fn fn;
+    void *ctx;
+    struct sim_sampler *next; // of the same node
+} sim_sampler_t;
+
+typedef struct sim_appointment {
+    uint64_t window;
+    sim_unit_t *unit;
+} sim_appointment_t;
+
+// One thread of execution.
+typedef struct sim_thread {
+    sim_worker_t worker; // first
+    sim_t *sim;
+    sim_unit_t **units; // bit index - first_bit -> unit; NULL in the padding
+    uint32_t first_bit; // multiple of 64
+    uint32_t end_bit;
+    sim_mail_t *batch; // of the unit being run, when it has one node
+    size_t batch_capacity;
+    sim_mail_t *stage; // gathered from several sources, not yet sorted
+    size_t stage_capacity;
+    uint32_t *histogram;
+    size_t histogram_capacity;
+    sim_mail_t *free_mail[SIM_MAIL_CLASSES]; // unused mailboxes, linked through their first entry
+    sim_appointment_t *appointments;         // heap by window
+    size_t appointment_count;
+    size_t appointment_capacity;
+    sim_parcels_t parcels[SIM_THREADS_MAX][2]; // by destination thread and parity of the window
+    sim_sampler_t **samplers;
+    size_t sampler_count;
+    sim_time_t sample_next_ps; // earliest of them
+    uint64_t next_window;      // published at the barrier
+    bool cut;                  // the time limit left mail unread
+} sim_thread_t;
+
+typedef struct sim_window_observer {
+    sim_window_fn fn;
+    void *ctx;
+} sim_window_observer_t;
+
+struct sim {
+    sim_options_t options;
+    sim_node_t **nodes;
+    size_t node_count;
+    size_t node_capacity;
+    sim_channel_t **channels;
+    size_t channel_count;
+    size_t channel_capacity;
+    sim_sampler_t **samplers;
+    size_t sampler_count;
+    size_t sampler_capacity;
+    sim_window_observer_t *observers;
+    size_t observer_count;
+    size_t observer_capacity;
+    struct sim_stream **streams;
+    size_t stream_count;
+    size_t stream_capacity;
+
+    sim_thread_t **threads; // threads[0] exists from sim_create on
+    unsigned thread_count;
+    sim_unit_t *units;
+    uint32_t unit_count;
+    sim_time_t window_ps;
+    uint64_t window; // being run
+    unsigned parity; // of the windows run so far
+    bool ran;
+
+    // decided by thread 0 between the two barriers of a window
+    uint64_t decided_window; // SIM_NO_WINDOW: the run ends
+    sim_ended_t ended;
+    uint64_t progress_seen;
+    sim_time_t progress_ps;
+
+    atomic_uint barrier_count;
+    atomic_uint barrier_phase;
+    atomic_bool interrupted;
+    uint64_t digest;
+    sim_time_t end_ps;
+};
+
+static inline sim_thread_t *sim__thread_of(const sim_node_t *node)
+{
+    return (sim_thread_t *)(void *)node->worker;
+}
+
+// partition.c: sim->units, threads and window_ps from nodes and channels. Called once.
+void sim__partition(sim_t *sim);
+
+// sim.c
+extern const sim_mail_t sim__no_mail[SIM_MAIL_PAD]; // of a node without mail in this window
+sim_thread_t *sim__thread_create(sim_t *sim, unsigned index);
+void sim__thread_destroy(sim_thread_t *thread);
+
+// window.c: runs the thread's units through sim->window and sets thread->next_window.
+void sim__run_window(sim_thread_t *thread);
+// Samples everything due before bound_ps.
+void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps);
+// Makes the unit run in the window that holds time_ps (after the current one, or any before the
+// run has begun).
+void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps);
+void sim__heap_lower(sim_unit_t *unit, sim_node_t *node);
+
+// record.c
+void sim__streams_flush(sim_t *sim);
+void sim__stream_destroy(struct sim_stream *stream);
+
+// The next thing a node will do, mail of this window included.
+static inline sim_time_t sim__node_next_ps(const sim_node_t *node)
+{
+    sim_time_t next_ps = node->wake_ps < node->timer_ps ? node->wake_ps : node->timer_ps;
+    if (node->mail->key != UINT64_MAX) {
+        const sim_time_t mail_ps = sim__mail_time(node);
+        next_ps = mail_ps < next_ps ? mail_ps : next_ps;
+    }
+    return next_ps;
+}
+
+#endif // KERNEL_ENGINE_INTERNAL_H

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/record.c - gathers a window's records per thread and merges them in order.
+//
+// Each thread appends to memory of its own. After the window the entries of all threads are sorted
+// by (time, node) and, for one node, in the order written: a node runs on one thread, so that order
+// is the order of its entries there.
+#include "kernel/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/engine_internal.h"
+
+typedef struct entry {
+    sim_time_t time_ps;
+    uint32_t node_index;
+    uint32_t thread;
+    size_t offset; // of the record, growing with the order written
+    size_t bytes;
+} entry_t;
+
+typedef struct part {
+    unsigned char *bytes;
+    size_t count;
+    size_t capacity;
+    entry_t *entries;
+    size_t entry_count;
+    size_t entry_capacity;
+    char pad[SIM_CACHE_LINE];
+} part_t;
+
+struct sim_stream {
+    sim_record_fn fn;
+    void *ctx;
+    entry_t *merged;
+    size_t merged_capacity;
+    part_t parts[SIM_THREADS_MAX];
+};
+
+sim_stream_t *sim_stream_create(sim_t *sim, sim_record_fn fn, void *ctx)
+{
+    SIM_CHECK(!sim->ran);
+    sim_stream_t *const stream = sim_alloc(sizeof(*stream));
+    stream->fn = fn;
+    stream->ctx = ctx;
+    SIM_GROW(sim->streams, sim->stream_count, &sim->stream_capacity);
+    sim->streams[sim->stream_count++] = stream;
+    return stream;
+}
+
+void sim__stream_destroy(sim_stream_t *stream)
+{
+    for (unsigned i = 0; i < SIM_THREADS_MAX; i++) {
+        sim_free(stream->parts[i].bytes);
+        sim_free(stream->parts[i].entries);
+    }
+    sim_free(stream->merged);
+    sim_free(stream);
+}
+
+void *sim_stream_put(sim_stream_t *stream,
+                     const sim_node_t *node,
+                     sim_time_t time_ps,
+                     size_t record_bytes)
+{
+    part_t *const part = &stream->parts[node->worker->index];
+    const size_t aligned = (record_bytes + 15) & ~(size_t)15;
+    if (part->count + aligned > part->capacity) {
+        part->capacity = (part->capacity + aligned) * 2;
+        part->bytes = sim_realloc_array(part->bytes, part->capacity, 1);
+    }
+    SIM_GROW(part->entries, part->entry_count, &part->entry_capacity);
+    part->entries[part->entry_count++] =
+        (entry_t){time_ps, node->index, node->worker->index, part->count, record_bytes};
+    void *const record = part->bytes + part->count;
+    part->count += aligned;
+    return record;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const entry_t *const x = a;
+    const entry_t *const y = b;
+    if (x->time_ps != y->time_ps) {
+        return x->time_ps < y->time_ps ? -1 : 1;
+    }
+    if (x->node_index != y->node_index) {
+        return x->node_index < y->node_index ? -1 : 1;
+    }
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static void stream_flush(sim_stream_t *stream, unsigned thread_count)
+{
+    size_t count = 0;
+    for (unsigned t = 0; t < thread_count; t++) {
+        count += stream->parts[t].entry_count;
+    }
+    if (count == 0) {
+        return;
+    }
+    if (stream->merged_capacity < count) {
+        stream->merged_capacity = count * 2;
+        stream->merged =
+            sim_realloc_array(stream->merged, stream->merged_capacity, sizeof(entry_t));
+    }
+    size_t next = 0;
+    for (unsigned t = 0; t < thread_count; t++) {
+        part_t *const part = &stream->parts[t];
+        if (part->entry_count > 0) {
+            memcpy(stream->merged + next, part->entries, part->entry_count * sizeof(entry_t));
+        }
+        next += part->entry_count;
+    }
+    qsort(stream->merged, count, sizeof(entry_t), compare_entries);
+    for (size_t i = 0; i < count; i++) {
+        const entry_t *const entry = &stream->merged[i];
+        stream->fn(entry->time_ps,
+                   entry->node_index,
+                   stream->parts[entry->thread].bytes + entry->offset,
+                   entry->bytes,
+                   stream->ctx);
+    }
+    for (unsigned t = 0; t < thread_count; t++) {
+        stream->parts[t].count = 0;
+        stream->parts[t].entry_count = 0;
+    }
+}
+
+void sim__streams_flush(sim_t *sim)
+{
+    for (size_t i = 0; i < sim->stream_count; i++) {
+        stream_flush(sim->streams[i], sim->thread_count);
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/timer.c - a node's timers in a 4-ary heap of (time, arming sequence).
+//
+// Four children per parent halve the depth of a binary heap, and an entry's key lies in the heap
+// itself, so sifting touches no timer but those it moves.
+#include "kernel/timer.h"
+
+#include "kernel/event.h"
+
+static inline bool before(const sim_timer_entry_t *a, const sim_timer_entry_t *b)
+{
+    return a->time_ps < b->time_ps || (a->time_ps == b->time_ps && a->sequence < b->sequence);
+}
+
+static inline void place(sim_timer_entry_t *heap, uint32_t position, sim_timer_entry_t entry)
+{
+    heap[position] = entry;
+    entry.timer->position = position;
+}
+
+static void sift_up(sim_timer_entry_t *heap, uint32_t position, sim_timer_entry_t entry)
+{
+    while (position > 0) {
+        const uint32_t parent = (position - 1) / 4;
+        if (!before(&entry, &heap[parent])) {
+            break;
+        }
+        place(heap, position, heap[parent]);
+        position = parent;
+    }
+    place(heap, position, entry);
+}
+
+static void sift_down(sim_timer_entry_t *heap,
+                      uint32_t count,
+                      uint32_t position,
+                      sim_timer_entry_t entry)
+{
+    for (;;) {
+        const uint32_t first = position * 4 + 1;
+        if (first >= count) {
+            break;
+        }
+        const uint32_t end = first + 4 < count ? first + 4 : count;
+        uint32_t least = first;
+        for (uint32_t child = first + 1; child < end; child++) {
+            if (before(&heap[child], &heap[least])) {
+                least = child;
+            }
+        }
+        if (!before(&heap[least], &entry)) {
+            break;
+        }
+        place(heap, position, heap[least]);
+        position = least;
+    }
+    place(heap, position, entry);
+}
+
+static void remove_at(sim_node_t *node, uint32_t position)
+{
+    SIM_CHECK(position < node->timer_count);
+    node->timers[position].timer->position = SIM_TIMER_UNARMED;
+    const sim_timer_entry_t last = node->timers[--node->timer_count];
+    if (position < node->timer_count) {
+        if (position > 0 && before(&last, &node->timers[(position - 1) / 4])) {
+            sift_up(node->timers, position, last);
+        } else {
+            sift_down(node->timers, node->timer_count, position, last);
+        }
+    }
+    node->timer_ps = node->timer_count > 0 ? node->timers[0].time_ps : SIM_TIME_NEVER;
+}
+
+void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
+{
+    SIM_CHECKF(time_ps >= node->now_ps && time_ps != SIM_TIME_NEVER,
+               "timer of %s armed for %" PRIu64 " ps at %" PRIu64 " ps",
+               node->name,
+               time_ps,
+               node->now_ps);
+    const sim_timer_entry_t entry = {time_ps, node->timer_sequence++, timer};
+    if (sim_timer_armed(timer)) {
+        const uint32_t position = timer->position;
+        // A later sequence: never before what it was at the same time.
+        if (time_ps < node->timers[position].time_ps) {
+            sift_up(node->timers, position, entry);
+        } else {
+            sift_down(node->timers, node->timer_count, position, entry);
+        }
+    } else {
+        if (node->timer_count == node->timer_capacity) {
+            size_t capacity = node->timer_capacity;
+            SIM_GROW(node->timers, node->timer_count, &capacity);
+            node->timer_capacity = (uint32_t)capacity;
+        }
+        sift_up(node->timers, node->timer_count++, entry);
+    }
+    node->timer_ps = node->timers[0].time_ps;
+}
+
+void sim_timer_cancel(sim_node_t *node, sim_timer_t *timer)
+{
+    if (sim_timer_armed(timer)) {
+        remove_at(node, timer->position);
+    }
+}
+
+sim_time_t sim_timer_time_ps(const sim_node_t *node, const sim_timer_t *timer)
+{
+    SIM_CHECK(sim_timer_armed(timer));
+    return node->timers[timer->position].time_ps;
+}
+
+sim_timer_t *sim__timer_pop(sim_node_t *node)
+{
+    sim_timer_t *const timer = node->timers[0].timer;
+    remove_at(node, 0);
+    return timer;
+}

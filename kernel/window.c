@@ -1,0 +1,630 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/window.c - one thread's share of one window.
+//
+// For each unit that has something to do: gather its mail from all senders, sort it by (time, tie
+// order), run the unit, and note when it wants to run next. What a unit sends lands in mailboxes
+// of later windows, so units of one window never meet, whatever thread runs them.
+#include <string.h>
+
+#include "kernel/engine_internal.h"
+
+#define INSERTION_SORT_MAX 12u
+
+// -- mailboxes
+
+static uint32_t class_of(uint32_t capacity)
+{
+    uint32_t class = 0;
+    while ((16u << class) < capacity) {
+        class ++;
+    }
+    return class;
+}
+
+static sim_mail_t *take_mailbox(sim_thread_t *thread, uint32_t class)
+{
+    sim_mail_t *mail = thread->free_mail[class];
+    if (mail != NULL) {
+        thread->free_mail[class] = mail->message;
+        return mail;
+    }
+    return sim_alloc_lines(sizeof(sim_mail_t) * (16u << class));
+}
+
+static void give_mailbox(sim_thread_t *thread, sim_mail_t *mail, uint32_t capacity)
+{
+    const uint32_t class = class_of(capacity);
+    mail->message = thread->free_mail[class];
+    thread->free_mail[class] = mail;
+}
+
+void sim__mailbox_grow(sim_worker_t *worker, sim_mailbox_t *box)
+{
+    sim_thread_t *const thread = (sim_thread_t *)(void *)worker;
+    const uint32_t capacity = box->capacity == 0 ? 16 : box->capacity * 2;
+    SIM_CHECK(capacity <= 16u << (SIM_MAIL_CLASSES - 1));
+    sim_mail_t *const mail = take_mailbox(thread, class_of(capacity));
+    if (box->count > 0) {
+        memcpy(mail, box->mail, box->count * sizeof(*mail));
+        give_mailbox(thread, box->mail, box->capacity);
+    }
+    box->mail = mail;
+    box->capacity = capacity;
+}
+
+void sim__wakes_grow(sim_node_t *node)
+{
+    const uint32_t count = node->wake_end - node->wake_first;
+    if (node->wake_first > 0 && count <= node->wake_capacity / 2) {
+        memmove(node->wakes, node->wakes + node->wake_first, count * sizeof(*node->wakes));
+    } else {
+        const uint32_t capacity = node->wake_capacity == 0 ? 16 : node->wake_capacity * 2;
+        sim_wake_t *const wakes = sim_alloc_array(capacity, sizeof(*wakes));
+        if (count > 0) {
+            memcpy(wakes, node->wakes + node->wake_first, count * sizeof(*wakes));
+        }
+        sim_free(node->wakes);
+        node->wakes = wakes;
+        node->wake_capacity = capacity;
+    }
+    node->wake_first = 0;
+    node->wake_end = count;
+}
+
+// -- appointments: units that want to run in a window beyond the slots
+
+static void appointment_push(sim_thread_t *thread, uint64_t window, sim_unit_t *unit)
+{
+    SIM_GROW(thread->appointments, thread->appointment_count, &thread->appointment_capacity);
+    size_t i = thread->appointment_count++;
+    sim_appointment_t *const heap = thread->appointments;
+    while (i > 0 && heap[(i - 1) / 2].window > window) {
+        heap[i] = heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    heap[i] = (sim_appointment_t){window, unit};
+}
+
+static sim_appointment_t appointment_pop(sim_thread_t *thread)
+{
+    sim_appointment_t *const heap = thread->appointments;
+    const sim_appointment_t top = heap[0];
+    const sim_appointment_t last = heap[--thread->appointment_count];
+    const size_t count = thread->appointment_count;
+    size_t i = 0;
+    for (;;) {
+        size_t child = i * 2 + 1;
+        if (child >= count) {
+            break;
+        }
+        if (child + 1 < count && heap[child + 1].window < heap[child].window) {
+            child++;
+        }
+        if (heap[child].window >= last.window) {
+            break;
+        }
+        heap[i] = heap[child];
+        i = child;
+    }
+    if (count > 0) {
+        heap[i] = last;
+    }
+    return top;
+}
+
+static void mark_active(sim_thread_t *thread, uint32_t slot, const sim_unit_t *unit)
+{
+    thread->worker.active[slot][unit->index >> 6] |= UINT64_C(1) << (unit->index & 63);
+    thread->worker.slot_used[slot] = true;
+}
+
+void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps)
+{
+    const sim_t *const sim = thread->sim;
+    if (time_ps == SIM_TIME_NEVER || time_ps >= sim->options.until_ps) {
+        return;
+    }
+    const uint64_t window = time_ps / sim->window_ps;
+    if (window - sim->window < SIM_SLOTS) {
+        mark_active(thread, (uint32_t)window & (SIM_SLOTS - 1), unit);
+    } else if (window < unit->far_window) {
+        unit->far_window = window;
+        appointment_push(thread, window, unit);
+    }
+}
+
+// -- far messages
+
+static void parcel_send(sim_thread_t *thread,
+                        sim_channel_t *channel,
+                        sim_time_t arrive_ps,
+                        void *message)
+{
+    const unsigned to = channel->to->worker->index;
+    sim_parcels_t *const parcels = &thread->parcels[to][thread->sim->parity];
+    SIM_GROW(parcels->items, parcels->count, &parcels->capacity);
+    if (parcels->count == 0 || arrive_ps < parcels->earliest_ps) {
+        parcels->earliest_ps = arrive_ps;
+    }
+    parcels->items[parcels->count++] = (sim_parcel_t){channel, arrive_ps, message};
+}
+
+static void near_send(sim_node_t *from,
+                      sim_channel_t *channel,
+                      sim_time_t arrive_ps,
+                      void *message)
+{
+    sim_node_t *const to = channel->to;
+    sim_unit_t *const unit = to->unit;
+    const uint32_t order = channel->port ^ sim__tie_mask(channel->tie_key, arrive_ps);
+    const uint64_t key = ((arrive_ps - to->window_start_ps) << SIM_PORT_BITS) | order;
+    if (to->own_count + SIM_MAIL_PAD + 1 > to->own_capacity) {
+        const size_t next = (size_t)(to->mail - to->own_mail);
+        to->own_capacity *= 2;
+        to->own_mail = sim_realloc_array(to->own_mail, to->own_capacity, sizeof(sim_mail_t));
+        to->mail = to->own_mail + next;
+    }
+    sim_mail_t *mail = to->own_mail + to->own_count;
+    while (mail > to->mail && mail[-1].key > key) {
+        *mail = mail[-1];
+        mail--;
+    }
+    *mail = (sim_mail_t){key, message};
+    to->own_count++;
+    for (uint32_t i = 0; i < SIM_MAIL_PAD; i++) {
+        to->own_mail[to->own_count + i] = (sim_mail_t){UINT64_MAX, NULL};
+    }
+    sim__heap_lower(unit, to);
+    // The receiver may answer: the sender must not run past the earliest answer.
+    if (from->run_end_ps > arrive_ps + unit->lookahead_ps) {
+        from->run_end_ps = arrive_ps + unit->lookahead_ps;
+    }
+}
+
+void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)
+{
+    sim_thread_t *const thread = sim__thread_of(from);
+    sim_worker_t *const worker = &thread->worker;
+    SIM_CHECKF(thread->sim->ran, "%s sends before the run", from->name);
+    SIM_CHECKF(arrive_ps >= from->now_ps + channel->delay_ps,
+               "%s to %s: arrival %" PRIu64 " is less than the delay after %" PRIu64,
+               from->name,
+               channel->to->name,
+               arrive_ps,
+               from->now_ps);
+    const sim_time_t ahead_ps = arrive_ps - worker->window_start_ps;
+    if (ahead_ps < worker->window_ps) {
+        SIM_CHECK(channel->near);
+        near_send(from, channel, arrive_ps, message);
+        return;
+    }
+    const uint64_t windows_ahead = ahead_ps / worker->window_ps;
+    if (windows_ahead >= SIM_SLOTS) {
+        parcel_send(thread, channel, arrive_ps, message);
+        return;
+    }
+    const uint32_t slot = (worker->slot + (uint32_t)windows_ahead) & (SIM_SLOTS - 1);
+    sim_mailbox_t *const box = &worker->boxes[(size_t)channel->to_index * SIM_SLOTS + slot];
+    if (box->count == box->capacity) {
+        sim__mailbox_grow(worker, box);
+    }
+    const sim_time_t within_ps = ahead_ps % worker->window_ps;
+    const uint32_t order = channel->port ^ sim__tie_mask(channel->tie_key, arrive_ps);
+    box->mail[box->count++] = (sim_mail_t){(within_ps << SIM_PORT_BITS) | order, message};
+    mark_active(thread, slot, channel->to->unit);
+}
+
+// Takes a parcel in: into the channel's fifo, which the node empties window by window.
+static void parcel_receive(sim_thread_t *thread, const sim_parcel_t *parcel)
+{
+    sim_channel_t *const channel = parcel->channel;
+    sim_node_t *const node = channel->to;
+    if (channel->far == NULL) {
+        channel->far = sim_alloc(sizeof(*channel->far));
+        if (node->far == NULL) {
+            node->far = sim_alloc(sizeof(*node->far));
+        }
+        SIM_GROW(node->far->channels, node->far->count, &node->far->capacity);
+        node->far->channels[node->far->count++] = channel;
+    }
+    struct sim_far_fifo *const fifo = channel->far;
+    if (fifo->count == fifo->capacity) {
+        const size_t capacity = fifo->capacity == 0 ? 64 : fifo->capacity * 2;
+        sim_far_letter_t *const letters = sim_alloc_array(capacity, sizeof(*letters));
+        for (size_t i = 0; i < fifo->count; i++) {
+            letters[i] = fifo->letters[(fifo->first + i) & (fifo->capacity - 1)];
+        }
+        sim_free(fifo->letters);
+        fifo->letters = letters;
+        fifo->first = 0;
+        fifo->capacity = capacity;
+    }
+    if (fifo->count == 0) {
+        sim__appoint(thread, node->unit, parcel->arrive_ps);
+    }
+    fifo->letters[(fifo->first + fifo->count++) & (fifo->capacity - 1)] =
+        (sim_far_letter_t){parcel->arrive_ps, parcel->message};
+}
+
+static void receive_parcels(sim_thread_t *thread)
+{
+    sim_t *const sim = thread->sim;
+    for (unsigned i = 0; i < sim->thread_count; i++) {
+        sim_parcels_t *const parcels =
+            &sim->threads[i]->parcels[thread->worker.index][sim->parity ^ 1];
+        for (size_t p = 0; p < parcels->count; p++) {
+            parcel_receive(thread, &parcels->items[p]);
+        }
+        parcels->count = 0;
+    }
+}
+
+// -- gathering and sorting a node's mail
+
+static void stage_one(sim_thread_t *thread, size_t *count, sim_mail_t mail)
+{
+    SIM_GROW(thread->stage, *count, &thread->stage_capacity);
+    thread->stage[(*count)++] = mail;
+}
+
+static void stage_far(sim_thread_t *thread, sim_node_t *node, size_t *count)
+{
+    const sim_time_t start_ps = thread->worker.window_start_ps;
+    const sim_time_t end_ps = start_ps + thread->worker.window_ps;
+    for (size_t i = 0; i < node->far->count; i++) {
+        const sim_channel_t *const channel = node->far->channels[i];
+        struct sim_far_fifo *const fifo = channel->far;
+        while (fifo->count > 0) {
+            const sim_far_letter_t letter = fifo->letters[fifo->first];
+            if (letter.arrive_ps >= end_ps) {
+                sim__appoint(thread, node->unit, letter.arrive_ps);
+                break;
+            }
+            SIM_CHECK(letter.arrive_ps >= start_ps);
+            const uint32_t order =
+                channel->port ^ sim__tie_mask(channel->tie_key, letter.arrive_ps);
+            const uint64_t key = ((letter.arrive_ps - start_ps) << SIM_PORT_BITS) | order;
+            stage_one(thread, count, (sim_mail_t){key, letter.message});
+            fifo->first = (fifo->first + 1) & (fifo->capacity - 1);
+            fifo->count--;
+        }
+    }
+}
+
+static void insertion_sort(sim_mail_t *mail, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        const sim_mail_t entry = mail[i];
+        size_t j = i;
+        while (j > 0 && mail[j - 1].key > entry.key) {
+            mail[j] = mail[j - 1];
+            j--;
+        }
+        mail[j] = entry;
+    }
+}
+
+// Sorts count entries from `from` into `to`: spreads them over about as many buckets as there are
+// entries, then straightens what is left by insertion.
+static void sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count, sim_mail_t *to)
+{
+    if (count <= INSERTION_SORT_MAX) {
+        memcpy(to, from, count * sizeof(*to));
+        insertion_sort(to, count);
+        return;
+    }
+    unsigned bucket_bits = 4;
+    while ((size_t)1 << bucket_bits < count && bucket_bits < 16) {
+        bucket_bits++;
+    }
+    const unsigned key_bits =
+        SIM_PORT_BITS + 64 - (unsigned)__builtin_clzll(thread->worker.window_ps);
+    const unsigned shift = key_bits - bucket_bits;
+    const size_t bucket_count = (size_t)1 << bucket_bits;
+    if (thread->histogram_capacity < bucket_count) {
+        thread->histogram =
+            sim_realloc_array(thread->histogram, bucket_count, sizeof(*thread->histogram));
+        thread->histogram_capacity = bucket_count;
+    }
+    uint32_t *const starts = thread->histogram;
+    memset(starts, 0, bucket_count * sizeof(*starts));
+    for (size_t i = 0; i < count; i++) {
+        starts[from[i].key >> shift]++;
+    }
+    uint32_t sum = 0;
+    for (size_t b = 0; b < bucket_count; b++) {
+        const uint32_t in_bucket = starts[b];
+        starts[b] = sum;
+        sum += in_bucket;
+    }
+    for (size_t i = 0; i < count; i++) {
+        to[starts[from[i].key >> shift]++] = from[i];
+    }
+    insertion_sort(to, count);
+}
+
+static void pad_mail(sim_mail_t *mail, size_t count)
+{
+    for (size_t i = 0; i < SIM_MAIL_PAD; i++) {
+        mail[count + i] = (sim_mail_t){UINT64_MAX, NULL};
+    }
+}
+
+// Makes room for count entries and the padding in the thread's batch, or in the node's own mail
+// where several nodes of a unit have mail at the same time.
+static sim_mail_t *room_for(sim_thread_t *thread, sim_node_t *node, size_t count)
+{
+    const size_t need = count + SIM_MAIL_PAD + 1;
+    if (node->unit->count == 1) {
+        if (thread->batch_capacity < need) {
+            sim_free(thread->batch);
+            thread->batch_capacity = need * 2;
+            thread->batch = sim_alloc_lines(thread->batch_capacity * sizeof(sim_mail_t));
+        }
+        return thread->batch;
+    }
+    if (node->own_capacity < need) {
+        node->own_capacity = (uint32_t)need * 2;
+        node->own_mail = sim_realloc_array(node->own_mail, node->own_capacity, sizeof(sim_mail_t));
+    }
+    node->own_count = (uint32_t)count;
+    return node->own_mail;
+}
+
+static void gather_mail(sim_thread_t *thread, sim_node_t *node)
+{
+    sim_t *const sim = thread->sim;
+    const uint32_t slot = thread->worker.slot;
+    const size_t box_index = (size_t)node->index * SIM_SLOTS + slot;
+    sim_mailbox_t *const own = &thread->worker.boxes[box_index];
+    const sim_mail_t *source = own->mail;
+    size_t count = own->count;
+    if (sim->thread_count > 1 || node->far != NULL) {
+        size_t staged = 0;
+        for (unsigned t = 0; t < sim->thread_count; t++) {
+            sim_mailbox_t *const box = &sim->threads[t]->worker.boxes[box_index];
+            for (uint32_t i = 0; i < box->count; i++) {
+                stage_one(thread, &staged, box->mail[i]);
+            }
+            box->count = 0;
+        }
+        if (node->far != NULL) {
+            stage_far(thread, node, &staged);
+        }
+        source = thread->stage;
+        count = staged;
+    }
+    node->window_start_ps = thread->worker.window_start_ps;
+    sim_mail_t *const mail = room_for(thread, node, count);
+    if (count > 0) {
+        sort_mail(thread, source, count, mail);
+    }
+    pad_mail(mail, count);
+    node->mail = mail;
+    own->count = 0;
+    if (own->mail != NULL) {
+        // Reused for the next mailbox that fills, so that the same few lines stay in cache.
+        give_mailbox(thread, own->mail, own->capacity);
+        own->mail = NULL;
+        own->capacity = 0;
+    }
+}
+
+// -- running
+
+// Runs a node up to end_ps, stopping at the times its samplers want to look.
+static void run_node(sim_node_t *node, sim_time_t end_ps)
+{
+    for (;;) {
+        sim_sampler_t *due = NULL;
+        for (sim_sampler_t *s = node->samplers; s != NULL; s = s->next) {
+            if (s->next_ps < end_ps && (due == NULL || s->next_ps < due->next_ps)) {
+                due = s;
+            }
+        }
+        if (due == NULL) {
+            break;
+        }
+        node->run_end_ps = due->next_ps;
+        node->ops->run(node);
+        if (node->run_end_ps < due->next_ps) {
+            return; // it must wait for an answer first
+        }
+        due->fn(node, due->next_ps, due->ctx);
+        due->next_ps += due->period_ps;
+    }
+    node->run_end_ps = end_ps;
+    node->ops->run(node);
+}
+
+static void heap_sift_up(sim_unit_t *unit, uint32_t position, sim_node_t *node)
+{
+    const sim_time_t next_ps = sim__node_next_ps(node);
+    while (position > 0) {
+        sim_node_t *const parent = unit->heap[(position - 1) / 2];
+        if (sim__node_next_ps(parent) <= next_ps) {
+            break;
+        }
+        unit->heap[position] = parent;
+        parent->unit_position = position;
+        position = (position - 1) / 2;
+    }
+    unit->heap[position] = node;
+    node->unit_position = position;
+}
+
+static void heap_push(sim_unit_t *unit, sim_node_t *node)
+{
+    heap_sift_up(unit, unit->heap_count++, node);
+}
+
+static sim_node_t *heap_pop(sim_unit_t *unit)
+{
+    sim_node_t *const top = unit->heap[0];
+    top->unit_position = UINT32_MAX;
+    sim_node_t *const last = unit->heap[--unit->heap_count];
+    if (unit->heap_count == 0) {
+        return top;
+    }
+    const sim_time_t last_ps = sim__node_next_ps(last);
+    uint32_t i = 0;
+    for (;;) {
+        uint32_t child = i * 2 + 1;
+        if (child >= unit->heap_count) {
+            break;
+        }
+        sim_time_t child_ps = sim__node_next_ps(unit->heap[child]);
+        if (child + 1 < unit->heap_count) {
+            const sim_time_t other_ps = sim__node_next_ps(unit->heap[child + 1]);
+            if (other_ps < child_ps) {
+                child++;
+                child_ps = other_ps;
+            }
+        }
+        if (child_ps >= last_ps) {
+            break;
+        }
+        unit->heap[i] = unit->heap[child];
+        unit->heap[i]->unit_position = i;
+        i = child;
+    }
+    unit->heap[i] = last;
+    last->unit_position = i;
+    return top;
+}
+
+void sim__heap_lower(sim_unit_t *unit, sim_node_t *node)
+{
+    if (node->unit_position == UINT32_MAX) {
+        heap_push(unit, node);
+    } else {
+        heap_sift_up(unit, node->unit_position, node);
+    }
+}
+
+// Several nodes, always the one whose next event is earliest, as far as no other can reach it.
+static void run_together(sim_unit_t *unit, sim_time_t end_ps)
+{
+    unit->heap_count = 0;
+    for (uint32_t i = 0; i < unit->count; i++) {
+        unit->members[i]->unit_position = UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < unit->count; i++) {
+        if (sim__node_next_ps(unit->members[i]) < end_ps) {
+            heap_push(unit, unit->members[i]);
+        }
+    }
+    while (unit->heap_count > 0) {
+        sim_node_t *const node = heap_pop(unit);
+        sim_time_t limit_ps = end_ps;
+        if (unit->heap_count > 0) {
+            const sim_time_t other_ps = sim__node_next_ps(unit->heap[0]);
+            if (other_ps + unit->lookahead_ps < limit_ps) {
+                limit_ps = other_ps + unit->lookahead_ps;
+            }
+        }
+        run_node(node, limit_ps);
+        if (sim__node_next_ps(node) < end_ps) {
+            sim__heap_lower(unit, node);
+        }
+    }
+}
+
+static void run_unit(sim_thread_t *thread, sim_unit_t *unit, sim_time_t end_ps)
+{
+    sim_time_t next_ps = SIM_TIME_NEVER;
+    if (unit->count == 1) {
+        sim_node_t *const node = unit->members[0];
+        gather_mail(thread, node);
+        run_node(node, end_ps);
+        next_ps = node->wake_ps < node->timer_ps ? node->wake_ps : node->timer_ps;
+        thread->cut |= node->mail->key != UINT64_MAX;
+        node->mail = sim__no_mail;
+    } else {
+        for (uint32_t i = 0; i < unit->count; i++) {
+            gather_mail(thread, unit->members[i]);
+        }
+        run_together(unit, end_ps);
+        for (uint32_t i = 0; i < unit->count; i++) {
+            const sim_node_t *const node = unit->members[i];
+            next_ps = node->wake_ps < next_ps ? node->wake_ps : next_ps;
+            next_ps = node->timer_ps < next_ps ? node->timer_ps : next_ps;
+        }
+    }
+    sim__appoint(thread, unit, next_ps);
+}
+
+void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps)
+{
+    if (thread->sample_next_ps >= bound_ps) {
+        return;
+    }
+    sim_time_t next_ps = SIM_TIME_NEVER;
+    for (size_t i = 0; i < thread->sampler_count; i++) {
+        sim_sampler_t *const sampler = thread->samplers[i];
+        while (sampler->next_ps < bound_ps) {
+            sampler->fn(sampler->node, sampler->next_ps, sampler->ctx);
+            sampler->next_ps += sampler->period_ps;
+        }
+        next_ps = sampler->next_ps < next_ps ? sampler->next_ps : next_ps;
+    }
+    thread->sample_next_ps = next_ps;
+}
+
+static uint64_t next_window(const sim_thread_t *thread)
+{
+    const sim_t *const sim = thread->sim;
+    uint64_t next = SIM_NO_WINDOW;
+    for (uint32_t ahead = 1; ahead < SIM_SLOTS && next == SIM_NO_WINDOW; ahead++) {
+        if (thread->worker.slot_used[(thread->worker.slot + ahead) & (SIM_SLOTS - 1)]) {
+            next = sim->window + ahead;
+        }
+    }
+    if (thread->appointment_count > 0 && thread->appointments[0].window < next) {
+        next = thread->appointments[0].window;
+    }
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        const sim_parcels_t *const parcels = &thread->parcels[t][sim->parity];
+        if (parcels->count > 0 && parcels->earliest_ps / sim->window_ps < next) {
+            next = parcels->earliest_ps / sim->window_ps;
+        }
+    }
+    return next;
+}
+
+void sim__run_window(sim_thread_t *thread)
+{
+    sim_t *const sim = thread->sim;
+    sim_worker_t *const worker = &thread->worker;
+    const sim_time_t start_ps = sim->window * sim->window_ps;
+    sim_time_t end_ps = start_ps + sim->window_ps;
+    end_ps = end_ps < sim->options.until_ps ? end_ps : sim->options.until_ps;
+    worker->window_start_ps = start_ps;
+    worker->slot = (uint32_t)sim->window & (SIM_SLOTS - 1);
+    worker->slot_used[worker->slot] = false;
+    sim__sample_until(thread, start_ps);
+    receive_parcels(thread);
+    while (thread->appointment_count > 0 && thread->appointments[0].window <= sim->window) {
+        const sim_appointment_t appointment = appointment_pop(thread);
+        if (appointment.unit->far_window == appointment.window) {
+            appointment.unit->far_window = SIM_NO_WINDOW;
+        }
+        mark_active(thread, worker->slot, appointment.unit);
+    }
+    worker->slot_used[worker->slot] = false;
+    for (uint32_t word = thread->first_bit / 64; word * 64 < thread->end_bit; word++) {
+        uint64_t active = 0;
+        for (unsigned t = 0; t < sim->thread_count; t++) {
+            uint64_t *const source = &sim->threads[t]->worker.active[worker->slot][word];
+            active |= *source;
+            *source = 0;
+        }
+        while (active != 0) {
+            const uint32_t bit = word * 64 + (uint32_t)__builtin_ctzll(active);
+            active &= active - 1;
+            run_unit(thread, thread->units[bit - thread->first_bit], end_ps);
+        }
+    }
+    sim__sample_until(thread, end_ps);
+    thread->next_window = next_window(thread);
+}
