@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/base.c - error texts, failed checks and memory that is never NULL.
+//
+// Exhausted memory ends the program here and nowhere else: a simulation that cannot hold its state
+// has nothing useful to do with an error code, and every caller is spared a path no test reaches.
+#include "kernel/base.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *sim_err_text(sim_err_t error)
+{
+    switch (error) {
+#define SIM_ERR_CASE(name, value, text) \
+    case name:                          \
+        return text;
+        SIM_ERR_MAP(SIM_ERR_CASE)
+#undef SIM_ERR_CASE
+    }
+    return "unknown error";
+}
+
+sim_err_t sim_fail(sim_message_t *message, sim_err_t error, const char *format, ...)
+{
+    if (message != NULL) {
+        va_list arguments;
+        va_start(arguments, format);
+        if (vsnprintf(message->text, sizeof(message->text), format, arguments) < 0) {
+            message->text[0] = '\0';
+        }
+        va_end(arguments);
+    }
+    return error;
+}
+
+_Noreturn void sim_check_failed(const char *file,
+                                int line,
+                                const char *expression,
+                                const char *format,
+                                ...)
+{
+    fprintf(stderr, "%s:%d: check failed: %s", file, line, expression);
+    if (format != NULL) {
+        fputs(": ", stderr);
+        va_list arguments;
+        va_start(arguments, format);
+        vfprintf(stderr, format, arguments);
+        va_end(arguments);
+    }
+    fputc('\n', stderr);
+    fflush(stderr);
+    abort();
+}
+
+static _Noreturn void out_of_memory(size_t count, size_t size_bytes)
+{
+    if (count == 1) {
+        fprintf(stderr, "rocesim: out of memory: %zu bytes asked for\n", size_bytes);
+    } else {
+        fprintf(stderr,
+                "rocesim: out of memory: %zu elements of %zu bytes asked for\n",
+                count,
+                size_bytes);
+    }
+    exit(1);
+}
+
+void *sim_alloc(size_t size_bytes)
+{
+    return sim_alloc_array(1, size_bytes);
+}
+
+// Zero bytes give a pointer too, so that NULL keeps its one meaning: not there.
+void *sim_alloc_array(size_t count, size_t size_bytes)
+{
+    const bool empty = count == 0 || size_bytes == 0;
+    void *memory = empty ? calloc(1, 1) : calloc(count, size_bytes);
+    if (memory == NULL) {
+        out_of_memory(count, size_bytes);
+    }
+    return memory;
+}
+
+void *sim_realloc_array(void *memory, size_t count, size_t size_bytes)
+{
+    size_t total_bytes;
+    if (__builtin_mul_overflow(count, size_bytes, &total_bytes)) {
+        out_of_memory(count, size_bytes);
+    }
+    void *grown = realloc(memory, total_bytes == 0 ? 1 : total_bytes);
+    if (grown == NULL) {
+        out_of_memory(count, size_bytes);
+    }
+    return grown;
+}
+
+void *sim_alloc_lines(size_t size_bytes)
+{
+    size_t rounded_bytes;
+    if (__builtin_add_overflow(size_bytes, (size_t)(SIM_CACHE_LINE - 1), &rounded_bytes)) {
+        out_of_memory(1, size_bytes);
+    }
+    rounded_bytes -= rounded_bytes % SIM_CACHE_LINE;
+    if (rounded_bytes == 0) {
+        rounded_bytes = SIM_CACHE_LINE;
+    }
+    void *memory = aligned_alloc(SIM_CACHE_LINE, rounded_bytes);
+    if (memory == NULL) {
+        out_of_memory(1, size_bytes);
+    }
+    memset(memory, 0, rounded_bytes);
+    return memory;
+}
+
+char *sim_strdup(const char *text)
+{
+    const size_t size_bytes = strlen(text) + 1;
+    char *copy = sim_alloc(size_bytes);
+    memcpy(copy, text, size_bytes);
+    return copy;
+}
+
+char *sim_format(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    va_list again;
+    va_copy(again, arguments);
+    const int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    SIM_CHECKF(length >= 0, "format \"%s\"", format);
+    const size_t size_bytes = (size_t)length + 1;
+    char *text = sim_alloc(size_bytes);
+    vsnprintf(text, size_bytes, format, again);
+    va_end(again);
+    return text;
+}
+
+void sim_free(void *memory)
+{
+    free(memory);
+}
+
+void *sim_grow(void *memory, size_t count, size_t *capacity, size_t size_bytes)
+{
+    SIM_CHECKF(count <= *capacity, "%zu elements in room for %zu", count, *capacity);
+    if (count < *capacity) {
+        return memory;
+    }
+    size_t capacity_new = 8;
+    if (*capacity >= 8 && __builtin_mul_overflow(*capacity, (size_t)2, &capacity_new)) {
+        out_of_memory(count + 1, size_bytes);
+    }
+    void *grown = sim_realloc_array(memory, capacity_new, size_bytes);
+    *capacity = capacity_new;
+    return grown;
+}
