@@ -9,12 +9,14 @@ all: build/release/build.ninja
 	@cmake --build build/release
 
 build/release/build.ninja: CMakePresets.json
+	@tools/setup --check build
 	@cmake --preset release
 
 # Simulates a data centre fabric with congestion control off and on, and shows what changed.
 demo:
 	@tools/setup demo
-	@$(MAKE) --no-print-directory all
+	@cmake --preset release >/dev/null
+	@cmake --build build/release --target rocesim_program
 	@scenarios/demo/run.sh
 
 # Everything that must hold before a change goes in: what .ci/run runs.

@@ -15,6 +15,12 @@ set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
+find_program(ROCESIM_CCACHE ccache)
+mark_as_advanced(ROCESIM_CCACHE)
+if(ROCESIM_CCACHE AND NOT CMAKE_C_COMPILER_LAUNCHER)
+    set(CMAKE_C_COMPILER_LAUNCHER "${ROCESIM_CCACHE}")
+endif()
+
 # Dear checks (SIM_ASSERT) are on wherever speed is not the point of the build.
 set(sanitize_common "-O1 -g -fno-omit-frame-pointer -DSIM_DEAR_CHECKS")
 set(sanitize_address "-fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all")
