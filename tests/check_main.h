@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CHECK_TIMEOUT_S 240 // of one test, under the slowest sanitizer on a busy machine
 
@@ -53,9 +54,15 @@ typedef struct check_entry {
 static void check_print_reruns(SRunner *runner)
 {
     TestResult **failures = srunner_failures(runner);
+    const char *previous = "";
     for (int i = 0; i < srunner_ntests_failed(runner); ++i) {
+        const char *name = tr_tcname(failures[i]);
+        if (strcmp(name, previous) == 0) {
+            continue;
+        }
+        previous = name;
         printf("rerun: CK_RUN_CASE=%s ctest --test-dir %s -R '^%s$' --output-on-failure\n",
-               tr_tcname(failures[i]),
+               name,
                TEST_BUILD_DIRECTORY,
                TEST_NAME);
     }
@@ -70,7 +77,7 @@ static int check_run(const check_entry_t *entries, size_t count)
         const check_entry_t *entry = &entries[i];
         TCase *test_case = tcase_create(entry->test->name);
         tcase_set_timeout(test_case, CHECK_TIMEOUT_S);
-        // Check's own macro for this: with a signal, a status and a range in one call.
+        // What Check's tcase_add_* macros call, each with some of these fixed.
         _tcase_add_test(test_case,
                         entry->test,
                         entry->signal,
