@@ -21,20 +21,21 @@ typedef enum nic_dcqcn_variant {
 
 // Attributes "nic.dcqcn.", with the vendor's names.
 typedef struct nic_dcqcn_config {
-    uint32_t variant;               // nic_dcqcn_variant_t
-    sim_time_t rpg_time_reset_ps;   // T: between increases by time
-    uint64_t rpg_byte_reset_bytes;  // B: sent between increases by bytes; 0: none
-    uint64_t rpg_threshold;         // F: increases of one kind that are fast recovery
-    uint64_t rpg_ai_rate_bps;       // R_AI
-    uint64_t rpg_hai_rate_bps;      // R_HAI
-    uint64_t rpg_max_rate_bps;      // 0: the line's
-    uint64_t rpg_min_rate_bps;      //
-    uint64_t rpg_gd;                // a cut takes alpha x 1024 / 2^gd of the rate
-    sim_ratio_t rpg_min_dec_fac;    // a cut leaves at least this of the rate
-    uint64_t rate_on_first_cnp_bps; // rate from which the first cut starts; 0: the current one
-    uint64_t initial_alpha_value;   // 1024ths
-    uint64_t dce_tcp_g;             // 1024ths of the old alpha kept by an update: 1 - g
-    sim_time_t dce_tcp_rtt_ps;      // between updates of alpha
+    uint32_t variant;              // nic_dcqcn_variant_t
+    sim_time_t rpg_time_reset_ps;  // T: between increases by time
+    uint64_t rpg_byte_reset_bytes; // B: sent between increases by bytes; 0: none
+    uint64_t rpg_threshold;        // F: increases of one kind that are fast recovery
+    uint64_t rpg_ai_rate_bps;      // R_AI
+    uint64_t rpg_hai_rate_bps;     // R_HAI
+    uint64_t rpg_max_rate_bps;     // 0: the line's
+    uint64_t rpg_min_rate_bps;     //
+    uint64_t rpg_gd;               // a cut takes alpha x 1024 / 2^gd of the rate
+    sim_ratio_t rpg_min_dec_fac;   // a cut leaves at least this of the rate
+    uint64_t
+        rate_to_set_on_first_cnp_bps; // rate from which the first cut starts; 0: the current one
+    uint64_t initial_alpha_value;     // 1024ths
+    uint64_t dce_tcp_g;               // 1024ths of the old alpha kept by an update: 1 - g
+    sim_time_t dce_tcp_rtt_ps;        // between updates of alpha
     sim_time_t rate_reduce_monitor_period_ps; // 0: each CNP cuts
     bool clamp_tgt_rate;                      // each cut lowers the target rate too
     bool clamp_tgt_rate_after_time_inc;       // a cut after an increase by time lowers it
@@ -50,7 +51,7 @@ typedef struct nic_dcqcn {
     uint32_t time_stage;    // increases since the last cut, by time
     uint32_t byte_stage;    // and by bytes
     uint64_t target_bps;    // R_T
-    uint64_t bytes_left;    // to send until the next increase by bytes; UINT64_MAX: none is due
+    uint64_t bytes_left;    // to send until the next increase by bytes; huge: none is due
     double alpha;           // estimate of congestion, 0..1, as of alpha_ps
     sim_time_t alpha_ps;    // end of the last period of alpha accounted for
     sim_time_t limited_ps;  // of the first CNP: monitor periods count from here
