@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tests/test_tidy.sh - tools/tidy finds what it promises to find.
+#
+# Goal: each habit has a broken file that is reported, with its line, and a clean tree is silent.
+# Method: a scratch repository with one good file, then one bad file at a time.
+# Does not pin: the exact words after the place.
+set -eu
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir -p "$scratch/tools" "$scratch/kernel" "$scratch/net" "$scratch/cli" "$scratch/docs/models"
+cp tools/tidy "$scratch/tools/"
+cd "$scratch"
+git init -q .
+head='// SPDX-License-Identifier: Apache-2.0'
+printf '%s\n// kernel/good.c - a file.\nint sim_good(void);\n' "$head" >kernel/good.c
+tools/tidy || { echo "a clean tree is not silent" && exit 1; }
+
+count=0
+# expect FILE PATTERN: the file on stdin, and nothing else, is reported with the pattern.
+expect() {
+    cat >"$1"
+    if found=$(tools/tidy); then
+        echo "$1 ($2): nothing was found in" && cat "$1" && exit 1
+    fi
+    if ! grep -q "^$1:.*$2" <<<"$found" || [ "$(wc -l <<<"$found")" -ne 1 ]; then
+        echo "$1: expected $2, got: $found"
+        exit 1
+    fi
+    rm "$1"
+    count=$((count + 1))
+}
+
+text="$head
+// a file."
+long=$(printf 'x%.0s' $(seq 101))
+expect kernel/bad.c '1: no SPDX' <<<$'// a file.\n// more'
+expect kernel/bad.c '2: no comment' <<<"$head"$'\nint a;'
+expect kernel/bad.c '3: longer than 100' <<<"$text"$'\n'"// $long"
+expect kernel/bad.c '3: tab' <<<"$text"$'\n\tint a;'
+expect kernel/bad.c '3: space at the end' <<<"$text"$'\nint a; '
+expect kernel/bad.c '85: function of more' <<<"$text"$'\n{'"$(printf '\n    a;%.0s' $(seq 81))"$'\n}'
+expect kernel/bad.c '3: kernel may not include' <<<"$text"$'\n#include "net/packet.h"'
+expect cli/bad.c '3: net/net_internal.h is internal' <<<"$text"$'\n#include "net/net_internal.h"'
+expect net/bad.c '3: include "packet.h" by its path' <<<"$text"$'\n#include "packet.h"'
+expect kernel/bad.h '3: the guard is KERNEL_BAD_H' <<<"$text"$'\n#ifndef BAD_H\n#endif'
+expect kernel/bad.c '3: not used here' <<<"$text"$'\n    strcpy(a, b);'
+expect cli/bad.c '3: memory comes from' <<<"$text"$'\n    a = malloc(1);'
+expect net/bad.c '3: a result may not' <<<"$text"$'\n    x = exp(2.0);'
+expect net/bad.c '3: docs/models/none.md is missing' <<<"$text"$'\n// See docs/models/none.md.'
+expect docs/models/bad.md '2: the first section' <<<$'# Bad\n## Parameters\n## Validation\n## References'
+expect docs/models/bad.md 'no section validation' \
+    <<<$'# Bad\n## Scope and limitations\n## Parameters\n## References'
+
+printf '%s\nint a;' "$text" >net/bad.c
+tools/tidy | grep -q '^net/bad.c: no newline' || { echo "no newline: not found" && exit 1; }
+rm net/bad.c
+cp kernel/good.c net/good.c
+tools/tidy | grep -q '^good.c: two files' || { echo "two names: not found" && exit 1; }
+echo "$((count + 2)) habits"
