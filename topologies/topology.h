@@ -58,10 +58,18 @@ SIM_MUST_CHECK sim_err_t topo_graph_build(const topo_graph_t *graph,
 typedef enum topo_severity { TOPO_NOTE, TOPO_WARNING, TOPO_ERROR } topo_severity_t;
 typedef void (*topo_finding_fn)(topo_severity_t severity, const char *text, void *ctx);
 // Unconnected nodes, parallel links of different rates, unreachable pairs (counted, an example
-// named), switches whose buffer cannot hold their headroom, over-subscription by tier.
+// named), switches whose buffer cannot hold their headroom, over-subscription by tier. Only the
+// buffers are an error: a class meant to be lossless may drop. Cost: O(links log links).
 void topo_lint(const net_t *net, topo_finding_fn fn, void *ctx);
 
 // The network in Graphviz DOT, hosts and switches by tier, rates and delays on the edges.
+// More than TOPO_DOT_HOSTS_MAX hosts with the same links are drawn as one node, "32 hosts".
+#define TOPO_DOT_HOSTS_MAX 16u
 void topo_write_dot(const net_t *net, void (*write)(const char *text, void *ctx), void *ctx);
+// The same with the caller's limit; UINT32_MAX draws every host.
+void topo_write_dot_hosts(const net_t *net,
+                          uint32_t hosts_max,
+                          void (*write)(const char *text, void *ctx),
+                          void *ctx);
 
 #endif // TOPOLOGIES_TOPOLOGY_H

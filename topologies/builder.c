@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// topologies/builder.c - the steps that all builders take, and the table of builders.
+#include <string.h>
+
+#include "topologies/builder_internal.h"
+
+const topo_ops_t *const topo_all[] = {
+    &topo_pair,
+    &topo_star,
+    &topo_dumbbell,
+    &topo_parking_lot,
+    &topo_leaf_spine,
+    &topo_fat_tree,
+    NULL,
+};
+
+const topo_ops_t *topo_find(const char *name)
+{
+    for (size_t i = 0; topo_all[i] != NULL; i++) {
+        if (strcmp(topo_all[i]->name, name) == 0) {
+            return topo_all[i];
+        }
+    }
+    return NULL;
+}
+
+net_node_t *topo__switch(const topo_plan_t *plan, const char *tier, uint64_t number)
+{
+    char *const name = sim_format("%s%" PRIu64, tier, number);
+    net_node_t *const node =
+        net_switch_create(plan->net, name, plan->switch_config(name, plan->ctx));
+    sim_free(name);
+    return node;
+}
+
+net_node_t *topo__host(const topo_plan_t *plan, uint64_t number)
+{
+    char *const name = sim_format("host%" PRIu64, number);
+    net_node_t *const node = nic_host_create(plan->net, name, plan->nic_config(name, plan->ctx));
+    sim_free(name);
+    return node;
+}
+
+void topo__connect(const topo_plan_t *plan,
+                   net_node_t *a,
+                   net_node_t *b,
+                   const topo__cable_t *cable)
+{
+    for (uint64_t i = 0; i < cable->count; i++) {
+        net_link_config_t config;
+        sim_attrs_default(&net_link_config_attrs, &config);
+        config.rate_bps = cable->rate_bps;
+        config.delay_ps = cable->delay_ps;
+        if (plan->link_config != NULL) {
+            plan->link_config(a->sim.name, b->sim.name, &config, plan->ctx);
+        }
+        net_link_add(plan->net, a, b, &config);
+        sim_attrs_fini(&net_link_config_attrs, &config);
+    }
+}
+
+void topo__hosts(const topo_plan_t *plan,
+                 net_node_t *to,
+                 uint64_t first,
+                 uint64_t count,
+                 const topo__cable_t *cable)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        topo__connect(plan, to, topo__host(plan, first + i), cable);
+    }
+}
+
+sim_err_t topo__check_interfaces(const char *name,
+                                 uint64_t value,
+                                 uint64_t interfaces,
+                                 sim_message_t *message)
+{
+    if (interfaces <= NET_INTERFACES_MAX) {
+        return SIM_OK;
+    }
+    return sim_fail(message,
+                    SIM_ERR_RANGE,
+                    "%s is %" PRIu64 ": expected a network of at most %u host interfaces, this "
+                    "would have %" PRIu64,
+                    name,
+                    value,
+                    NET_INTERFACES_MAX,
+                    interfaces);
+}
+
+sim_err_t topo__check_ports(const char *name,
+                            uint64_t value,
+                            uint64_t ports,
+                            sim_message_t *message)
+{
+    if (ports <= SIM_PORTS_PER_NODE_MAX) {
+        return SIM_OK;
+    }
+    return sim_fail(message,
+                    SIM_ERR_RANGE,
+                    "%s is %" PRIu64 ": expected at most %u ports on a switch, this would need "
+                    "%" PRIu64,
+                    name,
+                    value,
+                    SIM_PORTS_PER_NODE_MAX,
+                    ports);
+}
+
+// The text of one field of a link's configuration, as the attribute table writes it.
+static char *link_text(const net_link_config_t *config, size_t offset)
+{
+    for (size_t i = 0; i < net_link_config_attrs.count; i++) {
+        if (net_link_config_attrs.attrs[i].offset == offset) {
+            return sim_attr_get(&net_link_config_attrs.attrs[i], config);
+        }
+    }
+    SIM_CHECKF(false, "no attribute at offset %zu of a link's configuration", offset);
+    return NULL;
+}
+
+char *topo__rate_text(uint64_t rate_bps)
+{
+    const net_link_config_t config = {.rate_bps = rate_bps};
+    return link_text(&config, offsetof(net_link_config_t, rate_bps));
+}
+
+char *topo__delay_text(sim_time_t delay_ps)
+{
+    const net_link_config_t config = {.delay_ps = delay_ps};
+    return link_text(&config, offsetof(net_link_config_t, delay_ps));
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// topologies/builder_internal.h - what the builders, the linter and the drawing share.
+#ifndef TOPOLOGIES_BUILDER_INTERNAL_H
+#define TOPOLOGIES_BUILDER_INTERNAL_H
+
+#include "topologies/builders.h"
+
+// One row of a builder's attribute table: COUNT, RATE, TIME or BOOL `name` in field `member`.
+#define TOPO__ATTR(type, prefix, name, config, member, fallback, low, high, text)               \
+    {                                                                                           \
+        prefix "." name, type, false, offsetof(config, member), fallback, low, high, NULL, text \
+    }
+// The same where "auto" leaves the value to the builder.
+#define TOPO__ATTR_AUTO(type, prefix, name, config, member, low, high, text)                 \
+    {                                                                                        \
+        prefix "." name, type, true, offsetof(config, member), "auto", low, high, NULL, text \
+    }
+
+// The kind of cable a builder is laying.
+typedef struct topo__cable {
+    uint64_t rate_bps;
+    sim_time_t delay_ps;
+    uint64_t count; // side by side
+} topo__cable_t;
+
+// Nodes named <tier><number>, with the plan's configuration of that name.
+net_node_t *topo__switch(const topo_plan_t *plan, const char *tier, uint64_t number);
+net_node_t *topo__host(const topo_plan_t *plan, uint64_t number);
+
+// Connects a and b by cable->count links.
+void topo__connect(const topo_plan_t *plan,
+                   net_node_t *a,
+                   net_node_t *b,
+                   const topo__cable_t *cable);
+
+// Creates hosts first .. first + count - 1, each connected to `to`.
+void topo__hosts(const topo_plan_t *plan,
+                 net_node_t *to,
+                 uint64_t first,
+                 uint64_t count,
+                 const topo__cable_t *cable);
+
+// SIM_ERR_RANGE when the network would have more interfaces, or a switch more ports, than fit;
+// `name` is the attribute to blame.
+SIM_MUST_CHECK sim_err_t topo__check_interfaces(const char *name,
+                                                uint64_t value,
+                                                uint64_t interfaces,
+                                                sim_message_t *message);
+SIM_MUST_CHECK sim_err_t topo__check_ports(const char *name,
+                                           uint64_t value,
+                                           uint64_t ports,
+                                           sim_message_t *message);
+
+// How far each node is from the nearest host, in links, by sim.index: hosts 0, switches with hosts
+// 1, and so on; TOPO__TIER_NONE for switches that no host can reach. Free with sim_free.
+#define TOPO__TIER_NONE UINT32_MAX
+uint32_t *topo__tiers(const net_t *net);
+
+// A rate and a delay as a scenario would write them ("100Gbps", "1us"); free with sim_free.
+char *topo__rate_text(uint64_t rate_bps);
+char *topo__delay_text(sim_time_t delay_ps);
+
+#endif // TOPOLOGIES_BUILDER_INTERNAL_H

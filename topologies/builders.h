@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// topologies/builders.h - the config structs of the built-in topologies, for programs in C.
+//
+// Fill one with sim_attrs_default(topo_star.attrs, &config), change what differs, and call
+// topo_star.build(&plan, &config, &message). Shapes, names and port numbers:
+// docs/models/topologies.md.
+#ifndef TOPOLOGIES_BUILDERS_H
+#define TOPOLOGIES_BUILDERS_H
+
+#include "topologies/topology.h"
+
+// Two hosts and nothing between them.
+typedef struct topo_pair_config {
+    uint64_t rate_bps;
+    sim_time_t delay_ps;
+    uint64_t nics_per_host; // cables
+} topo_pair_config_t;
+
+// Hosts around one switch.
+typedef struct topo_star_config {
+    uint64_t hosts;
+    uint64_t rate_bps;
+    sim_time_t delay_ps;
+    uint64_t nics_per_host;
+} topo_star_config_t;
+
+// Two switches with hosts on both sides and one cable between them.
+typedef struct topo_dumbbell_config {
+    uint64_t left;
+    uint64_t right;
+    uint64_t host_rate_bps;
+    sim_time_t host_delay_ps;
+    uint64_t bottleneck_rate_bps;
+    sim_time_t bottleneck_delay_ps;
+    uint64_t nics_per_host;
+} topo_dumbbell_config_t;
+
+// Switches in a row, each with hosts of its own.
+typedef struct topo_parking_lot_config {
+    uint64_t switches;
+    uint64_t hosts_per_switch;
+    uint64_t host_rate_bps;
+    sim_time_t host_delay_ps;
+    uint64_t trunk_rate_bps;
+    sim_time_t trunk_delay_ps;
+    uint64_t nics_per_host;
+} topo_parking_lot_config_t;
+
+// Two tiers: every leaf has a link (or several) to every spine.
+typedef struct topo_leaf_spine_config {
+    uint64_t leaves;
+    uint64_t spines;
+    uint64_t hosts_per_leaf;
+    uint64_t links_per_spine; // from each leaf
+    uint64_t host_rate_bps;
+    uint64_t fabric_rate_bps;
+    sim_time_t delay_ps;
+    sim_time_t host_delay_ps;   // SIM_AUTO: delay_ps
+    sim_time_t fabric_delay_ps; // SIM_AUTO: delay_ps
+    uint64_t nics_per_host;
+    bool rails; // NIC n of a host goes to leaf n of its group of leaves
+} topo_leaf_spine_config_t;
+
+// Three tiers of switches with k ports (Al-Fares, Loukissas, Vahdat, SIGCOMM 2008).
+typedef struct topo_fat_tree_config {
+    uint64_t k;
+    uint64_t hosts_per_edge; // SIM_AUTO: k / 2
+    uint64_t rate_bps;
+    sim_time_t delay_ps;
+    uint64_t nics_per_host;
+} topo_fat_tree_config_t;
+
+extern const topo_ops_t topo_pair;
+extern const topo_ops_t topo_star;
+extern const topo_ops_t topo_dumbbell;
+extern const topo_ops_t topo_parking_lot;
+extern const topo_ops_t topo_leaf_spine;
+extern const topo_ops_t topo_fat_tree;
+
+#endif // TOPOLOGIES_BUILDERS_H

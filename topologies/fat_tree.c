@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// topologies/fat_tree.c - the three-tier fat-tree of switches with k ports.
+//
+// k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores, k^3/4 hosts (Al-Fares, Loukissas,
+// Vahdat, "A scalable, commodity data center network architecture", SIGCOMM 2008). Aggregation
+// switch a of each pod is linked to cores a k/2 .. a k/2 + k/2 - 1. More hosts than k/2 on an edge
+// over-subscribe it; its switches then have more than k ports.
+//
+// Ports: an edge has its hosts first, then the pod's aggregation switches; an aggregation switch
+// its edges, then its cores; a core the pods in order.
+#include "topologies/builder_internal.h"
+
+#define PREFIX "topology.fat-tree"
+#define K_MAX 256
+
+static const sim_attr_t attrs[] = {
+    TOPO__ATTR(SIM_ATTR_COUNT,
+               PREFIX,
+               "k",
+               topo_fat_tree_config_t,
+               k,
+               "4",
+               "2",
+               "256",
+               "ports of a switch, an even number: k pods, k^3/4 hosts"),
+    TOPO__ATTR_AUTO(SIM_ATTR_COUNT,
+                    PREFIX,
+                    "hosts-per-edge",
+                    topo_fat_tree_config_t,
+                    hosts_per_edge,
+                    "1",
+                    "65535",
+                    "hosts on each edge switch; auto: k/2, which is not over-subscribed"),
+    TOPO__ATTR(SIM_ATTR_RATE,
+               PREFIX,
+               "rate",
+               topo_fat_tree_config_t,
+               rate_bps,
+               "100Gbps",
+               "1bps",
+               "100Tbps",
+               "rate of every link, each way"),
+    TOPO__ATTR(SIM_ATTR_TIME,
+               PREFIX,
+               "delay",
+               topo_fat_tree_config_t,
+               delay_ps,
+               "1us",
+               "1ps",
+               "1s",
+               "one-way delay of every link"),
+    TOPO__ATTR(SIM_ATTR_COUNT,
+               PREFIX,
+               "nics-per-host",
+               topo_fat_tree_config_t,
+               nics_per_host,
+               "1",
+               "1",
+               "256",
+               "NICs of a host: one link each to its edge switch"),
+};
+
+static const sim_attr_table_t attr_table = {PREFIX,
+                                            "simulation",
+                                            sizeof(topo_fat_tree_config_t),
+                                            attrs,
+                                            SIM_COUNT_OF(attrs)};
+
+static uint64_t hosts_per_edge(const topo_fat_tree_config_t *tree)
+{
+    return tree->hosts_per_edge == SIM_AUTO ? tree->k / 2 : tree->hosts_per_edge;
+}
+
+static sim_err_t fat_tree_check(const void *config, sim_message_t *message)
+{
+    const topo_fat_tree_config_t *const tree = config;
+    if (tree->k < 2 || tree->k > K_MAX || tree->k % 2 != 0) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "k is %" PRIu64 ": expected an even number from 2 to %u",
+                        tree->k,
+                        K_MAX);
+    }
+    const uint64_t down = hosts_per_edge(tree) * tree->nics_per_host;
+    const sim_err_t error =
+        topo__check_ports("hosts-per-edge", hosts_per_edge(tree), down + tree->k / 2, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    return topo__check_interfaces("k", tree->k, tree->k * tree->k / 2 * down, message);
+}
+
+// Creates pod number `pod` and stores its aggregation switches in `aggregations`.
+static void build_pod(const topo_plan_t *plan,
+                      const topo_fat_tree_config_t *tree,
+                      uint64_t pod,
+                      net_node_t **aggregations)
+{
+    const uint64_t half = tree->k / 2;
+    const uint64_t hosts = hosts_per_edge(tree);
+    const topo__cable_t host_cable = {tree->rate_bps, tree->delay_ps, tree->nics_per_host};
+    const topo__cable_t cable = {tree->rate_bps, tree->delay_ps, 1};
+    net_node_t *edges[K_MAX / 2];
+    for (uint64_t i = 0; i < half; i++) {
+        const uint64_t edge = pod * half + i;
+        edges[i] = topo__switch(plan, "edge", edge);
+        topo__hosts(plan, edges[i], edge * hosts, hosts, &host_cable);
+    }
+    for (uint64_t i = 0; i < half; i++) {
+        aggregations[i] = topo__switch(plan, "agg", pod * half + i);
+        for (uint64_t edge = 0; edge < half; edge++) {
+            topo__connect(plan, edges[edge], aggregations[i], &cable);
+        }
+    }
+}
+
+static sim_err_t fat_tree_build(const topo_plan_t *plan, const void *config, sim_message_t *message)
+{
+    const topo_fat_tree_config_t *const tree = config;
+    const sim_err_t error = fat_tree_check(tree, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    const uint64_t half = tree->k / 2;
+    const topo__cable_t cable = {tree->rate_bps, tree->delay_ps, 1};
+    net_node_t **const aggregations = sim_alloc_array(tree->k * half, sizeof(net_node_t *));
+    for (uint64_t pod = 0; pod < tree->k; pod++) {
+        build_pod(plan, tree, pod, &aggregations[pod * half]);
+    }
+    for (uint64_t i = 0; i < half * half; i++) {
+        net_node_t *const core = topo__switch(plan, "core", i);
+        for (uint64_t pod = 0; pod < tree->k; pod++) {
+            topo__connect(plan, aggregations[pod * half + i / half], core, &cable);
+        }
+    }
+    sim_free(aggregations);
+    return SIM_OK;
+}
+
+const topo_ops_t topo_fat_tree = {"fat-tree",
+                                  "three tiers of k-port switches, k^3/4 hosts",
+                                  &attr_table,
+                                  fat_tree_check,
+                                  fat_tree_build};

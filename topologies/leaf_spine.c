@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// topologies/leaf_spine.c - two tiers: leaves with hosts, and spines that join all leaves.
+//
+// A leaf's ports are its hosts' first, then links-per-spine to spine 0, to spine 1, and so on; a
+// spine's ports are links-per-spine to leaf 0, to leaf 1... Over-subscription is what the numbers
+// make it: hosts-per-leaf x host-rate down against spines x links-per-spine x fabric-rate up.
+//
+// A host with several NICs has all of them on its leaf. With `rails` the leaves form groups of
+// nics-per-host, hosts-per-leaf hosts belong to a group, and NIC n of each goes to leaf n of the
+// group, as in rail-optimised clusters: NICs of one number reach each other through one leaf.
+#include "topologies/builder_internal.h"
+
+#define PREFIX "topology.leaf-spine"
+
+static const sim_attr_t attrs[] = {
+    TOPO__ATTR(SIM_ATTR_COUNT,
+               PREFIX,
+               "leaves",
+               topo_leaf_spine_config_t,
+               leaves,
+               "4",
+               "1",
+               "65536",
+               "leaf switches"),
+    TOPO__ATTR(SIM_ATTR_COUNT,
+               PREFIX,
+               "spines",
+               topo_leaf_spine_config_t,
+               spines,
+               "2",
+               "1",
+               "65535",
+               "spine switches"),
+    TOPO__ATTR(SIM_ATTR_COUNT,
+               PREFIX,
+               "hosts-per-leaf",
+               topo_leaf_spine_config_t,
+               hosts_per_leaf,
+               "32",
+               "1",
+               "65535",
+               "hosts on each leaf (with rails: on each group of leaves)"),
+    TOPO__ATTR(SIM_ATTR_COUNT,
+               PREFIX,
+               "links-per-spine",
+               topo_leaf_spine_config_t,
+               links_per_spine,
+               "1",
+               "1",
+               "65535",
+               "links from each leaf to each spine"),
+    TOPO__ATTR(SIM_ATTR_RATE,
+               PREFIX,
+               "host-rate",
+               topo_leaf_spine_config_t,
+               host_rate_bps,
+               "100Gbps",
+               "1bps",
+               "100Tbps",
+               "rate of the hosts' links"),
+    TOPO__ATTR(SIM_ATTR_RATE,
+               PREFIX,
+               "fabric-rate",
+               topo_leaf_spine_config_t,
+               fabric_rate_bps,
+               "100Gbps",
+               "1bps",
+               "100Tbps",
+               "rate of the links between leaves and spines"),
+    TOPO__ATTR(SIM_ATTR_TIME,
+               PREFIX,
+               "delay",
+               topo_leaf_spine_config_t,
+               delay_ps,
+               "1us",
+               "1ps",
+               "1s",
+               "one-way delay of every link not given its own below"),
+    TOPO__ATTR_AUTO(SIM_ATTR_TIME,
+                    PREFIX,
+                    "host-delay",
+                    topo_leaf_spine_config_t,
+                    host_delay_ps,
+                    "1ps",
+                    "1s",
+                    "one-way delay of the hosts' links; auto: delay"),
+    TOPO__ATTR_AUTO(SIM_ATTR_TIME,
+                    PREFIX,
+                    "fabric-delay",
+                    topo_leaf_spine_config_t,
+                    fabric_delay_ps,
+                    "1ps",
+                    "1s",
+                    "one-way delay of the links between leaves and spines; auto: delay"),
+    TOPO__ATTR(SIM_ATTR_COUNT,
+               PREFIX,
+               "nics-per-host",
+               topo_leaf_spine_config_t,
+               nics_per_host,
+               "1",
+               "1",
+               "256",
+               "NICs of a host"),
+    TOPO__ATTR(SIM_ATTR_BOOL,
+               PREFIX,
+               "rails",
+               topo_leaf_spine_config_t,
+               rails,
+               "off",
+               NULL,
+               NULL,
+               "NIC n of a host goes to leaf n of its group instead of all to one leaf"),
+};
+
+static const sim_attr_table_t attr_table = {PREFIX,
+                                            "simulation",
+                                            sizeof(topo_leaf_spine_config_t),
+                                            attrs,
+                                            SIM_COUNT_OF(attrs)};
+
+static sim_err_t leaf_spine_check(const void *config, sim_message_t *message)
+{
+    const topo_leaf_spine_config_t *const shape = config;
+    if (shape->rails && shape->leaves % shape->nics_per_host != 0) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "leaves is %" PRIu64 ": expected a multiple of nics-per-host (%" PRIu64
+                        ") with rails",
+                        shape->leaves,
+                        shape->nics_per_host);
+    }
+    const uint64_t down = shape->hosts_per_leaf * (shape->rails ? 1 : shape->nics_per_host);
+    const uint64_t up = shape->spines * shape->links_per_spine;
+    sim_err_t error =
+        topo__check_ports("hosts-per-leaf", shape->hosts_per_leaf, down + up, message);
+    if (error == SIM_OK) {
+        error = topo__check_ports("leaves",
+                                  shape->leaves,
+                                  shape->leaves * shape->links_per_spine,
+                                  message);
+    }
+    if (error == SIM_OK) {
+        error = topo__check_interfaces("leaves", shape->leaves, shape->leaves * down, message);
+    }
+    return error;
+}
+
+// Creates one group of leaves with its hosts and returns the leaves in `leaves`.
+static void build_group(const topo_plan_t *plan,
+                        const topo_leaf_spine_config_t *shape,
+                        uint64_t group,
+                        net_node_t **leaves)
+{
+    const uint64_t width = shape->rails ? shape->nics_per_host : 1;
+    const topo__cable_t cable = {
+        shape->host_rate_bps,
+        shape->host_delay_ps == SIM_AUTO ? shape->delay_ps : shape->host_delay_ps,
+        shape->rails ? 1 : shape->nics_per_host,
+    };
+    for (uint64_t i = 0; i < width; i++) {
+        leaves[i] = topo__switch(plan, "leaf", group * width + i);
+    }
+    for (uint64_t i = 0; i < shape->hosts_per_leaf; i++) {
+        net_node_t *const host = topo__host(plan, group * shape->hosts_per_leaf + i);
+        for (uint64_t nic = 0; nic < width; nic++) {
+            topo__connect(plan, leaves[nic], host, &cable);
+        }
+    }
+}
+
+static sim_err_t leaf_spine_build(const topo_plan_t *plan,
+                                  const void *config,
+                                  sim_message_t *message)
+{
+    const topo_leaf_spine_config_t *const shape = config;
+    const sim_err_t error = leaf_spine_check(shape, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    const uint64_t width = shape->rails ? shape->nics_per_host : 1;
+    const topo__cable_t cable = {
+        shape->fabric_rate_bps,
+        shape->fabric_delay_ps == SIM_AUTO ? shape->delay_ps : shape->fabric_delay_ps,
+        shape->links_per_spine,
+    };
+    net_node_t **const leaves = sim_alloc_array(shape->leaves, sizeof(net_node_t *));
+    for (uint64_t group = 0; group < shape->leaves / width; group++) {
+        build_group(plan, shape, group, &leaves[group * width]);
+    }
+    for (uint64_t i = 0; i < shape->spines; i++) {
+        net_node_t *const spine = topo__switch(plan, "spine", i);
+        for (uint64_t leaf = 0; leaf < shape->leaves; leaf++) {
+            topo__connect(plan, leaves[leaf], spine, &cable);
+        }
+    }
+    sim_free(leaves);
+    return SIM_OK;
+}
+
+const topo_ops_t topo_leaf_spine = {"leaf-spine",
+                                    "two tiers of switches, every leaf linked to every spine",
+                                    &attr_table,
+                                    leaf_spine_check,
+                                    leaf_spine_build};

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+// topologies/lint.c - what is odd about a built network.
+//
+// Whether two interfaces can reach each other is decided by the components that the links between
+// switches form (hosts do not forward), which costs the links once, not the pairs.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/port.h"
+#include "topologies/builder_internal.h"
+
+#define EXAMPLES_MAX 4
+
+typedef struct lint {
+    const net_t *net;
+    topo_finding_fn fn;
+    void *ctx;
+} lint_t;
+
+static void SIM_PRINTF(3, 4)
+    report(const lint_t *lint, topo_severity_t severity, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    lint->fn(severity, text, lint->ctx);
+}
+
+// -- names of the first few things found, and how many there are
+
+typedef struct examples {
+    char text[256];
+    uint64_t count;
+} examples_t;
+
+static void examples_add(examples_t *examples, const char *name)
+{
+    if (examples->count < EXAMPLES_MAX) {
+        const size_t length = strlen(examples->text);
+        snprintf(examples->text + length,
+                 sizeof(examples->text) - length,
+                 "%s%.48s",
+                 examples->count == 0 ? "" : ", ",
+                 name);
+    } else if (examples->count == EXAMPLES_MAX) {
+        const size_t length = strlen(examples->text);
+        snprintf(examples->text + length, sizeof(examples->text) - length, "...");
+    }
+    examples->count++;
+}
+
+static void lint_unconnected(const lint_t *lint)
+{
+    examples_t examples = {"", 0};
+    for (size_t i = 0; i < net_node_count(lint->net); i++) {
+        const net_node_t *const node = net_node_at(lint->net, i);
+        if (node->port_count == 0) {
+            examples_add(&examples, node->sim.name);
+        }
+    }
+    if (examples.count > 0) {
+        report(lint,
+               TOPO_WARNING,
+               "%" PRIu64 " node%s without a link: %s",
+               examples.count,
+               examples.count == 1 ? "" : "s",
+               examples.text);
+    }
+}
+
+// -- parallel links
+
+typedef struct ends {
+    uint32_t low; // sim.index of the two nodes
+    uint32_t high;
+    uint64_t rate_bps;
+    size_t link;
+} ends_t;
+
+static int compare_ends(const void *left, const void *right)
+{
+    const ends_t *const a = left;
+    const ends_t *const b = right;
+    if (a->low != b->low) {
+        return a->low < b->low ? -1 : 1;
+    }
+    if (a->high != b->high) {
+        return a->high < b->high ? -1 : 1;
+    }
+    return a->link < b->link ? -1 : a->link > b->link;
+}
+
+static void report_parallel(const lint_t *lint, const ends_t *first, const ends_t *other)
+{
+    const net_link_t *const link = net_link_at(lint->net, first->link);
+    char *const rate = topo__rate_text(first->rate_bps);
+    char *const rate_other = topo__rate_text(other->rate_bps);
+    report(lint,
+           TOPO_WARNING,
+           "parallel links of different rates between %s and %s: %s and %s; ECMP gives both the "
+           "same share",
+           link->a->sim.name,
+           link->b->sim.name,
+           rate,
+           rate_other);
+    sim_free(rate);
+    sim_free(rate_other);
+}
+
+static void lint_parallel(const lint_t *lint)
+{
+    const size_t count = net_link_count(lint->net);
+    ends_t *const all = sim_alloc_array(count + 1, sizeof(*all));
+    for (size_t i = 0; i < count; i++) {
+        const net_link_t *const link = net_link_at(lint->net, i);
+        const uint32_t a = link->a->sim.index;
+        const uint32_t b = link->b->sim.index;
+        all[i] = (ends_t){a < b ? a : b, a < b ? b : a, link->config.rate_bps, i};
+    }
+    qsort(all, count, sizeof(*all), compare_ends);
+    size_t first = 0; // of the links between one pair
+    bool reported = false;
+    for (size_t i = 1; i < count; i++) {
+        if (all[i].low != all[first].low || all[i].high != all[first].high) {
+            first = i;
+            reported = false;
+        } else if (all[i].rate_bps != all[first].rate_bps && !reported) {
+            report_parallel(lint, &all[first], &all[i]);
+            reported = true;
+        }
+    }
+    sim_free(all);
+}
+
+// -- reachability
+
+typedef struct component {
+    uint64_t interfaces;
+    uint32_t parent; // by sim.index: itself for a root
+} component_t;
+
+static uint32_t find_root(component_t *components, uint32_t index)
+{
+    while (components[index].parent != index) {
+        components[index].parent = components[components[index].parent].parent;
+        index = components[index].parent;
+    }
+    return index;
+}
+
+// The component that an interface sends into: of its switch, or, for a host cabled to a host, of
+// the two interfaces, named after the host first in order.
+static uint64_t component_of(component_t *components, const net_port_t *port)
+{
+    const net_node_t *const peer = port->peer->node;
+    if (peer->kind == NET_NODE_SWITCH) {
+        return find_root(components, peer->sim.index);
+    }
+    return ((uint64_t)1 << 32) + port->link;
+}
+
+static component_t *make_components(const net_t *net)
+{
+    const size_t count = sim_node_count(net_sim(net));
+    component_t *const components = sim_alloc_array(count, sizeof(*components));
+    for (size_t i = 0; i < count; i++) {
+        components[i].parent = (uint32_t)i;
+    }
+    for (size_t i = 0; i < net_link_count(net); i++) {
+        const net_link_t *const link = net_link_at(net, i);
+        if (link->a->kind == NET_NODE_SWITCH && link->b->kind == NET_NODE_SWITCH) {
+            const uint32_t a = find_root(components, link->a->sim.index);
+            const uint32_t b = find_root(components, link->b->sim.index);
+            components[a < b ? b : a].parent = a < b ? a : b;
+        }
+    }
+    for (uint32_t i = 0; i < net_interface_count(net); i++) {
+        const net_node_t *const peer = net_interface_port(net, i)->peer->node;
+        if (peer->kind == NET_NODE_SWITCH) {
+            components[find_root(components, peer->sim.index)].interfaces++;
+        }
+    }
+    return components;
+}
+
+// Ordered pairs of interfaces of one host, all of them and those in one component.
+static void count_own_pairs(component_t *components,
+                            const net_node_t *host,
+                            uint64_t *all,
+                            uint64_t *reachable)
+{
+    *all += (uint64_t)host->port_count * host->port_count;
+    for (uint32_t i = 0; i < host->port_count; i++) {
+        for (uint32_t j = 0; j < host->port_count; j++) {
+            *reachable += component_of(components, &host->ports[i]) ==
+                          component_of(components, &host->ports[j]);
+        }
+    }
+}
+
+// The first pair that cannot reach each other. If an interface of the first host reaches all other
+// hosts' interfaces for each of them, everything is one component: so only these are tried.
+static bool find_unreachable(const net_t *net,
+                             component_t *components,
+                             uint32_t *from,
+                             uint32_t *to)
+{
+    const net_node_t *const first = net_interface_port(net, 0)->node;
+    for (uint32_t i = 0; i < first->port_count; i++) {
+        const uint64_t component = component_of(components, &first->ports[i]);
+        for (uint32_t j = 0; j < net_interface_count(net); j++) {
+            const net_port_t *const port = net_interface_port(net, j);
+            if (port->node != first && component_of(components, port) != component) {
+                *from = net_port_interface(&first->ports[i]);
+                *to = j;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void lint_reachability(const lint_t *lint)
+{
+    const net_t *const net = lint->net;
+    component_t *const components = make_components(net);
+    const uint64_t interface_count = net_interface_count(net);
+    uint64_t reachable = 0; // ordered pairs, with those of one host
+    for (size_t i = 0; i < sim_node_count(net_sim(net)); i++) {
+        reachable += components[i].interfaces * components[i].interfaces;
+    }
+    uint64_t own = 0;
+    uint64_t own_reachable = 0;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        if (node->kind == NET_NODE_HOST) {
+            count_own_pairs(components, node, &own, &own_reachable);
+        }
+    }
+    for (uint32_t i = 0; i < interface_count; i++) {
+        const net_node_t *const peer = net_interface_port(net, i)->peer->node;
+        reachable += peer->kind == NET_NODE_HOST ? 2 : 0; // itself and the other end
+    }
+    const uint64_t pairs = (interface_count * interface_count - own) / 2;
+    const uint64_t lost = pairs - (reachable - own_reachable) / 2;
+    uint32_t from = 0;
+    uint32_t to = 0;
+    const bool found = find_unreachable(net, components, &from, &to);
+    SIM_CHECKF(found == (lost > 0), "%" PRIu64 " of %" PRIu64 " pairs", lost, pairs);
+    if (found) {
+        report(lint,
+               TOPO_WARNING,
+               "%" PRIu64 " of %" PRIu64
+               " pairs of interfaces cannot reach each other, for example "
+               "%s and %s",
+               lost,
+               pairs,
+               net_port_name(net_interface_port(net, from)),
+               net_port_name(net_interface_port(net, to)));
+    }
+    sim_free(components);
+}
+
+// -- buffers and capacity
+
+static void lint_buffers(const lint_t *lint)
+{
+    examples_t examples = {"", 0};
+    sim_message_t first = {""};
+    for (size_t i = 0; i < net_node_count(lint->net); i++) {
+        const net_node_t *const node = net_node_at(lint->net, i);
+        sim_message_t message = {""};
+        if (node->kind == NET_NODE_SWITCH && node->port_count > 0 &&
+            net_switch_check(node, &message) != SIM_OK) {
+            if (examples.count == 0) {
+                first = message;
+            }
+            examples_add(&examples, node->sim.name);
+        }
+    }
+    if (examples.count > 0) {
+        report(lint,
+               TOPO_ERROR,
+               "%" PRIu64 " switch%s whose buffer cannot hold the headroom of the lossless classes "
+               "(%s): %s",
+               examples.count,
+               examples.count == 1 ? "" : "es",
+               examples.text,
+               first.text);
+    }
+}
+
+typedef struct capacity {
+    uint64_t down_bps; // to lower tiers
+    uint64_t up_bps;   // to higher tiers; without any: to its own
+} capacity_t;
+
+static capacity_t capacity_of(const net_node_t *node, const uint32_t *tiers)
+{
+    capacity_t capacity = {0, 0};
+    uint64_t sideways_bps = 0;
+    for (uint32_t i = 0; i < node->port_count; i++) {
+        const net_port_t *const port = &node->ports[i];
+        const uint32_t peer_tier = tiers[port->peer->node->sim.index];
+        const uint32_t tier = tiers[node->sim.index];
+        if (peer_tier < tier) {
+            capacity.down_bps += port->rate_bps;
+        } else if (peer_tier > tier) {
+            capacity.up_bps += port->rate_bps;
+        } else {
+            sideways_bps += port->rate_bps;
+        }
+    }
+    if (capacity.up_bps == 0) {
+        capacity.up_bps = sideways_bps;
+    }
+    return capacity;
+}
+
+static bool oversubscribed(capacity_t capacity)
+{
+    return capacity.up_bps > 0 && capacity.down_bps > capacity.up_bps;
+}
+
+static double oversubscription(capacity_t capacity)
+{
+    return (double)capacity.down_bps / (double)capacity.up_bps;
+}
+
+static void lint_tier(const lint_t *lint, const uint32_t *tiers, uint32_t tier)
+{
+    examples_t examples = {"", 0};
+    uint64_t switches = 0;
+    const net_node_t *worst = NULL;
+    capacity_t worst_capacity = {0, 0};
+    for (size_t i = 0; i < net_node_count(lint->net); i++) {
+        const net_node_t *const node = net_node_at(lint->net, i);
+        if (tiers[node->sim.index] != tier) {
+            continue;
+        }
+        switches++;
+        const capacity_t capacity = capacity_of(node, tiers);
+        if (!oversubscribed(capacity)) {
+            continue;
+        }
+        examples_add(&examples, node->sim.name);
+        if (worst == NULL || oversubscription(capacity) > oversubscription(worst_capacity)) {
+            worst = node;
+            worst_capacity = capacity;
+        }
+    }
+    if (worst == NULL) {
+        return;
+    }
+    char *const down = topo__rate_text(worst_capacity.down_bps);
+    char *const up = topo__rate_text(worst_capacity.up_bps);
+    report(lint,
+           TOPO_NOTE,
+           "tier %u: %" PRIu64 " of %" PRIu64
+           " switches over-subscribed (%s), at most %.2f:1 at %s: "
+           "%s down, %s up",
+           tier,
+           examples.count,
+           switches,
+           examples.text,
+           oversubscription(worst_capacity),
+           worst->sim.name,
+           down,
+           up);
+    sim_free(down);
+    sim_free(up);
+}
+
+static void lint_capacity(const lint_t *lint)
+{
+    uint32_t *const tiers = topo__tiers(lint->net);
+    uint32_t top = 0;
+    for (size_t i = 0; i < sim_node_count(net_sim(lint->net)); i++) {
+        if (tiers[i] != TOPO__TIER_NONE && tiers[i] > top) {
+            top = tiers[i];
+        }
+    }
+    for (uint32_t tier = 1; tier <= top; tier++) {
+        lint_tier(lint, tiers, tier);
+    }
+    sim_free(tiers);
+}
+
+void topo_lint(const net_t *net, topo_finding_fn fn, void *ctx)
+{
+    const lint_t lint = {net, fn, ctx};
+    lint_unconnected(&lint);
+    lint_parallel(&lint);
+    lint_reachability(&lint);
+    lint_buffers(&lint);
+    lint_capacity(&lint);
+}

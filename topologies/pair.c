@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// topologies/pair.c - two hosts joined by a cable (or one per NIC): no switch, for closed forms.
+#include "topologies/builder_internal.h"
+
+#define PREFIX "topology.pair"
+
+static const sim_attr_t attrs[] = {
+    TOPO__ATTR(SIM_ATTR_RATE,
+               PREFIX,
+               "rate",
+               topo_pair_config_t,
+               rate_bps,
+               "100Gbps",
+               "1bps",
+               "100Tbps",
+               "rate of the cable, each way"),
+    TOPO__ATTR(SIM_ATTR_TIME,
+               PREFIX,
+               "delay",
+               topo_pair_config_t,
+               delay_ps,
+               "1us",
+               "1ps",
+               "1s",
+               "one-way delay of the cable"),
+    TOPO__ATTR(SIM_ATTR_COUNT,
+               PREFIX,
+               "nics-per-host",
+               topo_pair_config_t,
+               nics_per_host,
+               "1",
+               "1",
+               "256",
+               "NICs of a host: one cable each, NIC n to NIC n"),
+};
+
+static const sim_attr_table_t attr_table = {PREFIX,
+                                            "simulation",
+                                            sizeof(topo_pair_config_t),
+                                            attrs,
+                                            SIM_COUNT_OF(attrs)};
+
+static sim_err_t pair_check(const void *config, sim_message_t *message)
+{
+    // Every combination of values in range is a network.
+    (void)config;
+    (void)message;
+    return SIM_OK;
+}
+
+static sim_err_t pair_build(const topo_plan_t *plan, const void *config, sim_message_t *message)
+{
+    const topo_pair_config_t *const pair = config;
+    const sim_err_t error = pair_check(pair, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    const topo__cable_t cable = {pair->rate_bps, pair->delay_ps, pair->nics_per_host};
+    net_node_t *const first = topo__host(plan, 0);
+    topo__connect(plan, first, topo__host(plan, 1), &cable);
+    return SIM_OK;
+}
+
+const topo_ops_t topo_pair = {"pair",
+                              "two hosts joined by a cable",
+                              &attr_table,
+                              pair_check,
+                              pair_build};

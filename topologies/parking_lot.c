@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// topologies/parking_lot.c - switches in a row, each with hosts: a flow along the row shares every
+// trunk with the flows that join and leave on the way.
+//
+// Host n is on switch n / hosts-per-switch. The trunk to the next switch comes after the hosts'
+// ports and, from the second switch on, after the trunk to the previous one.
+#include "topologies/builder_internal.h"
+
+#define PREFIX "topology.parking-lot"
+
+static const sim_attr_t attrs[] = {
+    TOPO__ATTR(SIM_ATTR_COUNT,
+               PREFIX,
+               "switches",
+               topo_parking_lot_config_t,
+               switches,
+               "4",
+               "2",
+               "65536",
+               "switches in the row"),
+    TOPO__ATTR(SIM_ATTR_COUNT,
+               PREFIX,
+               "hosts-per-switch",
+               topo_parking_lot_config_t,
+               hosts_per_switch,
+               "2",
+               "1",
+               "65534",
+               "hosts on each switch"),
+    TOPO__ATTR(SIM_ATTR_RATE,
+               PREFIX,
+               "host-rate",
+               topo_parking_lot_config_t,
+               host_rate_bps,
+               "100Gbps",
+               "1bps",
+               "100Tbps",
+               "rate of the hosts' links"),
+    TOPO__ATTR(SIM_ATTR_TIME,
+               PREFIX,
+               "host-delay",
+               topo_parking_lot_config_t,
+               host_delay_ps,
+               "1us",
+               "1ps",
+               "1s",
+               "one-way delay of the hosts' links"),
+    TOPO__ATTR(SIM_ATTR_RATE,
+               PREFIX,
+               "trunk-rate",
+               topo_parking_lot_config_t,
+               trunk_rate_bps,
+               "100Gbps",
+               "1bps",
+               "100Tbps",
+               "rate of the links between switches"),
+    TOPO__ATTR(SIM_ATTR_TIME,
+               PREFIX,
+               "trunk-delay",
+               topo_parking_lot_config_t,
+               trunk_delay_ps,
+               "1us",
+               "1ps",
+               "1s",
+               "one-way delay of the links between switches"),
+    TOPO__ATTR(SIM_ATTR_COUNT,
+               PREFIX,
+               "nics-per-host",
+               topo_parking_lot_config_t,
+               nics_per_host,
+               "1",
+               "1",
+               "256",
+               "NICs of a host: one link each to its switch"),
+};
+
+static const sim_attr_table_t attr_table = {PREFIX,
+                                            "simulation",
+                                            sizeof(topo_parking_lot_config_t),
+                                            attrs,
+                                            SIM_COUNT_OF(attrs)};
+
+static sim_err_t parking_lot_check(const void *config, sim_message_t *message)
+{
+    const topo_parking_lot_config_t *const lot = config;
+    const uint64_t interfaces_per_switch = lot->hosts_per_switch * lot->nics_per_host;
+    const sim_err_t error = topo__check_ports("hosts-per-switch",
+                                              lot->hosts_per_switch,
+                                              interfaces_per_switch + 2,
+                                              message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    return topo__check_interfaces("switches",
+                                  lot->switches,
+                                  lot->switches * interfaces_per_switch,
+                                  message);
+}
+
+static sim_err_t parking_lot_build(const topo_plan_t *plan,
+                                   const void *config,
+                                   sim_message_t *message)
+{
+    const topo_parking_lot_config_t *const lot = config;
+    const sim_err_t error = parking_lot_check(lot, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    const topo__cable_t host_cable = {lot->host_rate_bps, lot->host_delay_ps, lot->nics_per_host};
+    const topo__cable_t trunk = {lot->trunk_rate_bps, lot->trunk_delay_ps, 1};
+    net_node_t *previous = NULL;
+    for (uint64_t i = 0; i < lot->switches; i++) {
+        net_node_t *const node = topo__switch(plan, "switch", i);
+        topo__hosts(plan, node, i * lot->hosts_per_switch, lot->hosts_per_switch, &host_cable);
+        if (previous != NULL) {
+            topo__connect(plan, previous, node, &trunk);
+        }
+        previous = node;
+    }
+    return SIM_OK;
+}
+
+const topo_ops_t topo_parking_lot = {"parking-lot",
+                                     "switches in a row, each with hosts",
+                                     &attr_table,
+                                     parking_lot_check,
+                                     parking_lot_build};
