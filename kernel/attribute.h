@@ -71,10 +71,16 @@ char *sim_attr_get(const sim_attr_t *attr, const void *config);
 // The scalar parsers behind it, for text that is not in a table. Exact: no rounding through
 // floating point; a value finer than the unit (0.5 bytes) is an error.
 SIM_MUST_CHECK sim_err_t sim_parse_bytes(const char *text, uint64_t *bytes, sim_message_t *message);
-SIM_MUST_CHECK sim_err_t sim_parse_time(const char *text, sim_time_t *time_ps, sim_message_t *message);
-SIM_MUST_CHECK sim_err_t sim_parse_rate(const char *text, uint64_t *rate_bps, sim_message_t *message);
+SIM_MUST_CHECK sim_err_t sim_parse_time(const char *text,
+                                        sim_time_t *time_ps,
+                                        sim_message_t *message);
+SIM_MUST_CHECK sim_err_t sim_parse_rate(const char *text,
+                                        uint64_t *rate_bps,
+                                        sim_message_t *message);
 SIM_MUST_CHECK sim_err_t sim_parse_count(const char *text, uint64_t *count, sim_message_t *message);
-SIM_MUST_CHECK sim_err_t sim_parse_ratio(const char *text, sim_ratio_t *ratio, sim_message_t *message);
+SIM_MUST_CHECK sim_err_t sim_parse_ratio(const char *text,
+                                         sim_ratio_t *ratio,
+                                         sim_message_t *message);
 
 // The nearest of count names to text (Damerau-Levenshtein, at most a third of its length away), or
 // NULL: for "did you mean".

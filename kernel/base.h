@@ -88,8 +88,8 @@ sim_err_t sim_fail(sim_message_t *message, sim_err_t error, const char *format, 
 #ifdef SIM_DEAR_CHECKS
 #define SIM_ASSERT(expression) SIM_CHECK(expression)
 #else
-#define SIM_ASSERT(expression) \
-    do {                       \
+#define SIM_ASSERT(expression)    \
+    do {                          \
         (void)sizeof(expression); \
     } while (0)
 #endif

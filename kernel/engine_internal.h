@@ -54,10 +54,10 @@ typedef struct sim_parcels {
 struct sim_unit {
     sim_node_t **members;
     uint32_t count;
-    uint32_t index;           // bit in the activity maps
-    uint64_t far_window;      // earliest window beyond the slots it is registered for
-    sim_time_t lookahead_ps;  // least delay between members; units of several only
-    sim_node_t **heap;        // members with something to do in this window, by time
+    uint32_t index;          // bit in the activity maps
+    uint64_t far_window;     // earliest window beyond the slots it is registered for
+    sim_time_t lookahead_ps; // least delay between members; units of several only
+    sim_node_t **heap;       // members with something to do in this window, by time
     uint32_t heap_count;
     bool running;
 };

@@ -75,7 +75,7 @@ struct sim_node {
     sim_unit_t *unit;
     uint32_t index; // order of registration
     uint32_t timer_capacity;
-    struct sim_far *far;         // messages on long channels; NULL without any
+    struct sim_far *far;          // messages on long channels; NULL without any
     struct sim_sampler *samplers; // in order of registration
 
     // used by units of several nodes only

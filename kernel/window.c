@@ -149,10 +149,7 @@ static void parcel_send(sim_thread_t *thread,
     parcels->items[parcels->count++] = (sim_parcel_t){channel, arrive_ps, message};
 }
 
-static void near_send(sim_node_t *from,
-                      sim_channel_t *channel,
-                      sim_time_t arrive_ps,
-                      void *message)
+static void near_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)
 {
     sim_node_t *const to = channel->to;
     sim_unit_t *const unit = to->unit;

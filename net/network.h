@@ -35,9 +35,9 @@ typedef struct net_config {
 } net_config_t;
 
 typedef struct net_link_config {
-    uint64_t rate_bps; // > 0
-    sim_time_t delay_ps; // >= 1, one way
-    sim_ratio_t loss_rate; // of frames
+    uint64_t rate_bps;          // > 0
+    sim_time_t delay_ps;        // >= 1, one way
+    sim_ratio_t loss_rate;      // of frames
     sim_ratio_t bit_error_rate; // a frame with any wrong bit is lost
 } net_link_config_t;
 
@@ -46,17 +46,32 @@ extern const sim_attr_table_t net_link_config_attrs; // "link."
 
 typedef enum net_node_kind { NET_NODE_SWITCH, NET_NODE_HOST } net_node_kind_t;
 
-// What every node of a network starts with. Registered with the simulation by net_node_init.
-struct net_node {
-    sim_node_t sim; // first
-    net_port_t *ports; // port_count of them, contiguous; valid after net_build
-    uint32_t port_count;
-    net_node_kind_t kind;
-    net_t *net;
-};
+// Everything that can become of a packet, counted where it happens.
+// created = delivered + dropped + in flight.
+typedef struct net_tally {
+    uint64_t created;
+    uint64_t delivered;
+    uint64_t dropped;
+    uint64_t bytes_created; // frame bytes
+    uint64_t bytes_delivered;
+    uint64_t bytes_dropped;
+} net_tally_t;
 
 // Does what a node kind needs once ports exist (thresholds, tables). Called by net_build.
 typedef void (*net_node_built_fn)(net_node_t *node);
+
+// What every node of a network starts with. Registered with the simulation by net_node_init.
+struct net_node {
+    sim_node_t sim;    // first
+    net_port_t *ports; // port_count of them, contiguous; valid after net_build
+    sim_pool_t *packets;
+    net_tally_t tally;
+    uint32_t port_count;
+    net_node_kind_t kind;
+    net_t *net;
+    net_node_built_fn built;
+};
+
 void net_node_init(net_t *net,
                    net_node_t *node,
                    net_node_kind_t kind,
@@ -111,12 +126,16 @@ bool net_reachable(const net_t *net, uint32_t from, uint32_t to);
 typedef struct net_path {
     uint32_t hop_count; // links
     uint32_t link_delay_count;
-    sim_time_t delay_ps;        // sum over links
-    uint64_t bottleneck_bps;    // smallest rate
+    sim_time_t delay_ps;         // sum over links
+    uint64_t bottleneck_bps;     // smallest rate
     const net_port_t *ports[64]; // transmitting port of each hop
 } net_path_t;
 // The path that a packet with this flow hash takes now. False: none.
-bool net_path_of(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_hash, net_path_t *path);
+bool net_path_of(const net_t *net,
+                 uint32_t from,
+                 uint32_t to,
+                 uint32_t flow_hash,
+                 net_path_t *path);
 
 // Exact time from the first bit of the first frame leaving `from` until the last bit of the last
 // frame is received, for frames sent back to back over an idle path, store and forward.
@@ -128,29 +147,38 @@ sim_time_t net_path_time_ps(const net_path_t *path,
 
 // -- packets
 
-// A packet of this network's pool, hot part not cleared. Owned by the caller.
-// The packet counts as created; net_packet_free counts it neither delivered nor dropped: use
-// net_packet_deliver where a packet reached the end it was made for.
-net_packet_t *net_packet_new(net_node_t *node);
-void net_packet_deliver(net_node_t *node, net_packet_t *packet);
+// A packet of this network's pool, owned by the caller; counts as created. Only frame_bytes is set:
+// what else a former user left is still there.
+static inline net_packet_t *net_packet_new(net_node_t *node, uint32_t frame_bytes)
+{
+    net_packet_t *const packet = sim_pool_get(node->packets, &node->sim);
+    packet->frame_bytes = (uint16_t)frame_bytes;
+    node->tally.created++;
+    node->tally.bytes_created += frame_bytes;
+    return packet;
+}
 
-// Everything that can become of a packet. created = delivered + dropped + in_flight.
-typedef struct net_conservation {
-    uint64_t created;
-    uint64_t delivered;
-    uint64_t dropped;
-    uint64_t in_flight;
-    uint64_t bytes_created; // frame bytes
-    uint64_t bytes_delivered;
-    uint64_t bytes_dropped;
-} net_conservation_t;
-// Sums over all nodes; in_flight is counted from the pool, independently of the other three.
-void net_conservation(const net_t *net, net_conservation_t *sums);
-// True when the sums agree and no lossless class dropped; else message says what does not.
+// Takes a packet that has reached the end it was made for. (net_port_drop takes those that do not.)
+static inline void net_packet_deliver(net_node_t *node, net_packet_t *packet)
+{
+    node->tally.delivered++;
+    node->tally.bytes_delivered += packet->frame_bytes;
+    sim_pool_put(node->packets, &node->sim, packet);
+}
+
+// Sums over all nodes; in_flight is counted by the pool, independently of the tally.
+void net_conservation(const net_t *net, net_tally_t *sums, uint64_t *in_flight);
+// Memory the packet pool holds.
+uint64_t net_packet_memory_bytes(const net_t *net);
+// True when the sums agree and no lossless class with the computed headroom dropped; else message
+// says what does not.
 bool net_conservation_ok(const net_t *net, sim_message_t *message);
 
 // The 5-tuple hash of (source, destination, UDP source port) that ECMP uses.
-uint32_t net_flow_hash(const net_t *net, uint32_t source, uint32_t destination, uint16_t source_port);
+uint32_t net_flow_hash(const net_t *net,
+                       uint32_t source,
+                       uint32_t destination,
+                       uint16_t source_port);
 
 // The frame a packet is on the wire when `port` sends it: addresses, tag, everything but payload.
 void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_frame_t *frame);

@@ -27,9 +27,7 @@ typedef struct net_packet {
     uint8_t dscp;
     uint8_t ecn;
     uint8_t ttl;
-    bool charged_headroom; // at the switch that holds it: accounted in headroom, not shared
-    // BTH
-    uint8_t opcode;
+    uint8_t opcode; // BTH
     bool ack_request : 1;
     bool solicited : 1;
     bool becn : 1;

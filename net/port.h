@@ -14,6 +14,9 @@
 
 #include "net/network.h"
 
+// What a DWRR class with weight 1 may send in its turn.
+#define NET_FRAME_BYTES_QUANTUM 4400u
+
 // Moments a listener can hear of.
 typedef enum net_trace_point {
     NET_TRACE_TX = 1 << 0,      // first bit leaves the port
@@ -82,24 +85,24 @@ struct net_port {
     sim_channel_t *channel;
     sim_time_t busy_until_ps;
     sim_time_t delay_ps;
-    uint64_t ps_per_byte; // 0: not whole, use rate_bps and remainder
-    sim_time_t gap_ps;    // of NET_GAP_BYTES, rounded down
-    net_packet_t *control; // MAC control frames, sent before everything
+    uint64_t ps_per_byte;  // 0: not whole, use rate_bps and remainder
+    sim_time_t gap_ps;     // of NET_GAP_BYTES, rounded down
+    net_packet_t *control; // a PFC frame waiting to be sent, before everything
     uint16_t trace_points; // union over listeners
     uint8_t waiting;       // classes with packets in their queue
     uint8_t paused;        // classes the peer has stopped
     bool wake_pending;
-    bool impaired; // lossy or down: the slow way
+    bool impaired; // lossy or down, or a packet is to be dropped: the slow way
     bool down;
-    uint8_t lossless; // classes under PFC on this port's node
-    uint64_t queue_bytes; // all classes
+    bool lossless_guaranteed; // this port's lossless classes have the headroom they need
+    uint64_t queue_bytes;     // all classes
 
     net_queue_t queues[NET_PRIORITIES];
     net_class_counters_t counters[NET_PRIORITIES];
 
     // scheduler
-    uint8_t strict;  // classes served before the others, highest number first
-    uint8_t turn;    // class whose DWRR turn it is
+    uint8_t strict; // classes served before the others, highest number first
+    uint8_t turn;   // class whose DWRR turn it is
     uint32_t quantum_bytes[NET_PRIORITIES];
     int64_t deficit_bytes[NET_PRIORITIES];
 
@@ -113,14 +116,14 @@ struct net_port {
     uint64_t rate_bps;
     uint64_t remainder; // of the division by rate_bps, within a busy period
     net_link_config_t config;
-    sim_random_t random; // losses
+    sim_random_t random;     // losses
+    uint64_t drop_countdown; // net_port_drop_next; 0: off
     struct net_listener *listeners;
     char *name;
 
     net_pause_counters_t pauses[NET_PRIORITIES];
     sim_time_t paused_until_ps[NET_PRIORITIES];
     sim_timer_t pause_timer; // ends a pause whose time runs out
-    sim_timer_t link_timer;  // next scheduled link change
     uint64_t ecn_marked[NET_PRIORITIES];
     uint64_t drops[NET_DROP_REASON_COUNT];
     uint64_t dropped_bytes;
@@ -140,6 +143,10 @@ static inline void net_port_trace(const net_port_t *port,
         net__port_trace(port, point, packet, detail);
     }
 }
+
+// For node kinds: frees the ports of a node; adds their counters to the digest.
+void net_node_fini(net_node_t *node);
+void net_node_digest(const net_node_t *node, sim_digest_t *digest);
 
 // Time of a frame on the link with preamble, FCS and gap, from an idle start.
 sim_time_t net_port_frame_time_ps(const net_port_t *port, uint32_t frame_bytes);
@@ -200,6 +207,9 @@ static inline void net_port_count_rx(net_port_t *port, const net_packet_t *packe
     net_port_trace(port, NET_TRACE_RX, packet, 0);
 }
 
+// For tests: drops the count-th RoCE packet that the port transmits from now on (1: the next).
+void net_port_drop_next(net_port_t *port, uint64_t count);
+
 // -- queues
 
 static inline void net_queue_push(net_port_t *port, net_packet_t *packet)
@@ -229,22 +239,26 @@ static inline net_packet_t *net_queue_pop(net_port_t *port, uint32_t priority)
     queue->bytes -= packet->frame_bytes;
     port->queue_bytes -= packet->frame_bytes;
     if (queue->head == NULL) {
-        port->waiting &= (uint8_t)~(1u << priority);
+        port->waiting &= (uint8_t) ~(1u << priority);
     }
     return packet;
 }
 
 // The class to serve next among `candidates` (not empty): strict classes first, highest number
 // first, then deficit weighted round robin (Shreedhar and Varghese, SIGCOMM 1995).
-// bytes_of_head[p] is read for candidates only, through the queues of the port.
+// head_bytes[p], the frame bytes of what class p would send, is read for candidates only.
 uint32_t net_port_choose(net_port_t *port, uint8_t candidates, const uint32_t *head_bytes);
 
 // -- pause
 
+// Time the peer has stopped a class, an open pause included.
+sim_time_t net_port_paused_ps(const net_port_t *port, uint32_t priority, sim_time_t now_ps);
 // Applies a PFC frame that arrived at this port; does not free it. Returns the classes that may go
 // again (the node then tries to send).
 uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet);
-// Queues a PFC frame for the peer: classes with their quanta (0: resume). Sent before data.
+// Sends the peer a PFC frame for these classes (quanta 0: resume), before any data: at once where
+// the port is idle, else with the next wake, which must then send and clear port->control. A frame
+// still waiting takes the newest word for each class, so at most one waits.
 void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta);
 
 // -- metrics: what a series can sample, by name

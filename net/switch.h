@@ -11,20 +11,20 @@
 typedef enum net_trust { NET_TRUST_DSCP, NET_TRUST_PCP } net_trust_t;
 
 typedef struct net_switch_config {
-    uint64_t buffer_bytes;     // of the whole switch
-    uint8_t pfc_priorities;    // classes made lossless
-    bool pfc_enabled;          //
-    sim_ratio_t pfc_alpha;     // XOFF above alpha x free shared buffer
-    uint64_t pfc_xon_bytes;    // XON this far below the threshold
-    uint64_t pfc_reserved_bytes; // per lossless (port, class), before shared
-    uint64_t pfc_headroom_bytes; // per lossless (port, class); SIM_AUTO: computed
-    sim_time_t pfc_response_ps;  // of the peer, for the headroom; SIM_AUTO: IEEE 802.3 by rate
-    uint64_t pfc_quanta;         // of an XOFF; refreshed at half of it
+    uint64_t buffer_bytes;        // of the whole switch
+    uint8_t pfc_priorities;       // classes made lossless
+    bool pfc_enabled;             //
+    sim_ratio_t pfc_alpha;        // XOFF above alpha x free shared buffer
+    uint64_t pfc_xon_bytes;       // XON this far below the threshold
+    uint64_t pfc_reserved_bytes;  // per lossless (port, class), before shared
+    uint64_t pfc_headroom_bytes;  // per lossless (port, class); SIM_AUTO: computed
+    sim_time_t pfc_response_ps;   // of the peer, for the headroom; SIM_AUTO: IEEE 802.3 by rate
+    uint64_t pfc_quanta;          // of an XOFF; refreshed at half of it
     uint64_t pfc_threshold_bytes; // fixed XOFF threshold instead of alpha; SIM_AUTO: dynamic
-    sim_ratio_t lossy_alpha;     // egress limit of lossy classes: alpha x free shared buffer
+    sim_ratio_t lossy_alpha;      // egress limit of lossy classes: alpha x free shared buffer
     bool ecn_enabled;
     uint8_t ecn_priorities;
-    uint64_t ecn_kmin_bytes;     // at 100 Gbps where ecn_scale is on
+    uint64_t ecn_kmin_bytes; // at 100 Gbps where ecn_scale is on
     uint64_t ecn_kmax_bytes;
     sim_ratio_t ecn_pmax;
     bool ecn_scale; // thresholds in proportion to the port's rate / 100 Gbps
@@ -35,6 +35,10 @@ typedef struct net_switch_config {
 } net_switch_config_t;
 
 extern const sim_attr_table_t net_switch_config_attrs; // "switch."
+
+// Cross-field rules (kmin <= kmax...); the message starts with the attribute at fault.
+SIM_MUST_CHECK sim_err_t net_switch_config_check(const net_switch_config_t *config,
+                                                 sim_message_t *message);
 
 typedef struct net_switch net_switch_t;
 

@@ -33,17 +33,17 @@ struct nic_cc {
 };
 
 typedef struct nic_cc_ack {
-    sim_time_t rtt_ps;       // of the packet that caused the ACK; 0 if unknown (retransmitted)
-    uint64_t acked_bytes;    // newly acknowledged payload
-    uint64_t acked_psn;      // 64-bit count of packets acknowledged so far
-    uint64_t next_psn;       // 64-bit count of packets sent so far
-    bool nak;                // a sequence error NAK
+    sim_time_t rtt_ps;    // of the packet that caused the ACK; 0 if unknown (retransmitted)
+    uint64_t acked_bytes; // newly acknowledged payload
+    uint64_t acked_psn;   // 64-bit count of packets acknowledged so far
+    uint64_t next_psn;    // 64-bit count of packets sent so far
+    bool nak;             // a sequence error NAK
     const net_packet_t *packet;
 } nic_cc_ack_t;
 
 struct nic_cc_ops {
-    const char *name; // "dcqcn"
-    size_t state_bytes; // sizeof the algorithm's struct, which starts with a nic_cc_t
+    const char *name;              // "dcqcn"
+    size_t state_bytes;            // sizeof the algorithm's struct, which starts with a nic_cc_t
     const sim_attr_table_t *attrs; // "nic.dcqcn."; NULL: no parameters
 
     // The QP got connected: rate_bps is line_bps, window_bytes the QP's own. May change both.

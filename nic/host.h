@@ -6,7 +6,11 @@
 #include "nic/congestion.h"
 #include "nic/verbs.h"
 
-typedef enum nic_cnp_scope { NIC_CNP_PER_QP, NIC_CNP_PER_DESTINATION, NIC_CNP_PER_PORT } nic_cnp_scope_t;
+typedef enum nic_cnp_scope {
+    NIC_CNP_PER_QP,
+    NIC_CNP_PER_DESTINATION,
+    NIC_CNP_PER_PORT
+} nic_cnp_scope_t;
 
 // Attributes "nic.". One config per host, for all its NICs.
 typedef struct nic_config {
@@ -15,8 +19,8 @@ typedef struct nic_config {
     uint64_t priority; // class of data, 0..7
     uint64_t dscp;     // SIM_AUTO: priority x 8
     uint64_t cnp_priority;
-    uint64_t cnp_dscp; // SIM_AUTO: cnp_priority x 8
-    uint64_t ack_priority; // SIM_AUTO: as the data
+    uint64_t cnp_dscp;          // SIM_AUTO: cnp_priority x 8
+    uint64_t ack_priority;      // SIM_AUTO: as the data
     sim_time_t cnp_interval_ps; // at most one CNP per flow in it
     uint32_t cnp_scope;         // nic_cnp_scope_t
     bool ecn_capable;           // data packets are ECT(0)
@@ -27,8 +31,9 @@ typedef struct nic_config {
     uint64_t rnr_retry;
     uint64_t min_rnr_timer;
     uint64_t max_rd_atomic;
-    sim_time_t nak_interval_ps; // at least this between two sequence NAKs for one gap; 0: one per gap
-    sim_time_t base_rtt_ps;     // for windows and RTT-based control; SIM_AUTO: from the topology
+    sim_time_t
+        nak_interval_ps;    // at least this between two sequence NAKs for one gap; 0: one per gap
+    sim_time_t base_rtt_ps; // for windows and RTT-based control; SIM_AUTO: from the topology
     void *cc_config[16]; // per nic_cc_all entry: the algorithm's config struct, NULL if it has none
 } nic_config_t;
 
@@ -61,12 +66,12 @@ typedef struct nic_counters {
     uint64_t rp_cnp_handled;
     uint64_t rp_cnp_ignored;
     uint64_t retransmitted_packets;
-    uint64_t out_of_sequence;        // responder: PSN ahead of the expected one
-    uint64_t duplicate_request;      // responder: PSN behind
-    uint64_t packet_seq_err;         // requester: sequence NAKs received
-    uint64_t implied_nak_seq_err;    // requester: READ response PSN jumped
-    uint64_t local_ack_timeout_err;  // requester: retransmission timer expired
-    uint64_t rnr_nak_retry_err;      // requester: RNR NAKs received
+    uint64_t out_of_sequence;       // responder: PSN ahead of the expected one
+    uint64_t duplicate_request;     // responder: PSN behind
+    uint64_t packet_seq_err;        // requester: sequence NAKs received
+    uint64_t implied_nak_seq_err;   // requester: READ response PSN jumped
+    uint64_t local_ack_timeout_err; // requester: retransmission timer expired
+    uint64_t rnr_nak_retry_err;     // requester: RNR NAKs received
     uint64_t req_remote_access_errors;
     uint64_t resp_local_length_error;
     uint64_t out_of_buffer; // responder: no receive posted (RNR NAK sent, or UC/UD drop)

@@ -85,7 +85,7 @@ typedef struct nic_wc {
     uint32_t byte_len;      // received or read
     uint32_t imm_data;      // with NIC_WC_WITH_IMM
     uint32_t qp_num;
-    uint32_t src_qp; // UD
+    uint32_t src_qp;        // UD
     uint32_t src_interface; // UD
     uint32_t wc_flags;
 } nic_wc_t;
@@ -125,24 +125,22 @@ typedef struct nic_qp_init_attr {
 } nic_qp_init_attr_t;
 
 // SIM_ERR_EXISTS: qp_num is in use; SIM_ERR_FULL: no number left.
-SIM_MUST_CHECK sim_err_t nic_qp_create(nic_pd_t *pd,
-                                       const nic_qp_init_attr_t *attr,
-                                       nic_qp_t **qp);
+SIM_MUST_CHECK sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t **qp);
 // Outstanding work is forgotten without completions; packets still under way to it are dropped.
 void nic_qp_destroy(nic_qp_t *qp);
 
 // What ibv_modify_qp sets on the way to RTS. nic_qp_attr_default fills it from the NIC's attributes.
 typedef struct nic_qp_attr {
-    uint32_t dest_interface; // RC, UC
-    uint32_t dest_qp_num;    // RC, UC
-    uint32_t rq_psn;         // first PSN expected, 24 bits
-    uint32_t sq_psn;         // first PSN sent, 24 bits
-    uint32_t path_mtu;       // 256, 512, 1024, 2048 or 4096
-    uint32_t timeout;        // local ACK timeout 4.096 us x 2^timeout, 1..31; 0: never
-    uint32_t retry_cnt;      // 0..7
-    uint32_t rnr_retry;      // 0..7; 7: for ever
-    uint32_t min_rnr_timer;  // code 0..31, IBA table 45
-    uint32_t max_rd_atomic;  // READs and atomics outstanding as requester, 1..255
+    uint32_t dest_interface;     // RC, UC
+    uint32_t dest_qp_num;        // RC, UC
+    uint32_t rq_psn;             // first PSN expected, 24 bits
+    uint32_t sq_psn;             // first PSN sent, 24 bits
+    uint32_t path_mtu;           // 256, 512, 1024, 2048 or 4096
+    uint32_t timeout;            // local ACK timeout 4.096 us x 2^timeout, 1..31; 0: never
+    uint32_t retry_cnt;          // 0..7
+    uint32_t rnr_retry;          // 0..7; 7: for ever
+    uint32_t min_rnr_timer;      // code 0..31, IBA table 45
+    uint32_t max_rd_atomic;      // READs and atomics outstanding as requester, 1..255
     uint32_t max_dest_rd_atomic; // accepted as responder
     uint32_t access;             // nic_access_t bits a peer may use
     uint32_t qkey;               // UD

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/attribute_internal.h - scalars of attributes as pieces of text, shared in this folder.
+#ifndef KERNEL_ATTRIBUTE_INTERNAL_H
+#define KERNEL_ATTRIBUTE_INTERNAL_H
+
+#include "kernel/attribute.h"
+
+// A piece of somebody's text: [begin, end).
+typedef struct sim__span {
+    const char *begin;
+    const char *end;
+} sim__span_t;
+
+// The text without the blanks around it.
+sim__span_t sim__span(const char *text);
+sim__span_t sim__span_trim(sim__span_t span);
+bool sim__span_is(sim__span_t span, const char *text);
+
+// The span as messages show it: control characters as '?', long text cut short.
+typedef struct sim__shown {
+    char text[72];
+} sim__shown_t;
+sim__shown_t sim__show(sim__span_t span);
+
+// What a number counts: its units and the words for it.
+typedef struct sim__measure sim__measure_t;
+extern const sim__measure_t sim__measure_bytes;
+extern const sim__measure_t sim__measure_time;
+extern const sim__measure_t sim__measure_rate;
+extern const sim__measure_t sim__measure_count;
+
+// The largest number a parser returns: above it are SIM_AUTO and SIM_TIME_NEVER.
+#define SIM__NUMBER_MAX (SIM_AUTO - 1)
+
+SIM_MUST_CHECK sim_err_t sim__parse_number(const sim__measure_t *measure,
+                                           sim__span_t span,
+                                           uint64_t *number,
+                                           sim_message_t *message);
+SIM_MUST_CHECK sim_err_t sim__parse_ratio(sim__span_t span,
+                                          sim_ratio_t *ratio,
+                                          sim_message_t *message);
+
+// number in the largest unit that needs no decimals; free with sim_free.
+char *sim__format_number(const sim__measure_t *measure, uint64_t number);
+// The shorter of "0.2" and "1/5" (the first when equally long); free with sim_free.
+char *sim__format_ratio(sim_ratio_t ratio);
+
+#endif // KERNEL_ATTRIBUTE_INTERNAL_H

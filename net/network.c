@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/network.c - building a network: ports from links, addresses, the changes of links over time.
+#include "net/network_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/frame.h"
+
+net_t *net_create(sim_t *sim, const net_config_t *config)
+{
+    net_t *const net = sim_alloc(sizeof(*net));
+    net->sim = sim;
+    net->config = *config;
+    net->packets = sim_pool_create(sizeof(net_packet_t), sizeof(net_packet_aside_t));
+    return net;
+}
+
+void net_destroy(net_t *net)
+{
+    if (net == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < net->state_count; i++) {
+        net__routes_free(net, net->routes[i]);
+    }
+    sim_pool_destroy(net->packets);
+    sim_free(net->routes);
+    sim_free(net->change_timers);
+    sim_free(net->changes);
+    sim_free(net->leaf_of);
+    sim_free(net->leaves);
+    sim_free(net->attachments);
+    sim_free(net->interfaces);
+    sim_free(net->links);
+    sim_free(net->nodes);
+    sim_free(net);
+}
+
+void net_node_init(net_t *net,
+                   net_node_t *node,
+                   net_node_kind_t kind,
+                   const sim_node_ops_t *ops,
+                   const char *name,
+                   net_node_built_fn built)
+{
+    SIM_CHECK(!net->built);
+    sim_node_register(net->sim, &node->sim, ops, name);
+    node->kind = kind;
+    node->net = net;
+    node->packets = net->packets;
+    node->built = built;
+    SIM_GROW(net->nodes, net->node_count, &net->node_capacity);
+    net->nodes[net->node_count++] = node;
+}
+
+uint32_t net_link_add(net_t *net, net_node_t *a, net_node_t *b, const net_link_config_t *config)
+{
+    SIM_CHECK(!net->built);
+    SIM_CHECK(a != b);
+    SIM_CHECK(config->rate_bps > 0 && config->delay_ps >= 1);
+    SIM_CHECK(a->port_count < SIM_PORTS_PER_NODE_MAX && b->port_count < SIM_PORTS_PER_NODE_MAX);
+    SIM_GROW(net->links, net->link_count, &net->link_capacity);
+    net->links[net->link_count] = (net_link_t){a, b, a->port_count++, b->port_count++, *config};
+    return (uint32_t)net->link_count++;
+}
+
+void net_link_change_at(net_t *net, uint32_t link, sim_time_t time_ps, bool up)
+{
+    SIM_CHECK(!net->built);
+    SIM_CHECK(link < net->link_count);
+    SIM_GROW(net->changes, net->change_count, &net->change_capacity);
+    size_t i = net->change_count++;
+    while (i > 0 && net->changes[i - 1].time_ps > time_ps) {
+        net->changes[i] = net->changes[i - 1];
+        i--;
+    }
+    net->changes[i] = (net_link_change_t){link, up, time_ps};
+}
+
+// -- build
+
+static void connect_ports(net_t *net)
+{
+    uint32_t uid = 0;
+    for (size_t i = 0; i < net->node_count; i++) {
+        net_node_t *const node = net->nodes[i];
+        node->ports = sim_alloc_lines(sizeof(net_port_t) * (node->port_count + 1));
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            net__port_init(&node->ports[p], node, p);
+            node->ports[p].uid = uid++;
+        }
+    }
+    for (size_t i = 0; i < net->link_count; i++) {
+        const net_link_t *const link = &net->links[i];
+        net_port_t *const ends[2] = {&link->a->ports[link->a_port], &link->b->ports[link->b_port]};
+        for (int e = 0; e < 2; e++) {
+            net_port_t *const port = ends[e];
+            port->peer = ends[1 - e];
+            port->link = (uint32_t)i;
+            port->config = link->config;
+            port->delay_ps = link->config.delay_ps;
+            port->rate_bps = link->config.rate_bps;
+            const uint64_t ps_bits = 8 * SIM_PS_PER_S;
+            port->ps_per_byte = ps_bits % port->rate_bps == 0 ? ps_bits / port->rate_bps : 0;
+            port->gap_ps = NET_GAP_BYTES * ps_bits / port->rate_bps;
+            port->impaired = link->config.loss_rate.num > 0 || link->config.bit_error_rate.num > 0;
+            port->channel = sim_channel_create(net->sim,
+                                               &port->node->sim,
+                                               &port->peer->node->sim,
+                                               port->peer->index,
+                                               port->delay_ps);
+            sim_random_init(&port->random, sim_options(net->sim)->seed, port->uid, "link-loss");
+        }
+    }
+}
+
+static int compare_peers(const void *a, const void *b)
+{
+    const net_port_t *const x = *(const net_port_t *const *)a;
+    const net_port_t *const y = *(const net_port_t *const *)b;
+    if (x->peer->node->sim.index != y->peer->node->sim.index) {
+        return x->peer->node->sim.index < y->peer->node->sim.index ? -1 : 1;
+    }
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+// "a->b", with "#2" and so on from the second of parallel links on.
+static void name_ports(net_node_t *node)
+{
+    net_port_t **const sorted = sim_alloc_array(node->port_count + 1, sizeof(*sorted));
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        sorted[p] = &node->ports[p];
+    }
+    qsort(sorted, node->port_count, sizeof(*sorted), compare_peers);
+    uint32_t repeat = 1;
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        const char *const peer = sorted[p]->peer->node->sim.name;
+        repeat = p > 0 && sorted[p - 1]->peer->node == sorted[p]->peer->node ? repeat + 1 : 1;
+        sorted[p]->name = repeat == 1 ? sim_format("%s->%s", node->sim.name, peer)
+                                      : sim_format("%s->%s#%u", node->sim.name, peer, repeat);
+    }
+    sim_free(sorted);
+}
+
+static void give_addresses(net_t *net)
+{
+    for (size_t i = 0; i < net->node_count; i++) {
+        if (net->nodes[i]->kind == NET_NODE_HOST) {
+            net->interface_count += net->nodes[i]->port_count;
+        }
+    }
+    net->interfaces = sim_alloc_array(net->interface_count + 1, sizeof(*net->interfaces));
+    net->attachments = sim_alloc_array(net->interface_count + 1, sizeof(*net->attachments));
+    net->leaf_of = sim_alloc_array(net->node_count + 1, sizeof(*net->leaf_of));
+    net->leaves = sim_alloc_array(net->node_count + 1, sizeof(*net->leaves));
+    memset(net->leaf_of, 0xff, (net->node_count + 1) * sizeof(*net->leaf_of));
+    uint32_t next = 0;
+    for (size_t i = 0; i < net->node_count; i++) {
+        net_node_t *const node = net->nodes[i];
+        for (uint32_t p = 0; node->kind == NET_NODE_HOST && p < node->port_count; p++) {
+            net_port_t *const port = &node->ports[p];
+            net_node_t *const leaf = port->peer->node;
+            net->attachments[next] = (net_attachment_t){NET_NO_LEAF, port->peer->index};
+            if (leaf->kind == NET_NODE_SWITCH) {
+                uint32_t *const number = &net->leaf_of[leaf->sim.index];
+                if (*number == NET_NO_LEAF) {
+                    *number = net->leaf_count;
+                    net->leaves[net->leaf_count++] = leaf;
+                }
+                net->attachments[next].leaf = *number;
+            }
+            port->interface = next;
+            net->interfaces[next++] = port;
+        }
+    }
+}
+
+static void set_routes(const net_t *net, net_node_t *node, size_t state)
+{
+    if (node->kind == NET_NODE_SWITCH) {
+        net__switch_set_routes(node, &net->routes[state][node->sim.index]);
+    }
+}
+
+// State s + 1 of the links is after the first s + 1 changes.
+static void compute_states(net_t *net)
+{
+    bool *const up = sim_alloc_array(net->link_count + 1, sizeof(*up));
+    memset(up, true, net->link_count);
+    net->state_count = net->change_count + 1;
+    net->routes = sim_alloc_array(net->state_count, sizeof(*net->routes));
+    net->routes[0] = net__routes_compute(net, up);
+    for (size_t i = 0; i < net->change_count; i++) {
+        up[net->changes[i].link] = net->changes[i].up;
+        net->routes[i + 1] = net__routes_compute(net, up);
+    }
+    sim_free(up);
+}
+
+// Ends of a link notice at once, everyone's routes follow later. Two walks over the same list of
+// changes per node: even timers for the node's own ports, odd ones for its routes.
+static void arm_next(net_change_timer_t *change, bool routes)
+{
+    const net_t *const net = change->net;
+    if (change->next < net->change_count) {
+        sim_timer_arm(&change->node->sim,
+                      &change->timer,
+                      net->changes[change->next].time_ps +
+                          (routes ? net->config.convergence_ps : 0));
+    }
+}
+
+static void ports_change(sim_node_t *sim_node, sim_timer_t *timer)
+{
+    net_change_timer_t *const change = SIM_CONTAINER_OF(timer, net_change_timer_t, timer);
+    const net_link_change_t *const what = &change->net->changes[change->next++];
+    const net_link_t *const link = &change->net->links[what->link];
+    (void)sim_node;
+    if (link->a == change->node) {
+        net__port_set_down(&link->a->ports[link->a_port], !what->up);
+    }
+    if (link->b == change->node) {
+        net__port_set_down(&link->b->ports[link->b_port], !what->up);
+    }
+    arm_next(change, false);
+}
+
+static void routes_change(sim_node_t *sim_node, sim_timer_t *timer)
+{
+    net_change_timer_t *const change = SIM_CONTAINER_OF(timer, net_change_timer_t, timer);
+    (void)sim_node;
+    set_routes(change->net, change->node, ++change->next);
+    arm_next(change, true);
+}
+
+static void schedule_changes(net_t *net)
+{
+    if (net->change_count == 0) {
+        return;
+    }
+    net->change_timers = sim_alloc_array(net->node_count * 2, sizeof(*net->change_timers));
+    for (size_t i = 0; i < net->node_count * 2; i++) {
+        net_change_timer_t *const change = &net->change_timers[i];
+        const bool routes = i % 2 == 1;
+        change->net = net;
+        change->node = net->nodes[i / 2];
+        sim_timer_init(&change->timer, routes ? routes_change : ports_change);
+        arm_next(change, routes);
+    }
+}
+
+sim_err_t net_build(net_t *net, sim_message_t *message)
+{
+    SIM_CHECK(!net->built);
+    for (size_t i = 0; i < net->node_count; i++) {
+        if (net->nodes[i]->kind == NET_NODE_HOST && net->nodes[i]->port_count == 0) {
+            return sim_fail(message,
+                            SIM_ERR_INVALID,
+                            "host %s has no link",
+                            net->nodes[i]->sim.name);
+        }
+    }
+    connect_ports(net);
+    for (size_t i = 0; i < net->node_count; i++) {
+        name_ports(net->nodes[i]);
+    }
+    net->built = true;
+    give_addresses(net);
+    if (net->interface_count == 0) {
+        return sim_fail(message, SIM_ERR_INVALID, "the network has no host");
+    }
+    if (net->interface_count > NET_INTERFACES_MAX) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "the network has %zu interfaces: there are addresses for %u",
+                        net->interface_count,
+                        NET_INTERFACES_MAX);
+    }
+    compute_states(net);
+    for (size_t i = 0; i < net->node_count; i++) {
+        set_routes(net, net->nodes[i], 0);
+        if (net->nodes[i]->built != NULL) {
+            net->nodes[i]->built(net->nodes[i]);
+        }
+    }
+    schedule_changes(net);
+    return SIM_OK;
+}
+
+// -- inspection
+
+sim_t *net_sim(const net_t *net)
+{
+    return net->sim;
+}
+
+const net_config_t *net_get_config(const net_t *net)
+{
+    return &net->config;
+}
+
+size_t net_node_count(const net_t *net)
+{
+    return net->node_count;
+}
+
+net_node_t *net_node_at(const net_t *net, size_t index)
+{
+    SIM_CHECK(index < net->node_count);
+    return net->nodes[index];
+}
+
+net_node_t *net_node_find(const net_t *net, const char *name)
+{
+    for (size_t i = 0; i < net->node_count; i++) {
+        if (strcmp(net->nodes[i]->sim.name, name) == 0) {
+            return net->nodes[i];
+        }
+    }
+    return NULL;
+}
+
+size_t net_link_count(const net_t *net)
+{
+    return net->link_count;
+}
+
+const net_link_t *net_link_at(const net_t *net, size_t index)
+{
+    SIM_CHECK(index < net->link_count);
+    return &net->links[index];
+}
+
+size_t net_interface_count(const net_t *net)
+{
+    return net->interface_count;
+}
+
+net_port_t *net_interface_port(const net_t *net, uint32_t interface)
+{
+    SIM_CHECK(interface < net->interface_count);
+    return net->interfaces[interface];
+}
+
+uint32_t net_port_interface(const net_port_t *port)
+{
+    return port->interface;
+}
+
+const char *net_port_name(const net_port_t *port)
+{
+    return port->name;
+}
+
+void net_conservation(const net_t *net, net_tally_t *sums, uint64_t *in_flight)
+{
+    *sums = (net_tally_t){0};
+    for (size_t i = 0; i < net->node_count; i++) {
+        const net_tally_t *const tally = &net->nodes[i]->tally;
+        sums->created += tally->created;
+        sums->delivered += tally->delivered;
+        sums->dropped += tally->dropped;
+        sums->bytes_created += tally->bytes_created;
+        sums->bytes_delivered += tally->bytes_delivered;
+        sums->bytes_dropped += tally->bytes_dropped;
+    }
+    *in_flight = sim_pool_live(net->packets);
+}
+
+uint64_t net_packet_memory_bytes(const net_t *net)
+{
+    return sim_pool_memory_bytes(net->packets);
+}
+
+bool net_conservation_ok(const net_t *net, sim_message_t *message)
+{
+    net_tally_t sums;
+    uint64_t in_flight = 0;
+    net_conservation(net, &sums, &in_flight);
+    if (sums.created != sums.delivered + sums.dropped + in_flight ||
+        (in_flight == 0 && sums.bytes_created != sums.bytes_delivered + sums.bytes_dropped)) {
+        (void)sim_fail(message,
+                       SIM_ERR_STATE,
+                       "packets are not conserved: created %" PRIu64 ", delivered %" PRIu64
+                       ", dropped %" PRIu64 ", in flight %" PRIu64 "; bytes %" PRIu64 ", %" PRIu64
+                       ", %" PRIu64,
+                       sums.created,
+                       sums.delivered,
+                       sums.dropped,
+                       in_flight,
+                       sums.bytes_created,
+                       sums.bytes_delivered,
+                       sums.bytes_dropped);
+        return false;
+    }
+    for (size_t i = 0; i < net->node_count; i++) {
+        const net_node_t *const node = net->nodes[i];
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            if (node->ports[p].lossless_guaranteed &&
+                node->ports[p].drops[NET_DROP_HEADROOM_FULL] > 0) {
+                (void)sim_fail(message,
+                               SIM_ERR_STATE,
+                               "%s dropped %" PRIu64 " packets of a lossless class",
+                               node->ports[p].name,
+                               node->ports[p].drops[NET_DROP_HEADROOM_FULL]);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+// -- packets
+
+uint32_t net_flow_hash(const net_t *net,
+                       uint32_t source,
+                       uint32_t destination,
+                       uint16_t source_port)
+{
+    (void)net; // the destination port and the protocol are the same for all RoCEv2 packets
+    const uint64_t addresses = ((uint64_t)source << 32) | destination;
+    return (uint32_t)(sim_mix64(sim_mix64(addresses) ^ source_port) >> 32);
+}
+
+static void put_mac(uint8_t mac[6], const net_port_t *port)
+{
+    const uint8_t bytes[6] = {0x02, // locally administered, unicast
+                              0x00,
+                              (uint8_t)(port->uid >> 24),
+                              (uint8_t)(port->uid >> 16),
+                              (uint8_t)(port->uid >> 8),
+                              (uint8_t)port->uid};
+    memcpy(mac, bytes, sizeof(bytes));
+}
+
+static void put_ip(const net_t *net, uint8_t ip[16], uint32_t interface)
+{
+    const uint32_t host = interface + 1;
+    memset(ip, 0, 16);
+    if (net->config.ipv6) {
+        ip[0] = 0xfd;
+        ip[12] = (uint8_t)(host >> 24);
+        ip[13] = (uint8_t)(host >> 16);
+        ip[14] = (uint8_t)(host >> 8);
+        ip[15] = (uint8_t)host;
+    } else {
+        ip[0] = 10;
+        ip[1] = (uint8_t)(host >> 16);
+        ip[2] = (uint8_t)(host >> 8);
+        ip[3] = (uint8_t)host;
+    }
+}
+
+static void put_extensions(const net_packet_t *packet, net_frame_t *frame)
+{
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    const uint32_t extensions = net_frame_extensions(packet->opcode);
+    if (extensions & NET_EXT_RETH) {
+        frame->reth.address = aside->reth.address;
+        frame->reth.rkey = aside->reth.rkey;
+        frame->reth.length = aside->reth.length;
+    }
+    if (extensions & NET_EXT_AETH) {
+        frame->aeth.syndrome = (uint8_t)(packet->aeth >> 24);
+        frame->aeth.msn = packet->aeth & 0xffffff;
+    }
+    if (extensions & NET_EXT_DETH) {
+        frame->deth.qkey = aside->deth.qkey;
+        frame->deth.source_qp = aside->deth.source_qp;
+    }
+    if (extensions & NET_EXT_ATOMIC) {
+        frame->atomic.address = aside->atomic.address;
+        frame->atomic.rkey = aside->atomic.rkey;
+        frame->atomic.swap_add = aside->atomic.swap_add;
+        frame->atomic.compare = aside->atomic.compare;
+    }
+    if (extensions & NET_EXT_ATOMIC_ACK) {
+        frame->atomic_original = aside->atomic_original;
+    }
+    if (extensions & NET_EXT_IMMDT) {
+        frame->immediate = aside->immediate;
+    }
+    if (extensions & NET_EXT_IETH) {
+        frame->invalidate_rkey = aside->immediate;
+    }
+}
+
+void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_frame_t *frame)
+{
+    const net_t *const net = port->node->net;
+    *frame = (net_frame_t){0};
+    if (packet->kind == NET_PACKET_PFC) {
+        static const uint8_t pause_mac[6] = {0x01, 0x80, 0xc2, 0x00, 0x00, 0x01};
+        const net_packet_aside_t *const aside = net_packet_aside(packet);
+        memcpy(frame->destination_mac, pause_mac, sizeof(pause_mac));
+        put_mac(frame->source_mac, port);
+        frame->is_pfc = true;
+        frame->pfc_classes = aside->pfc.classes;
+        memcpy(frame->pfc_quanta, aside->pfc.quanta, sizeof(frame->pfc_quanta));
+        return;
+    }
+    const bool routed = net->config.forwarding == NET_FORWARDING_ROUTED;
+    put_mac(frame->source_mac, routed ? port : net->interfaces[packet->source]);
+    put_mac(frame->destination_mac, routed ? port->peer : net->interfaces[packet->destination]);
+    frame->tagged = net->config.tagged;
+    frame->pcp = packet->priority;
+    frame->vlan_id = (uint16_t)net->config.vlan_id;
+    frame->ipv6 = net->config.ipv6;
+    frame->dscp = packet->dscp;
+    frame->ecn = packet->ecn;
+    frame->ttl = packet->ttl;
+    put_ip(net, frame->source_ip, packet->source);
+    put_ip(net, frame->destination_ip, packet->destination);
+    frame->udp_source_port = packet->udp_source_port;
+    frame->opcode = packet->opcode;
+    frame->solicited = packet->solicited;
+    frame->migration = true; // QPs start in the migrated state (IBA 17.2.8.1)
+    frame->pkey = 0xffff;    // the default partition, full member
+    frame->becn = packet->becn;
+    frame->destination_qp = packet->destination_qp;
+    frame->ack_request = packet->ack_request;
+    frame->psn = packet->psn;
+    frame->payload_bytes = packet->payload_bytes;
+    put_extensions(packet, frame);
+}

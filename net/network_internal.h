@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/network_internal.h - what the files of net/ share about a network.
+#ifndef NET_NETWORK_INTERNAL_H
+#define NET_NETWORK_INTERNAL_H
+
+#include "net/port.h"
+
+#define NET_NO_LEAF UINT32_MAX
+
+// Where an interface is attached. Shared by all switches.
+typedef struct net_attachment {
+    uint32_t leaf; // dense number of the switch it hangs on; NO_LEAF: on another host
+    uint32_t port; // of that switch
+} net_attachment_t;
+
+// The equal-cost ports towards one leaf: a range of the switch's port list. count 0: unreachable.
+typedef struct net_hop {
+    uint32_t first;
+    uint32_t count;
+} net_hop_t;
+
+// Routes of one switch, for one state of the links.
+typedef struct net_routes {
+    net_hop_t *hops; // by leaf
+    uint32_t *ports; // ranges of ports, each range in rising order
+    size_t port_count;
+    size_t port_capacity;
+} net_routes_t;
+
+typedef struct net_link_change {
+    uint32_t link;
+    bool up;
+    sim_time_t time_ps;
+} net_link_change_t;
+
+// A link change or a new set of routes, as it reaches one node.
+typedef struct net_change_timer {
+    sim_timer_t timer; // first
+    struct net *net;
+    net_node_t *node;
+    size_t next; // in net->changes
+} net_change_timer_t;
+
+struct net {
+    sim_t *sim;
+    net_config_t config;
+    sim_pool_t *packets;
+    net_node_t **nodes;
+    size_t node_count;
+    size_t node_capacity;
+    net_link_t *links;
+    size_t link_count;
+    size_t link_capacity;
+    net_port_t **interfaces;
+    size_t interface_count;
+    net_attachment_t *attachments; // by interface
+    net_node_t **leaves;
+    uint32_t *leaf_of; // by node index; NO_LEAF: no hosts
+    uint32_t leaf_count;
+
+    net_link_change_t *changes; // by time
+    size_t change_count;
+    size_t change_capacity;
+    net_change_timer_t *change_timers;
+    net_routes_t **routes; // [state of the links][node index]; state 0: all up
+    size_t state_count;
+    bool built;
+};
+
+// routing.c: routes of every switch with the links as link_up says.
+net_routes_t *net__routes_compute(const net_t *net, const bool *link_up);
+void net__routes_free(const net_t *net, net_routes_t *routes);
+
+// port.c
+void net__port_init(net_port_t *port, net_node_t *node, uint32_t index);
+void net__port_set_down(net_port_t *port, bool down);
+
+// switch.c: makes a switch use routes from now on.
+void net__switch_set_routes(net_node_t *node, const net_routes_t *routes);
+// The port a switch sends a packet to `interface` out of; NULL: no route.
+const net_port_t *net__switch_route(const net_node_t *node, uint32_t interface, uint32_t flow_hash);
+
+#endif // NET_NETWORK_INTERNAL_H

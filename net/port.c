@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/port.c - what a port does off the fast path: losses, listeners, the class scheduler, pause.
+#include "net/port.h"
+
+#include <string.h>
+
+#include "net/network_internal.h"
+
+typedef struct net_listener {
+    uint32_t points;
+    net_trace_fn fn;
+    void *ctx;
+    struct net_listener *next;
+} net_listener_t;
+
+static void pause_expired(sim_node_t *node, sim_timer_t *timer);
+
+void net__port_init(net_port_t *port, net_node_t *node, uint32_t index)
+{
+    *port = (net_port_t){
+        .node = node,
+        .index = index,
+        .interface = NET_INTERFACES_MAX,
+    };
+    sim_timer_init(&port->pause_timer, pause_expired);
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        port->quantum_bytes[p] = NET_FRAME_BYTES_QUANTUM;
+    }
+}
+
+static void port_fini(net_port_t *port)
+{
+    for (net_listener_t *listener = port->listeners; listener != NULL;) {
+        net_listener_t *const next = listener->next;
+        sim_free(listener);
+        listener = next;
+    }
+    sim_free(port->name);
+}
+
+void net_node_fini(net_node_t *node)
+{
+    for (uint32_t p = 0; node->ports != NULL && p < node->port_count; p++) {
+        port_fini(&node->ports[p]);
+    }
+    sim_free(node->ports);
+}
+
+void net_node_digest(const net_node_t *node, sim_digest_t *digest)
+{
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        const net_port_t *const port = &node->ports[p];
+        for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
+            sim_digest_add(digest, port->counters[c].tx_packets);
+            sim_digest_add(digest, port->counters[c].tx_bytes);
+            sim_digest_add(digest, port->counters[c].rx_bytes);
+            sim_digest_add(digest, port->pauses[c].rx_pause);
+            sim_digest_add(digest, port->pauses[c].paused_ps);
+            sim_digest_add(digest, port->ecn_marked[c]);
+        }
+        for (uint32_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
+            sim_digest_add(digest, port->drops[r]);
+        }
+    }
+}
+
+const char *net_drop_reason_name(net_drop_reason_t reason)
+{
+    static const char *const names[NET_DROP_REASON_COUNT] = {
+        [NET_DROP_EGRESS_FULL] = "egress-full",
+        [NET_DROP_BUFFER_FULL] = "buffer-full",
+        [NET_DROP_HEADROOM_FULL] = "headroom-full",
+        [NET_DROP_NO_ROUTE] = "no-route",
+        [NET_DROP_TTL] = "ttl-expired",
+        [NET_DROP_LINK_LOSS] = "link-loss",
+        [NET_DROP_LINK_DOWN] = "link-down",
+        [NET_DROP_HOST] = "unknown-qp",
+    };
+    SIM_CHECK(reason < NET_DROP_REASON_COUNT);
+    return names[reason];
+}
+
+// -- listeners
+
+void net_port_listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *ctx)
+{
+    net_listener_t *const listener = sim_alloc(sizeof(*listener));
+    *listener = (net_listener_t){points, fn, ctx, NULL};
+    net_listener_t **link = &port->listeners;
+    while (*link != NULL) {
+        link = &(*link)->next;
+    }
+    *link = listener;
+    port->trace_points |= (uint16_t)points;
+}
+
+void net__port_trace(const net_port_t *port,
+                     net_trace_point_t point,
+                     const net_packet_t *packet,
+                     uint32_t detail)
+{
+    const net_trace_t trace = {point, port->node->sim.now_ps, port, packet, detail};
+    for (const net_listener_t *l = port->listeners; l != NULL; l = l->next) {
+        if (l->points & point) {
+            l->fn(&trace, l->ctx);
+        }
+    }
+}
+
+// -- sending
+
+sim_time_t net_port_frame_time_ps(const net_port_t *port, uint32_t frame_bytes)
+{
+    const uint64_t bytes = frame_bytes + NET_LINK_OVERHEAD_BYTES;
+    return bytes * 8 * SIM_PS_PER_S / port->rate_bps;
+}
+
+sim_time_t net__port_inexact_time(net_port_t *port, uint32_t bytes)
+{
+    const bool back_to_back = port->busy_until_ps == port->node->sim.now_ps;
+    const uint64_t carried = back_to_back ? port->remainder : 0;
+    const uint64_t numerator = bytes * (8 * SIM_PS_PER_S) + carried;
+    port->remainder = numerator % port->rate_bps;
+    return numerator / port->rate_bps;
+}
+
+void net_port_drop(net_port_t *port, net_packet_t *packet, net_drop_reason_t reason)
+{
+    net_node_t *const node = port->node;
+    port->drops[reason]++;
+    port->dropped_bytes += packet->frame_bytes;
+    node->tally.dropped++;
+    node->tally.bytes_dropped += packet->frame_bytes;
+    net_port_trace(port, NET_TRACE_DROP, packet, reason);
+    sim_pool_put(node->packets, &node->sim, packet);
+}
+
+void net_port_drop_next(net_port_t *port, uint64_t count)
+{
+    port->drop_countdown = count;
+    port->impaired = true;
+}
+
+// (1 - rate)^bits as a fraction of 2^64, by repeated squaring: the chance that a frame has no wrong
+// bit. Truncation errs by less than 2^-57 for frames of any size.
+static uint64_t chance_intact(sim_ratio_t bit_error_rate, uint64_t bits)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    if (bit_error_rate.num >= bit_error_rate.den) {
+        return 0;
+    }
+    const wide_t one = (wide_t)1 << 64;
+    wide_t base = one - (((wide_t)bit_error_rate.num << 64) / bit_error_rate.den);
+    wide_t result = one;
+    for (; bits > 0; bits >>= 1) {
+        if (bits & 1) {
+            result = result == one ? base : (result * (base >> 1)) >> 63;
+        }
+        base = base == one ? one : (base * base) >> 64;
+    }
+    return result >= one ? UINT64_MAX : (uint64_t)result;
+}
+
+static bool is_lost(net_port_t *port, const net_packet_t *packet)
+{
+    if (port->drop_countdown > 0 && packet->kind == NET_PACKET_ROCE &&
+        --port->drop_countdown == 0) {
+        return true;
+    }
+    if (port->config.loss_rate.num > 0 &&
+        sim_random_chance(&port->random, port->config.loss_rate)) {
+        return true;
+    }
+    if (port->config.bit_error_rate.num > 0) {
+        const uint64_t bits = UINT64_C(8) * (packet->frame_bytes + NET_FCS_BYTES);
+        return sim_random_u64(&port->random) >= chance_intact(port->config.bit_error_rate, bits);
+    }
+    return false;
+}
+
+void net__port_transmit_impaired(net_port_t *port, net_packet_t *packet, sim_time_t arrive_ps)
+{
+    if (port->down) {
+        net_port_drop(port, packet, NET_DROP_LINK_DOWN);
+    } else if (is_lost(port, packet)) {
+        net_port_drop(port, packet, NET_DROP_LINK_LOSS);
+    } else {
+        sim_send(&port->node->sim, port->channel, arrive_ps, packet);
+    }
+}
+
+void net__port_set_down(net_port_t *port, bool down)
+{
+    if (port->down == down) {
+        return;
+    }
+    port->down = down;
+    port->impaired = down || port->drop_countdown > 0 || port->config.loss_rate.num > 0 ||
+                     port->config.bit_error_rate.num > 0;
+    net_port_trace(port, NET_TRACE_LINK, NULL, down ? 0 : 1);
+    if (down && port->paused != 0) {
+        // A link that goes down forgets pause: nobody could release it.
+        for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+            port->paused_until_ps[p] = 0;
+        }
+        pause_expired(&port->node->sim, &port->pause_timer);
+    }
+}
+
+uint32_t net_port_choose(net_port_t *port, uint8_t candidates, const uint32_t *head_bytes)
+{
+    const uint32_t strict = candidates & port->strict;
+    if (strict != 0) {
+        return 31u - (uint32_t)__builtin_clz(strict);
+    }
+    if ((candidates & (candidates - 1)) == 0) {
+        return (uint32_t)__builtin_ctz(candidates);
+    }
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        if (!(candidates & (1u << p))) {
+            port->deficit_bytes[p] = 0; // an idle class saves nothing up
+        }
+    }
+    for (;;) {
+        const uint32_t p = port->turn;
+        if ((candidates & (1u << p)) && port->deficit_bytes[p] >= head_bytes[p]) {
+            port->deficit_bytes[p] -= head_bytes[p];
+            return p;
+        }
+        port->turn = (uint8_t)((p + 1) % NET_PRIORITIES);
+        if (candidates & (1u << port->turn)) {
+            port->deficit_bytes[port->turn] += port->quantum_bytes[port->turn];
+        }
+    }
+}
+
+// -- pause
+
+static sim_time_t quanta_ps(const net_port_t *port, uint16_t quanta)
+{
+    return quanta * (NET_PFC_QUANTUM_BITS * SIM_PS_PER_S) / port->rate_bps;
+}
+
+static void release(net_port_t *port, uint32_t priority)
+{
+    const sim_time_t now_ps = port->node->sim.now_ps;
+    port->paused &= (uint8_t) ~(1u << priority);
+    port->pauses[priority].paused_ps += now_ps - port->pauses[priority].paused_since_ps;
+    net_port_trace(port, NET_TRACE_RESUMED, NULL, priority);
+}
+
+static void arm_pause_timer(net_port_t *port)
+{
+    sim_node_t *const node = &port->node->sim;
+    sim_time_t earliest_ps = SIM_TIME_NEVER;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        if ((port->paused & (1u << p)) && port->paused_until_ps[p] < earliest_ps) {
+            earliest_ps = port->paused_until_ps[p];
+        }
+    }
+    if (earliest_ps == SIM_TIME_NEVER) {
+        sim_timer_cancel(node, &port->pause_timer);
+    } else {
+        sim_timer_arm(node, &port->pause_timer, earliest_ps);
+    }
+}
+
+static void pause_expired(sim_node_t *node, sim_timer_t *timer)
+{
+    net_port_t *const port = SIM_CONTAINER_OF(timer, net_port_t, pause_timer);
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        if ((port->paused & (1u << p)) && port->paused_until_ps[p] <= node->now_ps) {
+            release(port, p);
+        }
+    }
+    arm_pause_timer(port);
+    net_port_wake(port);
+}
+
+uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
+{
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    const sim_time_t now_ps = port->node->sim.now_ps;
+    uint8_t released = 0;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        const uint8_t bit = (uint8_t)(1u << p);
+        if (!(aside->pfc.classes & bit)) {
+            continue;
+        }
+        if (aside->pfc.quanta[p] == 0) {
+            port->pauses[p].rx_resume++;
+            if (port->paused & bit) {
+                release(port, p);
+                released |= bit;
+            }
+            continue;
+        }
+        port->pauses[p].rx_pause++;
+        port->paused_until_ps[p] = now_ps + quanta_ps(port, aside->pfc.quanta[p]);
+        if (!(port->paused & bit)) {
+            port->paused |= bit;
+            port->pauses[p].paused_since_ps = now_ps;
+            net_port_trace(port, NET_TRACE_PAUSED, NULL, p);
+        }
+    }
+    arm_pause_timer(port);
+    return released;
+}
+
+sim_time_t net_port_paused_ps(const net_port_t *port, uint32_t priority, sim_time_t now_ps)
+{
+    const net_pause_counters_t *const pauses = &port->pauses[priority];
+    const bool open = (port->paused & (1u << priority)) != 0;
+    return pauses->paused_ps + (open ? now_ps - pauses->paused_since_ps : 0);
+}
+
+void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta)
+{
+    net_node_t *const node = port->node;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        if (classes & (1u << p)) {
+            net_pause_counters_t *const pauses = &port->pauses[p];
+            *(quanta != 0 ? &pauses->tx_pause : &pauses->tx_resume) += 1;
+            net_port_trace(port, quanta != 0 ? NET_TRACE_XOFF : NET_TRACE_XON, NULL, p);
+        }
+    }
+    net_packet_t *packet = port->control;
+    if (packet == NULL) {
+        packet = net_packet_new(node, NET_FRAME_BYTES_MIN);
+        *packet = (net_packet_t){
+            .frame_bytes = NET_FRAME_BYTES_MIN,
+            .kind = NET_PACKET_PFC,
+            .priority = NET_PRIORITIES - 1,
+        };
+        net_packet_aside(packet)->pfc.classes = 0;
+        for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+            net_packet_aside(packet)->pfc.quanta[p] = 0;
+        }
+        port->control = packet;
+    }
+    // A frame still waiting says the newest for each class.
+    net_packet_aside_t *const aside = net_packet_aside(packet);
+    aside->pfc.classes |= classes;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        if (classes & (1u << p)) {
+            aside->pfc.quanta[p] = quanta;
+        }
+    }
+    if (net_port_idle(port)) {
+        port->control = NULL;
+        net_port_transmit(port, packet);
+        if (port->waiting & ~port->paused) {
+            net_port_wake(port);
+        }
+    } else {
+        net_port_wake(port);
+    }
+}
+
+// -- metrics
+
+static uint64_t read_queue(const net_port_t *port, uint8_t classes, sim_time_t time_ps)
+{
+    uint64_t sum = 0;
+    (void)time_ps;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        sum += classes & (1u << p) ? port->queues[p].bytes : 0;
+    }
+    return sum;
+}
+
+static uint64_t read_paused(const net_port_t *port, uint8_t classes, sim_time_t time_ps)
+{
+    uint64_t sum = 0;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        sum += classes & (1u << p) ? net_port_paused_ps(port, p, time_ps) : 0;
+    }
+    return sum;
+}
+
+static uint64_t read_is_paused(const net_port_t *port, uint8_t classes, sim_time_t time_ps)
+{
+    (void)time_ps;
+    return (port->paused & classes) != 0;
+}
+
+#define READ_SUM(function, expression)                                                    \
+    static uint64_t function(const net_port_t *port, uint8_t classes, sim_time_t time_ps) \
+    {                                                                                     \
+        uint64_t sum = 0;                                                                 \
+        (void)time_ps;                                                                    \
+        for (uint32_t p = 0; p < NET_PRIORITIES; p++) {                                   \
+            sum += classes & (1u << p) ? (expression) : 0;                                \
+        }                                                                                 \
+        return sum;                                                                       \
+    }
+READ_SUM(read_tx_bytes, port->counters[p].tx_bytes)
+READ_SUM(read_tx_packets, port->counters[p].tx_packets)
+READ_SUM(read_rx_bytes, port->counters[p].rx_bytes)
+READ_SUM(read_rx_packets, port->counters[p].rx_packets)
+READ_SUM(read_marked, port->ecn_marked[p])
+READ_SUM(read_rx_pause, port->pauses[p].rx_pause)
+READ_SUM(read_tx_pause, port->pauses[p].tx_pause)
+#undef READ_SUM
+
+static uint64_t read_discards(const net_port_t *port, uint8_t classes, sim_time_t time_ps)
+{
+    uint64_t sum = 0;
+    (void)classes;
+    (void)time_ps;
+    for (uint32_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
+        sum += port->drops[r];
+    }
+    return sum;
+}
+
+// clang-format off
+const net_port_metric_t net_port_metrics[] = {
+    {"queue_bytes", "bytes",   "frame bytes waiting in the port's queue",          true,  read_queue},
+    {"tx_bytes",    "bytes",   "frame bytes sent so far",                          true,  read_tx_bytes},
+    {"tx_packets",  "packets", "frames sent so far",                               true,  read_tx_packets},
+    {"rx_bytes",    "bytes",   "frame bytes received so far",                      true,  read_rx_bytes},
+    {"rx_packets",  "packets", "frames received so far",                           true,  read_rx_packets},
+    {"ecn_marked",  "packets", "packets marked CE so far",                         true,  read_marked},
+    {"paused",      "",        "1 while the peer has stopped the class, else 0",   true,  read_is_paused},
+    {"paused_ps",   "ps",      "time stopped by the peer so far",                  true,  read_paused},
+    {"rx_pause",    "frames",  "PFC pause frames received so far",                 true,  read_rx_pause},
+    {"tx_pause",    "frames",  "PFC pause frames sent so far",                     true,  read_tx_pause},
+    {"discards",    "packets", "packets dropped at the port so far, any reason",   false, read_discards},
+    {NULL, NULL, NULL, false, NULL},
+};
+// clang-format on
+
+const net_port_metric_t *net_port_metric_find(const char *name)
+{
+    for (const net_port_metric_t *m = net_port_metrics; m->name != NULL; m++) {
+        if (strcmp(m->name, name) == 0) {
+            return m;
+        }
+    }
+    return NULL;
+}

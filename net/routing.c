@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/routing.c - shortest paths between switches, all of equal length kept (ECMP).
+//
+// Interfaces are grouped by the switch they hang on (a leaf), so a switch keeps one entry per leaf
+// and not one per host. For each leaf a breadth-first search gives every switch its distance; the
+// ports towards neighbours one step nearer are its next hops. Hosts never forward.
+#include <string.h>
+
+#include "net/network_internal.h"
+
+typedef struct search {
+    const net_t *net;
+    const bool *link_up;
+    uint32_t *distance; // by node index; UINT32_MAX: not reached
+    net_node_t **queue;
+    uint32_t *ports; // of one switch
+} search_t;
+
+static void measure_distances(search_t *search, net_node_t *leaf)
+{
+    const net_t *const net = search->net;
+    memset(search->distance, 0xff, net->node_count * sizeof(*search->distance));
+    size_t head = 0;
+    size_t tail = 0;
+    search->distance[leaf->sim.index] = 0;
+    search->queue[tail++] = leaf;
+    while (head < tail) {
+        const net_node_t *const node = search->queue[head++];
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            net_node_t *const next = node->ports[p].peer->node;
+            if (next->kind == NET_NODE_SWITCH && search->link_up[node->ports[p].link] &&
+                search->distance[next->sim.index] == UINT32_MAX) {
+                search->distance[next->sim.index] = search->distance[node->sim.index] + 1;
+                search->queue[tail++] = next;
+            }
+        }
+    }
+}
+
+// Puts a set of ports into the routes, or finds it there: most leaves share theirs with others.
+static net_hop_t intern_ports(net_routes_t *routes,
+                              const net_hop_t *known,
+                              uint32_t known_count,
+                              const uint32_t *ports,
+                              uint32_t count)
+{
+    for (uint32_t i = known_count; i-- > 0;) {
+        if (known[i].count == count &&
+            memcmp(routes->ports + known[i].first, ports, count * sizeof(*ports)) == 0) {
+            return known[i];
+        }
+        if (known_count - i > 64) {
+            break; // recent leaves are the likely ones; a repeated set costs memory only
+        }
+    }
+    const net_hop_t hop = {(uint32_t)routes->port_count, count};
+    for (uint32_t i = 0; i < count; i++) {
+        SIM_GROW(routes->ports, routes->port_count, &routes->port_capacity);
+        routes->ports[routes->port_count++] = ports[i];
+    }
+    return hop;
+}
+
+static void add_hops(search_t *search, net_node_t *node, uint32_t leaf, net_routes_t *routes)
+{
+    const uint32_t distance = search->distance[node->sim.index];
+    uint32_t count = 0;
+    for (uint32_t p = 0; p < node->port_count && distance != UINT32_MAX; p++) {
+        const net_node_t *const next = node->ports[p].peer->node;
+        if (next->kind == NET_NODE_SWITCH && search->link_up[node->ports[p].link] &&
+            search->distance[next->sim.index] + 1 == distance) {
+            search->ports[count++] = p;
+        }
+    }
+    routes->hops[leaf] = count > 0 ? intern_ports(routes, routes->hops, leaf, search->ports, count)
+                                   : (net_hop_t){0, 0};
+}
+
+net_routes_t *net__routes_compute(const net_t *net, const bool *link_up)
+{
+    net_routes_t *const routes = sim_alloc_array(net->node_count + 1, sizeof(*routes));
+    search_t search = {
+        .net = net,
+        .link_up = link_up,
+        .distance = sim_alloc_array(net->node_count + 1, sizeof(uint32_t)),
+        .queue = sim_alloc_array(net->node_count + 1, sizeof(net_node_t *)),
+        .ports = sim_alloc_array(SIM_PORTS_PER_NODE_MAX, sizeof(uint32_t)),
+    };
+    for (size_t i = 0; i < net->node_count; i++) {
+        if (net->nodes[i]->kind == NET_NODE_SWITCH) {
+            routes[i].hops = sim_alloc_array(net->leaf_count + 1, sizeof(net_hop_t));
+        }
+    }
+    for (uint32_t leaf = 0; leaf < net->leaf_count; leaf++) {
+        measure_distances(&search, net->leaves[leaf]);
+        for (size_t i = 0; i < net->node_count; i++) {
+            if (net->nodes[i]->kind == NET_NODE_SWITCH) {
+                add_hops(&search, net->nodes[i], leaf, &routes[i]);
+            }
+        }
+    }
+    sim_free(search.distance);
+    sim_free(search.queue);
+    sim_free(search.ports);
+    return routes;
+}
+
+void net__routes_free(const net_t *net, net_routes_t *routes)
+{
+    for (size_t i = 0; i < net->node_count; i++) {
+        sim_free(routes[i].hops);
+        sim_free(routes[i].ports);
+    }
+    sim_free(routes);
+}
+
+bool net_path_of(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_hash, net_path_t *path)
+{
+    *path = (net_path_t){.bottleneck_bps = UINT64_MAX};
+    const net_port_t *port = net_interface_port(net, from);
+    while (port != NULL && path->hop_count < SIM_COUNT_OF(path->ports)) {
+        path->ports[path->hop_count++] = port;
+        path->delay_ps += port->delay_ps;
+        path->bottleneck_bps =
+            port->rate_bps < path->bottleneck_bps ? port->rate_bps : path->bottleneck_bps;
+        const net_port_t *const arrived = port->peer;
+        if (arrived->interface == to) {
+            return true;
+        }
+        port = arrived->node->kind == NET_NODE_SWITCH
+                   ? net__switch_route(arrived->node, to, flow_hash)
+                   : NULL;
+    }
+    return false;
+}
+
+bool net_reachable(const net_t *net, uint32_t from, uint32_t to)
+{
+    net_path_t path;
+    return from != to && net_path_of(net, from, to, 0, &path);
+}
+
+// Frame i leaves hop h when it has arrived there and frame i - 1 is done. With equal frames the
+// slowest hop sets the pace, and a shorter last frame can catch up: followed exactly, hop by hop,
+// for the last frame; the full frames before it need only their spacing.
+sim_time_t net_path_time_ps(const net_path_t *path,
+                            uint64_t full_count,
+                            uint32_t full_frame_bytes,
+                            uint32_t last_frame_bytes)
+{
+    sim_time_t first_ps = 0;   // when the first full frame has arrived at the hop's end
+    sim_time_t spacing_ps = 0; // between full frames on the hop
+    sim_time_t last_ps = 0;    // when the last frame has arrived at the hop's end
+    for (uint32_t h = 0; h < path->hop_count; h++) {
+        const net_port_t *const port = path->ports[h];
+        const sim_time_t full_ps = net_port_frame_time_ps(port, full_frame_bytes);
+        spacing_ps = full_ps > spacing_ps ? full_ps : spacing_ps;
+        if (full_count > 0) {
+            const sim_time_t start_ps = first_ps;
+            first_ps = start_ps + full_ps - port->gap_ps + port->delay_ps;
+            // The transmitter is free again when the last of the full frames and its gap are out.
+            const sim_time_t free_ps = start_ps + (full_count - 1) * spacing_ps + full_ps;
+            last_ps = last_ps > free_ps ? last_ps : free_ps;
+        }
+        if (last_frame_bytes > 0) {
+            last_ps +=
+                net_port_frame_time_ps(port, last_frame_bytes) - port->gap_ps + port->delay_ps;
+        } else {
+            last_ps = first_ps + (full_count > 0 ? (full_count - 1) * spacing_ps : 0);
+        }
+    }
+    return last_ps;
+}

@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/switch.c - the switch: route, admit, queue, serve; shared buffer, PFC, ECN.
+//
+// A packet that finds its egress port idle passes through without touching the buffer. One that
+// must wait is stored once and accounted at its ingress (port, class) and in its egress queue; it
+// leaves the buffer when its transmission starts. Sources and derivations: docs/models/switch.md
+// and docs/models/pfc.md (Choudhury and Hahne 1998; IEEE 802.1Qbb; DCQCN, SIGCOMM 2015).
+#include "net/switch.h"
+
+#include "net/network_internal.h"
+
+// What one ingress port of the switch holds, per lossless class.
+typedef struct ingress {
+    uint64_t bytes[NET_PRIORITIES];    // in reserved and shared buffer
+    uint64_t headroom[NET_PRIORITIES]; // bytes in headroom
+    uint64_t headroom_limit;           // per class
+    uint8_t stopped;                   // classes told to stop
+    uint16_t quanta;
+    sim_timer_t refresh; // repeats the pause before the peer's clock runs out
+    net_port_t *port;
+} ingress_t;
+
+typedef struct marking {
+    uint64_t kmin_bytes;
+    uint64_t kmax_bytes;
+    uint64_t slope; // probability per byte above kmin, in units of 2^-64
+    sim_random_t random;
+} marking_t;
+
+struct net_switch {
+    net_node_t node; // first
+    const net_attachment_t *attachments;
+    const net_hop_t *hops;
+    const uint32_t *hop_ports;
+    uint32_t leaf; // own number; NO_LEAF
+    uint32_t ecmp_seed;
+    uint8_t lossless;
+    uint8_t ecn;
+    bool routed;
+    bool trust_dscp;
+    uint64_t shared_bytes; // in use
+    uint64_t shared_limit; // buffer without reserved and headroom
+    uint64_t held_bytes;   // all that is stored
+    ingress_t *ingress;
+    marking_t *marking;
+    net_switch_config_t config;
+};
+
+static net_switch_t *to_switch(net_node_t *node)
+{
+    SIM_CHECK(node->kind == NET_NODE_SWITCH);
+    return (net_switch_t *)(void *)node;
+}
+
+static const net_switch_t *to_const_switch(const net_node_t *node)
+{
+    SIM_CHECK(node->kind == NET_NODE_SWITCH);
+    return (const net_switch_t *)(const void *)node;
+}
+
+// -- routing
+
+// The index-th live port of a range, for a hash over the live ones only; UINT32_MAX: none is.
+static uint32_t choose_live(const net_switch_t *sw,
+                            const uint32_t *ports,
+                            uint32_t count,
+                            uint32_t hash)
+{
+    uint32_t live = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        live += sw->node.ports[ports[i]].down ? 0 : 1;
+    }
+    uint32_t index = (uint32_t)(((uint64_t)hash * live) >> 32);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!sw->node.ports[ports[i]].down && index-- == 0) {
+            return ports[i];
+        }
+    }
+    return UINT32_MAX;
+}
+
+// Hash of the 5-tuple with the switch's own seed: the same function at two tiers would send what
+// one tier put on a port out of the same port of the next (polarisation).
+static inline uint32_t route(const net_switch_t *sw, uint32_t interface, uint32_t flow_hash)
+{
+    const net_attachment_t attachment = sw->attachments[interface];
+    if (attachment.leaf == sw->leaf) {
+        return attachment.port;
+    }
+    if (attachment.leaf == NET_NO_LEAF) {
+        return UINT32_MAX;
+    }
+    const net_hop_t hop = sw->hops[attachment.leaf];
+    if (hop.count <= 1) {
+        return hop.count == 1 ? sw->hop_ports[hop.first] : UINT32_MAX;
+    }
+    uint32_t hash = (flow_hash ^ sw->ecmp_seed) * 0x85ebca6bu;
+    hash ^= hash >> 15;
+    hash *= 0xc2b2ae35u;
+    const uint32_t *const ports = sw->hop_ports + hop.first;
+    const uint32_t port = ports[((uint64_t)hash * hop.count) >> 32];
+    if (SIM_UNLIKELY(sw->node.ports[port].down)) {
+        return choose_live(sw, ports, hop.count, hash);
+    }
+    return port;
+}
+
+const net_port_t *net__switch_route(const net_node_t *node, uint32_t interface, uint32_t flow_hash)
+{
+    const uint32_t port = route(to_const_switch(node), interface, flow_hash);
+    return port == UINT32_MAX ? NULL : &node->ports[port];
+}
+
+void net__switch_set_routes(net_node_t *node, const net_routes_t *routes)
+{
+    net_switch_t *const sw = to_switch(node);
+    sw->hops = routes->hops;
+    sw->hop_ports = routes->ports;
+}
+
+// -- buffer accounting
+
+static inline uint64_t xoff_threshold(const net_switch_t *sw)
+{
+    if (sw->config.pfc_threshold_bytes != SIM_AUTO) {
+        return sw->config.pfc_threshold_bytes;
+    }
+    const uint64_t free_bytes = sw->shared_limit - sw->shared_bytes;
+    return free_bytes * sw->config.pfc_alpha.num / sw->config.pfc_alpha.den;
+}
+
+static inline uint64_t above_reserved(const net_switch_t *sw, uint64_t bytes)
+{
+    const uint64_t reserved = sw->config.pfc_reserved_bytes;
+    return bytes > reserved ? bytes - reserved : 0;
+}
+
+static void stop_peer(net_switch_t *sw, ingress_t *in, uint32_t priority)
+{
+    in->stopped |= (uint8_t)(1u << priority);
+    net_port_pause_send(in->port, (uint8_t)(1u << priority), in->quanta);
+    if (!sim_timer_armed(&in->refresh)) {
+        const sim_time_t pause_ps =
+            in->quanta * (NET_PFC_QUANTUM_BITS * SIM_PS_PER_S) / in->port->rate_bps;
+        sim_timer_arm(&sw->node.sim, &in->refresh, sw->node.sim.now_ps + pause_ps / 2);
+    }
+}
+
+static void refresh_pause(sim_node_t *node, sim_timer_t *timer)
+{
+    ingress_t *const in = SIM_CONTAINER_OF(timer, ingress_t, refresh);
+    if (in->stopped != 0) {
+        const sim_time_t pause_ps =
+            in->quanta * (NET_PFC_QUANTUM_BITS * SIM_PS_PER_S) / in->port->rate_bps;
+        net_port_pause_send(in->port, in->stopped, in->quanta);
+        sim_timer_arm(node, &in->refresh, node->now_ps + pause_ps / 2);
+    }
+}
+
+// Finds room for a lossless packet: reserved first, then shared up to the threshold, then headroom.
+static bool admit_lossless(net_switch_t *sw, const net_packet_t *packet)
+{
+    ingress_t *const in = &sw->ingress[packet->ingress_port];
+    const uint32_t priority = packet->priority;
+    const uint64_t bytes = packet->frame_bytes;
+    const uint64_t threshold = xoff_threshold(sw);
+    const uint64_t before = above_reserved(sw, in->bytes[priority]);
+    const uint64_t after = above_reserved(sw, in->bytes[priority] + bytes);
+    if (after > 0 &&
+        (after > threshold || sw->shared_bytes + (after - before) > sw->shared_limit)) {
+        if (in->headroom[priority] + bytes > in->headroom_limit) {
+            return false;
+        }
+        in->headroom[priority] += bytes;
+        if (!(in->stopped & (1u << priority))) {
+            stop_peer(sw, in, priority);
+        }
+    } else {
+        in->bytes[priority] += bytes;
+        sw->shared_bytes += after - before;
+    }
+    return true;
+}
+
+// A packet that was admitted starts to leave: headroom drains first, and the peer may go on once
+// headroom is empty and the rest has fallen below the threshold by the XON distance.
+static void release_lossless(net_switch_t *sw, uint32_t port, uint32_t priority, uint64_t bytes)
+{
+    ingress_t *const in = &sw->ingress[port];
+    const uint64_t from_headroom = in->headroom[priority] < bytes ? in->headroom[priority] : bytes;
+    in->headroom[priority] -= from_headroom;
+    const uint64_t before = above_reserved(sw, in->bytes[priority]);
+    SIM_ASSERT(in->bytes[priority] >= bytes - from_headroom);
+    in->bytes[priority] -= bytes - from_headroom;
+    const uint64_t after = above_reserved(sw, in->bytes[priority]);
+    sw->shared_bytes -= before - after;
+    const uint8_t bit = (uint8_t)(1u << priority);
+    if ((in->stopped & bit) && in->headroom[priority] == 0 &&
+        (after == 0 || after + sw->config.pfc_xon_bytes <= xoff_threshold(sw))) {
+        in->stopped &= (uint8_t)~bit;
+        if (in->stopped == 0) {
+            sim_timer_cancel(&sw->node.sim, &in->refresh);
+        }
+        net_port_pause_send(in->port, bit, 0);
+    }
+}
+
+// Finds room for a lossy packet at its egress queue.
+static bool admit_lossy(net_switch_t *sw,
+                        const net_port_t *egress,
+                        const net_packet_t *packet,
+                        net_drop_reason_t *reason)
+{
+    const uint64_t free_bytes = sw->shared_limit - sw->shared_bytes;
+    if (packet->frame_bytes > free_bytes) {
+        *reason = NET_DROP_BUFFER_FULL;
+        return false;
+    }
+    const uint64_t limit = free_bytes * sw->config.lossy_alpha.num / sw->config.lossy_alpha.den;
+    if (egress->queues[packet->priority].bytes + packet->frame_bytes > limit) {
+        *reason = NET_DROP_EGRESS_FULL;
+        return false;
+    }
+    sw->shared_bytes += packet->frame_bytes;
+    return true;
+}
+
+static inline void release(net_switch_t *sw, uint32_t port, uint32_t priority, uint32_t bytes)
+{
+    sw->held_bytes -= bytes;
+    if (sw->lossless & (1u << priority)) {
+        release_lossless(sw, port, priority, bytes);
+    } else {
+        sw->shared_bytes -= bytes;
+    }
+}
+
+// -- ECN
+
+// RED on the bytes left in the queue as the packet leaves it (papers on DCQCN mark at dequeue).
+static inline void mark(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+{
+    marking_t *const marking = &sw->marking[egress->index];
+    const uint64_t queued = egress->queues[packet->priority].bytes;
+    if (queued <= marking->kmin_bytes || packet->ecn == NET_ECN_NOT_ECT ||
+        !(sw->ecn & (1u << packet->priority))) {
+        return;
+    }
+    if (queued <= marking->kmax_bytes &&
+        sim_random_u64(&marking->random) >= (queued - marking->kmin_bytes) * marking->slope) {
+        return;
+    }
+    packet->ecn = NET_ECN_CE;
+    egress->ecn_marked[packet->priority]++;
+    net_port_trace(egress, NET_TRACE_MARK, packet, 0);
+}
+
+// -- events
+
+static void serve(net_switch_t *sw, net_port_t *egress)
+{
+    egress->wake_pending = false;
+    net_packet_t *const control = egress->control;
+    const uint8_t candidates = egress->waiting & (uint8_t)~egress->paused;
+    if (control != NULL) {
+        egress->control = NULL;
+        net_port_transmit(egress, control);
+        if (candidates != 0) {
+            net_port_wake(egress);
+        }
+        return;
+    }
+    if (candidates == 0) {
+        return;
+    }
+    uint32_t priority = (uint32_t)__builtin_ctz(candidates);
+    if (candidates & (candidates - 1)) {
+        uint32_t head_bytes[NET_PRIORITIES];
+        for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+            head_bytes[p] = candidates & (1u << p) ? egress->queues[p].head->frame_bytes : 0;
+        }
+        priority = net_port_choose(egress, candidates, head_bytes);
+    }
+    net_packet_t *const packet = net_queue_pop(egress, priority);
+    const uint32_t ingress_port = packet->ingress_port;
+    const uint32_t bytes = packet->frame_bytes;
+    mark(sw, egress, packet);
+    net_port_transmit(egress, packet);
+    release(sw, ingress_port, priority, bytes);
+    if (egress->control != NULL || (egress->waiting & (uint8_t)~egress->paused)) {
+        net_port_wake(egress);
+    }
+}
+
+static void enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+{
+    const uint8_t bit = (uint8_t)(1u << packet->priority);
+    net_drop_reason_t reason = NET_DROP_HEADROOM_FULL;
+    const bool admitted =
+        sw->lossless & bit ? admit_lossless(sw, packet) : admit_lossy(sw, egress, packet, &reason);
+    if (!admitted) {
+        net_port_drop(egress, packet, reason);
+        return;
+    }
+    sw->held_bytes += packet->frame_bytes;
+    net_queue_push(egress, packet);
+    if (!(egress->paused & bit)) {
+        net_port_wake(egress);
+    }
+}
+
+static void pause_arrived(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
+{
+    const uint8_t released = net_port_pause_received(port, packet);
+    net_packet_deliver(&sw->node, packet);
+    if (released & port->waiting) {
+        net_port_wake(port);
+    }
+}
+
+static inline void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
+{
+    net_port_t *const ingress = &sw->node.ports[port_index];
+    net_port_count_rx(ingress, packet);
+    if (SIM_UNLIKELY(packet->kind == NET_PACKET_PFC)) {
+        pause_arrived(sw, ingress, packet);
+        return;
+    }
+    const uint32_t out = route(sw, packet->destination, packet->flow_hash);
+    if (SIM_UNLIKELY(out == UINT32_MAX)) {
+        net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
+        return;
+    }
+    if (sw->routed) {
+        if (SIM_UNLIKELY(packet->ttl <= 1)) {
+            net_port_drop(ingress, packet, NET_DROP_TTL);
+            return;
+        }
+        packet->ttl--;
+    }
+    if (sw->trust_dscp) {
+        packet->priority = packet->dscp >> 3;
+    }
+    packet->ingress_port = (uint16_t)port_index;
+    net_port_t *const egress = &sw->node.ports[out];
+    const uint8_t bit = (uint8_t)(1u << packet->priority);
+    const sim_time_t now_ps = sw->node.sim.now_ps;
+    // At the very end of a frame the port is still busy, unless nobody else arrives at this
+    // instant: then there is nothing to choose from.
+    const bool idle = !egress->wake_pending &&
+                      (now_ps > egress->busy_until_ps ||
+                       (now_ps == egress->busy_until_ps && !sim_node_arrivals_tie(&sw->node.sim)));
+    if (idle && !(egress->paused & bit)) {
+        net_port_transmit(egress, packet);
+    } else {
+        enqueue(sw, egress, packet);
+    }
+}
+
+static void run(sim_node_t *node)
+{
+    net_switch_t *const sw = (net_switch_t *)(void *)node;
+    sim_event_t event;
+    while (sim_node_next(node, &event)) {
+        switch (event.kind) {
+        case SIM_EVENT_ARRIVAL:
+            arrival(sw, event.port, event.message);
+            break;
+        case SIM_EVENT_WAKE:
+            serve(sw, &sw->node.ports[event.port]);
+            break;
+        case SIM_EVENT_TIMER:
+            event.timer->fn(node, event.timer);
+            break;
+        }
+    }
+}
+
+static void add_digest(const sim_node_t *node, sim_digest_t *digest)
+{
+    const net_switch_t *const sw = (const net_switch_t *)(const void *)node;
+    net_node_digest(&sw->node, digest);
+    sim_digest_add(digest, sw->held_bytes);
+    sim_digest_add(digest, sw->shared_bytes);
+}
+
+static void destroy(sim_node_t *node)
+{
+    net_switch_t *const sw = (net_switch_t *)(void *)node;
+    net_node_fini(&sw->node);
+    sim_free(sw->ingress);
+    sim_free(sw->marking);
+    sim_free(sw);
+}
+
+static const sim_node_ops_t switch_ops = {
+    .kind = "switch",
+    .run = run,
+    .digest = add_digest,
+    .destroy = destroy,
+};
+
+// -- set-up
+
+// IEEE 802.3 annex 31B.3.7 bounds a station's reaction to a pause, in quanta, by rate.
+static sim_time_t response_ps(uint64_t rate_bps)
+{
+    // clang-format off
+    static const struct { uint64_t gbps; uint64_t quanta; } table[] = {
+        {1, 2}, {10, 67}, {25, 80}, {40, 118}, {50, 147}, {100, 394}, {200, 453}, {400, 905},
+    };
+    // clang-format on
+    uint64_t quanta = 905;
+    for (size_t i = SIM_COUNT_OF(table); i-- > 0;) {
+        if (rate_bps <= table[i].gbps * 1000000000) {
+            quanta = table[i].quanta;
+        }
+    }
+    return quanta * (NET_PFC_QUANTUM_BITS * SIM_PS_PER_S) / rate_bps;
+}
+
+uint64_t net_switch_headroom_bytes(uint64_t rate_bps,
+                                   sim_time_t delay_ps,
+                                   sim_time_t response,
+                                   uint32_t frame_bytes_max)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    const wide_t bits = (wide_t)rate_bps * (2 * delay_ps + response);
+    const uint64_t in_time = (uint64_t)((bits + 8 * SIM_PS_PER_S - 1) / (8 * SIM_PS_PER_S));
+    const uint64_t frame = frame_bytes_max + NET_LINK_OVERHEAD_BYTES;
+    return in_time + 3 * frame + NET_FRAME_BYTES_MIN + NET_LINK_OVERHEAD_BYTES;
+}
+
+static uint64_t headroom_of(const net_switch_t *sw, const net_port_t *port)
+{
+    if (sw->config.pfc_headroom_bytes != SIM_AUTO) {
+        return sw->config.pfc_headroom_bytes;
+    }
+    const sim_time_t response = sw->config.pfc_response_ps == SIM_AUTO ? response_ps(port->rate_bps)
+                                                                       : sw->config.pfc_response_ps;
+    return net_switch_headroom_bytes(port->rate_bps,
+                                     port->delay_ps,
+                                     response,
+                                     NET_FRAME_BYTES_QUANTUM);
+}
+
+static void set_marking(net_switch_t *sw, const net_port_t *port, marking_t *marking)
+{
+    const uint64_t hundred_gbps = UINT64_C(100000000000);
+    __extension__ typedef unsigned __int128 wide_t;
+    const wide_t scale = sw->config.ecn_scale ? port->rate_bps : hundred_gbps;
+    marking->kmin_bytes = (uint64_t)(sw->config.ecn_kmin_bytes * scale / hundred_gbps);
+    marking->kmax_bytes = (uint64_t)(sw->config.ecn_kmax_bytes * scale / hundred_gbps);
+    const uint64_t range = marking->kmax_bytes - marking->kmin_bytes;
+    const sim_ratio_t pmax = sw->config.ecn_pmax;
+    if (range > 0) {
+        const wide_t one = (wide_t)1 << 64;
+        marking->slope =
+            (uint64_t)((pmax.num >= pmax.den ? one - 1 : one / pmax.den * pmax.num) / range);
+    }
+    sim_random_init(&marking->random, sim_options(sw->node.sim.sim)->seed, port->uid, "ecn-mark");
+}
+
+static void built(net_node_t *node)
+{
+    net_switch_t *const sw = to_switch(node);
+    const net_t *const net = node->net;
+    sw->attachments = net->attachments;
+    sw->leaf = net->leaf_of[node->sim.index];
+    // A switch without hosts matches no attachment, not even that of hosts on hosts.
+    sw->leaf = sw->leaf == NET_NO_LEAF ? NET_NO_LEAF - 1 : sw->leaf;
+    sw->routed = net->config.forwarding == NET_FORWARDING_ROUTED;
+    sw->ingress = sim_alloc_array(node->port_count + 1, sizeof(*sw->ingress));
+    sw->marking = sim_alloc_array(node->port_count + 1, sizeof(*sw->marking));
+    const uint64_t classes = (uint64_t)__builtin_popcount(sw->lossless);
+    uint64_t dedicated = 0;
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        net_port_t *const port = &node->ports[p];
+        ingress_t *const in = &sw->ingress[p];
+        in->port = port;
+        in->headroom_limit = headroom_of(sw, port);
+        in->quanta = (uint16_t)sw->config.pfc_quanta;
+        sim_timer_init(&in->refresh, refresh_pause);
+        dedicated += classes * (in->headroom_limit + sw->config.pfc_reserved_bytes);
+        port->strict = sw->config.strict_priorities;
+        port->lossless_guaranteed = classes > 0 && sw->config.pfc_headroom_bytes == SIM_AUTO;
+        for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
+            port->quantum_bytes[c] = sw->config.weights[c] * NET_FRAME_BYTES_QUANTUM;
+        }
+        set_marking(sw, port, &sw->marking[p]);
+    }
+    sw->shared_limit =
+        sw->config.buffer_bytes > dedicated ? sw->config.buffer_bytes - dedicated : 0;
+}
+
+sim_err_t net_switch_config_check(const net_switch_config_t *config, sim_message_t *message)
+{
+    if (config->ecn_kmin_bytes > config->ecn_kmax_bytes) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "switch.ecn.kmin is above switch.ecn.kmax (%" PRIu64 " > %" PRIu64
+                        " bytes)",
+                        config->ecn_kmin_bytes,
+                        config->ecn_kmax_bytes);
+    }
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        if (config->weights[p] == 0) {
+            return sim_fail(message, SIM_ERR_RANGE, "switch.weights: class %u has weight 0", p);
+        }
+    }
+    return SIM_OK;
+}
+
+net_node_t *net_switch_create(net_t *net, const char *name, const net_switch_config_t *config)
+{
+    net_switch_t *const sw = sim_alloc_lines(sizeof(*sw));
+    net_node_init(net, &sw->node, NET_NODE_SWITCH, &switch_ops, name, built);
+    sw->config = *config;
+    sw->lossless = config->pfc_enabled ? config->pfc_priorities : 0;
+    sw->ecn = config->ecn_enabled ? config->ecn_priorities : 0;
+    sw->trust_dscp = config->trust == NET_TRUST_DSCP;
+    const uint64_t seed = sim_options(net->sim)->seed;
+    sw->ecmp_seed = config->ecmp_seed == SIM_AUTO
+                        ? (uint32_t)sim_mix64(sim_mix64(seed) ^ (sw->node.sim.index + 1))
+                        : (uint32_t)config->ecmp_seed;
+    return &sw->node;
+}
+
+const net_switch_config_t *net_switch_config(const net_node_t *node)
+{
+    return &to_const_switch(node)->config;
+}
+
+sim_err_t net_switch_check(const net_node_t *node, sim_message_t *message)
+{
+    const net_switch_t *const sw = to_const_switch(node);
+    const uint64_t classes = (uint64_t)__builtin_popcount(sw->lossless);
+    uint64_t headroom = 0;
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        headroom += classes * sw->ingress[p].headroom_limit;
+    }
+    const uint64_t reserved = classes * sw->config.pfc_reserved_bytes * node->port_count;
+    if (headroom + reserved >= sw->config.buffer_bytes) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "%s: its buffer of %" PRIu64 " bytes cannot hold the headroom (%" PRIu64
+                        ") and the reserved bytes (%" PRIu64 ") of its %u ports",
+                        node->sim.name,
+                        sw->config.buffer_bytes,
+                        headroom,
+                        reserved,
+                        node->port_count);
+    }
+    return SIM_OK;
+}
+
+uint64_t net_switch_buffer_bytes(const net_node_t *node)
+{
+    return to_const_switch(node)->held_bytes;
+}
+
+uint64_t net_switch_headroom_used_bytes(const net_node_t *node)
+{
+    const net_switch_t *const sw = to_const_switch(node);
+    uint64_t bytes = 0;
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
+            bytes += sw->ingress[p].headroom[c];
+        }
+    }
+    return bytes;
+}
+
+uint64_t net_switch_ingress_bytes(const net_node_t *node, uint32_t port, uint32_t priority)
+{
+    const net_switch_t *const sw = to_const_switch(node);
+    SIM_CHECK(port < node->port_count && priority < NET_PRIORITIES);
+    return sw->ingress[port].bytes[priority] + sw->ingress[port].headroom[priority];
+}
