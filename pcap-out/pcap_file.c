@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// pcap-out/pcap_file.c - a capture file through libpcap, with the errors libpcap does not report.
+//
+// libpcap writes to a FILE and ignores what becomes of it. The FILE here is a cookie stream whose
+// two ends are this file's own, so that every byte passes through write_all, which remembers the
+// first error with its errno, and zlib can stand between libpcap and the file.
+#define _GNU_SOURCE // fopencookie
+
+#include "pcap-out/pcap_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pcap/pcap.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define BUFFER_BYTES ((size_t)1 << 16)
+#define COMPRESSION_LEVEL 6
+#define NS_PER_S UINT64_C(1000000000)
+
+// libpcap writes in the byte order of the machine, and these files are the same everywhere.
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "captures are little endian");
+
+struct pcap_out_file {
+    char *path;
+    pcap_t *pcap; // a dead one: link type, snap length and precision
+    pcap_dumper_t *dumper;
+    struct bpf_program filter;
+    bool has_filter;
+    bool has_descriptor; // descriptor or gz is open
+    uint32_t snaplen_bytes;
+    int descriptor;
+    gzFile gz; // NULL: not compressed
+    int error; // errno of the first failure; 0: none
+    uint64_t frames;
+};
+
+static void remember_error(pcap_out_file_t *file, int error)
+{
+    if (file->error == 0) {
+        file->error = error != 0 ? error : EIO;
+    }
+}
+
+// -- the far end of the stream
+
+// What zlib says of its last failure, as an errno.
+static int gz_error(const pcap_out_file_t *file, int saved_errno)
+{
+    int code = Z_OK;
+    gzerror(file->gz, &code);
+    if (code == Z_ERRNO) {
+        return saved_errno;
+    }
+    return code == Z_MEM_ERROR ? ENOMEM : EIO;
+}
+
+static bool write_gz(pcap_out_file_t *file, const char *bytes, size_t size_bytes)
+{
+    errno = 0;
+    if (gzwrite(file->gz, bytes, (unsigned)size_bytes) == (int)size_bytes) {
+        return true;
+    }
+    remember_error(file, gz_error(file, errno));
+    return false;
+}
+
+static bool write_plain(pcap_out_file_t *file, const char *bytes, size_t size_bytes)
+{
+    while (size_bytes > 0) {
+        const ssize_t written = write(file->descriptor, bytes, size_bytes);
+        if (written > 0) {
+            bytes += written;
+            size_bytes -= (size_t)written;
+        } else if (written == 0 || errno != EINTR) {
+            remember_error(file, written == 0 ? EIO : errno);
+            return false;
+        }
+    }
+    return true;
+}
+
+// 0 stands for an error in a cookie stream.
+static ssize_t write_all(void *cookie, const char *bytes, size_t size_bytes)
+{
+    pcap_out_file_t *const file = cookie;
+    SIM_CHECK(size_bytes <= INT32_MAX);
+    if (file->error != 0) {
+        return 0;
+    }
+    const bool whole =
+        file->gz != NULL ? write_gz(file, bytes, size_bytes) : write_plain(file, bytes, size_bytes);
+    return whole ? (ssize_t)size_bytes : 0;
+}
+
+// Closes the descriptor. Later writes of the system may show only here.
+static int close_end(void *cookie)
+{
+    pcap_out_file_t *const file = cookie;
+    if (!file->has_descriptor) {
+        return 0;
+    }
+    file->has_descriptor = false;
+    errno = 0;
+    const bool closed = file->gz != NULL ? gzclose(file->gz) == Z_OK : close(file->descriptor) == 0;
+    if (!closed) {
+        remember_error(file, errno);
+    }
+    return closed ? 0 : EOF;
+}
+
+// -- opening and closing
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t text_length = strlen(text);
+    const size_t end_length = strlen(end);
+    return text_length >= end_length && strcmp(text + text_length - end_length, end) == 0;
+}
+
+static sim_err_t compile_filter(pcap_t *pcap,
+                                struct bpf_program *filter,
+                                const char *text,
+                                sim_message_t *message)
+{
+    if (pcap_compile(pcap, filter, text, 1, PCAP_NETMASK_UNKNOWN) == 0) {
+        return SIM_OK;
+    }
+    return sim_fail(message,
+                    SIM_ERR_INVALID,
+                    "capture filter \"%.200s\": %.200s",
+                    text,
+                    pcap_geterr(pcap));
+}
+
+static pcap_t *open_dead(uint32_t snaplen_bytes)
+{
+    pcap_t *const pcap = pcap_open_dead_with_tstamp_precision(DLT_EN10MB,
+                                                              (int)snaplen_bytes,
+                                                              PCAP_TSTAMP_PRECISION_NANO);
+    SIM_CHECKF(pcap != NULL, "libpcap is out of memory");
+    return pcap;
+}
+
+static bool is_filter(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
+sim_err_t pcap_out_filter_check(const char *filter_text, sim_message_t *message)
+{
+    if (!is_filter(filter_text)) {
+        return SIM_OK;
+    }
+    pcap_t *const pcap = open_dead(PCAP_OUT_SNAPLEN_BYTES_MAX);
+    struct bpf_program filter;
+    const sim_err_t error = compile_filter(pcap, &filter, filter_text, message);
+    if (error == SIM_OK) {
+        pcap_freecode(&filter);
+    }
+    pcap_close(pcap);
+    return error;
+}
+
+static void destroy(pcap_out_file_t *file)
+{
+    if (file->has_filter) {
+        pcap_freecode(&file->filter);
+    }
+    pcap_close(file->pcap);
+    sim_free(file->path);
+    sim_free(file);
+}
+
+static sim_err_t open_descriptor(pcap_out_file_t *file)
+{
+    file->descriptor = open(file->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file->descriptor < 0) {
+        remember_error(file, errno);
+        return SIM_ERR_IO;
+    }
+    file->has_descriptor = true;
+    if (!ends_with(file->path, ".gz")) {
+        return SIM_OK;
+    }
+    char mode[] = "wb0";
+    mode[2] = '0' + COMPRESSION_LEVEL;
+    errno = 0;
+    file->gz = gzdopen(file->descriptor, mode);
+    if (file->gz == NULL) {
+        remember_error(file, errno != 0 ? errno : ENOMEM);
+        return SIM_ERR_IO;
+    }
+    return SIM_OK;
+}
+
+// The stream and libpcap's header on it. What is open after a failure is closed by the caller.
+static sim_err_t open_dumper(pcap_out_file_t *file)
+{
+    const cookie_io_functions_t ends = {.write = write_all, .close = close_end};
+    FILE *const stream = fopencookie(file, "wb", ends);
+    if (stream == NULL) {
+        remember_error(file, errno);
+        return SIM_ERR_IO;
+    }
+    // One thread at a time writes a capture: libpcap's calls need no lock each.
+    __fsetlocking(stream, FSETLOCKING_BYCALLER);
+    setvbuf(stream, NULL, _IOFBF, BUFFER_BYTES);
+    // The link type is one that files have, and the header goes into the buffer: nothing can fail.
+    file->dumper = pcap_dump_fopen(file->pcap, stream);
+    SIM_CHECK(file->dumper != NULL);
+    return SIM_OK;
+}
+
+sim_err_t pcap_out_file_open(const char *path,
+                             uint32_t snaplen_bytes,
+                             const char *filter_text,
+                             pcap_out_file_t **file,
+                             sim_message_t *message)
+{
+    *file = NULL;
+    if (snaplen_bytes > PCAP_OUT_SNAPLEN_BYTES_MAX) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "snap length %" PRIu32 ", must be 0 (whole frames) to %u bytes",
+                        snaplen_bytes,
+                        PCAP_OUT_SNAPLEN_BYTES_MAX);
+    }
+    pcap_out_file_t *const made = sim_alloc(sizeof(*made));
+    made->path = sim_strdup(path);
+    made->snaplen_bytes = snaplen_bytes != 0 ? snaplen_bytes : PCAP_OUT_SNAPLEN_BYTES_MAX;
+    made->pcap = open_dead(made->snaplen_bytes);
+
+    sim_err_t error = SIM_OK;
+    if (is_filter(filter_text)) {
+        error = compile_filter(made->pcap, &made->filter, filter_text, message);
+        made->has_filter = error == SIM_OK;
+    }
+    if (error != SIM_OK) {
+        destroy(made);
+        return error;
+    }
+    error = open_descriptor(made);
+    if (error == SIM_OK) {
+        error = open_dumper(made);
+    }
+    if (error != SIM_OK) {
+        error =
+            sim_fail(message, SIM_ERR_IO, "%s: cannot be created: %s", path, strerror(made->error));
+        close_end(made);
+        destroy(made);
+        return error;
+    }
+    *file = made;
+    return SIM_OK;
+}
+
+bool pcap_out_file_write(pcap_out_file_t *file,
+                         sim_time_t time_ps,
+                         const uint8_t *bytes,
+                         uint32_t captured_bytes,
+                         uint32_t original_bytes)
+{
+    SIM_CHECK(captured_bytes > 0);
+    SIM_CHECK(captured_bytes <= original_bytes);
+    const uint64_t time_ns = time_ps / SIM_PS_PER_NS;
+    struct pcap_pkthdr header = {
+        .ts = {.tv_sec = (time_t)(time_ns / NS_PER_S),
+               // Nanoseconds, as the precision of the file says.
+               .tv_usec = (suseconds_t)(time_ns % NS_PER_S)},
+        .caplen = captured_bytes,
+        .len = original_bytes,
+    };
+    if (file->has_filter && pcap_offline_filter(&file->filter, &header, bytes) == 0) {
+        return false;
+    }
+    file->frames++;
+    if (file->error == 0) {
+        if (header.caplen > file->snaplen_bytes) {
+            header.caplen = file->snaplen_bytes;
+        }
+        pcap_dump((u_char *)file->dumper, &header, bytes);
+    }
+    return true;
+}
+
+uint64_t pcap_out_file_frames(const pcap_out_file_t *file)
+{
+    return file->frames;
+}
+
+const char *pcap_out_file_path(const pcap_out_file_t *file)
+{
+    return file->path;
+}
+
+sim_err_t pcap_out_file_close(pcap_out_file_t *file, sim_message_t *message)
+{
+    pcap_dump_close(file->dumper);
+    SIM_CHECK(!file->has_descriptor);
+    sim_err_t error = SIM_OK;
+    if (file->error != 0) {
+        error = sim_fail(message, SIM_ERR_IO, "%s: %s", file->path, strerror(file->error));
+    }
+    destroy(file);
+    return error;
+}
