@@ -416,10 +416,10 @@ static const sim_attr_t attrs[] = {
      .help = "at most one cut in it, at its end; 0: each CNP cuts at once"},
     {.path = "nic.dcqcn.clamp-tgt-rate", .type = SIM_ATTR_BOOL, .offset = FIELD(clamp_tgt_rate),
      .default_text = "false",
-     .help = "each cut lowers the target rate to the current one, not only the first after increases"},
+     .help = "each cut lowers the target rate to the current one, not only the first in a row"},
     {.path = "nic.dcqcn.clamp-tgt-rate-after-time-inc", .type = SIM_ATTR_BOOL,
      .offset = FIELD(clamp_tgt_rate_after_time_inc), .default_text = "true",
-     .help = "the first cut after increases by time lowers the target rate too"},
+     .help = "the first cut after increases by time alone lowers the target rate too"},
 };
 // clang-format on
 
