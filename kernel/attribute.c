@@ -1,0 +1,604 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/attribute.c - tables of parameters: defaults, parsing with ranges, printing.
+//
+// A value is parsed whole into a value_t, checked against the range, and only then stored: on an
+// error the field is what it was. Ranges and defaults are text in the user's words and go through
+// the same parsers; one that does not parse is a bug of the table and fails a SIM_CHECK.
+#include "kernel/attribute.h"
+
+#include <string.h>
+
+#include "kernel/attribute_internal.h"
+
+__extension__ typedef unsigned __int128 u128;
+
+#define CHOICES_MAX 64
+#define LIST_MAX 8 // priorities of Ethernet (IEEE 802.1Q PCP), and a weight for each
+
+typedef union value {
+    bool flag;
+    uint64_t number;
+    sim_ratio_t ratio;
+    uint32_t choice;
+    uint8_t priorities;
+    uint32_t weights[LIST_MAX];
+} value_t;
+
+// The words of a list in messages.
+typedef struct list_words {
+    const char *noun; // "x" is not ...
+    const char *expected;
+} list_words_t;
+
+static const list_words_t priority_words = {"a priority",
+                                            "priorities 0 .. 7 such as [3, 4], 3 or []"};
+static const list_words_t weight_words = {
+    "a weight",
+    "8 weights such as [1, 1, 1, 4, 1, 1, 1, 1], or one for all"};
+
+// -- fields
+
+static size_t field_bytes(const sim_attr_t *attr)
+{
+    switch (attr->type) {
+    case SIM_ATTR_BOOL:
+        return sizeof(bool);
+    case SIM_ATTR_COUNT:
+    case SIM_ATTR_BYTES:
+    case SIM_ATTR_TIME:
+    case SIM_ATTR_RATE:
+        return sizeof(uint64_t);
+    case SIM_ATTR_RATIO:
+        return sizeof(sim_ratio_t);
+    case SIM_ATTR_ENUM:
+        return sizeof(uint32_t);
+    case SIM_ATTR_STRING:
+        return sizeof(char *);
+    case SIM_ATTR_PRIORITIES:
+        return sizeof(uint8_t);
+    case SIM_ATTR_WEIGHTS:
+        return LIST_MAX * sizeof(uint32_t);
+    }
+    SIM_CHECKF(false, "%s has type %d", attr->path, (int)attr->type);
+    return 0;
+}
+
+static char *string_field(const sim_attr_t *attr, const void *config)
+{
+    char *text;
+    memcpy(&text, (const char *)config + attr->offset, sizeof(text));
+    return text;
+}
+
+static void set_string_field(const sim_attr_t *attr, void *config, const char *text)
+{
+    char *const copy = sim_strdup(text);
+    memcpy((char *)config + attr->offset, &copy, sizeof(copy));
+}
+
+// NULL: the type has no unit.
+static const sim__measure_t *measure_of(sim_attr_type_t type)
+{
+    switch (type) {
+    case SIM_ATTR_COUNT:
+    case SIM_ATTR_WEIGHTS:
+        return &sim__measure_count;
+    case SIM_ATTR_BYTES:
+        return &sim__measure_bytes;
+    case SIM_ATTR_TIME:
+        return &sim__measure_time;
+    case SIM_ATTR_RATE:
+        return &sim__measure_rate;
+    case SIM_ATTR_BOOL:
+    case SIM_ATTR_RATIO:
+    case SIM_ATTR_ENUM:
+    case SIM_ATTR_STRING:
+    case SIM_ATTR_PRIORITIES:
+        break;
+    }
+    return NULL;
+}
+
+// -- choices
+
+// The choices of an ENUM as names; buffer keeps them. Free buffer with sim_free.
+static size_t split_choices(const sim_attr_t *attr, char **buffer, const char **names)
+{
+    SIM_CHECKF(attr->choices != NULL, "%s has no choices", attr->path);
+    size_t count = 0;
+    char *at = *buffer = sim_strdup(attr->choices);
+    for (char *next = at; next != NULL; at = next) {
+        next = strchr(at, '|');
+        if (next != NULL) {
+            *next++ = '\0';
+        }
+        SIM_CHECKF(count < CHOICES_MAX, "%s has too many choices", attr->path);
+        names[count++] = at;
+    }
+    return count;
+}
+
+static void fail_choice(sim_message_t *message,
+                        sim__span_t span,
+                        const char *const *names,
+                        size_t count)
+{
+    char list[sizeof(message->text)] = "";
+    size_t length = 0;
+    for (size_t i = 0; i < count; ++i) {
+        const size_t name_length = strlen(names[i]);
+        if (length + name_length + 3 > sizeof(list) / 2) {
+            break;
+        }
+        if (i > 0) {
+            memcpy(list + length, ", ", 2);
+            length += 2;
+        }
+        memcpy(list + length, names[i], name_length + 1);
+        length += name_length;
+    }
+    const sim__shown_t shown = sim__show(span);
+    const char *const nearest = sim_nearest_name(shown.text, names, count);
+    (void)sim_fail(message,
+                   SIM_ERR_UNKNOWN,
+                   "\"%s\" is not one of %s%s%s%s",
+                   shown.text,
+                   list,
+                   nearest == NULL ? "" : "; did you mean \"",
+                   nearest == NULL ? "" : nearest,
+                   nearest == NULL ? "" : "\"?");
+}
+
+static sim_err_t parse_choice(const sim_attr_t *attr,
+                              sim__span_t span,
+                              uint32_t *choice,
+                              sim_message_t *message)
+{
+    char *buffer;
+    const char *names[CHOICES_MAX];
+    const size_t count = split_choices(attr, &buffer, names);
+    sim_err_t error = SIM_ERR_UNKNOWN;
+    for (size_t i = 0; i < count; ++i) {
+        if (sim__span_is(span, names[i])) {
+            *choice = (uint32_t)i;
+            error = SIM_OK;
+        }
+    }
+    if (error != SIM_OK) {
+        fail_choice(message, span, names, count);
+    }
+    sim_free(buffer);
+    return error;
+}
+
+static char *choice_name(const sim_attr_t *attr, uint32_t choice)
+{
+    char *buffer;
+    const char *names[CHOICES_MAX];
+    const size_t count = split_choices(attr, &buffer, names);
+    SIM_CHECKF(choice < count, "%s is choice %" PRIu32, attr->path, choice);
+    char *const name = sim_strdup(names[choice]);
+    sim_free(buffer);
+    return name;
+}
+
+// -- lists
+
+// The numbers of "[a, b]" or of the single "a", at most LIST_MAX.
+static sim_err_t parse_list(sim__span_t span,
+                            const list_words_t *words,
+                            uint64_t *items,
+                            size_t *count,
+                            sim_message_t *message)
+{
+    const sim__span_t all = span;
+    const sim__shown_t shown = sim__show(all);
+    const bool opened = span.begin < span.end && *span.begin == '[';
+    const bool closed = span.begin < span.end && span.end[-1] == ']';
+    *count = 0;
+    if (opened != closed) {
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "\"%s\" is not a list: expected %s",
+                        shown.text,
+                        words->expected);
+    }
+    if (opened) {
+        span = sim__span_trim((sim__span_t){span.begin + 1, span.end - 1});
+        if (span.begin >= span.end) {
+            return SIM_OK;
+        }
+    }
+    for (const char *at = span.begin; at != NULL;) {
+        const char *const comma = opened ? memchr(at, ',', (size_t)(span.end - at)) : NULL;
+        const sim__span_t item = {at, comma == NULL ? span.end : comma};
+        if (*count == LIST_MAX) {
+            return sim_fail(message,
+                            SIM_ERR_RANGE,
+                            "\"%s\" lists too many: expected %s",
+                            shown.text,
+                            words->expected);
+        }
+        uint64_t number;
+        const sim_err_t error =
+            sim__parse_number(&sim__measure_count, sim__span_trim(item), &number, NULL);
+        if (error != SIM_OK) {
+            return sim_fail(message,
+                            error,
+                            "\"%s\" is not %s: expected %s",
+                            sim__show(sim__span_trim(item)).text,
+                            words->noun,
+                            words->expected);
+        }
+        items[(*count)++] = number;
+        at = comma == NULL ? NULL : comma + 1;
+    }
+    return SIM_OK;
+}
+
+static sim_err_t parse_priorities(sim__span_t span, uint8_t *priorities, sim_message_t *message)
+{
+    uint64_t items[LIST_MAX];
+    size_t count;
+    const sim_err_t error = parse_list(span, &priority_words, items, &count, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    unsigned bits = 0;
+    for (size_t i = 0; i < count; ++i) {
+        if (items[i] >= LIST_MAX) {
+            return sim_fail(message,
+                            SIM_ERR_RANGE,
+                            "there is no priority %" PRIu64 ": expected %s",
+                            items[i],
+                            priority_words.expected);
+        }
+        if ((bits >> items[i] & 1U) != 0) {
+            return sim_fail(message,
+                            SIM_ERR_EXISTS,
+                            "priority %" PRIu64 " is listed twice: expected %s",
+                            items[i],
+                            priority_words.expected);
+        }
+        bits |= 1U << items[i];
+    }
+    *priorities = (uint8_t)bits;
+    return SIM_OK;
+}
+
+static sim_err_t parse_weights(sim__span_t span, uint32_t *weights, sim_message_t *message)
+{
+    uint64_t items[LIST_MAX];
+    size_t count;
+    const sim_err_t error = parse_list(span, &weight_words, items, &count, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    if (count != LIST_MAX && (count != 1 || *span.begin == '[')) {
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "\"%s\" is a list of %zu: expected %s",
+                        sim__show(span).text,
+                        count,
+                        weight_words.expected);
+    }
+    for (size_t i = 0; i < LIST_MAX; ++i) {
+        const uint64_t weight = items[count == 1 ? 0 : i];
+        if (weight > UINT32_MAX) {
+            return sim_fail(message,
+                            SIM_ERR_RANGE,
+                            "weight %" PRIu64 " is too large: expected at most %" PRIu32,
+                            weight,
+                            UINT32_MAX);
+        }
+        weights[i] = (uint32_t)weight;
+    }
+    return SIM_OK;
+}
+
+// -- scalars
+
+static sim_err_t parse_flag(sim__span_t span, bool *flag, sim_message_t *message)
+{
+    if (sim__span_is(span, "true") || sim__span_is(span, "on")) {
+        *flag = true;
+        return SIM_OK;
+    }
+    if (sim__span_is(span, "false") || sim__span_is(span, "off")) {
+        *flag = false;
+        return SIM_OK;
+    }
+    return sim_fail(message,
+                    SIM_ERR_INVALID,
+                    "\"%s\" is not a switch: expected true, false, on or off",
+                    sim__show(span).text);
+}
+
+// Parses without looking at the range or at "auto". STRING has no value_t.
+static sim_err_t parse_value(const sim_attr_t *attr,
+                             sim__span_t span,
+                             value_t *value,
+                             sim_message_t *message)
+{
+    switch (attr->type) {
+    case SIM_ATTR_BOOL:
+        return parse_flag(span, &value->flag, message);
+    case SIM_ATTR_TIME:
+        if (sim__span_is(span, "never")) {
+            value->number = SIM_TIME_NEVER;
+            return SIM_OK;
+        }
+        return sim__parse_number(&sim__measure_time, span, &value->number, message);
+    case SIM_ATTR_COUNT:
+    case SIM_ATTR_BYTES:
+    case SIM_ATTR_RATE:
+        return sim__parse_number(measure_of(attr->type), span, &value->number, message);
+    case SIM_ATTR_RATIO:
+        return sim__parse_ratio(span, &value->ratio, message);
+    case SIM_ATTR_ENUM:
+        return parse_choice(attr, span, &value->choice, message);
+    case SIM_ATTR_PRIORITIES:
+        return parse_priorities(span, &value->priorities, message);
+    case SIM_ATTR_WEIGHTS:
+        return parse_weights(span, value->weights, message);
+    case SIM_ATTR_STRING:
+        break;
+    }
+    SIM_CHECKF(false, "%s has type %d", attr->path, (int)attr->type);
+    return SIM_ERR_STATE;
+}
+
+// -- ranges
+
+// One end of the range, as a ratio (numbers are over 1). False if the table has none.
+static bool read_bound(const sim_attr_t *attr, const char *text, sim_ratio_t *bound)
+{
+    if (text == NULL) {
+        return false;
+    }
+    sim_message_t message;
+    sim_err_t error;
+    if (attr->type == SIM_ATTR_RATIO) {
+        error = sim_parse_ratio(text, bound, &message);
+    } else {
+        const sim__measure_t *const measure = measure_of(attr->type);
+        SIM_CHECKF(measure != NULL, "%s cannot have a range", attr->path);
+        bound->den = 1;
+        error = sim__parse_number(measure, sim__span(text), &bound->num, &message);
+    }
+    SIM_CHECKF(error == SIM_OK, "range of %s: %s", attr->path, message.text);
+    return true;
+}
+
+static bool is_less(sim_ratio_t a, sim_ratio_t b)
+{
+    return (u128)a.num * b.den < (u128)b.num * a.den;
+}
+
+static bool is_within(const sim_attr_t *attr, sim_ratio_t ratio)
+{
+    sim_ratio_t bound;
+    if (read_bound(attr, attr->min_text, &bound) && is_less(ratio, bound)) {
+        return false;
+    }
+    return !read_bound(attr, attr->max_text, &bound) || !is_less(bound, ratio);
+}
+
+static bool value_is_within(const sim_attr_t *attr, const value_t *value)
+{
+    switch (attr->type) {
+    case SIM_ATTR_COUNT:
+    case SIM_ATTR_BYTES:
+    case SIM_ATTR_TIME:
+    case SIM_ATTR_RATE:
+        return is_within(attr, (sim_ratio_t){value->number, 1});
+    case SIM_ATTR_RATIO:
+        return is_within(attr, value->ratio);
+    case SIM_ATTR_WEIGHTS:
+        for (size_t i = 0; i < LIST_MAX; ++i) {
+            if (!is_within(attr, (sim_ratio_t){value->weights[i], 1})) {
+                return false;
+            }
+        }
+        return true;
+    case SIM_ATTR_BOOL:
+    case SIM_ATTR_ENUM:
+    case SIM_ATTR_STRING:
+    case SIM_ATTR_PRIORITIES:
+        break;
+    }
+    return true;
+}
+
+static void fail_range(const sim_attr_t *attr, sim__span_t span, sim_message_t *message)
+{
+    const sim__shown_t shown = sim__show(span);
+    const char *const words = attr->min_text == NULL   ? "at most "
+                              : attr->max_text == NULL ? "at least "
+                                                       : "";
+    (void)sim_fail(message,
+                   SIM_ERR_RANGE,
+                   "%s is %s: expected %s%s%s%s",
+                   attr->path,
+                   shown.text,
+                   words,
+                   attr->min_text == NULL ? "" : attr->min_text,
+                   *words == '\0' ? " .. " : "",
+                   attr->max_text == NULL ? "" : attr->max_text);
+}
+
+// Ends a message that says what was expected.
+static void mention_auto(const sim_attr_t *attr, sim_message_t *message)
+{
+    static const char or_auto[] = ", or auto";
+    if (attr->auto_ok && message != NULL) {
+        const size_t length = strlen(message->text);
+        if (length + sizeof(or_auto) <= sizeof(message->text)) {
+            memcpy(message->text + length, or_auto, sizeof(or_auto));
+        }
+    }
+}
+
+// -- tables
+
+void sim_attrs_default(const sim_attr_table_t *table, void *config)
+{
+    memset(config, 0, table->config_bytes);
+    for (size_t i = 0; i < table->count; ++i) {
+        const sim_attr_t *const attr = &table->attrs[i];
+        const size_t prefix_length = strlen(table->prefix);
+        SIM_CHECKF(prefix_length == 0 || (strncmp(attr->path, table->prefix, prefix_length) == 0 &&
+                                          attr->path[prefix_length] == '.'),
+                   "%s is in the table of %s",
+                   attr->path,
+                   table->prefix);
+        SIM_CHECKF(attr->offset + field_bytes(attr) <= table->config_bytes,
+                   "%s is outside its struct",
+                   attr->path);
+        SIM_CHECKF(attr->default_text != NULL, "%s has no default", attr->path);
+        sim_message_t message;
+        const sim_err_t error = sim_attr_set(attr, config, attr->default_text, &message);
+        SIM_CHECKF(error == SIM_OK, "default of %s: %s", attr->path, message.text);
+    }
+}
+
+void sim_attrs_fini(const sim_attr_table_t *table, void *config)
+{
+    for (size_t i = 0; i < table->count; ++i) {
+        const sim_attr_t *const attr = &table->attrs[i];
+        if (attr->type == SIM_ATTR_STRING) {
+            sim_free(string_field(attr, config));
+            memset((char *)config + attr->offset, 0, field_bytes(attr));
+        }
+    }
+}
+
+void sim_attrs_copy(const sim_attr_table_t *table, void *to, const void *from)
+{
+    memcpy(to, from, table->config_bytes);
+    for (size_t i = 0; i < table->count; ++i) {
+        const sim_attr_t *const attr = &table->attrs[i];
+        if (attr->type == SIM_ATTR_STRING && string_field(attr, from) != NULL) {
+            set_string_field(attr, to, string_field(attr, from));
+        }
+    }
+}
+
+const sim_attr_t *sim_attr_find(const sim_attr_table_t *table, const char *path)
+{
+    for (size_t i = 0; i < table->count; ++i) {
+        if (strcmp(table->attrs[i].path, path) == 0) {
+            return &table->attrs[i];
+        }
+    }
+    return NULL;
+}
+
+sim_err_t sim_attr_set(const sim_attr_t *attr,
+                       void *config,
+                       const char *text,
+                       sim_message_t *message)
+{
+    if (attr->type == SIM_ATTR_STRING) {
+        char *const before = string_field(attr, config);
+        set_string_field(attr, config, text);
+        sim_free(before);
+        return SIM_OK;
+    }
+    const sim__span_t span = sim__span(text);
+    value_t value;
+    memset(&value, 0, sizeof(value));
+    if (attr->auto_ok && sim__span_is(span, "auto")) {
+        SIM_CHECKF(field_bytes(attr) == sizeof(value.number), "%s cannot be auto", attr->path);
+        value.number = SIM_AUTO;
+    } else {
+        const sim_err_t error = parse_value(attr, span, &value, message);
+        if (error != SIM_OK) {
+            mention_auto(attr, message);
+            return error;
+        }
+        if (!value_is_within(attr, &value)) {
+            fail_range(attr, span, message);
+            mention_auto(attr, message);
+            return SIM_ERR_RANGE;
+        }
+    }
+    memcpy((char *)config + attr->offset, &value, field_bytes(attr));
+    return SIM_OK;
+}
+
+// -- back to text
+
+static char *format_priorities(uint8_t priorities)
+{
+    char text[2 + 3 * LIST_MAX + 1] = "[";
+    size_t length = 1;
+    for (unsigned i = 0; i < LIST_MAX; ++i) {
+        if ((priorities >> i & 1U) != 0) {
+            if (length > 1) {
+                text[length++] = ',';
+                text[length++] = ' ';
+            }
+            text[length++] = (char)('0' + i);
+        }
+    }
+    text[length] = ']';
+    return sim_strdup(text);
+}
+
+static char *format_weights(const uint32_t *w)
+{
+    return sim_format("[%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32
+                      ", %" PRIu32 ", %" PRIu32 "]",
+                      w[0],
+                      w[1],
+                      w[2],
+                      w[3],
+                      w[4],
+                      w[5],
+                      w[6],
+                      w[7]);
+}
+
+static char *format_scalar(const sim_attr_t *attr, uint64_t number)
+{
+    if (attr->auto_ok && number == SIM_AUTO) {
+        return sim_strdup("auto");
+    }
+    if (attr->type == SIM_ATTR_TIME && number == SIM_TIME_NEVER) {
+        return sim_strdup("never");
+    }
+    return sim__format_number(measure_of(attr->type), number);
+}
+
+char *sim_attr_get(const sim_attr_t *attr, const void *config)
+{
+    if (attr->type == SIM_ATTR_STRING) {
+        const char *const text = string_field(attr, config);
+        return sim_strdup(text == NULL ? "" : text);
+    }
+    value_t value;
+    memset(&value, 0, sizeof(value));
+    memcpy(&value, (const char *)config + attr->offset, field_bytes(attr));
+    switch (attr->type) {
+    case SIM_ATTR_BOOL:
+        return sim_strdup(value.flag ? "true" : "false");
+    case SIM_ATTR_COUNT:
+    case SIM_ATTR_BYTES:
+    case SIM_ATTR_TIME:
+    case SIM_ATTR_RATE:
+        return format_scalar(attr, value.number);
+    case SIM_ATTR_RATIO:
+        return sim__format_ratio(value.ratio);
+    case SIM_ATTR_ENUM:
+        return choice_name(attr, value.choice);
+    case SIM_ATTR_PRIORITIES:
+        return format_priorities(value.priorities);
+    case SIM_ATTR_WEIGHTS:
+        return format_weights(value.weights);
+    case SIM_ATTR_STRING:
+        break;
+    }
+    SIM_CHECKF(false, "%s has type %d", attr->path, (int)attr->type);
+    return NULL;
+}
