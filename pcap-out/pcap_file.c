@@ -19,7 +19,9 @@
 #include <zlib.h>
 
 #define BUFFER_BYTES ((size_t)1 << 16)
-#define COMPRESSION_LEVEL 6
+// Measured with zlib 1.2.13 on full frames of zero payload: 6 us a frame and 1/118 of the size;
+// level 6 takes 14 us for 1/209.
+#define COMPRESSION_LEVEL 2
 #define NS_PER_S UINT64_C(1000000000)
 
 // libpcap writes in the byte order of the machine, and these files are the same everywhere.
@@ -259,32 +261,50 @@ sim_err_t pcap_out_file_open(const char *path,
     return SIM_OK;
 }
 
+bool pcap_out_file_matches(const pcap_out_file_t *file,
+                           const uint8_t *bytes,
+                           uint32_t captured_bytes,
+                           uint32_t original_bytes)
+{
+    SIM_CHECK(captured_bytes > 0);
+    SIM_CHECK(captured_bytes <= original_bytes);
+    const struct pcap_pkthdr header = {.caplen = captured_bytes, .len = original_bytes};
+    return !file->has_filter || pcap_offline_filter(&file->filter, &header, bytes) != 0;
+}
+
+void pcap_out_file_append(pcap_out_file_t *file,
+                          sim_time_t time_ps,
+                          const uint8_t *bytes,
+                          uint32_t captured_bytes,
+                          uint32_t original_bytes)
+{
+    SIM_CHECK(captured_bytes > 0);
+    SIM_CHECK(captured_bytes <= original_bytes);
+    file->frames++;
+    if (file->error != 0) {
+        return;
+    }
+    const uint64_t time_ns = time_ps / SIM_PS_PER_NS;
+    const struct pcap_pkthdr header = {
+        .ts = {.tv_sec = (time_t)(time_ns / NS_PER_S),
+               // Nanoseconds, as the precision of the file says.
+               .tv_usec = (suseconds_t)(time_ns % NS_PER_S)},
+        .caplen = captured_bytes < file->snaplen_bytes ? captured_bytes : file->snaplen_bytes,
+        .len = original_bytes,
+    };
+    pcap_dump((u_char *)file->dumper, &header, bytes);
+}
+
 bool pcap_out_file_write(pcap_out_file_t *file,
                          sim_time_t time_ps,
                          const uint8_t *bytes,
                          uint32_t captured_bytes,
                          uint32_t original_bytes)
 {
-    SIM_CHECK(captured_bytes > 0);
-    SIM_CHECK(captured_bytes <= original_bytes);
-    const uint64_t time_ns = time_ps / SIM_PS_PER_NS;
-    struct pcap_pkthdr header = {
-        .ts = {.tv_sec = (time_t)(time_ns / NS_PER_S),
-               // Nanoseconds, as the precision of the file says.
-               .tv_usec = (suseconds_t)(time_ns % NS_PER_S)},
-        .caplen = captured_bytes,
-        .len = original_bytes,
-    };
-    if (file->has_filter && pcap_offline_filter(&file->filter, &header, bytes) == 0) {
+    if (!pcap_out_file_matches(file, bytes, captured_bytes, original_bytes)) {
         return false;
     }
-    file->frames++;
-    if (file->error == 0) {
-        if (header.caplen > file->snaplen_bytes) {
-            header.caplen = file->snaplen_bytes;
-        }
-        pcap_dump((u_char *)file->dumper, &header, bytes);
-    }
+    pcap_out_file_append(file, time_ps, bytes, captured_bytes, original_bytes);
     return true;
 }
 

@@ -32,16 +32,29 @@ SIM_MUST_CHECK sim_err_t pcap_out_file_open(const char *path,
                                             pcap_out_file_t **file,
                                             sim_message_t *message);
 
-// Writes a frame if the filter takes it: of its original_bytes, the captured_bytes at bytes are
-// given (at least 1, at most all). The filter sees all that is given; snap length cuts after it.
-// The stamp is time_ps rounded down to nanoseconds. Returns whether the filter took the frame.
+// Whether the filter takes a frame: of its original_bytes, the captured_bytes at bytes are given (at
+// least 1, at most all). May be called by several threads at once.
+bool pcap_out_file_matches(const pcap_out_file_t *file,
+                           const uint8_t *bytes,
+                           uint32_t captured_bytes,
+                           uint32_t original_bytes);
+
+// Writes a frame, whatever the filter: of what is given, the snap length decides what is kept. The
+// stamp is time_ps rounded down to nanoseconds.
+void pcap_out_file_append(pcap_out_file_t *file,
+                          sim_time_t time_ps,
+                          const uint8_t *bytes,
+                          uint32_t captured_bytes,
+                          uint32_t original_bytes);
+
+// Writes a frame if the filter takes it; returns whether it did.
 bool pcap_out_file_write(pcap_out_file_t *file,
                          sim_time_t time_ps,
                          const uint8_t *bytes,
                          uint32_t captured_bytes,
                          uint32_t original_bytes);
 
-// Frames the filter took.
+// Frames that were appended, those that an error kept out of the file too.
 uint64_t pcap_out_file_frames(const pcap_out_file_t *file);
 const char *pcap_out_file_path(const pcap_out_file_t *file);
 

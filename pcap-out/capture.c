@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// pcap-out/capture.c - from trace points of ports to a file.
+//
+// Nodes run apart, so a frame goes two steps: the node's thread notes its fields in a stream
+// (kernel/record.h), and the stream hands the notes of all nodes on in order of time, between
+// windows, to be made into bytes and written. A note is twenty times smaller than a full frame,
+// which counts where windows are long; the price is that a filter has to make the bytes as well.
+#include "pcap-out/capture.h"
+
+#include "kernel/record.h"
+#include "net/frame.h"
+#include "pcap-out/pcap_file.h"
+
+struct pcap_out_capture {
+    pcap_out_file_t *file;
+    sim_stream_t *stream;
+    uint32_t points; // net_trace_point_t
+    bool has_filter;
+};
+
+// In the thread of the port's node.
+static void on_packet(const net_trace_t *trace, void *ctx)
+{
+    pcap_out_capture_t *const capture = ctx;
+    // A packet is on the wire what its sender makes of it.
+    const net_port_t *const sender = trace->point == NET_TRACE_TX ? trace->port : trace->port->peer;
+    net_frame_t frame;
+    net_packet_frame(sender, trace->packet, &frame);
+    // What took its time on the link is what the file shows.
+    SIM_CHECK(frame.is_pfc ||
+              trace->packet->frame_bytes ==
+                  net_frame_bytes(frame.opcode, frame.payload_bytes, frame.tagged, frame.ipv6));
+    if (capture->has_filter) {
+        uint8_t bytes[NET_FRAME_BYTES_MAX];
+        const uint32_t size_bytes = (uint32_t)net_frame_build(&frame, bytes, sizeof(bytes));
+        if (!pcap_out_file_matches(capture->file, bytes, size_bytes, size_bytes)) {
+            return;
+        }
+    }
+    net_frame_t *const note =
+        sim_stream_put(capture->stream, &trace->port->node->sim, trace->time_ps, sizeof(frame));
+    *note = frame;
+}
+
+static void write_frame(sim_time_t time_ps,
+                        uint32_t node_index,
+                        const void *record,
+                        size_t record_bytes,
+                        void *ctx)
+{
+    (void)node_index;
+    const pcap_out_capture_t *const capture = ctx;
+    const net_frame_t *const frame = record;
+    SIM_CHECK(record_bytes == sizeof(*frame));
+    uint8_t bytes[NET_FRAME_BYTES_MAX];
+    const uint32_t size_bytes = (uint32_t)net_frame_build(frame, bytes, sizeof(bytes));
+    pcap_out_file_append(capture->file, time_ps, bytes, size_bytes, size_bytes);
+}
+
+sim_err_t pcap_out_capture_open(sim_t *sim,
+                                const pcap_out_config_t *config,
+                                pcap_out_capture_t **capture,
+                                sim_message_t *message)
+{
+    *capture = NULL;
+    pcap_out_file_t *file = NULL;
+    const sim_err_t error =
+        pcap_out_file_open(config->path, config->snaplen_bytes, config->filter, &file, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    pcap_out_capture_t *const made = sim_alloc(sizeof(*made));
+    made->file = file;
+    made->stream = sim_stream_create(sim, write_frame, made);
+    made->has_filter = config->filter != NULL && config->filter[0] != '\0';
+    switch (config->direction) {
+    case PCAP_OUT_BOTH:
+        made->points = NET_TRACE_TX | NET_TRACE_RX;
+        break;
+    case PCAP_OUT_TX:
+        made->points = NET_TRACE_TX;
+        break;
+    case PCAP_OUT_RX:
+        made->points = NET_TRACE_RX;
+        break;
+    }
+    *capture = made;
+    return SIM_OK;
+}
+
+void pcap_out_capture_port(pcap_out_capture_t *capture, net_port_t *port)
+{
+    net_port_listen(port, capture->points, on_packet, capture);
+}
+
+uint64_t pcap_out_capture_frames(const pcap_out_capture_t *capture)
+{
+    return pcap_out_file_frames(capture->file);
+}
+
+const char *pcap_out_capture_path(const pcap_out_capture_t *capture)
+{
+    return pcap_out_file_path(capture->file);
+}
+
+sim_err_t pcap_out_capture_close(pcap_out_capture_t *capture, sim_message_t *message)
+{
+    const sim_err_t error = pcap_out_file_close(capture->file, message);
+    sim_free(capture);
+    return error;
+}
