@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/error.c - composing messages about bad input.
+#include "cli/error.h"
+
+#include "kernel/attribute.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SHOWN_BYTES_MAX 64u
+
+static void append(cli_error_t *error, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+
+static void append(cli_error_t *error, const char *format, va_list arguments)
+{
+    const size_t used = strlen(error->text);
+    vsnprintf(error->text + used, sizeof(error->text) - used, format, arguments);
+}
+
+sim_err_t cli_fail(cli_error_t *error,
+                   sim_err_t code,
+                   const cli_place_t *place,
+                   const char *format,
+                   ...)
+{
+    error->text[0] = '\0';
+    if (place != NULL && place->origin != NULL) {
+        if (place->line > 0) {
+            cli_error_add(error, "%s:%d:%d: ", place->origin, place->line, place->column);
+        } else {
+            cli_error_add(error, "%s: ", place->origin);
+        }
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    append(error, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+void cli_error_add(cli_error_t *error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    append(error, format, arguments);
+    va_end(arguments);
+}
+
+bool cli_error_add_nearest(cli_error_t *error,
+                           const char *text,
+                           const char *const *names,
+                           size_t count)
+{
+    const char *const nearest = sim_nearest_name(text, names, count);
+    if (nearest == NULL) {
+        return false;
+    }
+    cli_error_add(error, ", did you mean '%s'?", nearest);
+    return true;
+}
+
+const char *cli_show(cli_shown_t *buffer, const char *text)
+{
+    size_t used = 0;
+    for (const char *p = text; *p != '\0'; p++) {
+        const unsigned char byte = (unsigned char)*p;
+        if (used >= SHOWN_BYTES_MAX && (byte & 0xc0) != 0x80) {
+            memcpy(buffer->text + used, "...", 3);
+            used += 3;
+            break;
+        }
+        buffer->text[used++] = byte < 0x20 || byte == 0x7f ? '?' : *p;
+        if (used + 8 >= sizeof(buffer->text)) {
+            break;
+        }
+    }
+    buffer->text[used] = '\0';
+    return buffer->text;
+}

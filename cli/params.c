@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/params.c - the reference of attributes, on the terminal and as a page.
+#include "cli/params.h"
+
+#include "cli/scenario.h"
+
+#include <string.h>
+
+#define PATHS_MAX 2048u
+
+static void add_table(const sim_attr_table_t **tables, size_t *count, const sim_attr_table_t *table)
+{
+    SIM_CHECK(*count < CLI_ALL_TABLES_MAX);
+    tables[(*count)++] = table;
+}
+
+size_t cli_all_tables(const sim_attr_table_t **tables)
+{
+    size_t count = 0;
+    add_table(tables, &count, &cli_run_config_attrs);
+    add_table(tables, &count, &cli_outputs_config_attrs);
+    add_table(tables, &count, &net_config_attrs);
+    for (size_t i = 0; topo_all[i] != NULL; i++) {
+        add_table(tables, &count, topo_all[i]->attrs);
+    }
+    add_table(tables, &count, &net_link_config_attrs);
+    add_table(tables, &count, &net_switch_config_attrs);
+    const cli_targets_t nic = cli_targets_nic(NULL);
+    for (size_t i = 0; i < nic.count; i++) {
+        add_table(tables, &count, nic.items[i].table);
+    }
+    add_table(tables, &count, &cli_down_config_attrs);
+    for (size_t i = 0; app_all[i] != NULL; i++) {
+        add_table(tables, &count, app_all[i]->attrs);
+    }
+    add_table(tables, &count, &cli_observe_config_attrs);
+    add_table(tables, &count, &cli_capture_config_attrs);
+    return count;
+}
+
+static const char *type_text(sim_attr_type_t type)
+{
+    switch (type) {
+    case SIM_ATTR_BOOL:
+        return "true or false";
+    case SIM_ATTR_COUNT:
+        return "number";
+    case SIM_ATTR_BYTES:
+        return "bytes (64KB, 64KiB)";
+    case SIM_ATTR_TIME:
+        return "time (1us, 20ms)";
+    case SIM_ATTR_RATE:
+        return "rate (100Gbps)";
+    case SIM_ATTR_RATIO:
+        return "ratio (0.2, 1/8, 20%)";
+    case SIM_ATTR_ENUM:
+        return "one of";
+    case SIM_ATTR_STRING:
+        return "text";
+    case SIM_ATTR_PRIORITIES:
+        return "classes 0 to 7 ([3, 4])";
+    case SIM_ATTR_WEIGHTS:
+        return "weight, or eight ([1, 1, 1, 4, 1, 1, 1, 1])";
+    }
+    return "";
+}
+
+// Which values are accepted, in words; free with sim_free.
+static char *values_text(const sim_attr_t *attr)
+{
+    const char *const type = type_text(attr->type);
+    const char *const automatic = attr->auto_ok ? ", or auto" : "";
+    if (attr->type == SIM_ATTR_ENUM) {
+        char *const text = sim_format("%s %s", type, attr->choices);
+        for (char *p = text; *p != '\0'; p++) {
+            *p = *p == '|' ? ' ' : *p;
+        }
+        return text;
+    }
+    if (attr->min_text != NULL && attr->max_text != NULL) {
+        return sim_format("%s, %s to %s%s", type, attr->min_text, attr->max_text, automatic);
+    }
+    if (attr->min_text != NULL) {
+        return sim_format("%s, at least %s%s", type, attr->min_text, automatic);
+    }
+    if (attr->max_text != NULL) {
+        return sim_format("%s, at most %s%s", type, attr->max_text, automatic);
+    }
+    return sim_format("%s%s", type, automatic);
+}
+
+// The default as it can be written in a scenario.
+static const char *default_text(const sim_attr_t *attr)
+{
+    return attr->default_text == NULL || attr->default_text[0] == '\0' ? "\"\""
+                                                                       : attr->default_text;
+}
+
+static bool begins_with(const char *path, const char *prefix)
+{
+    const size_t size = strlen(prefix);
+    return strncmp(path, prefix, size) == 0 &&
+           (size == 0 || path[size] == '\0' || path[size] == '.');
+}
+
+static void print_attr(const sim_attr_table_t *table, const sim_attr_t *attr, FILE *out)
+{
+    char *const values = values_text(attr);
+    fprintf(out,
+            "%s = %s\n    %s\n    %s; a value per %s\n",
+            attr->path,
+            default_text(attr),
+            attr->help,
+            values,
+            table->scope);
+    sim_free(values);
+}
+
+// Every path and every group that a path is in.
+static size_t collect_paths(const char **paths, char **groups)
+{
+    const sim_attr_table_t *tables[CLI_ALL_TABLES_MAX];
+    const size_t table_count = cli_all_tables(tables);
+    size_t count = 0;
+    size_t group_count = 0;
+    for (size_t t = 0; t < table_count; t++) {
+        for (size_t i = 0; i < tables[t]->count && count + 4 < PATHS_MAX; i++) {
+            const char *const path = tables[t]->attrs[i].path;
+            paths[count++] = path;
+            const char *const dot = strrchr(path, '.');
+            if (dot != NULL && group_count < PATHS_MAX) {
+                groups[group_count] = sim_format("%.*s", (int)(dot - path), path);
+                paths[count++] = groups[group_count++];
+            }
+        }
+    }
+    groups[group_count] = NULL;
+    return count;
+}
+
+static sim_err_t unknown_path(const char *path, cli_error_t *error)
+{
+    cli_shown_t shown;
+    cli_fail(
+        error, SIM_ERR_UNKNOWN, NULL, "params: no attribute '%s'", cli_show(&shown, path));
+    const char **const paths = sim_alloc_array(PATHS_MAX, sizeof(*paths));
+    char **const groups = sim_alloc_array(PATHS_MAX + 1, sizeof(*groups));
+    const size_t count = collect_paths(paths, groups);
+    if (!cli_error_add_nearest(error, path, paths, count)) {
+        // Perhaps only the end of the path is remembered: "kmin".
+        for (size_t i = 0; i < count; i++) {
+            const char *const dot = strrchr(paths[i], '.');
+            if (dot != NULL && strcmp(dot + 1, path) == 0) {
+                cli_error_add(error, ", did you mean '%s'?", paths[i]);
+                break;
+            }
+        }
+    }
+    cli_error_add(error, ", expected a path such as switch.ecn or nic.mtu");
+    for (size_t i = 0; groups[i] != NULL; i++) {
+        sim_free(groups[i]);
+    }
+    sim_free(groups);
+    sim_free(paths);
+    return SIM_ERR_UNKNOWN;
+}
+
+sim_err_t cli_params_print(const char *path, FILE *out, cli_error_t *error)
+{
+    const sim_attr_table_t *tables[CLI_ALL_TABLES_MAX];
+    const size_t table_count = cli_all_tables(tables);
+    size_t printed = 0;
+    for (size_t t = 0; t < table_count; t++) {
+        for (size_t i = 0; i < tables[t]->count; i++) {
+            if (begins_with(tables[t]->attrs[i].path, path)) {
+                if (printed++ > 0) {
+                    fputc('\n', out);
+                }
+                print_attr(tables[t], &tables[t]->attrs[i], out);
+            }
+        }
+    }
+    return printed > 0 ? SIM_OK : unknown_path(path, error);
+}
+
+// -- the page
+
+// A vertical bar would end the cell of a table.
+static void put_cell(const char *text, FILE *out)
+{
+    for (const char *p = text; *p != '\0'; p++) {
+        if (*p == '|') {
+            fputc('\\', out);
+        }
+        fputc(*p, out);
+    }
+}
+
+static void print_section(const sim_attr_table_t *table, FILE *out)
+{
+    const char *const title = table->prefix[0] == '\0' ? "the top level" : table->prefix;
+    fprintf(out, "\n## %s\n\n", title);
+    for (size_t i = 0; topo_all[i] != NULL; i++) {
+        if (topo_all[i]->attrs == table) {
+            fprintf(out, "The topology `%s`: %s.\n\n", topo_all[i]->name, topo_all[i]->help);
+        }
+    }
+    for (size_t i = 0; app_all[i] != NULL; i++) {
+        if (app_all[i]->attrs == table) {
+            fprintf(out, "The traffic `%s`: %s.\n\n", app_all[i]->name, app_all[i]->help);
+        }
+    }
+    fprintf(out, "A value per %s.\n\n", table->scope);
+    fprintf(out, "| attribute | default | values | meaning |\n|---|---|---|---|\n");
+    for (size_t i = 0; i < table->count; i++) {
+        const sim_attr_t *const attr = &table->attrs[i];
+        char *const values = values_text(attr);
+        fprintf(out, "| `%s` | `%s` | ", attr->path, default_text(attr));
+        put_cell(values, out);
+        fputs(" | ", out);
+        put_cell(attr->help, out);
+        fputs(" |\n", out);
+        sim_free(values);
+    }
+}
+
+void cli_params_markdown(FILE *out)
+{
+    const sim_attr_table_t *tables[CLI_ALL_TABLES_MAX];
+    const size_t count = cli_all_tables(tables);
+    fputs("# Attributes\n\n"
+          "Every parameter of rocesim, made by `rocesim params --markdown`. How they are written in "
+          "a scenario:\n[scenario.md](scenario.md).\n\n"
+          "Units: bytes in B, KB, MB, GB (powers of 1000) or KiB, MiB, GiB (powers of 1024); time "
+          "in ps, ns, us, ms, s;\nrates in bps, Kbps, Mbps, Gbps, Tbps.\n",
+          out);
+    for (size_t t = 0; t < count; t++) {
+        print_section(tables[t], out);
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/params.h - prints the attributes of every part of the program.
+#ifndef CLI_PARAMS_H
+#define CLI_PARAMS_H
+
+#include "cli/error.h"
+#include "kernel/attribute.h"
+
+#include <stdio.h>
+
+#define CLI_ALL_TABLES_MAX 128u
+
+// Every attribute table, in the order of a scenario's sections; returns how many.
+size_t cli_all_tables(const sim_attr_table_t **tables);
+
+// Prints the attribute named path, or all that begin with it ("": all). SIM_ERR_UNKNOWN with a
+// did-you-mean if there is none.
+SIM_MUST_CHECK sim_err_t cli_params_print(const char *path, FILE *out, cli_error_t *error);
+
+// The reference page docs/formats/attributes.md.
+void cli_params_markdown(FILE *out);
+
+#endif // CLI_PARAMS_H

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/scenario.c - reads the sections of a scenario.
+#include "cli/scenario.h"
+
+#include <string.h>
+
+// clang-format off
+#define RUN(path, type, member, fallback, min, max, help) \
+    {path, type, false, offsetof(cli_run_config_t, member), fallback, min, max, NULL, help}
+static const sim_attr_t run_attrs[] = {
+    RUN("name", SIM_ATTR_STRING, name, "", NULL, NULL,
+        "what results are called; the file's name without .yaml if not given"),
+    RUN("description", SIM_ATTR_STRING, description, "", NULL, NULL,
+        "the question the scenario asks, for people"),
+    RUN("seed", SIM_ATTR_COUNT, seed, "1", NULL, NULL,
+        "every random draw derives from it"),
+    RUN("tie-seed", SIM_ATTR_COUNT, tie_seed, "0", NULL, NULL,
+        "varies who is first of events at the same picosecond"),
+    RUN("until", SIM_ATTR_TIME, until_ps, "never", NULL, NULL,
+        "simulated time at which the run ends, if it has not before"),
+    RUN("stall-after", SIM_ATTR_TIME, stall_ps, "1s", NULL, NULL,
+        "simulated time without any progress that counts as a stall; 0s: never"),
+    RUN("threads", SIM_ATTR_COUNT, threads, "1", "1", "64",
+        "threads that run the simulation; results do not depend on it"),
+    RUN("folder", SIM_ATTR_STRING, folder, "", NULL, NULL,
+        "folder that file names in the scenario start from; the scenario's own if not given"),
+};
+const sim_attr_table_t cli_run_config_attrs = {
+    "", "simulation", sizeof(cli_run_config_t), run_attrs, SIM_COUNT_OF(run_attrs)};
+
+static const sim_attr_t outputs_attrs[] = {
+    {"outputs.flows", SIM_ATTR_BOOL, false, offsetof(cli_outputs_config_t, flows),
+     "true", NULL, NULL, NULL, "write flows.csv"},
+    {"outputs.events-max", SIM_ATTR_COUNT, false, offsetof(cli_outputs_config_t, events_max),
+     "100000", NULL, NULL, NULL, "rows of events.csv at most; the rest is counted"},
+    {"outputs.hottest-ports", SIM_ATTR_COUNT, false, offsetof(cli_outputs_config_t, hottest_ports),
+     "10", "1", "1000", NULL, "ports listed in the summary"},
+};
+const sim_attr_table_t cli_outputs_config_attrs = {
+    "outputs", "simulation", sizeof(cli_outputs_config_t), outputs_attrs,
+    SIM_COUNT_OF(outputs_attrs)};
+// clang-format on
+
+// -- sections
+
+static sim_err_t take_outputs(cli_scenario_t *scenario, const cli_tree_t *map, cli_error_t *error)
+{
+    const cli_targets_t targets = cli_targets_one(&cli_outputs_config_attrs, &scenario->outputs);
+    return cli_bind(map, "outputs", &targets, NULL, error);
+}
+
+static sim_err_t take_network(cli_scenario_t *scenario, const cli_tree_t *map, cli_error_t *error)
+{
+    const cli_targets_t targets = cli_targets_one(&net_config_attrs, &scenario->network);
+    return cli_bind(map, "network", &targets, NULL, error);
+}
+
+static sim_err_t take_link(cli_scenario_t *scenario, const cli_tree_t *map, cli_error_t *error)
+{
+    const cli_targets_t targets = cli_targets_one(&net_link_config_attrs, &scenario->link);
+    scenario->link_map = map->is_null ? NULL : map;
+    return cli_bind(map, "link", &targets, NULL, error);
+}
+
+static sim_err_t take_switch(cli_scenario_t *scenario, const cli_tree_t *map, cli_error_t *error)
+{
+    const cli_targets_t targets =
+        cli_targets_one(&net_switch_config_attrs, &scenario->switch_config);
+    return cli_bind(map, "switch", &targets, NULL, error);
+}
+
+static sim_err_t take_nic(cli_scenario_t *scenario, const cli_tree_t *map, cli_error_t *error)
+{
+    const cli_targets_t targets = cli_targets_nic(&scenario->nic_config);
+    sim_err_t result = cli_bind(map, "nic", &targets, NULL, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    sim_message_t message;
+    result = nic_config_check(&scenario->nic_config, &message);
+    if (result != SIM_OK) {
+        const cli_place_t place = cli_locate(map, "nic", message.text);
+        return cli_fail(error, result, &place, "%s", message.text);
+    }
+    return SIM_OK;
+}
+
+sim_err_t cli__take_choice(const cli_tree_t *map,
+                           const char *what,
+                           const char *const *names,
+                           size_t name_count,
+                           const cli_tree_entry_t **entry,
+                           cli_error_t *error)
+{
+    const cli_tree_t *wrong = map;
+    sim_err_t result = SIM_ERR_INVALID;
+    cli_shown_t shown;
+    if (map->kind != CLI_TREE_MAP || map->count == 0) {
+        // A kind without attributes may be written without the colon.
+        const bool scalar = map->kind == CLI_TREE_SCALAR && !map->is_null;
+        cli_fail(error,
+                 result,
+                 &wrong->place,
+                 scalar ? "%s is '%s', expected a mapping: '%s: {...}' with" : "%s is %s, expected",
+                 what,
+                 scalar ? cli_show(&shown, map->text) : cli_tree_kind_text(map),
+                 scalar ? map->text : "");
+    } else if (map->count > 1) {
+        wrong = map->entries[1].key;
+        cli_fail(error,
+                 result,
+                 &wrong->place,
+                 "%s has both '%s' and '%s', expected only",
+                 what,
+                 map->entries[0].key->text,
+                 cli_show(&shown, wrong->text));
+    } else {
+        wrong = map->entries[0].key;
+        for (size_t i = 0; i < name_count; i++) {
+            if (strcmp(names[i], wrong->text) == 0) {
+                *entry = &map->entries[0];
+                return SIM_OK;
+            }
+        }
+        result = SIM_ERR_UNKNOWN;
+        cli_fail(error,
+                 result,
+                 &wrong->place,
+                 "unknown %s '%s'",
+                 what,
+                 cli_show(&shown, wrong->text));
+        cli_error_add_nearest(error, wrong->text, names, name_count);
+        cli_error_add(error, ", expected");
+    }
+    cli_error_add(error, " one of ");
+    for (size_t i = 0; i < name_count; i++) {
+        cli_error_add(error, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+    return result;
+}
+
+static sim_err_t take_traffic_entry(cli_scenario_t *scenario,
+                                    const cli_tree_t *map,
+                                    cli_error_t *error)
+{
+    const char *names[64];
+    size_t count = 0;
+    for (; app_all[count] != NULL; count++) {
+        SIM_CHECK(count < SIM_COUNT_OF(names));
+        names[count] = app_all[count]->name;
+    }
+    const cli_tree_entry_t *entry = NULL;
+    sim_err_t result = cli__take_choice(map, "traffic", names, count, &entry, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    const app_ops_t *const ops = app_find(entry->key->text);
+    SIM_CHECK(ops != NULL);
+    SIM_GROW(scenario->traffic, scenario->traffic_count, &scenario->traffic_capacity);
+    cli_traffic_t *const traffic = &scenario->traffic[scenario->traffic_count++];
+    *traffic = (cli_traffic_t){.ops = ops, .place = entry->key->place, .map = entry->value};
+    traffic->config = sim_alloc(ops->attrs->config_bytes);
+    sim_attrs_default(ops->attrs, traffic->config);
+    const cli_targets_t targets = cli_targets_one(ops->attrs, traffic->config);
+    return cli_bind(entry->value, ops->attrs->prefix, &targets, NULL, error);
+}
+
+static sim_err_t take_traffic(cli_scenario_t *scenario, const cli_tree_t *list, cli_error_t *error)
+{
+    if (list->is_null) {
+        return SIM_OK;
+    }
+    if (list->kind != CLI_TREE_LIST) {
+        return cli_fail(error,
+                        SIM_ERR_INVALID,
+                        &list->place,
+                        "traffic is %s, expected a list: '- poisson: {load: 0.5}'",
+                        cli_tree_kind_text(list));
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        const sim_err_t result = take_traffic_entry(scenario, list->entries[i].value, error);
+        if (result != SIM_OK) {
+            return result;
+        }
+    }
+    return SIM_OK;
+}
+
+typedef struct section {
+    const char *key;
+    sim_err_t (*take)(cli_scenario_t *scenario, const cli_tree_t *value, cli_error_t *error);
+} section_t;
+
+// In the order in which they depend on each other.
+static const section_t sections[] = {
+    {"outputs", take_outputs},
+    {"network", take_network},
+    {"link", take_link},
+    {"switch", take_switch},
+    {"nic", take_nic},
+    {"topology", cli__take_topology},
+    {"nodes", cli__take_nodes},
+    {"links", cli__take_links},
+    {"traffic", take_traffic},
+    {"observe", cli__take_observe},
+    {"captures", cli__take_captures},
+};
+
+static sim_err_t take_sections(cli_scenario_t *scenario, cli_error_t *error)
+{
+    const char *others[SIM_COUNT_OF(sections) + 1] = {NULL};
+    for (size_t i = 0; i < SIM_COUNT_OF(sections); i++) {
+        others[i] = sections[i].key;
+    }
+    const cli_targets_t targets = cli_targets_one(&cli_run_config_attrs, &scenario->run);
+    sim_err_t result = cli_bind(scenario->root, "", &targets, others, error);
+    for (size_t i = 0; i < SIM_COUNT_OF(sections) && result == SIM_OK; i++) {
+        const cli_tree_entry_t *const entry = cli_tree_find(scenario->root, sections[i].key);
+        if (entry != NULL) {
+            result = sections[i].take(scenario, entry->value, error);
+        }
+    }
+    if (result == SIM_OK && cli_tree_find(scenario->root, "topology") == NULL) {
+        result = cli_fail(error,
+                          SIM_ERR_INVALID,
+                          &scenario->root->place,
+                          "no topology, expected one such as 'topology: {star: {hosts: 4}}'");
+    }
+    return result;
+}
+
+// Results must have a name: the file's if the scenario gives none.
+static void name_scenario(cli_scenario_t *scenario)
+{
+    if (scenario->run.name[0] != '\0') {
+        return;
+    }
+    const char *const slash = strrchr(scenario->file_name, '/');
+    const char *const base = slash != NULL ? slash + 1 : scenario->file_name;
+    const char *const dot = strrchr(base, '.');
+    const size_t size = dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
+    sim_free(scenario->run.name);
+    scenario->run.name = sim_format("%.*s", (int)size, base);
+}
+
+sim_err_t cli_scenario_create(cli_document_t *document,
+                              cli_tree_t *root,
+                              const char *file_name,
+                              cli_scenario_t **scenario,
+                              cli_error_t *error)
+{
+    cli_scenario_t *const made = sim_alloc(sizeof(*made));
+    made->document = document;
+    made->root = root;
+    made->file_name = cli_document_text(document, file_name);
+    sim_attrs_default(&cli_run_config_attrs, &made->run);
+    sim_attrs_default(&cli_outputs_config_attrs, &made->outputs);
+    sim_attrs_default(&net_config_attrs, &made->network);
+    sim_attrs_default(&net_link_config_attrs, &made->link);
+    sim_attrs_default(&net_switch_config_attrs, &made->switch_config);
+    nic_config_init(&made->nic_config);
+    const sim_err_t result = take_sections(made, error);
+    if (result != SIM_OK) {
+        cli_scenario_destroy(made);
+        return result;
+    }
+    name_scenario(made);
+    *scenario = made;
+    return SIM_OK;
+}
+
+static void destroy_lists(cli_scenario_t *scenario)
+{
+    for (size_t i = 0; i < scenario->link_count; i++) {
+        cli_pair_fini(&scenario->links[i].names);
+        sim_free(scenario->links[i].downs);
+    }
+    for (size_t i = 0; i < scenario->traffic_count; i++) {
+        sim_attrs_fini(scenario->traffic[i].ops->attrs, scenario->traffic[i].config);
+        sim_free(scenario->traffic[i].config);
+    }
+    for (size_t i = 0; i < scenario->series_count; i++) {
+        sim_attrs_fini(&cli_observe_config_attrs, &scenario->series[i].config);
+        cli_pair_fini(&scenario->series[i].ports);
+        sim_free(scenario->series[i].nodes);
+        sim_free(scenario->series[i].qps);
+    }
+    for (size_t i = 0; i < scenario->capture_count; i++) {
+        sim_attrs_fini(&cli_capture_config_attrs, &scenario->captures[i].config);
+        cli_pair_fini(&scenario->captures[i].ports);
+    }
+    sim_free(scenario->nodes);
+    sim_free(scenario->links);
+    sim_free(scenario->traffic);
+    sim_free(scenario->series);
+    sim_free(scenario->captures);
+}
+
+void cli_scenario_destroy(cli_scenario_t *scenario)
+{
+    if (scenario == NULL) {
+        return;
+    }
+    destroy_lists(scenario);
+    if (scenario->topology != NULL) {
+        sim_attrs_fini(scenario->topology->attrs, scenario->topology_config);
+        sim_free(scenario->topology_config);
+    }
+    cli__graph_fini(&scenario->graph);
+    nic_config_fini(&scenario->nic_config);
+    sim_attrs_fini(&net_switch_config_attrs, &scenario->switch_config);
+    sim_attrs_fini(&net_link_config_attrs, &scenario->link);
+    sim_attrs_fini(&net_config_attrs, &scenario->network);
+    sim_attrs_fini(&cli_outputs_config_attrs, &scenario->outputs);
+    sim_attrs_fini(&cli_run_config_attrs, &scenario->run);
+    cli_document_destroy(scenario->document);
+    sim_free(scenario);
+}
+
+sim_err_t cli_scenario_load(const char *file_name,
+                            const cli_override_t *overrides,
+                            size_t override_count,
+                            cli_scenario_t **scenario,
+                            cli_error_t *error)
+{
+    cli_document_t *const document = cli_document_create();
+    cli_tree_t *root = NULL;
+    sim_err_t result = cli_yaml_read(document, file_name, &root, error);
+    if (result == SIM_OK && root->kind != CLI_TREE_MAP) {
+        result = cli_fail(error,
+                          SIM_ERR_INVALID,
+                          &root->place,
+                          "the file is %s, expected a scenario: a mapping with 'topology', "
+                          "'traffic' and others",
+                          cli_tree_kind_text(root));
+    }
+    for (size_t i = 0; i < override_count && result == SIM_OK; i++) {
+        result = cli_override_apply(document, root, &overrides[i], error);
+    }
+    if (result != SIM_OK) {
+        cli_document_destroy(document);
+        return result;
+    }
+    return cli_scenario_create(document, root, file_name, scenario, error);
+}

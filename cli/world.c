@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/world.c - builds what a scenario describes.
+#include "cli/world.h"
+
+#include "pcap-out/pcap_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INPUT_FILE_BYTES_MAX ((size_t)256 << 20)
+
+// -- what builders ask for
+
+static const net_switch_config_t *plan_switch(const char *name, void *ctx)
+{
+    const cli_world_t *const world = ctx;
+    return cli__variants_switch(world->variants, name);
+}
+
+static const nic_config_t *plan_nic(const char *name, void *ctx)
+{
+    const cli_world_t *const world = ctx;
+    return cli__variants_nic(world->variants, name);
+}
+
+static void apply_link_map(const cli_tree_t *map, net_link_config_t *config)
+{
+    static const char *const others[] = {"down", NULL};
+    const cli_targets_t targets = cli_targets_one(&net_link_config_attrs, config);
+    cli_error_t error;
+    const sim_err_t result = cli_bind(map, "link", &targets, others, &error);
+    SIM_CHECKF(result == SIM_OK, "%s", error.text);
+}
+
+// The builder's choice, then the scenario's word on all links, then on these.
+static void plan_link(const char *a, const char *b, net_link_config_t *config, void *ctx)
+{
+    const cli_world_t *const world = ctx;
+    const cli_scenario_t *const scenario = world->scenario;
+    if (scenario->topology != NULL && scenario->link_map != NULL) {
+        apply_link_map(scenario->link_map, config);
+    }
+    for (size_t i = 0; i < scenario->link_count; i++) {
+        if (cli_link_match(&scenario->links[i].names, a, b)) {
+            apply_link_map(scenario->links[i].map, config);
+        }
+    }
+}
+
+// -- what applications ask for
+
+static void add_interfaces(const cli_world_t *world, const char *pattern, bool *chosen)
+{
+    for (size_t i = 0; i < world->nic_count; i++) {
+        const cli_nic_t *const nic = &world->nics[i];
+        if (cli_pattern_match(pattern, nic->host->sim.name) ||
+            cli_pattern_match(pattern, nic->name)) {
+            chosen[i] = true;
+        }
+    }
+}
+
+static sim_err_t no_such_host(const cli_world_t *world, const char *pattern, sim_message_t *message)
+{
+    cli_error_t error;
+    cli_shown_t shown;
+    cli_fail(&error, SIM_ERR_UNKNOWN, NULL, "'%s' matches no host", cli_show(&shown, pattern));
+    cli_add_nearest_node(&error, world->net, pattern, NET_NODE_HOST);
+    return sim_fail(message, SIM_ERR_UNKNOWN, "%.500s", error.text);
+}
+
+static sim_err_t app_find_hosts(const char *pattern,
+                                app_hosts_t *hosts,
+                                sim_message_t *message,
+                                void *ctx)
+{
+    const cli_world_t *const world = ctx;
+    cli_pattern_list_t list;
+    sim_err_t result = cli_pattern_list_parse(pattern, &list, message);
+    if (result != SIM_OK) {
+        return result;
+    }
+    bool *const chosen = sim_alloc_array(world->nic_count + 1, sizeof(bool));
+    size_t before = 0;
+    for (size_t i = 0; i < list.count && result == SIM_OK; i++) {
+        size_t count = 0;
+        add_interfaces(world, list.patterns[i], chosen);
+        for (size_t n = 0; n < world->nic_count; n++) {
+            count += chosen[n];
+        }
+        if (count == before) {
+            // It may have named hosts that others name too.
+            bool *const alone = sim_alloc_array(world->nic_count + 1, sizeof(bool));
+            add_interfaces(world, list.patterns[i], alone);
+            if (memchr(alone, 1, world->nic_count) == NULL) {
+                result = no_such_host(world, list.patterns[i], message);
+            }
+            sim_free(alone);
+        }
+        before = count;
+    }
+    cli_pattern_list_fini(&list);
+    if (result == SIM_OK) {
+        hosts->count = 0;
+        hosts->interfaces = sim_alloc_array(before + 1, sizeof(*hosts->interfaces));
+        for (size_t n = 0; n < world->nic_count; n++) {
+            if (chosen[n]) {
+                hosts->interfaces[hosts->count++] = (uint32_t)n;
+            }
+        }
+    }
+    sim_free(chosen);
+    return result;
+}
+
+char *cli_scenario_folder(const cli_scenario_t *scenario)
+{
+    const char *const slash = strrchr(scenario->file_name, '/');
+    char *const own =
+        slash == NULL
+            ? sim_strdup(".")
+            : sim_format("%.*s", (int)(slash - scenario->file_name) + 1, scenario->file_name);
+    char *folder = NULL;
+    if (scenario->run.folder[0] == '/') {
+        folder = sim_strdup(scenario->run.folder);
+    } else if (scenario->run.folder[0] != '\0') {
+        folder = sim_format("%s/%s", own, scenario->run.folder);
+    } else {
+        folder = sim_strdup(own);
+    }
+    sim_free(own);
+    char *const absolute = realpath(folder, NULL);
+    if (absolute != NULL) {
+        sim_free(folder);
+        folder = sim_strdup(absolute);
+        free(absolute);
+    }
+    return folder;
+}
+
+static sim_err_t app_read_file(const char *name,
+                               char **text,
+                               size_t *size,
+                               sim_message_t *message,
+                               void *ctx)
+{
+    cli_world_t *const world = ctx;
+    char *path = NULL;
+    if (name[0] == '/') {
+        path = sim_strdup(name);
+    } else {
+        char *const folder = cli_scenario_folder(world->scenario);
+        path = sim_format("%s/%s", folder, name);
+        sim_free(folder);
+    }
+    cli_error_t error;
+    const sim_err_t result = cli_read_file(path, INPUT_FILE_BYTES_MAX, text, size, &error);
+    sim_free(path);
+    world->read_files = true;
+    return result == SIM_OK ? SIM_OK : sim_fail(message, result, "%.500s", error.text);
+}
+
+// -- names
+
+void cli_add_nearest_node(cli_error_t *error, const net_t *net, const char *pattern, int kind)
+{
+    const size_t count = net_node_count(net);
+    const char **const names = sim_alloc_array(count + 1, sizeof(*names));
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        if (kind < 0 || (int)node->kind == kind) {
+            names[used++] = node->sim.name;
+        }
+    }
+    if (!cli_error_add_nearest(error, pattern, names, used) && used > 0) {
+        cli_error_add(error, ", expected a name such as %s", names[0]);
+        if (used > 1) {
+            cli_error_add(error, " or %s", names[used - 1]);
+        }
+    }
+    sim_free(names);
+}
+
+const char *cli_interface_name(const cli_world_t *world, uint32_t interface)
+{
+    SIM_CHECK(interface < world->nic_count);
+    return world->nics[interface].name;
+}
+
+static void name_nics(cli_world_t *world)
+{
+    world->nic_count = net_interface_count(world->net);
+    world->nics = sim_alloc_array(world->nic_count + 1, sizeof(*world->nics));
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        const net_node_t *const host = net_node_at(world->net, i);
+        if (host->kind != NET_NODE_HOST) {
+            continue;
+        }
+        const uint32_t count = nic_count(host);
+        for (uint32_t n = 0; n < count; n++) {
+            nic_t *const nic = nic_at(host, n);
+            char *const name = count == 1 ? sim_strdup(host->sim.name)
+                                          : sim_format("%s/nic%u", host->sim.name, n);
+            world->nics[nic_interface(nic)] = (cli_nic_t){nic, host, name};
+        }
+    }
+}
+
+sim_err_t cli_find_ports(const cli_world_t *world,
+                         const cli_pair_t *pair,
+                         const char *pattern,
+                         const cli_place_t *place,
+                         net_port_t ***ports,
+                         size_t *count,
+                         cli_error_t *error)
+{
+    net_port_t **found = NULL;
+    size_t found_count = 0;
+    size_t capacity = 0;
+    bool left_found = false;
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        const net_node_t *const node = net_node_at(world->net, i);
+        if (!cli_pattern_match(pair->left, node->sim.name)) {
+            continue;
+        }
+        left_found = true;
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            if (cli_port_match(pair, node->sim.name, net_port_name(&node->ports[p]))) {
+                SIM_GROW(found, found_count, &capacity);
+                found[found_count++] = &node->ports[p];
+            }
+        }
+    }
+    *ports = found;
+    *count = found_count;
+    if (found_count > 0) {
+        return SIM_OK;
+    }
+    cli_shown_t shown;
+    cli_fail(error, SIM_ERR_UNKNOWN, place, "'%s' matches no port", cli_show(&shown, pattern));
+    if (!left_found) {
+        cli_error_add(error, ": no node '%s'", cli_show(&shown, pair->left));
+        cli_add_nearest_node(error, world->net, pair->left, -1);
+        return SIM_ERR_UNKNOWN;
+    }
+    bool right_found = false;
+    for (size_t i = 0; i < net_node_count(world->net) && !right_found; i++) {
+        right_found = cli_pattern_match(pair->right, net_node_at(world->net, i)->sim.name);
+    }
+    if (right_found) {
+        cli_error_add(error, ": there is no link between them, expected neighbours");
+    } else {
+        cli_error_add(error, ": no node '%s'", cli_show(&shown, pair->right));
+        cli_add_nearest_node(error, world->net, pair->right, -1);
+    }
+    return SIM_ERR_UNKNOWN;
+}
+
+// -- checks of what was built
+
+static sim_err_t check_node_overlays(const cli_world_t *world, cli_error_t *error)
+{
+    const cli_scenario_t *const scenario = world->scenario;
+    for (size_t i = 0; i < scenario->node_count; i++) {
+        const cli_node_overlay_t *const overlay = &scenario->nodes[i];
+        bool switches = false;
+        bool hosts = false;
+        for (size_t n = 0; n < net_node_count(world->net); n++) {
+            const net_node_t *const node = net_node_at(world->net, n);
+            if (cli_pattern_match(overlay->pattern, node->sim.name)) {
+                switches = switches || node->kind == NET_NODE_SWITCH;
+                hosts = hosts || node->kind == NET_NODE_HOST;
+            }
+        }
+        const bool any = switches || hosts;
+        const bool wants_switch = overlay->switch_map != NULL && !switches;
+        const bool wants_host = overlay->nic_map != NULL && !hosts;
+        if (any && !wants_switch && !wants_host) {
+            continue;
+        }
+        const char *const what = !any ? "node" : wants_switch ? "switch" : "host";
+        const int kind = !any ? -1 : wants_switch ? NET_NODE_SWITCH : NET_NODE_HOST;
+        cli_shown_t shown;
+        cli_fail(error,
+                 SIM_ERR_UNKNOWN,
+                 &overlay->place,
+                 "'%s' matches no %s",
+                 cli_show(&shown, overlay->pattern),
+                 what);
+        cli_add_nearest_node(error, world->net, overlay->pattern, kind);
+        return SIM_ERR_UNKNOWN;
+    }
+    return SIM_OK;
+}
+
+// Before net_build: link ends are known, ports not yet.
+static sim_err_t apply_link_downs(const cli_world_t *world, cli_error_t *error)
+{
+    const cli_scenario_t *const scenario = world->scenario;
+    for (size_t i = 0; i < scenario->link_count; i++) {
+        const cli_link_overlay_t *const overlay = &scenario->links[i];
+        bool any = false;
+        for (size_t l = 0; l < net_link_count(world->net); l++) {
+            const net_link_t *const link = net_link_at(world->net, l);
+            if (!cli_link_match(&overlay->names, link->a->sim.name, link->b->sim.name)) {
+                continue;
+            }
+            any = true;
+            for (size_t d = 0; d < overlay->down_count; d++) {
+                const cli_down_config_t *const down = &overlay->downs[d].config;
+                net_link_change_at(world->net, (uint32_t)l, down->at_ps, false);
+                if (down->until_ps != SIM_TIME_NEVER) {
+                    net_link_change_at(world->net, (uint32_t)l, down->until_ps, true);
+                }
+            }
+        }
+        if (!any) {
+            cli_shown_t shown;
+            cli_fail(error,
+                     SIM_ERR_UNKNOWN,
+                     &overlay->place,
+                     "'%s' matches no link",
+                     cli_show(&shown, overlay->pattern));
+            cli_add_nearest_node(error, world->net, overlay->names.left, -1);
+            return SIM_ERR_UNKNOWN;
+        }
+    }
+    return SIM_OK;
+}
+
+typedef struct finding {
+    cli_error_t *error;
+    cli_place_t place;
+    sim_err_t result;
+} finding_t;
+
+static void keep_finding(topo_severity_t severity, const char *text, void *ctx)
+{
+    finding_t *const finding = ctx;
+    if (severity == TOPO_ERROR && finding->result == SIM_OK) {
+        finding->result = cli_fail(finding->error, SIM_ERR_RANGE, &finding->place, "%s", text);
+    }
+}
+
+// A lossless class that may drop is no lossless class.
+static sim_err_t check_lint(const cli_world_t *world, cli_error_t *error)
+{
+    const cli_tree_t *const root = world->scenario->root;
+    finding_t finding = {error, cli_locate(root, "", "switch.buffer"), SIM_OK};
+    if (cli_tree_find(root, "switch") == NULL) {
+        finding.place = world->scenario->topology_place;
+    }
+    topo_lint(world->net, keep_finding, &finding);
+    return finding.result;
+}
+
+static sim_err_t check_captures(const cli_world_t *world, cli_error_t *error)
+{
+    for (size_t i = 0; i < world->scenario->capture_count; i++) {
+        const cli_capture_t *const capture = &world->scenario->captures[i];
+        net_port_t **ports = NULL;
+        size_t count = 0;
+        sim_err_t result = cli_find_ports(
+            world, &capture->ports, capture->config.ports, &capture->place, &ports, &count, error);
+        sim_free(ports);
+        if (result != SIM_OK) {
+            return result;
+        }
+        sim_message_t message;
+        result = pcap_out_filter_check(capture->config.filter, &message);
+        if (result != SIM_OK) {
+            return cli_fail(error,
+                            result,
+                            &capture->filter_place,
+                            "captures.filter: %s, expected a pcap filter such as 'udp port 4791'",
+                            message.text);
+        }
+    }
+    return SIM_OK;
+}
+
+static sim_err_t check_one_series(const cli_world_t *world,
+                                  const cli_series_t *series,
+                                  cli_error_t *error)
+{
+    if (series->kind == CLI_SERIES_PORT) {
+        net_port_t **ports = NULL;
+        size_t count = 0;
+        const sim_err_t result = cli_find_ports(
+            world, &series->ports, series->config.series, &series->place, &ports, &count, error);
+        sim_free(ports);
+        return result;
+    }
+    const net_node_kind_t kind =
+        series->kind == CLI_SERIES_SWITCH ? NET_NODE_SWITCH : NET_NODE_HOST;
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        const net_node_t *const node = net_node_at(world->net, i);
+        if (node->kind == kind && cli_pattern_match(series->nodes, node->sim.name)) {
+            return SIM_OK;
+        }
+    }
+    for (size_t i = 0; kind == NET_NODE_HOST && i < world->nic_count; i++) {
+        if (cli_pattern_match(series->nodes, world->nics[i].name)) {
+            return SIM_OK;
+        }
+    }
+    cli_shown_t shown;
+    cli_fail(error,
+             SIM_ERR_UNKNOWN,
+             &series->place,
+             "'%s' matches no %s",
+             cli_show(&shown, series->nodes),
+             kind == NET_NODE_HOST ? "host" : "switch");
+    cli_add_nearest_node(error, world->net, series->nodes, (int)kind);
+    return SIM_ERR_UNKNOWN;
+}
+
+static sim_err_t check_series(const cli_world_t *world, cli_error_t *error)
+{
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < world->scenario->series_count && result == SIM_OK; i++) {
+        result = check_one_series(world, &world->scenario->series[i], error);
+    }
+    return result;
+}
+
+// -- building
+
+static sim_err_t build_network(cli_world_t *world, cli_error_t *error)
+{
+    const cli_scenario_t *const scenario = world->scenario;
+    const topo_plan_t plan = {
+        .net = world->net,
+        .switch_config = plan_switch,
+        .nic_config = plan_nic,
+        .link_config = plan_link,
+        .ctx = world,
+    };
+    sim_message_t message;
+    sim_err_t result =
+        scenario->topology != NULL
+            ? scenario->topology->build(&plan, scenario->topology_config, &message)
+            : topo_graph_build(scenario->graph.topo, &plan, &message);
+    if (result == SIM_OK) {
+        result = cli__variants_check(world->variants, error);
+        if (result == SIM_OK) {
+            result = apply_link_downs(world, error);
+        }
+        if (result != SIM_OK) {
+            return result;
+        }
+        result = net_build(world->net, &message);
+    }
+    if (result != SIM_OK) {
+        return cli_fail(error, result, &scenario->topology_place, "topology: %s", message.text);
+    }
+    name_nics(world);
+    result = check_node_overlays(world, error);
+    return result == SIM_OK ? check_lint(world, error) : result;
+}
+
+static sim_err_t create_apps(cli_world_t *world, cli_error_t *error)
+{
+    const cli_scenario_t *const scenario = world->scenario;
+    world->apps = sim_alloc_array(scenario->traffic_count + 1, sizeof(*world->apps));
+    for (size_t i = 0; i < scenario->traffic_count; i++) {
+        const cli_traffic_t *const traffic = &scenario->traffic[i];
+        const app_context_t context = {
+            .net = world->net,
+            .index = (uint32_t)i,
+            .hosts = app_find_hosts,
+            .read_file = app_read_file,
+            .ctx = world,
+        };
+        sim_message_t message;
+        const sim_err_t result =
+            traffic->ops->create(&context, traffic->config, &world->apps[i], &message);
+        if (result != SIM_OK) {
+            cli_place_t place = traffic->place;
+            if (!traffic->map->is_null) {
+                const cli_place_t at =
+                    cli_locate(traffic->map, traffic->ops->attrs->prefix, message.text);
+                place = at.line == traffic->map->place.line &&
+                                at.column == traffic->map->place.column
+                            ? place
+                            : at;
+            }
+            return cli_fail(
+                error, result, &place, "traffic.%s: %s", traffic->ops->name, message.text);
+        }
+        world->app_count++;
+    }
+    return SIM_OK;
+}
+
+sim_err_t cli_world_create(const cli_scenario_t *scenario,
+                           cli_build_t build,
+                           cli_world_t **world,
+                           cli_error_t *error)
+{
+    cli_world_t *const made = sim_alloc(sizeof(*made));
+    made->scenario = scenario;
+    made->variants = cli__variants_create(scenario);
+    const sim_options_t options = {
+        .seed = scenario->run.seed,
+        .tie_seed = scenario->run.tie_seed,
+        .threads = (unsigned)scenario->run.threads,
+        .until_ps = scenario->run.until_ps,
+        .stall_ps = scenario->run.stall_ps,
+    };
+    made->sim = sim_create(&options);
+    made->net = net_create(made->sim, &scenario->network);
+    sim_err_t result = build_network(made, error);
+    if (result == SIM_OK && build == CLI_BUILD_ALL) {
+        result = check_series(made, error);
+        if (result == SIM_OK) {
+            result = check_captures(made, error);
+        }
+        if (result == SIM_OK) {
+            result = create_apps(made, error);
+        }
+    }
+    if (result != SIM_OK) {
+        cli_world_destroy(made);
+        return result;
+    }
+    *world = made;
+    return SIM_OK;
+}
+
+void cli_world_destroy(cli_world_t *world)
+{
+    if (world == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < world->app_count; i++) {
+        world->apps[i]->ops->destroy(world->apps[i]);
+    }
+    sim_free(world->apps);
+    for (size_t i = 0; i < world->nic_count; i++) {
+        sim_free(world->nics[i].name);
+    }
+    sim_free(world->nics);
+    cli__variants_destroy(world->variants);
+    sim_destroy(world->sim);
+    net_destroy(world->net);
+    sim_free(world);
+}
