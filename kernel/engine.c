@@ -46,31 +46,47 @@ static bool is_stalled(sim_t *sim, uint64_t next_window)
            next_window * sim->window_ps >= sim->progress_ps + sim->options.stall_ps;
 }
 
-// Thread 0, between the meetings.
-static void decide(sim_t *sim)
+static uint64_t earliest_window(const sim_t *sim)
 {
     uint64_t next = SIM_NO_WINDOW;
     for (unsigned t = 0; t < sim->thread_count; t++) {
         next = sim->threads[t]->next_window < next ? sim->threads[t]->next_window : next;
     }
-    sim__streams_flush(sim);
-    const sim_time_t end_ps = (sim->window + 1) * sim->window_ps;
-    for (size_t i = 0; i < sim->observer_count; i++) {
-        sim->observers[i].fn(end_ps < sim->options.until_ps ? end_ps : sim->options.until_ps,
-                             sim->observers[i].ctx);
-    }
+    return next;
+}
+
+// The window to run next; NO_WINDOW, and sim->ended, when the run is over.
+static uint64_t choose_next(sim_t *sim)
+{
+    const uint64_t next = earliest_window(sim);
     if (next == SIM_NO_WINDOW) {
-        // Appointments at or after the limit are not kept: what ended the run is decided at the end.
         sim->ended = SIM_ENDED_DONE;
     } else if (next * sim->window_ps >= sim->options.until_ps) {
         sim->ended = SIM_ENDED_UNTIL;
-        next = SIM_NO_WINDOW;
     } else if (atomic_load_explicit(&sim->interrupted, memory_order_relaxed)) {
         sim->ended = SIM_ENDED_INTERRUPTED;
-        next = SIM_NO_WINDOW;
     } else if (is_stalled(sim, next)) {
         sim->ended = SIM_ENDED_STALLED;
-        next = SIM_NO_WINDOW;
+    } else {
+        return next;
+    }
+    return SIM_NO_WINDOW;
+}
+
+// Thread 0, between the meetings.
+static void decide(sim_t *sim)
+{
+    const sim_time_t end_ps = (sim->window + 1) * sim->window_ps;
+    const uint64_t next = choose_next(sim);
+    if (next != SIM_NO_WINDOW) {
+        // Nothing happens before the next window, so nodes look the same up to its start.
+        for (unsigned t = 0; t < sim->thread_count; t++) {
+            sim__sample_until(sim->threads[t], next * sim->window_ps);
+        }
+        sim__streams_flush(sim);
+        for (size_t i = 0; i < sim->observer_count; i++) {
+            sim->observers[i].fn(end_ps, sim->observers[i].ctx);
+        }
     }
     sim->decided_window = next;
 }

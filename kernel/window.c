@@ -239,6 +239,7 @@ static void parcel_receive(sim_thread_t *thread, const sim_parcel_t *parcel)
     if (fifo->count == 0) {
         sim__appoint(thread, node->unit, parcel->arrive_ps);
     }
+    thread->cut |= parcel->arrive_ps >= thread->sim->options.until_ps;
     fifo->letters[(fifo->first + fifo->count++) & (fifo->capacity - 1)] =
         (sim_far_letter_t){parcel->arrive_ps, parcel->message};
 }
@@ -409,7 +410,7 @@ static void gather_mail(sim_thread_t *thread, sim_node_t *node)
 
 // -- running
 
-// Runs a node up to end_ps, stopping at the times its samplers want to look.
+// Runs a node up to end_ps, stopping at the times between its events that its samplers want to see.
 static void run_node(sim_node_t *node, sim_time_t end_ps)
 {
     for (;;) {
@@ -427,8 +428,14 @@ static void run_node(sim_node_t *node, sim_time_t end_ps)
         if (node->run_end_ps < due->next_ps) {
             return; // it must wait for an answer first
         }
+        if (sim__node_next_ps(node) >= end_ps) {
+            break; // looked at later, when it is known that the run goes on that far
+        }
         due->fn(node, due->next_ps, due->ctx);
         due->next_ps += due->period_ps;
+        if (node->unit->count > 1) {
+            return; // what it sent may have brought the limit nearer
+        }
     }
     node->run_end_ps = end_ps;
     node->ops->run(node);
@@ -599,7 +606,6 @@ void sim__run_window(sim_thread_t *thread)
     worker->window_start_ps = start_ps;
     worker->slot = (uint32_t)sim->window & (SIM_SLOTS - 1);
     worker->slot_used[worker->slot] = false;
-    sim__sample_until(thread, start_ps);
     receive_parcels(thread);
     while (thread->appointment_count > 0 && thread->appointments[0].window <= sim->window) {
         const sim_appointment_t appointment = appointment_pop(thread);
@@ -622,6 +628,5 @@ void sim__run_window(sim_thread_t *thread)
             run_unit(thread, thread->units[bit - thread->first_bit], end_ps);
         }
     }
-    sim__sample_until(thread, end_ps);
     thread->next_window = next_window(thread);
 }
