@@ -11,6 +11,12 @@
 
 typedef struct app app_t;
 
+// What all applications of one network share: which QP number belongs to whom. Create it after
+// net_build and before the first application; destroy it after the last one. One per network.
+typedef struct app_runtime app_runtime_t;
+app_runtime_t *app_runtime_create(net_t *net);
+void app_runtime_destroy(app_runtime_t *runtime);
+
 // Interfaces that a host pattern of the scenario names ("host[*]", "host[0-15]", "leaf1/host*").
 typedef struct app_hosts {
     uint32_t *interfaces; // in order of interface id
@@ -20,6 +26,7 @@ typedef struct app_hosts {
 // What an application gets from whoever wrote the scenario.
 typedef struct app_context {
     net_t *net;
+    app_runtime_t *runtime; // the network's
     uint32_t index; // of the entry in `traffic`, for random streams
     // Resolves a pattern; SIM_ERR_UNKNOWN with a message if it matches no host. The caller frees
     // hosts->interfaces with sim_free.

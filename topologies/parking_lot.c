@@ -16,7 +16,7 @@ static const sim_attr_t attrs[] = {
                switches,
                "4",
                "2",
-               "65536",
+               "63",
                "switches in the row"),
     TOPO__ATTR(SIM_ATTR_COUNT,
                PREFIX,
