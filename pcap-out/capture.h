@@ -5,9 +5,9 @@
 // no result and no digest. Ports without one pay nothing. The file is the same on any number of
 // threads: frames of one time are ordered by node, then as the node handled them.
 //
-// A frame is taken as it is on the wire at that port: sent with the stamp of its first bit, received
-// with the stamp of its last. Payload is zeros. A frame the link lost is seen by the sender only; a
-// frame dropped in a switch was received, and is not sent.
+// A frame is taken as it is on the wire at that port: sent with the stamp of its first bit,
+// received with the stamp of its last. Payload is zeros. A frame the link lost is seen by the
+// sender only; a frame dropped in a switch was received, and is not sent.
 #ifndef PCAP_OUT_CAPTURE_H
 #define PCAP_OUT_CAPTURE_H
 

@@ -23,17 +23,17 @@ typedef struct pcap_out_file pcap_out_file_t;
 SIM_MUST_CHECK sim_err_t pcap_out_filter_check(const char *filter_text, sim_message_t *message);
 
 // Creates (or truncates) the file. snaplen_bytes: the most bytes of a frame that are kept, 0 for
-// all. Filter: as above. On success *file is the caller's until pcap_out_file_close; otherwise it is
-// NULL. SIM_ERR_INVALID: the filter, before the file is touched. SIM_ERR_RANGE: snaplen_bytes above
-// PCAP_OUT_SNAPLEN_BYTES_MAX. SIM_ERR_IO: the file cannot be created.
+// all. Filter: as above. On success *file is the caller's until pcap_out_file_close; otherwise it
+// is NULL. SIM_ERR_INVALID: the filter, before the file is touched. SIM_ERR_RANGE: snaplen_bytes
+// above PCAP_OUT_SNAPLEN_BYTES_MAX. SIM_ERR_IO: the file cannot be created.
 SIM_MUST_CHECK sim_err_t pcap_out_file_open(const char *path,
                                             uint32_t snaplen_bytes,
                                             const char *filter_text,
                                             pcap_out_file_t **file,
                                             sim_message_t *message);
 
-// Whether the filter takes a frame: of its original_bytes, the captured_bytes at bytes are given (at
-// least 1, at most all). May be called by several threads at once.
+// Whether the filter takes a frame: of its original_bytes, the captured_bytes at bytes are given
+// (at least 1, at most all). May be called by several threads at once.
 bool pcap_out_file_matches(const pcap_out_file_t *file,
                            const uint8_t *bytes,
                            uint32_t captured_bytes,
