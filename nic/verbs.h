@@ -167,6 +167,10 @@ nic_t *nic_qp_nic(const nic_qp_t *qp);
 uint32_t nic_qp_flow_hash(const nic_qp_t *qp);
 // Nothing posted is unfinished, and nothing received waits to be answered.
 bool nic_qp_quiet(const nic_qp_t *qp);
+// The next PSN expected from the peer, 24 bits: what ibv_query_qp tells as rq_psn.
+uint32_t nic_qp_rq_psn(const nic_qp_t *qp);
+// Packets this QP has sent again: requests, and READ responses that were asked for again.
+uint64_t nic_qp_retransmitted_packets(const nic_qp_t *qp);
 
 // Called when a packet for an unknown QP number arrives; may create and connect that QP and return
 // it, or return NULL (the packet is dropped). Lets a program with millions of connections keep
