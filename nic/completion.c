@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/completion.c - completion queues: a ring of completions that grows up to its capacity.
+#include "nic/nic_internal.h"
+
+#define FIRST_CAPACITY 4u
+
+static const char *const status_texts[] = {
+    [NIC_WC_SUCCESS] = "success",
+    [NIC_WC_LOC_LEN_ERR] = "local length error",
+    [NIC_WC_LOC_QP_OP_ERR] = "local QP operation error",
+    [NIC_WC_LOC_PROT_ERR] = "local protection error",
+    [NIC_WC_WR_FLUSH_ERR] = "work request flushed",
+    [NIC_WC_BAD_RESP_ERR] = "bad response",
+    [NIC_WC_LOC_ACCESS_ERR] = "local access error",
+    [NIC_WC_REM_INV_REQ_ERR] = "remote invalid request",
+    [NIC_WC_REM_ACCESS_ERR] = "remote access error",
+    [NIC_WC_REM_OP_ERR] = "remote operation error",
+    [NIC_WC_RETRY_EXC_ERR] = "transport retry limit exceeded",
+    [NIC_WC_RNR_RETRY_EXC_ERR] = "receiver-not-ready retry limit exceeded",
+    [NIC_WC_GENERAL_ERR] = "general error",
+};
+
+const char *nic_wc_status_text(nic_wc_status_t status)
+{
+    SIM_CHECK(status < SIM_COUNT_OF(status_texts));
+    return status_texts[status];
+}
+
+nic_cq_t *nic_cq_create(nic_t *nic, uint32_t capacity, nic_cq_fn fn, void *ctx)
+{
+    SIM_CHECK(capacity >= 1 && capacity <= 1u << 30);
+    nic_cq_t *const cq = sim_alloc(sizeof(*cq));
+    cq->nic = nic;
+    cq->capacity = capacity;
+    cq->fn = fn;
+    cq->ctx = ctx;
+    cq->next = nic->cqs;
+    nic->cqs = cq;
+    return cq;
+}
+
+uint32_t nic_poll_cq(nic_cq_t *cq, uint32_t count, nic_wc_t *wc)
+{
+    const uint32_t taken = nic__min(count, cq->count);
+    for (uint32_t i = 0; i < taken; i++) {
+        wc[i] = cq->ring[cq->first];
+        cq->first = (cq->first + 1) & (cq->ring_capacity - 1);
+    }
+    cq->count -= taken;
+    return taken;
+}
+
+bool nic_cq_overflowed(const nic_cq_t *cq)
+{
+    return cq->overflowed;
+}
+
+static void grow(nic_cq_t *cq)
+{
+    const uint32_t capacity = cq->ring_capacity == 0 ? FIRST_CAPACITY : cq->ring_capacity * 2;
+    nic_wc_t *const ring = sim_alloc_array(capacity, sizeof(*ring));
+    for (uint32_t i = 0; i < cq->count; i++) {
+        ring[i] = cq->ring[(cq->first + i) & (cq->ring_capacity - 1)];
+    }
+    sim_free(cq->ring);
+    cq->ring = ring;
+    cq->ring_capacity = capacity;
+    cq->first = 0;
+}
+
+void nic__write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
+{
+    if (SIM_UNLIKELY(cq->overflowed)) {
+        nic_qp_to_error(qp);
+        return;
+    }
+    if (SIM_UNLIKELY(cq->count == cq->capacity)) {
+        cq->overflowed = true;
+        nic_qp_to_error(qp);
+        return;
+    }
+    if (SIM_UNLIKELY(cq->count == cq->ring_capacity)) {
+        grow(cq);
+    }
+    cq->ring[(cq->first + cq->count) & (cq->ring_capacity - 1)] = *wc;
+    if (cq->count++ == 0 && cq->fn != NULL) {
+        cq->fn(cq, cq->ctx);
+    }
+}
+
+static nic_wc_opcode_t completed_opcode(uint8_t opcode)
+{
+    switch ((nic_wr_opcode_t)opcode) {
+    case NIC_WR_SEND:
+    case NIC_WR_SEND_WITH_IMM:
+        return NIC_WC_SEND;
+    case NIC_WR_RDMA_WRITE:
+    case NIC_WR_RDMA_WRITE_WITH_IMM:
+        return NIC_WC_RDMA_WRITE;
+    case NIC_WR_RDMA_READ:
+        break;
+    }
+    return NIC_WC_RDMA_READ;
+}
+
+void nic__complete_send(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status)
+{
+    if (status == NIC_WC_SUCCESS && (wqe->flags & NIC_SEND_SIGNALED) == 0) {
+        return;
+    }
+    const nic_wc_t wc = {
+        .wr_id = wqe->wr_id,
+        .status = status,
+        .opcode = completed_opcode(wqe->opcode),
+        .byte_len = wqe->opcode == NIC_WR_RDMA_READ ? wqe->length : 0,
+        .qp_num = qp->number,
+    };
+    nic__write_cqe(qp, qp->send_cq, &wc);
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/config.c - attributes of a host's NICs, and the rules between them.
+#include <string.h>
+
+#include "kernel/attribute.h"
+#include "nic/host.h"
+
+// clang-format off
+#define ATTR(path_, type_, field, default_, min_, max_, help_)                                \
+    {.path = "nic." path_, .type = SIM_ATTR_##type_, .offset = offsetof(nic_config_t, field), \
+     .default_text = default_, .min_text = min_, .max_text = max_, .help = help_}
+#define ATTR_AUTO(path_, type_, field, default_, min_, max_, help_)                           \
+    {.path = "nic." path_, .type = SIM_ATTR_##type_, .offset = offsetof(nic_config_t, field), \
+     .default_text = default_, .min_text = min_, .max_text = max_, .help = help_,             \
+     .auto_ok = true}
+
+static const sim_attr_t attrs[] = {
+    ATTR("mtu", BYTES, mtu_bytes, "4096", "256", "4096",
+         "path MTU: payload of a full packet; 256, 512, 1024, 2048 or 4096"),
+    ATTR("congestion-control", STRING, congestion_control, "dcqcn", NULL, NULL,
+         "algorithm that sets each queue pair's rate and window"),
+    ATTR("priority", COUNT, priority, "3", "0", "7",
+         "802.1p class of data packets"),
+    ATTR_AUTO("dscp", COUNT, dscp, "auto", "0", "63",
+              "DSCP of data packets; auto: priority x 8"),
+    ATTR("cnp-priority", COUNT, cnp_priority, "6", "0", "7",
+         "802.1p class of CNPs, sent before all others"),
+    ATTR_AUTO("cnp-dscp", COUNT, cnp_dscp, "auto", "0", "63",
+              "DSCP of CNPs; auto: cnp-priority x 8"),
+    ATTR_AUTO("ack-priority", COUNT, ack_priority, "auto", "0", "7",
+              "802.1p class of ACKs and NAKs; auto: that of the data"),
+    ATTR("cnp-interval", TIME, cnp_interval_ps, "4us", "0ps", "1s",
+         "least time between two CNPs for one flow (min_time_between_cnps)"),
+    {.path = "nic.cnp-scope", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, cnp_scope),
+     .default_text = "qp", .choices = "qp|destination|port",
+     .help = "what counts as one flow for cnp-interval"},
+    ATTR("ecn", BOOL, ecn_capable, "true", NULL, NULL,
+         "data packets are ECT(0), so that switches may mark them"),
+    ATTR("ack-interval", COUNT, ack_interval, "1", "1", "256",
+         "packets per requested ACK within a message; its last packet always requests one"),
+    ATTR_AUTO("window", BYTES, window_bytes, "auto", "1", NULL,
+              "unacknowledged payload per queue pair at most; auto: no limit"),
+    ATTR("timeout", COUNT, timeout, "14", "0", "31",
+         "retransmission timeout is 4.096 us x 2^this; 0: never"),
+    ATTR("retry-count", COUNT, retry_count, "7", "0", "7",
+         "retransmissions without progress before a request fails"),
+    ATTR("rnr-retry", COUNT, rnr_retry, "7", "0", "7",
+         "retries after receiver-not-ready before a request fails; 7: no limit"),
+    ATTR("min-rnr-timer", COUNT, min_rnr_timer, "12", "0", "31",
+         "code of the wait asked for when no receive is posted; 12: 0.64 ms"),
+    ATTR("max-rd-atomic", COUNT, max_rd_atomic, "16", "1", "128",
+         "READs outstanding per queue pair at most, in each role"),
+    ATTR("nak-interval", TIME, nak_interval_ps, "0ps", "0ps", "1s",
+         "least time between two sequence NAKs for one gap; 0: one NAK per gap"),
+    ATTR_AUTO("base-rtt", TIME, base_rtt_ps, "auto", "1ps", "10s",
+              "round-trip time without queueing, for congestion control; auto: of the path"),
+};
+// clang-format on
+
+const sim_attr_table_t nic_config_attrs = {
+    .prefix = "nic",
+    .scope = "node",
+    .config_bytes = sizeof(nic_config_t),
+    .attrs = attrs,
+    .count = SIM_COUNT_OF(attrs),
+};
+
+static uint32_t algorithm_count(void)
+{
+    uint32_t count = 0;
+    while (nic_cc_all[count] != NULL) {
+        count++;
+    }
+    SIM_CHECK(count <= SIM_COUNT_OF(((nic_config_t *)NULL)->cc_config));
+    return count;
+}
+
+void nic_config_init(nic_config_t *config)
+{
+    memset(config, 0, sizeof(*config));
+    sim_attrs_default(&nic_config_attrs, config);
+    const uint32_t count = algorithm_count();
+    for (uint32_t i = 0; i < count; i++) {
+        const sim_attr_table_t *const table = nic_cc_all[i]->attrs;
+        if (table != NULL) {
+            config->cc_config[i] = sim_alloc(table->config_bytes);
+            sim_attrs_default(table, config->cc_config[i]);
+        }
+    }
+}
+
+void nic_config_copy(nic_config_t *to, const nic_config_t *from)
+{
+    sim_attrs_copy(&nic_config_attrs, to, from);
+    memset(to->cc_config, 0, sizeof(to->cc_config));
+    const uint32_t count = algorithm_count();
+    for (uint32_t i = 0; i < count; i++) {
+        const sim_attr_table_t *const table = nic_cc_all[i]->attrs;
+        if (table != NULL) {
+            to->cc_config[i] = sim_alloc(table->config_bytes);
+            sim_attrs_copy(table, to->cc_config[i], from->cc_config[i]);
+        }
+    }
+}
+
+void nic_config_fini(nic_config_t *config)
+{
+    const uint32_t count = algorithm_count();
+    for (uint32_t i = 0; i < count; i++) {
+        if (config->cc_config[i] != NULL) {
+            sim_attrs_fini(nic_cc_all[i]->attrs, config->cc_config[i]);
+            sim_free(config->cc_config[i]);
+            config->cc_config[i] = NULL;
+        }
+    }
+    sim_attrs_fini(&nic_config_attrs, config);
+}
+
+static sim_err_t check_algorithm(const nic_config_t *config, sim_message_t *message)
+{
+    if (nic_cc_find(config->congestion_control) != NULL) {
+        return SIM_OK;
+    }
+    const uint32_t count = algorithm_count();
+    const char *names[SIM_COUNT_OF(config->cc_config)];
+    for (uint32_t i = 0; i < count; i++) {
+        names[i] = nic_cc_all[i]->name;
+    }
+    const char *const nearest = sim_nearest_name(config->congestion_control, names, count);
+    if (nearest != NULL) {
+        return sim_fail(message,
+                        SIM_ERR_UNKNOWN,
+                        "nic.congestion-control: no algorithm \"%s\", did you mean \"%s\"?",
+                        config->congestion_control,
+                        nearest);
+    }
+    char list[256] = "";
+    for (uint32_t i = 0; i < count; i++) {
+        if (strlen(list) + strlen(names[i]) + 3 < sizeof(list)) {
+            strcat(list, i == 0 ? "" : ", ");
+            strcat(list, names[i]);
+        }
+    }
+    return sim_fail(message,
+                    SIM_ERR_UNKNOWN,
+                    "nic.congestion-control: no algorithm \"%s\", expected one of %s",
+                    config->congestion_control,
+                    list);
+}
+
+sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
+{
+    if (config->mtu_bytes < 256 || config->mtu_bytes > 4096 ||
+        (config->mtu_bytes & (config->mtu_bytes - 1)) != 0) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "nic.mtu: %" PRIu64 " bytes, expected 256, 512, 1024, 2048 or 4096",
+                        config->mtu_bytes);
+    }
+    return check_algorithm(config, message);
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/congestion.c - the algorithms there are, and the thread between one and its queue pair.
+#include "nic/congestion.h"
+
+#include <string.h>
+
+#include "nic/cc_dcqcn.h"
+#include "nic/cc_none.h"
+#include "nic/nic_internal.h"
+
+const nic_cc_ops_t *const nic_cc_all[] = {&nic_cc_none, &nic_cc_dcqcn, NULL};
+
+const nic_cc_ops_t *nic_cc_find(const char *name)
+{
+    for (size_t i = 0; nic_cc_all[i] != NULL; i++) {
+        if (strcmp(nic_cc_all[i]->name, name) == 0) {
+            return nic_cc_all[i];
+        }
+    }
+    return NULL;
+}
+
+// The round trip of a full packet and its ACK over the idle path this QP takes.
+static sim_time_t path_rtt_ps(const nic_qp_t *qp)
+{
+    const nic_t *const nic = qp->nic;
+    const net_t *const net = nic->host->node.net;
+    net_path_t path;
+    if (qp->type == NIC_QPT_UD ||
+        !net_path_of(net, nic->interface, qp->path.destination, qp->path.flow_hash, &path)) {
+        return 0;
+    }
+    const uint32_t data_bytes = nic->header_bytes + qp->mtu_bytes;
+    const uint32_t ack_bytes = nic->header_bytes + ROCE_AETH_BYTES;
+    return net_path_time_ps(&path, 1, data_bytes, 0) + net_path_time_ps(&path, 1, ack_bytes, 0);
+}
+
+// rate x time / 8 without overflow: the product of bit/s and seconds and what is left of one.
+static uint64_t bytes_in(uint64_t rate_bps, sim_time_t time_ps)
+{
+    const uint64_t seconds = time_ps / SIM_PS_PER_S;
+    const uint64_t rest_ps = time_ps % SIM_PS_PER_S;
+    const uint64_t rest = rest_ps / SIM_PS_PER_US * rate_bps / (SIM_PS_PER_S / SIM_PS_PER_US) +
+                          rest_ps % SIM_PS_PER_US * (rate_bps / SIM_PS_PER_US) / SIM_PS_PER_US;
+    return (seconds * rate_bps + rest) / 8;
+}
+
+void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
+{
+    nic_t *const nic = qp->nic;
+    const nic_config_t *const config = &nic->host->config;
+    nic_cc_t *const cc = nic__cc(qp);
+    cc->ops = nic->cc_ops;
+    cc->config = nic->cc_config;
+    cc->node = nic__node(nic);
+    cc->rate_bps = line_bps;
+    cc->line_bps = line_bps;
+    cc->window_bytes = window_bytes;
+    cc->mtu_bytes = qp->mtu_bytes;
+    if (cc->ops->init != NULL) {
+        cc->base_rtt_ps = config->base_rtt_ps == SIM_AUTO ? path_rtt_ps(qp) : config->base_rtt_ps;
+        cc->bdp_bytes = bytes_in(line_bps, cc->base_rtt_ps);
+        cc->ops->init(cc);
+    }
+    qp->flags |= cc->ops->sent != NULL ? NIC_QP_CC_SENT : 0;
+    nic__cc_sync(qp);
+}
+
+void nic__cc_sync(nic_qp_t *qp)
+{
+    const nic_cc_t *const cc = nic__cc_const(qp);
+    SIM_CHECKF(cc->rate_bps > 0 && cc->rate_bps <= cc->line_bps,
+               "%s set a rate of %" PRIu64 " bit/s on a line of %" PRIu64 " bit/s",
+               cc->ops->name,
+               cc->rate_bps,
+               cc->line_bps);
+    const bool paced = cc->rate_bps < qp->nic->port->rate_bps;
+    qp->flags = (uint16_t)(paced ? qp->flags | NIC_QP_PACED : qp->flags & ~NIC_QP_PACED);
+    if (cc->window_bytes != qp->window_bytes) {
+        const bool wider = cc->window_bytes > qp->window_bytes;
+        qp->window_bytes = cc->window_bytes;
+        if (wider) {
+            nic__schedule(qp);
+        } else if (!nic__can_send(qp)) {
+            nic__unschedule(qp);
+        }
+    }
+}
+
+void nic_cc_rate_changed(nic_cc_t *cc)
+{
+    nic__cc_sync(nic__cc_qp(cc));
+}
+
+void nic__cc_start(nic_qp_t *qp)
+{
+    nic_cc_t *const cc = nic__cc(qp);
+    qp->flags |= NIC_QP_ACTIVE;
+    cc->active = true;
+    if (cc->ops->start != NULL) {
+        cc->ops->start(cc);
+        nic__cc_sync(qp);
+    }
+}
+
+void nic__cc_stop(nic_qp_t *qp)
+{
+    if ((qp->flags & NIC_QP_ACTIVE) == 0) {
+        return;
+    }
+    nic_cc_t *const cc = nic__cc(qp);
+    qp->flags &= (uint16_t)~NIC_QP_ACTIVE;
+    cc->active = false;
+    if (cc->ops->stop != NULL) {
+        cc->ops->stop(cc);
+    }
+}
+
+void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes, bool nak)
+{
+    nic_cc_t *const cc = nic__cc(qp);
+    if (cc->ops->ack == NULL) {
+        return;
+    }
+    const nic_cc_ack_t ack = {
+        .rtt_ps = packet->sent_ps == 0 ? 0 : cc->node->now_ps - packet->sent_ps,
+        .acked_bytes = acked_bytes,
+        .acked_psn = qp->una_psn - qp->first_psn,
+        .next_psn = qp->next_psn - qp->first_psn,
+        .nak = nak,
+        .packet = packet,
+    };
+    cc->ops->ack(cc, &ack);
+    nic__cc_sync(qp);
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/counters.c - names of what a NIC counts, and of what a queue pair can be asked.
+// The page docs/formats/counters.md explains them.
+#include <string.h>
+
+#include "nic/nic_internal.h"
+
+// clang-format off
+#define COUNTER(field, help_) {#field, help_, offsetof(nic_counters_t, field)}
+const nic_counter_info_t nic_counter_infos[] = {
+    COUNTER(tx_packets, "RoCE packets sent, CNPs and retransmissions included"),
+    COUNTER(rx_packets, "RoCE packets received"),
+    COUNTER(tx_data_bytes, "payload sent, retransmissions included"),
+    COUNTER(rx_data_bytes, "payload accepted in order"),
+    COUNTER(np_cnp_sent, "notification point: CNPs sent"),
+    COUNTER(np_ecn_marked_roce_packets, "notification point: data packets received with CE"),
+    COUNTER(rp_cnp_handled, "reaction point: CNPs given to congestion control"),
+    COUNTER(rp_cnp_ignored, "reaction point: CNPs without use, the algorithm has none or the queue pair is idle"),
+    COUNTER(retransmitted_packets, "packets sent again: requests and READ responses"),
+    COUNTER(out_of_sequence, "responder: requests ahead of the expected PSN"),
+    COUNTER(duplicate_request, "responder: requests behind the expected PSN"),
+    COUNTER(packet_seq_err, "requester: sequence NAKs received"),
+    COUNTER(implied_nak_seq_err, "requester: gaps in READ responses"),
+    COUNTER(local_ack_timeout_err, "requester: retransmission timer expired"),
+    COUNTER(rnr_nak_retry_err, "requester: receiver-not-ready NAKs received"),
+    COUNTER(req_remote_access_errors, "requester: remote access NAKs received"),
+    COUNTER(resp_local_length_error, "responder: messages longer than their receive"),
+    COUNTER(out_of_buffer, "responder: no receive posted, RNR NAK sent or message dropped"),
+    COUNTER(qps_created, "queue pairs created"),
+    COUNTER(qps_peak, "queue pairs alive at once, at most"),
+    COUNTER(qps_live, "queue pairs alive"),
+    {NULL, NULL, 0},
+};
+// clang-format on
+
+static uint64_t read_rate(const nic_qp_t *qp)
+{
+    return nic__cc_const(qp)->rate_bps;
+}
+
+static uint64_t read_window(const nic_qp_t *qp)
+{
+    return qp->window_bytes;
+}
+
+static uint64_t read_in_flight(const nic_qp_t *qp)
+{
+    return qp->in_flight_bytes;
+}
+
+static uint64_t read_unacknowledged(const nic_qp_t *qp)
+{
+    return qp->next_psn - qp->una_psn;
+}
+
+static uint64_t read_queued(const nic_qp_t *qp)
+{
+    return qp->sq_posted - qp->sq_done;
+}
+
+// A number of the QP's algorithm, by name; 0 where it has none of that name.
+static uint64_t read_algorithm(const nic_qp_t *qp, const char *name)
+{
+    const nic_cc_t *const cc = nic__cc_const(qp);
+    if (cc->ops == NULL || cc->ops->metric == NULL || cc->ops->metric_names == NULL) {
+        return 0;
+    }
+    for (uint32_t i = 0; cc->ops->metric_names[i] != NULL; i++) {
+        if (strcmp(cc->ops->metric_names[i], name) == 0) {
+            return cc->ops->metric(cc, i);
+        }
+    }
+    return 0;
+}
+
+static uint64_t read_alpha(const nic_qp_t *qp)
+{
+    return read_algorithm(qp, "alpha");
+}
+
+static uint64_t read_target(const nic_qp_t *qp)
+{
+    return read_algorithm(qp, "target_rate");
+}
+
+// clang-format off
+const nic_qp_metric_t nic_qp_metrics[] = {
+    {"rate_bps", "bit/s", "rate at which the queue pair paces its packets", read_rate},
+    {"window_bytes", "bytes", "unacknowledged payload allowed", read_window},
+    {"in_flight_bytes", "bytes", "payload sent and not acknowledged", read_in_flight},
+    {"unacked_packets", "packets", "packets sent and not acknowledged", read_unacknowledged},
+    {"queued_requests", "requests", "send work requests not completed", read_queued},
+    {"alpha", "1/1000000", "DCQCN: estimate of congestion", read_alpha},
+    {"target_rate_bps", "bit/s", "DCQCN: rate that recovery aims at", read_target},
+    {NULL, NULL, NULL, NULL},
+};
+// clang-format on

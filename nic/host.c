@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/host.c - the host as a node: what it does with an event, its life, how it is found.
+#include "nic/nic_internal.h"
+
+static nic_host_t *host_of(const net_node_t *node)
+{
+    SIM_CHECK(node->kind == NET_NODE_HOST);
+    return (nic_host_t *)(void *)(uintptr_t)node;
+}
+
+// -- events
+
+static inline void arrive(nic_host_t *host, uint32_t port_index, net_packet_t *packet)
+{
+    nic_t *const nic = &host->nics[port_index];
+    net_port_count_rx(nic->port, packet);
+    if (SIM_LIKELY(packet->kind == NET_PACKET_ROCE)) {
+        nic__receive(nic, packet);
+        return;
+    }
+    const uint8_t released = net_port_pause_received(nic->port, packet);
+    nic__consume(nic, packet);
+    if (released != 0) {
+        nic__kick(nic);
+    }
+}
+
+// What an event left to be done once nothing refers to its QPs any more.
+static void settle(nic_host_t *host)
+{
+    while (host->kicked != NULL) {
+        nic_t *const nic = host->kicked;
+        host->kicked = nic->next_kicked;
+        nic->kicked = false;
+        if (net_port_idle(nic->port)) {
+            nic__transmit(nic);
+        } else {
+            net_port_wake(nic->port);
+        }
+    }
+    nic__free_dead(host);
+}
+
+static void host_run(sim_node_t *node)
+{
+    nic_host_t *const host = (nic_host_t *)(void *)node;
+    host->in_event = true;
+    sim_event_t event;
+    while (sim_node_next(node, &event)) {
+        switch (event.kind) {
+        case SIM_EVENT_ARRIVAL:
+            arrive(host, event.port, event.message);
+            break;
+        case SIM_EVENT_WAKE:
+            host->nics[event.port].port->wake_pending = false;
+            nic__transmit(&host->nics[event.port]);
+            break;
+        case SIM_EVENT_TIMER:
+            event.timer->fn(node, event.timer);
+            break;
+        }
+        if (host->kicked != NULL || host->dead != NULL) {
+            settle(host);
+        }
+    }
+    host->in_event = false;
+}
+
+// -- digest
+
+static void digest_qp(const nic_qp_t *qp, void *ctx)
+{
+    sim_digest_t *const digest = ctx;
+    sim_digest_add(digest, qp->number);
+    sim_digest_add(digest, qp->state);
+    sim_digest_add(digest, qp->next_psn);
+    sim_digest_add(digest, qp->una_psn);
+    sim_digest_add(digest, qp->expected_psn);
+    sim_digest_add(digest, qp->msn);
+    sim_digest_add(digest, nic__cc_const(qp)->rate_bps);
+}
+
+static void host_digest(const sim_node_t *node, sim_digest_t *digest)
+{
+    const nic_host_t *const host = (const nic_host_t *)(const void *)node;
+    net_node_digest(&host->node, digest);
+    for (uint32_t i = 0; i < host->node.port_count; i++) {
+        const nic_t *const nic = &host->nics[i];
+        for (const nic_counter_info_t *info = nic_counter_infos; info->name != NULL; info++) {
+            const char *const counters = (const char *)&nic->counters;
+            sim_digest_add(digest, *(const uint64_t *)(const void *)(counters + info->offset));
+        }
+        nic_for_each_qp(nic, digest_qp, digest);
+    }
+}
+
+// -- life
+
+static void nic_init(nic_host_t *host, nic_t *nic, net_port_t *port)
+{
+    const nic_config_t *const config = &host->config;
+    const net_config_t *const network = net_get_config(host->node.net);
+    nic->port = port;
+    nic->host = host;
+    nic->interface = net_port_interface(port);
+    nic->header_bytes = (uint16_t)(NET_ETHERNET_BYTES + (network->tagged ? NET_VLAN_BYTES : 0) +
+                                   (network->ipv6 ? NET_IPV6_BYTES : NET_IPV4_BYTES) +
+                                   NET_UDP_BYTES + ROCE_BTH_BYTES + ROCE_ICRC_BYTES);
+    nic->cnp_priority = (uint8_t)config->cnp_priority;
+    nic->cnp_dscp =
+        (uint8_t)(config->cnp_dscp == SIM_AUTO ? config->cnp_priority * 8 : config->cnp_dscp);
+    nic->ack_interval = (uint16_t)config->ack_interval;
+    nic->next_qp_num = ROCE_QPN_FIRST;
+    nic->mr_free = 1;
+    for (uint32_t i = 0; nic_cc_all[i] != NULL; i++) {
+        if (nic_cc_all[i] == nic_cc_find(config->congestion_control)) {
+            nic->cc_ops = nic_cc_all[i];
+            nic->cc_config = config->cc_config[i];
+        }
+    }
+    SIM_CHECKF(nic->cc_ops != NULL, "no algorithm \"%s\"", config->congestion_control);
+
+    port->strict = (uint8_t)(1u << config->cnp_priority);
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        port->quantum_bytes[p] = nic->header_bytes + (uint32_t)config->mtu_bytes;
+    }
+}
+
+static void host_built(net_node_t *node)
+{
+    nic_host_t *const host = host_of(node);
+    host->nics = sim_alloc_lines(node->port_count * sizeof(*host->nics));
+    for (uint32_t i = 0; i < node->port_count; i++) {
+        nic_init(host, &host->nics[i], &node->ports[i]);
+    }
+}
+
+static void free_qp(const nic_qp_t *qp, void *ctx)
+{
+    (void)ctx;
+    nic__qp_free((nic_qp_t *)(uintptr_t)qp);
+}
+
+static void nic_fini(nic_t *nic)
+{
+    nic_for_each_qp(nic, free_qp, NULL);
+    for (uint32_t i = 0; i < nic->qp_page_count; i++) {
+        sim_free(nic->qp_pages[i]);
+    }
+    sim_free(nic->qp_pages);
+    for (uint32_t i = 0; i < nic->mr_count; i++) {
+        sim_free(nic->mrs[i]);
+    }
+    sim_free(nic->mrs);
+    while (nic->pds != NULL) {
+        nic_pd_t *const pd = nic->pds;
+        nic->pds = pd->next;
+        sim_free(pd);
+    }
+    while (nic->cqs != NULL) {
+        nic_cq_t *const cq = nic->cqs;
+        nic->cqs = cq->next;
+        sim_free(cq->ring);
+        sim_free(cq);
+    }
+    sim_free(nic->cnp_slots);
+}
+
+static void host_destroy(sim_node_t *node)
+{
+    nic_host_t *const host = (nic_host_t *)(void *)node;
+    if (host->nics != NULL) { // not after a failed net_build
+        nic__free_dead(host);
+        for (uint32_t i = 0; i < host->node.port_count; i++) {
+            nic_fini(&host->nics[i]);
+        }
+        sim_free(host->nics);
+    }
+    nic_config_fini(&host->config);
+    net_node_fini(&host->node);
+    sim_free(host);
+}
+
+static const sim_node_ops_t host_ops = {
+    .kind = "host",
+    .run = host_run,
+    .digest = host_digest,
+    .destroy = host_destroy,
+};
+
+net_node_t *nic_host_create(net_t *net, const char *name, const nic_config_t *config)
+{
+    nic_host_t *const host = sim_alloc_lines(sizeof(*host));
+    nic_config_copy(&host->config, config);
+    net_node_init(net, &host->node, NET_NODE_HOST, &host_ops, name, host_built);
+    return &host->node;
+}
+
+// -- finding
+
+uint32_t nic_count(const net_node_t *host)
+{
+    return host_of(host)->node.port_count;
+}
+
+nic_t *nic_at(const net_node_t *host, uint32_t index)
+{
+    SIM_CHECK(index < host->port_count);
+    return &host_of(host)->nics[index];
+}
+
+nic_t *nic_of_interface(const net_t *net, uint32_t interface)
+{
+    const net_port_t *const port = net_interface_port(net, interface);
+    return nic_at(port->node, port->index);
+}
+
+const nic_config_t *nic_get_config(const nic_t *nic)
+{
+    return &nic->host->config;
+}
+
+net_node_t *nic_node(const nic_t *nic)
+{
+    return &nic->host->node;
+}
+
+uint32_t nic_interface(const nic_t *nic)
+{
+    return nic->interface;
+}
+
+const nic_counters_t *nic_get_counters(const nic_t *nic)
+{
+    return &nic->counters;
+}
+
+void nic_on_unknown_qp(nic_t *nic, nic_accept_fn fn, void *ctx)
+{
+    nic->accept = fn;
+    nic->accept_ctx = ctx;
+}

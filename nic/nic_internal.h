@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/nic_internal.h - what the files of nic/ share: the structs of hosts, NICs and queue pairs.
+//
+// The steps of a work request are functions of their own, so that a NIC whose steps cost something
+// has places to put it. In the ideal NIC each takes no time:
+//
+//     sending                                       receiving
+//     nic__doorbell          post to NIC            nic__receive           packet to NIC
+//     nic__fetch_wqe         WQE from host memory   nic__lookup_context    QP number to QP
+//     nic__lookup_context    QP state               nic__write_payload     payload to host memory
+//     nic__read_payload      payload from memory    nic__write_cqe         CQE to host memory
+//     transmit_qp            packet to the port
+//
+// Packet sequence numbers are 64 bits inside and their low 24 bits on the wire. Half-open ranges:
+// una_psn is the first PSN not acknowledged, next_psn the next one to be sent.
+#ifndef NIC_NIC_INTERNAL_H
+#define NIC_NIC_INTERNAL_H
+
+#include "net/port.h"
+#include "nic/host.h"
+
+#define NIC_MESSAGE_BYTES_MAX (UINT64_C(1) << 31)
+// Outstanding PSNs at most: half of the 24-bit space, so that comparisons are unambiguous (9.7.5).
+#define NIC_PSN_WINDOW (UINT64_C(1) << 23)
+#define NIC_QP_PAGE_BITS 6
+#define NIC_QP_PAGE (1u << NIC_QP_PAGE_BITS)
+#define NIC_FOREVER 7 // rnr_retry: no limit
+#define NIC_TTL 64
+
+typedef struct nic_host nic_host_t;
+
+// -- work requests as the NIC keeps them
+
+typedef struct nic_wqe {
+    uint64_t wr_id;
+    uint64_t local_address;
+    uint64_t remote_address; // UD: interface << 32 | QP number
+    uint32_t length;
+    uint32_t lkey;
+    uint32_t rkey; // UD: Q_Key
+    uint32_t immediate;
+    uint32_t end_psn; // first PSN after it, low 32 bits; valid once it began to be sent
+    uint8_t opcode;   // nic_wr_opcode_t
+    uint8_t flags;    // NIC_SEND_ bits
+} nic_wqe_t;
+
+typedef struct nic_recv_wqe {
+    uint64_t wr_id;
+    uint64_t address;
+    uint32_t length;
+    uint32_t lkey;
+} nic_recv_wqe_t;
+
+// A READ being answered.
+typedef struct nic_read {
+    uint64_t next_psn;
+    uint32_t left_bytes;
+    uint32_t msn;
+    bool started;        // its first response is sent
+    bool retransmission; // it repeats an earlier READ
+} nic_read_t;
+
+// What every packet of a QP carries.
+typedef struct nic_path {
+    uint32_t source; // interfaces
+    uint32_t destination;
+    uint32_t flow_hash;
+    uint32_t destination_qp;
+    uint16_t udp_source_port;
+    uint8_t dscp;
+    uint8_t ecn; // of data
+} nic_path_t;
+
+// -- queue pair
+
+enum {
+    NIC_QP_READY = 1 << 0,      // in the ring of its class: it can send a packet now
+    NIC_QP_PACING = 1 << 1,     // waits for pace_timer
+    NIC_QP_PACED = 1 << 2,      // slower than the port
+    NIC_QP_CC_SENT = 1 << 3,    // the algorithm wants to hear of each packet
+    NIC_QP_ACTIVE = 1 << 4,     // the algorithm was started
+    NIC_QP_RNR_WAIT = 1 << 5,   // retry_timer holds back the send queue
+    NIC_QP_SQ_STOPPED = 1 << 6, // the WQE at sq_send failed locally; its error waits for its turn
+    NIC_QP_RECOVERING = 1 << 7, // a READ was issued again and has not progressed yet
+    NIC_QP_TURN = 1 << 8,       // READ responses had the last turn
+    NIC_QP_DEAD = 1 << 9,       // destroyed, memory held until the end of the event
+    NIC_QP_UNRELIABLE = 1 << 10,
+    NIC_QP_CLOSED = 1 << 11, // the send queue does not work: the state is not RTS
+    NIC_QP_READS = 1 << 12,  // READs are to be answered
+};
+
+// Opcode bits of no transport, for QPs that take no packets.
+#define NIC_NO_TRANSPORT 0xff
+
+typedef enum nic_rx_kind { NIC_RX_NONE, NIC_RX_SEND, NIC_RX_WRITE } nic_rx_kind_t;
+
+enum {
+    NIC_RX_NAK_SENT = 1 << 0, // for expected_psn, which has not come since
+    NIC_RX_STOPPED = 1 << 1,  // a fatal NAK waits behind READ responses
+    NIC_RX_HELD = 1 << 2,     // held_aeth waits behind READ responses
+    NIC_RX_READS = 1 << 3,    // there were READs: answers keep to the class of data
+};
+
+struct nic_qp {
+    // line 0: what sending needs
+    nic_qp_t *ready_next; // ring of the class
+    nic_qp_t *ready_previous;
+    nic_wqe_t *sq; // ring of sq_capacity
+    uint64_t next_psn;
+    uint64_t in_flight_bytes; // payload in [una_psn, next_psn)
+    uint64_t window_bytes;
+    uint32_t sq_send;     // WQE being sent; the sq_ indices run freely
+    uint32_t send_offset; // bytes of it sent
+    uint16_t flags;       // NIC_QP_
+    uint16_t mtu_bytes;
+    uint16_t ack_countdown; // packets until the next AckReq
+    uint8_t priority;
+    uint8_t mtu_shift;
+
+    // line 1: what sending and acknowledgements need
+    uint64_t una_psn;
+    uint64_t max_psn;         // first PSN never sent
+    sim_time_t retry_base_ps; // the retransmission timer runs from here
+    uint32_t sq_posted;       // end of the queue
+    uint32_t sq_done;         // oldest WQE not completed
+    uint32_t una_offset;      // bytes of it acknowledged
+    uint32_t sq_capacity;     // power of two, 0 before the first post
+    nic_path_t path;
+    uint8_t retries_used; // without progress
+    uint8_t rnr_retries_used;
+    uint8_t reads_outstanding;
+    uint8_t transport; // ROCE_RC... of the packets it takes; NIC_NO_TRANSPORT
+
+    // line 2: what receiving needs
+    uint64_t expected_psn;
+    net_packet_t *queued_ack; // the last ACK that had to queue: may have left by now
+    uint64_t queued_ack_number;
+    sim_time_t cnp_next_ps; // no CNP before
+    nic_t *nic;
+    uint32_t msn;
+    uint32_t rx_left_bytes; // of the WRITE being received
+    uint32_t rx_bytes;      // of the message, so far
+    uint32_t number;
+    uint16_t rx_mtu_bytes;
+    uint8_t rx_kind;
+    uint8_t rx_flags; // NIC_RX_
+    uint8_t ack_priority;
+    uint8_t queued_ack_class;
+    uint8_t read_count; // READs to answer
+
+    // the rest
+    sim_time_t next_send_ps;
+    uint64_t pace_remainder; // of the division by the rate
+    sim_timer_t pace_timer;
+    sim_timer_t retry_timer; // retransmission; while RNR_WAIT the RNR timer
+    nic_cq_t *send_cq;
+    nic_cq_t *recv_cq;
+    nic_recv_wqe_t *rq;
+    nic_read_t *reads;
+    nic_pd_t *pd;
+    void *ctx;
+    nic_qp_t *next_dead;
+    uint32_t rq_posted;
+    uint32_t rq_done;
+    uint32_t rq_capacity;
+    uint32_t send_wr_max;
+    uint32_t recv_wr_max;
+    uint32_t access;
+    uint32_t qkey;
+    uint32_t first_psn; // sq_psn
+    uint32_t held_psn;
+    uint32_t held_aeth;
+    sim_time_t held_sent_ps;
+    sim_time_t nak_ps;
+    uint8_t state; // nic_qp_state_t
+    uint8_t type;  // nic_qp_type_t
+    uint16_t read_first;
+    uint16_t read_capacity; // power of two, 0 before the first READ
+    uint8_t reads_max;
+    uint8_t retry_count;
+    uint8_t rnr_retry;
+    uint8_t min_rnr_timer;
+    uint8_t timeout;
+    uint8_t reads_accepted_max;
+    uint8_t stopped_status; // nic_wc_status_t of SQ_STOPPED
+    bool sq_sig_all;
+};
+
+static_assert(offsetof(nic_qp_t, una_psn) == SIM_CACHE_LINE, "sending begins in line 0");
+static_assert(offsetof(nic_qp_t, expected_psn) == 2 * SIM_CACHE_LINE, "receiving is line 2");
+static_assert(NIC_PSN_WINDOW * 256 >= NIC_MESSAGE_BYTES_MAX, "any message fits in the PSN window");
+
+// The algorithm's state lies behind the QP.
+#define NIC_QP_BYTES ((sizeof(nic_qp_t) + 15) / 16 * 16)
+static inline nic_cc_t *nic__cc(nic_qp_t *qp)
+{
+    return (nic_cc_t *)(void *)((char *)qp + NIC_QP_BYTES);
+}
+static inline const nic_cc_t *nic__cc_const(const nic_qp_t *qp)
+{
+    return (const nic_cc_t *)(const void *)((const char *)qp + NIC_QP_BYTES);
+}
+static inline nic_qp_t *nic__cc_qp(nic_cc_t *cc)
+{
+    return (nic_qp_t *)(void *)((char *)cc - NIC_QP_BYTES);
+}
+
+// -- protection domains, memory regions, completion queues
+
+struct nic_pd {
+    nic_t *nic;
+    nic_pd_t *next;
+};
+
+struct nic_mr {
+    nic_pd_t *pd;
+    uint64_t address;
+    uint64_t length_bytes;
+    uint32_t access;
+    uint32_t key;
+};
+
+struct nic_cq {
+    nic_t *nic;
+    nic_wc_t *ring;
+    uint32_t ring_capacity; // power of two, grows up to what `capacity` needs
+    uint32_t capacity;
+    uint32_t first;
+    uint32_t count;
+    bool overflowed;
+    nic_cq_fn fn;
+    void *ctx;
+    nic_cq_t *next;
+};
+
+typedef struct nic_cnp_slot {
+    uint32_t interface; // plus 1; 0: free
+    sim_time_t next_ps;
+} nic_cnp_slot_t;
+
+// -- NIC and host
+
+struct nic {
+    net_port_t *port;
+    nic_host_t *host;
+    nic_qp_t ***qp_pages; // by (number - ROCE_QPN_FIRST) >> NIC_QP_PAGE_BITS; NULL: none there
+    uint32_t qp_page_count;
+    uint8_t ready_classes; // classes whose ring is not empty
+    bool kicked;           // in the host's list
+    uint8_t cnp_priority;
+    uint8_t cnp_dscp;
+    uint16_t header_bytes; // of a frame without extension headers, ICRC included
+    uint16_t ack_interval;
+    uint32_t interface;
+    nic_t *next_kicked;
+    nic_qp_t *ready[NET_PRIORITIES]; // who is next
+    nic_counters_t counters;
+    // ACKs, NAKs and CNPs that had to wait, by class: how many came and left.
+    uint64_t queue_pushed[NET_PRIORITIES];
+    uint64_t queue_popped[NET_PRIORITIES];
+    sim_time_t cnp_next_ps; // scope: port
+
+    nic_accept_fn accept;
+    void *accept_ctx;
+    uint32_t next_qp_num;
+    uint32_t qp_page_capacity;
+    nic_mr_t **mrs; // by key >> 8, from 1
+    uint32_t mr_count;
+    size_t mr_capacity;
+    uint32_t mr_free; // no slot before it is free, 0 apart
+    uint32_t mr_generation;
+    nic_pd_t *pds;
+    nic_cq_t *cqs;
+    const nic_cc_ops_t *cc_ops;
+    const void *cc_config;
+    nic_cnp_slot_t *cnp_slots; // scope: destination; open addressing
+    uint32_t cnp_slot_count;
+    uint32_t cnp_slot_capacity;
+    char pad[SIM_CACHE_LINE];
+};
+
+struct nic_host {
+    net_node_t node; // first
+    nic_t *nics;     // port_count of them
+    nic_t *kicked;   // NICs that may have something to send, looked at when the event is over
+    nic_qp_t *dead;  // destroyed QPs, freed when the event is over
+    bool in_event;
+    nic_config_t config;
+};
+
+static inline sim_node_t *nic__node(const nic_t *nic)
+{
+    return &nic->host->node.sim;
+}
+
+static inline uint32_t nic__min(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+// A packet of a QP, complete but for opcode, PSN, payload and extension headers, which take
+// `body_bytes` together (pad included).
+static inline net_packet_t *nic__new_packet(nic_t *nic,
+                                            const nic_qp_t *qp,
+                                            uint8_t priority,
+                                            uint8_t ecn,
+                                            uint32_t body_bytes)
+{
+    const uint32_t bytes = nic->header_bytes + body_bytes;
+    const uint32_t frame_bytes = bytes < NET_FRAME_BYTES_MIN ? NET_FRAME_BYTES_MIN : bytes;
+    net_packet_t *const packet = net_packet_new(&nic->host->node, frame_bytes);
+    *packet = (net_packet_t){
+        .source = qp->path.source,
+        .destination = qp->path.destination,
+        .flow_hash = qp->path.flow_hash,
+        .frame_bytes = (uint16_t)frame_bytes,
+        .udp_source_port = qp->path.udp_source_port,
+        .kind = NET_PACKET_ROCE,
+        .priority = priority,
+        .dscp = qp->path.dscp,
+        .ecn = ecn,
+        .ttl = NIC_TTL,
+        .destination_qp = qp->path.destination_qp,
+        .sent_ps = nic__node(nic)->now_ps,
+    };
+    return packet;
+}
+
+// The local ACK timeout (9.7.6.1.3): the standard allows up to four times this.
+static inline sim_time_t nic__timeout_ps(const nic_qp_t *qp)
+{
+    return UINT64_C(4096000) << qp->timeout;
+}
+
+// How far a wire PSN is from a 64-bit one, within half of the 24-bit space.
+static inline int64_t nic__psn_distance(uint32_t wire_psn, uint64_t psn)
+{
+    return (int32_t)((wire_psn - (uint32_t)psn) << 8) >> 8;
+}
+
+static inline nic_wqe_t *nic__wqe(const nic_qp_t *qp, uint32_t index)
+{
+    return &qp->sq[index & (qp->sq_capacity - 1)];
+}
+
+// The end of a WQE as a 64-bit PSN; `near_psn` is any PSN within 2^31 of it.
+static inline uint64_t nic__wqe_end(const nic_wqe_t *wqe, uint64_t near_psn)
+{
+    return near_psn + (uint64_t)(int64_t)(int32_t)(wqe->end_psn - (uint32_t)near_psn);
+}
+
+// A message of no bytes is one packet.
+static inline uint32_t nic__packet_count(const nic_qp_t *qp, uint32_t length_bytes)
+{
+    return length_bytes == 0 ? 1 : (length_bytes + qp->mtu_bytes - 1) >> qp->mtu_shift;
+}
+
+// host.c
+// Something may be ready to be sent: it will be when this event is over, or when the port is free.
+void nic__kick(nic_t *nic);
+
+// scheduler.c
+void nic__schedule(nic_qp_t *qp); // the QP may have become able to send
+void nic__unschedule(nic_qp_t *qp);
+void nic__transmit(nic_t *nic);                             // the port is free: send what is next
+void nic__send(nic_t *nic, net_packet_t *packet);           // an ACK, NAK or CNP, now or when free
+void nic__pace_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
+
+// requester.c
+bool nic__requester_ready(const nic_qp_t *qp);
+static inline bool nic__can_send(const nic_qp_t *qp)
+{
+    return (qp->flags & NIC_QP_READS) != 0 || nic__requester_ready(qp);
+}
+net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp); // NULL: the WQE failed
+void nic__rewind(nic_qp_t *qp);                             // go back to una_psn
+
+// acknowledge.c
+void nic__receive_ack(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+void nic__receive_read_response(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+void nic__retry_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
+void nic__rest(nic_qp_t *qp); // stops timers if nothing is left to do
+
+// receive.c: takes the packet
+void nic__receive(nic_t *nic, net_packet_t *packet);
+
+// responder.c: RC requests
+void nic__receive_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+net_packet_t *nic__build_response(nic_t *nic, nic_qp_t *qp);
+void nic__responses_sent(nic_qp_t *qp); // the last response of all is on its way
+bool nic__ack_still_queued(const nic_qp_t *qp);
+
+// unreliable.c: UC and UD packets
+void nic__receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+void nic__receive_datagram(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+
+// Frees a packet that reached its end.
+static inline void nic__consume(nic_t *nic, net_packet_t *packet)
+{
+    net_packet_deliver(&nic->host->node, packet);
+}
+
+// completion.c
+// Both may call back into the application: look at NIC_QP_DEAD and the state afterwards.
+void nic__write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc);
+void nic__complete_send(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status);
+
+// memory.c
+bool nic__access_ok(const nic_pd_t *pd,
+                    uint32_t key,
+                    uint64_t address,
+                    uint64_t length_bytes,
+                    uint32_t access);
+
+// qp.c
+nic_qp_t *nic__find_qp(const nic_t *nic, uint32_t number);
+void nic__free_dead(nic_host_t *host);
+void nic__qp_free(nic_qp_t *qp);
+// The oldest work request fails with status, and the QP with it.
+void nic__fail_request(nic_qp_t *qp, nic_wc_status_t status);
+
+// congestion.c
+void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes);
+void nic__cc_sync(nic_qp_t *qp); // after an operation: the QP follows rate and window
+void nic__cc_start(nic_qp_t *qp);
+void nic__cc_stop(nic_qp_t *qp);
+void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes, bool nak);
+
+#endif // NIC_NIC_INTERNAL_H

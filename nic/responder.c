@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/responder.c - the receiving side of a reliable connection: requests in, ACKs and data out.
+//
+// Requests are executed in the order of their PSNs and answered in that order too. READs are
+// answered at the pace the port and the QP's rate allow, so what follows a READ waits for its last
+// response: at most one acknowledgement does, because a later one says all an earlier one did.
+// Likewise an ACK that waits for the port is brought up to date rather than followed by another.
+// Source: IBA vol. 1, 9.7.4 (responder), 9.7.5.1 (AETH, MSN), 9.9.3 (responder's errors).
+#include "nic/nic_internal.h"
+
+typedef enum verdict {
+    VERDICT_OK,
+    VERDICT_NOT_READY,  // no receive posted
+    VERDICT_INVALID,    // NAK invalid request
+    VERDICT_ACCESS,     // NAK remote access error
+    VERDICT_OPERATION,  // NAK remote operational error: a receive's own memory
+    VERDICT_LOCAL_SIZE, // the message is longer than its receive
+} verdict_t;
+
+enum { IS_SEND = 1, IS_WRITE = 2, IS_FIRST = 4, IS_LAST = 8, HAS_IMM = 16, IS_READ = 32 };
+
+static const uint8_t operations[32] = {
+    [ROCE_SEND_FIRST] = IS_SEND | IS_FIRST,
+    [ROCE_SEND_MIDDLE] = IS_SEND,
+    [ROCE_SEND_LAST] = IS_SEND | IS_LAST,
+    [ROCE_SEND_LAST_IMM] = IS_SEND | IS_LAST | HAS_IMM,
+    [ROCE_SEND_ONLY] = IS_SEND | IS_FIRST | IS_LAST,
+    [ROCE_SEND_ONLY_IMM] = IS_SEND | IS_FIRST | IS_LAST | HAS_IMM,
+    [ROCE_WRITE_FIRST] = IS_WRITE | IS_FIRST,
+    [ROCE_WRITE_MIDDLE] = IS_WRITE,
+    [ROCE_WRITE_LAST] = IS_WRITE | IS_LAST,
+    [ROCE_WRITE_LAST_IMM] = IS_WRITE | IS_LAST | HAS_IMM,
+    [ROCE_WRITE_ONLY] = IS_WRITE | IS_FIRST | IS_LAST,
+    [ROCE_WRITE_ONLY_IMM] = IS_WRITE | IS_FIRST | IS_LAST | HAS_IMM,
+    [ROCE_READ_REQUEST] = IS_READ | IS_FIRST | IS_LAST,
+};
+
+// -- answers
+
+static inline uint32_t ack_aeth(uint32_t msn)
+{
+    return (uint32_t)(ROCE_SYNDROME_ACK | ROCE_CREDITS_NOT_USED) << 24 | (msn & ROCE_PSN_MASK);
+}
+
+static inline bool is_ack(uint32_t aeth)
+{
+    return aeth >> 29 == 0;
+}
+
+bool nic__ack_still_queued(const nic_qp_t *qp)
+{
+    return qp->queued_ack != NULL &&
+           qp->queued_ack_number >= qp->nic->queue_popped[qp->queued_ack_class];
+}
+
+static void send_answer(nic_qp_t *qp, uint32_t psn, uint32_t aeth, sim_time_t sent_ps)
+{
+    nic_t *const nic = qp->nic;
+    if (is_ack(aeth) && nic__ack_still_queued(qp)) {
+        qp->queued_ack->psn = psn;
+        qp->queued_ack->aeth = aeth;
+        qp->queued_ack->sent_ps = sent_ps;
+        return;
+    }
+    // Where READs are answered too, one class keeps the order.
+    const uint8_t class = (qp->rx_flags & NIC_RX_READS) == 0 ? qp->ack_priority : qp->priority;
+    net_packet_t *const packet = nic__new_packet(nic, qp, class, NET_ECN_NOT_ECT, ROCE_AETH_BYTES);
+    packet->opcode = ROCE_ACKNOWLEDGE;
+    packet->psn = psn;
+    packet->aeth = aeth;
+    packet->sent_ps = sent_ps;
+    const uint64_t number = nic->queue_pushed[class];
+    nic__send(nic, packet);
+    // A later ACK must not overtake a NAK: it does not merge with what is before one.
+    const bool queued = nic->queue_pushed[class] != number;
+    qp->queued_ack = queued && is_ack(aeth) ? packet : NULL;
+    qp->queued_ack_number = number;
+    qp->queued_ack_class = class;
+}
+
+// Answers now, or after the READs before it.
+static inline void answer(nic_qp_t *qp, uint32_t psn, uint32_t aeth, sim_time_t sent_ps)
+{
+    if (SIM_UNLIKELY(qp->read_count != 0)) {
+        qp->rx_flags |= NIC_RX_HELD;
+        qp->held_psn = psn;
+        qp->held_aeth = aeth;
+        qp->held_sent_ps = sent_ps;
+        return;
+    }
+    send_answer(qp, psn, aeth, sent_ps);
+}
+
+// Everything before expected_psn is acknowledged.
+static inline void acknowledge(nic_qp_t *qp, sim_time_t sent_ps)
+{
+    const uint32_t psn = (uint32_t)(qp->expected_psn - 1) & ROCE_PSN_MASK;
+    answer(qp, psn, ack_aeth(qp->msn), sent_ps);
+}
+
+static void refuse(nic_qp_t *qp, uint32_t syndrome, sim_time_t sent_ps)
+{
+    const uint32_t psn = (uint32_t)qp->expected_psn & ROCE_PSN_MASK;
+    answer(qp, psn, syndrome << 24 | (qp->msn & ROCE_PSN_MASK), sent_ps);
+}
+
+// After its NAK nothing is accepted any more; the QP fails when the NAK is out (9.9.3).
+static void refuse_for_good(nic_qp_t *qp, uint32_t code, sim_time_t sent_ps)
+{
+    refuse(qp, ROCE_SYNDROME_NAK | code, sent_ps);
+    qp->rx_flags |= NIC_RX_STOPPED;
+}
+
+static void fail_when_answered(nic_qp_t *qp)
+{
+    if ((qp->rx_flags & NIC_RX_STOPPED) != 0 && qp->read_count == 0) {
+        nic_qp_to_error(qp);
+    }
+}
+
+// -- receives
+
+static inline bool receive_posted(const nic_qp_t *qp)
+{
+    return qp->rq_done != qp->rq_posted;
+}
+
+static inline const nic_recv_wqe_t *oldest_receive(const nic_qp_t *qp)
+{
+    return &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
+}
+
+// -- checking a request that is in order
+
+static verdict_t begin_send(nic_qp_t *qp)
+{
+    if (!receive_posted(qp)) {
+        return VERDICT_NOT_READY;
+    }
+    const nic_recv_wqe_t *const receive = oldest_receive(qp);
+    if (!nic__access_ok(qp->pd,
+                        receive->lkey,
+                        receive->address,
+                        receive->length,
+                        NIC_ACCESS_LOCAL_WRITE)) {
+        return VERDICT_OPERATION;
+    }
+    qp->rx_bytes = 0;
+    return VERDICT_OK;
+}
+
+static verdict_t begin_write(nic_qp_t *qp, const net_packet_t *packet)
+{
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    if (aside->reth.length > NIC_MESSAGE_BYTES_MAX) {
+        return VERDICT_INVALID;
+    }
+    if ((qp->access & NIC_ACCESS_REMOTE_WRITE) == 0 || !nic__access_ok(qp->pd,
+                                                                       aside->reth.rkey,
+                                                                       aside->reth.address,
+                                                                       aside->reth.length,
+                                                                       NIC_ACCESS_REMOTE_WRITE)) {
+        return VERDICT_ACCESS;
+    }
+    qp->rx_left_bytes = aside->reth.length;
+    qp->rx_bytes = 0;
+    return VERDICT_OK;
+}
+
+// Payload sizes: full but for the last packet of a message, and together what was announced.
+static inline verdict_t check_payload(const nic_qp_t *qp,
+                                      const net_packet_t *packet,
+                                      uint32_t operation)
+{
+    const uint32_t bytes = packet->payload_bytes;
+    if ((operation & IS_LAST) == 0
+            ? bytes != qp->rx_mtu_bytes
+            : bytes > qp->rx_mtu_bytes || (bytes == 0 && !(operation & IS_FIRST))) {
+        return VERDICT_INVALID;
+    }
+    if ((operation & IS_WRITE) != 0) {
+        const bool fits =
+            (operation & IS_LAST) != 0 ? bytes == qp->rx_left_bytes : bytes < qp->rx_left_bytes;
+        return fits ? VERDICT_OK : VERDICT_INVALID;
+    }
+    return qp->rx_bytes + bytes <= oldest_receive(qp)->length ? VERDICT_OK : VERDICT_LOCAL_SIZE;
+}
+
+static verdict_t check_request(nic_qp_t *qp, const net_packet_t *packet, uint32_t operation)
+{
+    const nic_rx_kind_t kind = (operation & IS_SEND) != 0 ? NIC_RX_SEND : NIC_RX_WRITE;
+    if (SIM_LIKELY((operation & IS_FIRST) == 0)) {
+        if (qp->rx_kind != kind) {
+            return VERDICT_INVALID;
+        }
+    } else {
+        if (qp->rx_kind != NIC_RX_NONE) {
+            return VERDICT_INVALID;
+        }
+        const verdict_t verdict = kind == NIC_RX_SEND ? begin_send(qp) : begin_write(qp, packet);
+        if (verdict != VERDICT_OK) {
+            return verdict;
+        }
+    }
+    const verdict_t verdict = check_payload(qp, packet, operation);
+    if (verdict != VERDICT_OK) {
+        return verdict;
+    }
+    if ((operation & (HAS_IMM | IS_WRITE)) == (HAS_IMM | IS_WRITE) && !receive_posted(qp)) {
+        return VERDICT_NOT_READY;
+    }
+    return VERDICT_OK;
+}
+
+static void reject(nic_t *nic, nic_qp_t *qp, verdict_t verdict, sim_time_t sent_ps)
+{
+    switch (verdict) {
+    case VERDICT_NOT_READY:
+        nic->counters.out_of_buffer++;
+        qp->rx_flags |= NIC_RX_NAK_SENT;
+        qp->nak_ps = nic__node(nic)->now_ps;
+        refuse(qp, (uint32_t)ROCE_SYNDROME_RNR_NAK | qp->min_rnr_timer, sent_ps);
+        break;
+    case VERDICT_LOCAL_SIZE:
+    case VERDICT_OPERATION: {
+        // The receive itself fails, then the QP.
+        const bool size = verdict == VERDICT_LOCAL_SIZE;
+        const nic_wc_t wc = {
+            .wr_id = oldest_receive(qp)->wr_id,
+            .status = size ? NIC_WC_LOC_LEN_ERR : NIC_WC_LOC_PROT_ERR,
+            .opcode = NIC_WC_RECV,
+            .qp_num = qp->number,
+        };
+        nic->counters.resp_local_length_error += size;
+        qp->rq_done++;
+        refuse_for_good(qp, size ? ROCE_NAK_INVALID_REQUEST : ROCE_NAK_REMOTE_OPERATION, sent_ps);
+        nic__write_cqe(qp, qp->recv_cq, &wc);
+        break;
+    }
+    case VERDICT_ACCESS:
+        refuse_for_good(qp, ROCE_NAK_REMOTE_ACCESS, sent_ps);
+        break;
+    case VERDICT_INVALID:
+    case VERDICT_OK:
+        refuse_for_good(qp, ROCE_NAK_INVALID_REQUEST, sent_ps);
+        break;
+    }
+    fail_when_answered(qp);
+}
+
+// -- executing it
+
+// The payload goes to host memory: nothing in the ideal NIC.
+static inline void nic__write_payload(nic_t *nic, uint32_t bytes)
+{
+    nic->counters.rx_data_bytes += bytes;
+}
+
+// A message that uses up a receive has arrived whole.
+static void complete_receive(nic_qp_t *qp, uint32_t operation, uint32_t immediate)
+{
+    const nic_recv_wqe_t receive = *oldest_receive(qp);
+    qp->rq_done++;
+    const nic_wc_t wc = {
+        .wr_id = receive.wr_id,
+        .status = NIC_WC_SUCCESS,
+        .opcode = (operation & IS_SEND) != 0 ? NIC_WC_RECV : NIC_WC_RECV_RDMA_WITH_IMM,
+        .byte_len = qp->rx_bytes,
+        .imm_data = immediate,
+        .qp_num = qp->number,
+        .wc_flags = (operation & HAS_IMM) != 0 ? NIC_WC_WITH_IMM : 0,
+    };
+    nic__write_cqe(qp, qp->recv_cq, &wc);
+}
+
+static void receive_message(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, uint32_t operation)
+{
+    // What is still wanted of the packet when it is gone.
+    const bool ack_request = packet->ack_request;
+    const sim_time_t sent_ps = packet->retransmission ? 0 : packet->sent_ps;
+    const uint32_t bytes = packet->payload_bytes;
+    const uint32_t immediate = (operation & HAS_IMM) != 0 ? net_packet_aside(packet)->immediate : 0;
+
+    const verdict_t verdict = check_request(qp, packet, operation);
+    nic__consume(nic, packet);
+    if (SIM_UNLIKELY(verdict != VERDICT_OK)) {
+        reject(nic, qp, verdict, sent_ps);
+        return;
+    }
+    const bool last = (operation & IS_LAST) != 0;
+    nic__write_payload(nic, bytes);
+    sim_progress(nic__node(nic));
+    qp->rx_left_bytes -= bytes;
+    qp->rx_bytes += bytes;
+    qp->rx_kind = last ? NIC_RX_NONE : ((operation & IS_SEND) != 0 ? NIC_RX_SEND : NIC_RX_WRITE);
+    qp->rx_flags &= (uint8_t)~NIC_RX_NAK_SENT;
+    qp->expected_psn++;
+    qp->msn += last;
+    if (ack_request) {
+        acknowledge(qp, sent_ps);
+    }
+    if (last && (operation & (IS_SEND | HAS_IMM)) != 0) {
+        complete_receive(qp, operation, immediate);
+    }
+}
+
+// -- READ
+
+static nic_read_t *read_at(const nic_qp_t *qp, uint32_t index)
+{
+    return &qp->reads[(uint32_t)(qp->read_first + index) & (qp->read_capacity - 1u)];
+}
+
+static void grow_reads(nic_qp_t *qp)
+{
+    const uint32_t capacity = qp->read_capacity == 0 ? 1 : qp->read_capacity * 2u;
+    nic_read_t *const ring = sim_alloc_array(capacity, sizeof(*ring));
+    for (uint32_t i = 0; i < qp->read_count; i++) {
+        ring[i] = *read_at(qp, i);
+    }
+    sim_free(qp->reads);
+    qp->reads = ring;
+    qp->read_capacity = (uint16_t)capacity;
+    qp->read_first = 0;
+}
+
+static void add_read(nic_qp_t *qp, const nic_read_t *read)
+{
+    if (qp->read_count == qp->read_capacity) {
+        grow_reads(qp);
+    }
+    *read_at(qp, qp->read_count) = *read;
+    qp->read_count++;
+    qp->flags |= NIC_QP_READS;
+    qp->rx_flags |= NIC_RX_READS;
+    if ((qp->flags & NIC_QP_ACTIVE) == 0) {
+        nic__cc_start(qp);
+    }
+    nic__schedule(qp);
+}
+
+static verdict_t check_read(const nic_qp_t *qp, const net_packet_t *packet)
+{
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    if (qp->rx_kind != NIC_RX_NONE || qp->read_count >= qp->reads_accepted_max ||
+        aside->reth.length > NIC_MESSAGE_BYTES_MAX) {
+        return VERDICT_INVALID;
+    }
+    if ((qp->access & NIC_ACCESS_REMOTE_READ) == 0 || !nic__access_ok(qp->pd,
+                                                                      aside->reth.rkey,
+                                                                      aside->reth.address,
+                                                                      aside->reth.length,
+                                                                      NIC_ACCESS_REMOTE_READ)) {
+        return VERDICT_ACCESS;
+    }
+    return VERDICT_OK;
+}
+
+static void receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    const verdict_t verdict = check_read(qp, packet);
+    const sim_time_t sent_ps = packet->retransmission ? 0 : packet->sent_ps;
+    const uint32_t length = net_packet_aside(packet)->reth.length;
+    nic__consume(nic, packet);
+    if (verdict != VERDICT_OK) {
+        reject(nic, qp, verdict, sent_ps);
+        return;
+    }
+    const nic_read_t read = {
+        .next_psn = qp->expected_psn,
+        .left_bytes = length,
+        .msn = ++qp->msn,
+    };
+    qp->rx_flags &= (uint8_t)~NIC_RX_NAK_SENT;
+    qp->expected_psn += nic__packet_count(qp, length);
+    sim_progress(nic__node(nic));
+    add_read(qp, &read);
+}
+
+// A READ asked again replaces itself and what was to be answered after it: the requester went back
+// to it and sends all of that again (9.7.5.1.2).
+static void repeat_read(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
+{
+    if ((qp->access & NIC_ACCESS_REMOTE_READ) == 0) {
+        return;
+    }
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    const uint32_t length = aside->reth.length;
+    if (length > NIC_MESSAGE_BYTES_MAX || psn + nic__packet_count(qp, length) > qp->expected_psn ||
+        !nic__access_ok(qp->pd,
+                        aside->reth.rkey,
+                        aside->reth.address,
+                        length,
+                        NIC_ACCESS_REMOTE_READ)) {
+        return; // not a repetition of anything executed: discarded
+    }
+    while (qp->read_count > 0) {
+        const nic_read_t *const newest = read_at(qp, qp->read_count - 1u);
+        if (newest->next_psn + nic__packet_count(qp, newest->left_bytes) <= psn) {
+            break;
+        }
+        qp->read_count--;
+    }
+    if ((qp->rx_flags & NIC_RX_HELD) != 0 && is_ack(qp->held_aeth)) {
+        qp->rx_flags &= (uint8_t)~NIC_RX_HELD;
+    }
+    if (qp->read_count >= qp->reads_accepted_max) {
+        return;
+    }
+    const nic_read_t read = {
+        .next_psn = psn,
+        .left_bytes = length,
+        .msn = qp->msn,
+        .retransmission = true,
+    };
+    add_read(qp, &read);
+}
+
+// The last response is out: what waited behind the READs may follow.
+static void release_held(nic_qp_t *qp)
+{
+    if ((qp->rx_flags & NIC_RX_HELD) == 0) {
+        return;
+    }
+    qp->rx_flags &= (uint8_t)~NIC_RX_HELD;
+    send_answer(qp, qp->held_psn, qp->held_aeth, qp->held_sent_ps);
+}
+
+net_packet_t *nic__build_response(nic_t *nic, nic_qp_t *qp)
+{
+    nic_read_t *const read = read_at(qp, 0);
+    const bool first = !read->started;
+    const bool last = read->left_bytes <= qp->mtu_bytes;
+    const uint32_t payload_bytes = last ? read->left_bytes : qp->mtu_bytes;
+    const uint32_t aeth_bytes = first || last ? ROCE_AETH_BYTES : 0;
+    net_packet_t *const packet = nic__new_packet(nic,
+                                                 qp,
+                                                 qp->priority,
+                                                 qp->path.ecn,
+                                                 aeth_bytes + ((payload_bytes + 3) & ~3u));
+    packet->opcode = first ? (last ? ROCE_READ_RESPONSE_ONLY : ROCE_READ_RESPONSE_FIRST)
+                           : (last ? ROCE_READ_RESPONSE_LAST : ROCE_READ_RESPONSE_MIDDLE);
+    packet->payload_bytes = (uint16_t)payload_bytes;
+    packet->psn = (uint32_t)read->next_psn & ROCE_PSN_MASK;
+    packet->aeth = ack_aeth(read->msn);
+    if (read->retransmission) {
+        packet->retransmission = true;
+        nic->counters.retransmitted_packets++;
+    }
+    read->started = true;
+    read->next_psn++;
+    read->left_bytes -= payload_bytes;
+    if (last) {
+        qp->read_first = (uint16_t)((qp->read_first + 1) & (qp->read_capacity - 1));
+        if (--qp->read_count == 0) {
+            qp->flags &= (uint16_t)~NIC_QP_READS;
+        }
+    }
+    return packet;
+}
+
+void nic__responses_sent(nic_qp_t *qp)
+{
+    release_held(qp);
+    nic__rest(qp);
+    fail_when_answered(qp);
+}
+
+// -- reception
+
+static void receive_ahead(nic_t *nic, nic_qp_t *qp, sim_time_t sent_ps)
+{
+    nic->counters.out_of_sequence++;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const sim_time_t interval_ps = nic->host->config.nak_interval_ps;
+    if ((qp->rx_flags & NIC_RX_NAK_SENT) != 0 &&
+        (interval_ps == 0 || now_ps < qp->nak_ps + interval_ps)) {
+        return;
+    }
+    qp->rx_flags |= NIC_RX_NAK_SENT;
+    qp->nak_ps = now_ps;
+    refuse(qp, (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE, sent_ps);
+}
+
+static void receive_again(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
+{
+    nic->counters.duplicate_request++;
+    if (packet->opcode == ROCE_READ_REQUEST) {
+        repeat_read(qp, packet, psn);
+    } else if (packet->ack_request) {
+        acknowledge(qp, 0);
+    }
+}
+
+void nic__receive_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    if (SIM_UNLIKELY((qp->rx_flags & NIC_RX_STOPPED) != 0)) {
+        nic__consume(nic, packet);
+        return;
+    }
+    const int64_t distance = nic__psn_distance(packet->psn, qp->expected_psn);
+    if (SIM_UNLIKELY(distance != 0)) {
+        const sim_time_t sent_ps = packet->retransmission ? 0 : packet->sent_ps;
+        if (distance < 0) {
+            receive_again(nic, qp, packet, qp->expected_psn + (uint64_t)distance);
+        }
+        nic__consume(nic, packet);
+        if (distance > 0) {
+            receive_ahead(nic, qp, sent_ps);
+        }
+        return;
+    }
+    const uint32_t operation = operations[packet->opcode & ROCE_OPERATION_MASK];
+    if (SIM_LIKELY((operation & (IS_SEND | IS_WRITE)) != 0)) {
+        receive_message(nic, qp, packet, operation);
+    } else if (operation != 0) {
+        receive_read(nic, qp, packet);
+    } else {
+        nic__consume(nic, packet);
+        refuse_for_good(qp, ROCE_NAK_INVALID_REQUEST, 0);
+        fail_when_answered(qp);
+    }
+}
