@@ -559,6 +559,12 @@ uint64_t net_switch_buffer_bytes(const net_node_t *node)
     return to_const_switch(node)->held_bytes;
 }
 
+uint64_t net_switch_headroom_limit_bytes(const net_node_t *node, uint32_t port)
+{
+    SIM_CHECK(port < node->port_count);
+    return to_const_switch(node)->ingress[port].headroom_limit;
+}
+
 uint64_t net_switch_headroom_used_bytes(const net_node_t *node)
 {
     const net_switch_t *const sw = to_const_switch(node);

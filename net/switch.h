@@ -61,6 +61,8 @@ SIM_MUST_CHECK sim_err_t net_switch_check(const net_node_t *node, sim_message_t 
 // Buffer use now: all bytes held, and the part in headroom.
 uint64_t net_switch_buffer_bytes(const net_node_t *node);
 uint64_t net_switch_headroom_used_bytes(const net_node_t *node);
+// After net_build: headroom of each lossless class of the port, as given or computed.
+uint64_t net_switch_headroom_limit_bytes(const net_node_t *node, uint32_t port);
 // Ingress accounting of one (port, class).
 uint64_t net_switch_ingress_bytes(const net_node_t *node, uint32_t port, uint32_t priority);
 
