@@ -171,6 +171,7 @@ struct nic_qp {
     uint32_t held_psn;
     uint32_t held_aeth;
     sim_time_t held_sent_ps;
+    uint64_t retransmitted_packets;
     sim_time_t nak_ps;
     uint8_t state; // nic_qp_state_t
     uint8_t type;  // nic_qp_type_t

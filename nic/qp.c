@@ -102,7 +102,6 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
     made->recv_wr_max = attr->max_recv_wr;
     made->sq_sig_all = attr->sq_sig_all;
     made->ctx = attr->ctx;
-    made->access = 0;
     sim_timer_init(&made->pace_timer, nic__pace_fired);
     sim_timer_init(&made->retry_timer, nic__retry_fired);
     nic__cc(made)->ops = nic->cc_ops;
@@ -471,6 +470,16 @@ nic_t *nic_qp_nic(const nic_qp_t *qp)
 uint32_t nic_qp_flow_hash(const nic_qp_t *qp)
 {
     return qp->path.flow_hash;
+}
+
+uint32_t nic_qp_rq_psn(const nic_qp_t *qp)
+{
+    return (uint32_t)qp->expected_psn & ROCE_PSN_MASK;
+}
+
+uint64_t nic_qp_retransmitted_packets(const nic_qp_t *qp)
+{
+    return qp->retransmitted_packets;
 }
 
 bool nic_qp_quiet(const nic_qp_t *qp)

@@ -190,11 +190,12 @@ static inline void note_sent(nic_t *nic, nic_qp_t *qp, uint64_t end_psn)
     }
 }
 
-static inline void count_retransmission(nic_t *nic, const nic_qp_t *qp, net_packet_t *packet)
+static inline void count_retransmission(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     if (SIM_UNLIKELY(qp->next_psn < qp->max_psn)) {
         packet->retransmission = true;
         nic->counters.retransmitted_packets++;
+        qp->retransmitted_packets++;
     }
 }
 

@@ -446,6 +446,7 @@ net_packet_t *nic__build_response(nic_t *nic, nic_qp_t *qp)
     if (read->retransmission) {
         packet->retransmission = true;
         nic->counters.retransmitted_packets++;
+        qp->retransmitted_packets++;
     }
     read->started = true;
     read->next_psn++;
