@@ -22,6 +22,20 @@ typedef struct sim__shown {
 } sim__shown_t;
 sim__shown_t sim__show(sim__span_t span);
 
+#define SIM__PLACES_MAX 19 // decimals whose digits fit 64 bits
+
+typedef struct sim__decimal {
+    uint64_t whole;
+    uint64_t fraction; // in units of 10^-places
+    unsigned places;   // without trailing zeros; at most SIM__PLACES_MAX, the rest is cut off
+    bool overflow;     // the whole part exceeds 64 bits
+    bool too_fine;     // places were cut off
+} sim__decimal_t;
+
+// Reads digits, or digits '.' digits, from the front of span. False if it does not begin so.
+bool sim__take_decimal(sim__span_t *span, sim__decimal_t *decimal);
+uint64_t sim__power_of_ten(unsigned exponent); // at most SIM__PLACES_MAX
+
 // What a number counts: its units and the words for it.
 typedef struct sim__measure sim__measure_t;
 extern const sim__measure_t sim__measure_bytes;

@@ -160,17 +160,7 @@ sim__shown_t sim__show(sim__span_t span)
 
 // -- decimals
 
-#define PLACES_MAX 19 // decimals whose digits fit 64 bits
-
-typedef struct decimal {
-    uint64_t whole;
-    uint64_t fraction; // in units of 10^-places
-    unsigned places;   // without trailing zeros
-    bool overflow;     // the whole part exceeds 64 bits
-    bool too_fine;     // more than PLACES_MAX places
-} decimal_t;
-
-static uint64_t power_of_ten(unsigned exponent)
+uint64_t sim__power_of_ten(unsigned exponent)
 {
     uint64_t power = 1;
     for (unsigned i = 0; i < exponent; ++i) {
@@ -179,11 +169,10 @@ static uint64_t power_of_ten(unsigned exponent)
     return power;
 }
 
-// Reads digits, or digits '.' digits, from the front of span. False if it does not begin so.
-static bool take_decimal(sim__span_t *span, decimal_t *decimal)
+bool sim__take_decimal(sim__span_t *span, sim__decimal_t *decimal)
 {
     const char *at = span->begin;
-    *decimal = (decimal_t){0};
+    *decimal = (sim__decimal_t){0};
     if (at == span->end || !is_digit(*at)) {
         return false;
     }
@@ -204,8 +193,11 @@ static bool take_decimal(sim__span_t *span, decimal_t *decimal)
         while (last > first && last[-1] == '0') {
             --last;
         }
-        decimal->too_fine = last - first > PLACES_MAX;
-        for (const char *digit = first; digit < last && !decimal->too_fine; ++digit) {
+        if (last - first > SIM__PLACES_MAX) {
+            decimal->too_fine = true;
+            last = first + SIM__PLACES_MAX;
+        }
+        for (const char *digit = first; digit < last; ++digit) {
             decimal->fraction = decimal->fraction * 10 + (uint64_t)(*digit - '0');
             ++decimal->places;
         }
@@ -260,7 +252,7 @@ static uint64_t find_scale(const sim__measure_t *measure, sim__span_t span)
 }
 
 // decimal * scale, which must be whole and at most SIM__NUMBER_MAX.
-static sim_err_t apply_scale(const decimal_t *decimal, uint64_t scale, uint64_t *number)
+static sim_err_t apply_scale(const sim__decimal_t *decimal, uint64_t scale, uint64_t *number)
 {
     if (decimal->overflow) {
         return SIM_ERR_RANGE;
@@ -268,7 +260,7 @@ static sim_err_t apply_scale(const decimal_t *decimal, uint64_t scale, uint64_t 
     if (decimal->too_fine) {
         return SIM_ERR_INVALID;
     }
-    const uint64_t places = power_of_ten(decimal->places);
+    const uint64_t places = sim__power_of_ten(decimal->places);
     const u128 fraction = (u128)decimal->fraction * scale;
     if (fraction % places != 0) {
         return SIM_ERR_INVALID;
@@ -287,11 +279,11 @@ sim_err_t sim__parse_number(const sim__measure_t *measure,
                             sim_message_t *message)
 {
     const sim__span_t all = span;
-    decimal_t decimal;
+    sim__decimal_t decimal;
     if (is_negative(span)) {
         return fail_at(message, SIM_ERR_RANGE, all, "is negative", measure->expected);
     }
-    if (!take_decimal(&span, &decimal)) {
+    if (!sim__take_decimal(&span, &decimal)) {
         return fail_noun(message, all, measure->noun, measure->expected);
     }
     uint64_t scale = 1;
@@ -379,20 +371,20 @@ static bool reduce_ratio(u128 num, u128 den, sim_ratio_t *ratio)
 sim_err_t sim__parse_ratio(sim__span_t span, sim_ratio_t *ratio, sim_message_t *message)
 {
     const sim__span_t all = span;
-    decimal_t decimal;
+    sim__decimal_t decimal;
     if (is_negative(span)) {
         return fail_at(message, SIM_ERR_RANGE, all, "is negative", ratio_expected);
     }
-    if (!take_decimal(&span, &decimal)) {
+    if (!sim__take_decimal(&span, &decimal)) {
         return fail_noun(message, all, "a ratio", ratio_expected);
     }
     bool fits = !decimal.overflow && !decimal.too_fine;
-    const u128 places = power_of_ten(decimal.places);
+    const u128 places = sim__power_of_ten(decimal.places);
     u128 den = places;
     if (span.begin < span.end && *span.begin == '/' && decimal.places == 0) {
         ++span.begin;
-        decimal_t divisor;
-        if (!take_decimal(&span, &divisor) || divisor.places != 0 || divisor.too_fine) {
+        sim__decimal_t divisor;
+        if (!sim__take_decimal(&span, &divisor) || divisor.places != 0 || divisor.too_fine) {
             return fail_noun(message, all, "a ratio", ratio_expected);
         }
         fits = fits && !divisor.overflow;
@@ -458,8 +450,8 @@ char *sim__format_number(const sim__measure_t *measure, uint64_t number)
 // ratio as a decimal, or NULL if that never ends or needs too many digits.
 static char *format_decimal(sim_ratio_t ratio)
 {
-    for (unsigned places = 0; places < PLACES_MAX; ++places) {
-        const uint64_t power = power_of_ten(places);
+    for (unsigned places = 0; places < SIM__PLACES_MAX; ++places) {
+        const uint64_t power = sim__power_of_ten(places);
         if ((u128)ratio.num * power % ratio.den != 0) {
             continue;
         }

@@ -55,8 +55,8 @@ static uint64_t atanh_factor_q63(uint64_t square_q64)
 {
     const uint64_t one_q63 = UINT64_C(1) << 63;
     uint64_t sum_q63 = one_q63 / 27;
-    for (uint64_t odd = 25; odd >= 1; odd -= 2) {
-        sum_q63 = one_q63 / odd + (uint64_t)(((u128)square_q64 * sum_q63) >> 64);
+    for (uint64_t odd = 27; odd > 1; odd -= 2) {
+        sum_q63 = one_q63 / (odd - 2) + (uint64_t)(((u128)square_q64 * sum_q63) >> 64);
     }
     return sum_q63;
 }

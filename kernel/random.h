@@ -33,7 +33,8 @@ static inline uint64_t sim_random_u64(sim_random_t *random)
 // Uniform in [0, limit), limit >= 1, without modulo bias.
 uint64_t sim_random_below(sim_random_t *random, uint64_t limit);
 
-// True with probability ratio (num >= den: always; num == 0: never), drawing one number.
+// True with probability ratio, exactly (num >= den: always; num == 0: never). Draws one number, and
+// another with probability below den / 2^64.
 bool sim_random_chance(sim_random_t *random, sim_ratio_t ratio);
 
 // Exponentially distributed with the given mean (1 .. 2^56), rounded to the nearest integer:
@@ -43,7 +44,8 @@ uint64_t sim_random_exponential(sim_random_t *random, uint64_t mean);
 // Shuffles 0..count-1 into order (Fisher-Yates).
 void sim_random_permutation(sim_random_t *random, uint32_t *order, uint32_t count);
 
-// A permutation without fixed points: order[i] != i for every i; count >= 2.
+// A permutation without fixed points: order[i] != i for every i; count >= 2. Uniform over all of
+// them; takes about e shuffles, and 1000 without success (probability below 10^-176) are a bug.
 void sim_random_derangement(sim_random_t *random, uint32_t *order, uint32_t count);
 
 // -- empirical distributions
@@ -56,20 +58,39 @@ typedef struct sim_cdf_point {
 } sim_cdf_point_t;
 #define SIM_CDF_ONE UINT64_C(1000000000000) // 10^12: percents with ten decimals are exact
 
-// Copies points (count >= 1; the last probability must be SIM_CDF_ONE). Values between points are
-// interpolated linearly; a first point with probability above zero is an atom at its value.
-// Free with sim_cdf_destroy.
+#define SIM_CDF_VALUE_MAX ((UINT64_C(1) << 48) - 1)
+
+// Copies points (count >= 1; the last probability must be SIM_CDF_ONE; no value is above
+// SIM_CDF_VALUE_MAX). Values between points are interpolated linearly; a first point with
+// probability above zero is an atom at its value. A step, such as 30 % of 4096 and nothing near, is
+// two points: 4095 and 4096. Free with sim_cdf_destroy.
 SIM_MUST_CHECK sim_err_t sim_cdf_create(const sim_cdf_point_t *points,
                                         size_t count,
                                         sim_cdf_t **cdf,
                                         sim_message_t *message);
-void sim_cdf_destroy(sim_cdf_t *cdf);
-uint64_t sim_cdf_draw(const sim_cdf_t *cdf, sim_random_t *random); // at least 1
-// Mean in units of 1 / 2^16 of the value's unit, exact to that unit.
+void sim_cdf_destroy(sim_cdf_t *cdf); // NULL is allowed
+
+// The same from text: lines `value cumulative`, the latter in percent or as a fraction, which the
+// last line says by being 100 or 1. Blank lines and what follows a # are skipped. Numbers are exact
+// decimals; probabilities finer than 1 / SIM_CDF_ONE are rounded to it. On an error the message
+// begins "line 3 column 7: ". The format in full: docs/formats/flow-sizes.md.
+SIM_MUST_CHECK sim_err_t sim_cdf_parse(const char *text,
+                                       size_t size_bytes,
+                                       sim_cdf_t **cdf,
+                                       sim_message_t *message);
+
+// A whole number, at least 1, of which the part up to each point's value has exactly the point's
+// probability; draws as sim_random_below.
+uint64_t sim_cdf_draw(const sim_cdf_t *cdf, sim_random_t *random);
+
+// Mean of the numbers drawn, in units of 1 / 2^16, exact but for rounding to that unit. Between two
+// points it is half above their middle: (v0, v1] has the whole numbers v0 + 1 to v1.
 uint64_t sim_cdf_mean_q16(const sim_cdf_t *cdf);
 
 // Published flow-size distributions (bytes) by name: "websearch", "fbhadoop", "alistorage",
 // "googlerpc", "solar". NULL if unknown. Static. Sources: docs/formats/flow-sizes.md.
 const sim_cdf_t *sim_cdf_builtin(const char *name);
+// Their names from index 0 up; NULL past the last.
+const char *sim_cdf_builtin_name(size_t index);
 
 #endif // KERNEL_RANDOM_H
