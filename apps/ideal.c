@@ -15,9 +15,9 @@
 
 typedef struct hop {
     const net_port_t *port;
-    sim_time_t free_ps; // the last frame and its gap are out
+    sim_time_t free_ps;    // the last frame and its gap are out
     sim_time_t spacing_ps; // from the frame before the last one
-    uint64_t remainder; // of the division by the rate
+    uint64_t remainder;    // of the division by the rate
 } hop_t;
 
 typedef struct pipeline {

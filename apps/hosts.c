@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/hosts.c - which interfaces the names and patterns of a scenario mean.
+#include <stdio.h>
+#include <string.h>
+
+#include "apps/app_internal.h"
+#include "net/port.h"
+
+const net_node_t *app__host(const net_t *net, uint32_t interface)
+{
+    return net_interface_port(net, interface)->node;
+}
+
+const char *app__host_name(const net_t *net, uint32_t interface)
+{
+    return app__host(net, interface)->sim.name;
+}
+
+bool app__can_talk(const net_t *net, uint32_t a, uint32_t b)
+{
+    return app__host(net, a) != app__host(net, b) && net_reachable(net, a, b) &&
+           net_reachable(net, b, a);
+}
+
+void app__random_init(sim_random_t *random,
+                      const app_context_t *context,
+                      uint32_t entity,
+                      const char *purpose)
+{
+    sim_random_init(random,
+                    sim_options(net_sim(context->net))->seed,
+                    (uint64_t)context->index << 32 | entity,
+                    purpose);
+}
+
+static sim_err_t resolve(const app_context_t *context,
+                         const char *attribute,
+                         const char *pattern,
+                         app_hosts_t *hosts,
+                         sim_message_t *message)
+{
+    *hosts = (app_hosts_t){NULL, 0};
+    sim_message_t reason = {""};
+    sim_err_t error = context->hosts(pattern, hosts, &reason, context->ctx);
+    if (error == SIM_OK && hosts->count == 0) {
+        sim_free(hosts->interfaces);
+        error = sim_fail(&reason, SIM_ERR_UNKNOWN, "\"%.100s\" names no host", pattern);
+    }
+    if (error != SIM_OK) {
+        return sim_fail(message, error, "%s: %s", attribute, reason.text);
+    }
+    return SIM_OK;
+}
+
+sim_err_t app__places_find(const app_context_t *context,
+                           const char *attribute,
+                           const char *pattern,
+                           app__places_t *places,
+                           sim_message_t *message)
+{
+    const sim_err_t error = resolve(context, attribute, pattern, &places->list, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    places->host_count = 1;
+    for (size_t i = 1; i < places->list.count; i++) {
+        places->host_count += app__host(context->net, places->list.interfaces[i]) !=
+                              app__host(context->net, places->list.interfaces[i - 1]);
+    }
+    return SIM_OK;
+}
+
+void app__places_fini(app__places_t *places)
+{
+    sim_free(places->list.interfaces);
+    *places = (app__places_t){{NULL, 0}, 0};
+}
+
+sim_err_t app__places_grid(const app_context_t *context,
+                           const char *attribute,
+                           const app__places_t *places,
+                           uint32_t *nics,
+                           sim_message_t *message)
+{
+    if (places->host_count < 2) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "%s names %u host: expected at least 2",
+                        attribute,
+                        places->host_count);
+    }
+    *nics = (uint32_t)(places->list.count / places->host_count);
+    for (size_t i = 0; i < places->list.count; i++) {
+        const uint32_t interface = places->list.interfaces[i];
+        const net_node_t *const host = app__host(context->net, interface);
+        const size_t first = i / *nics * *nics;
+        if (host->port_count != *nics ||
+            host != app__host(context->net, places->list.interfaces[first])) {
+            return sim_fail(message,
+                            SIM_ERR_INVALID,
+                            "%s: %s has %u NICs: expected hosts with the same number of NICs, all "
+                            "of each",
+                            attribute,
+                            host->sim.name,
+                            host->port_count);
+        }
+    }
+    return SIM_OK;
+}
+
+// Splits "host3:1" into the host's name and the NIC's number. False: it is not of that form.
+static bool split_nic(const char *name, char *host, size_t host_bytes, uint64_t *nic)
+{
+    const char *const colon = strrchr(name, ':');
+    if (colon == NULL || colon == name || (size_t)(colon - name) >= host_bytes) {
+        return false;
+    }
+    snprintf(host, host_bytes, "%.*s", (int)(colon - name), name);
+    return sim_parse_count(colon + 1, nic, NULL) == SIM_OK;
+}
+
+sim_err_t app__interface_find(const app_context_t *context,
+                              const char *attribute,
+                              const char *name,
+                              uint32_t *interface,
+                              sim_message_t *message)
+{
+    char host[512];
+    uint64_t nic = 0;
+    app_hosts_t hosts;
+    const bool has_nic = split_nic(name, host, sizeof(host), &nic);
+    sim_err_t error = resolve(context, attribute, name, &hosts, message);
+    if (error == SIM_OK) {
+        nic = 0;
+    } else if (has_nic) {
+        error = resolve(context, attribute, host, &hosts, message);
+    }
+    if (error != SIM_OK) {
+        return error;
+    }
+    if (app__host(context->net, hosts.interfaces[0]) !=
+        app__host(context->net, hosts.interfaces[hosts.count - 1])) {
+        error = sim_fail(message,
+                         SIM_ERR_INVALID,
+                         "%s: \"%.100s\" names several hosts: expected one",
+                         attribute,
+                         name);
+    } else if (nic >= hosts.count) {
+        error = sim_fail(message,
+                         SIM_ERR_RANGE,
+                         "%s: \"%.100s\": expected a NIC number below %zu",
+                         attribute,
+                         name,
+                         hosts.count);
+    } else {
+        *interface = hosts.interfaces[nic];
+    }
+    sim_free(hosts.interfaces);
+    return error;
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/plan.c - making plans of transfers, and their results.
+#include <stdlib.h>
+
+#include "apps/transfer_internal.h"
+
+app__plan_t *app__plan_create(const app_context_t *context,
+                              const app__shape_t *shape,
+                              const char *label)
+{
+    SIM_CHECKF(context->runtime != NULL, "applications need a runtime: app_runtime_create");
+    app__plan_t *const plan = sim_alloc(sizeof(*plan));
+    plan->net = context->net;
+    plan->runtime = context->runtime;
+    plan->label = label;
+    plan->shape = *shape;
+    plan->seed = sim_options(net_sim(context->net))->seed;
+    return plan;
+}
+
+void app__plan_destroy(app__plan_t *plan)
+{
+    if (plan == NULL) {
+        return;
+    }
+    sim_free(plan->transfers);
+    sim_free(plan->received);
+    sim_free(plan->by_source);
+    sim_free(plan->source_first);
+    sim_free(plan->by_destination);
+    sim_free(plan->destination_first);
+    sim_free(plan->sources);
+    sim_free(plan);
+}
+
+sim_err_t app__plan_add(app__plan_t *plan,
+                        const app__request_t *request,
+                        const char *blame,
+                        sim_message_t *message)
+{
+    if (!app__can_talk(plan->net, request->source, request->destination)) {
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "%s: there is no path between %s and %s",
+                        blame,
+                        net_port_name(net_interface_port(plan->net, request->source)),
+                        net_port_name(net_interface_port(plan->net, request->destination)));
+    }
+    if (plan->count >= APP__TRANSFERS_MAX) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "%s: more than %" PRIu64 " transfers, expected fewer",
+                        blame,
+                        APP__TRANSFERS_MAX);
+    }
+    const app__shape_t *const shape = &plan->shape;
+    const uint64_t priority = request->priority == SIM_AUTO ? shape->priority : request->priority;
+    SIM_GROW(plan->transfers, plan->count, &plan->capacity);
+    plan->transfers[plan->count++] = (app__transfer_t){
+        .bytes = request->bytes,
+        .start_ps = request->start_ps,
+        .end_ps = SIM_TIME_NEVER,
+        .source = request->source,
+        .destination = request->destination,
+        .messages = (uint32_t)shape->messages,
+        .priority = priority == SIM_AUTO ? APP__AS_THE_NIC : (uint8_t)priority,
+        .dscp = shape->dscp == SIM_AUTO ? APP__AS_THE_NIC : (uint8_t)shape->dscp,
+        .verb = (uint8_t)shape->verb,
+        .status = NIC_WC_SUCCESS,
+    };
+    return SIM_OK;
+}
+
+// -- beginning
+
+typedef struct start_key {
+    sim_time_t start_ps;
+    uint64_t index;
+} start_key_t;
+
+static int compare_starts(const void *left, const void *right)
+{
+    const start_key_t *const a = left;
+    const start_key_t *const b = right;
+    if (a->start_ps != b->start_ps) {
+        return a->start_ps < b->start_ps ? -1 : 1;
+    }
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static void order_by_start(app__plan_t *plan)
+{
+    bool ordered = true;
+    for (size_t i = 1; i < plan->count; i++) {
+        ordered &= plan->transfers[i - 1].start_ps <= plan->transfers[i].start_ps;
+    }
+    if (ordered) {
+        return;
+    }
+    start_key_t *const keys = sim_alloc_array(plan->count, sizeof(*keys));
+    for (size_t i = 0; i < plan->count; i++) {
+        keys[i] = (start_key_t){plan->transfers[i].start_ps, i};
+    }
+    qsort(keys, plan->count, sizeof(*keys), compare_starts);
+    app__transfer_t *const sorted = sim_alloc_array(plan->count, sizeof(*sorted));
+    for (size_t i = 0; i < plan->count; i++) {
+        sorted[i] = plan->transfers[keys[i].index];
+    }
+    sim_free(keys);
+    sim_free(plan->transfers);
+    plan->transfers = sorted;
+    plan->capacity = plan->count;
+}
+
+typedef struct index_by_interface {
+    uint64_t *first;
+    uint32_t *transfers;
+} index_by_interface_t;
+
+static uint32_t end_of(const app__transfer_t *transfer, bool source)
+{
+    return source ? transfer->source : transfer->destination;
+}
+
+// Counting sort of the transfers by one end.
+static index_by_interface_t make_index(const app__plan_t *plan, bool source)
+{
+    const size_t interface_count = net_interface_count(plan->net);
+    const index_by_interface_t index = {
+        sim_alloc_array(interface_count + 2, sizeof(*index.first)),
+        sim_alloc_array(plan->count + 1, sizeof(*index.transfers)),
+    };
+    // first[i + 2] counts, then first[i + 1] is where the next of i goes: its end, when all are in.
+    for (size_t i = 0; i < plan->count; i++) {
+        index.first[end_of(&plan->transfers[i], source) + 2]++;
+    }
+    for (size_t i = 2; i < interface_count + 2; i++) {
+        index.first[i] += index.first[i - 1];
+    }
+    for (size_t i = 0; i < plan->count; i++) {
+        index.transfers[index.first[end_of(&plan->transfers[i], source) + 1]++] = (uint32_t)i;
+    }
+    return index;
+}
+
+static void number_qps(app__plan_t *plan, uint32_t interface)
+{
+    const uint64_t first = plan->source_first[interface];
+    const uint64_t actives = plan->source_first[interface + 1] - first;
+    const uint64_t passive_first = plan->destination_first[interface];
+    const uint64_t passives = plan->destination_first[interface + 1] - passive_first;
+    if (actives + passives == 0) {
+        return;
+    }
+    app__endpoint_t *const endpoint = app__endpoint_of(plan->runtime, interface);
+    const uint64_t position =
+        app__reserve_qps(endpoint, &app__plan_range_ops, plan, actives + passives);
+    for (uint64_t i = 0; i < actives; i++) {
+        plan->transfers[plan->by_source[first + i]].source_qp = app__qp_number(position + i);
+    }
+    for (uint64_t i = 0; i < passives; i++) {
+        plan->transfers[plan->by_destination[passive_first + i]].destination_qp =
+            app__qp_number(position + actives + i);
+    }
+    if (actives > 0) {
+        app__source_t *const source = &plan->sources[plan->source_count++];
+        *source = (app__source_t){.plan = plan,
+                                  .endpoint = endpoint,
+                                  .next = first,
+                                  .end = first + actives};
+        sim_timer_init(&source->timer, app__source_fired);
+        sim_timer_arm(endpoint->node,
+                      &source->timer,
+                      plan->transfers[plan->by_source[first]].start_ps);
+    }
+}
+
+void app__plan_begin(app__plan_t *plan)
+{
+    order_by_start(plan);
+    plan->first_flow_id = app__reserve_flow_ids(plan->runtime, plan->count);
+    plan->received = sim_alloc_array(plan->count + 1, sizeof(*plan->received));
+    const index_by_interface_t by_source = make_index(plan, true);
+    const index_by_interface_t by_destination = make_index(plan, false);
+    plan->by_source = by_source.transfers;
+    plan->source_first = by_source.first;
+    plan->by_destination = by_destination.transfers;
+    plan->destination_first = by_destination.first;
+    const uint32_t interface_count = (uint32_t)net_interface_count(plan->net);
+    size_t sources = 0;
+    for (uint32_t i = 0; i < interface_count; i++) {
+        sources += plan->source_first[i] != plan->source_first[i + 1];
+    }
+    plan->sources = sim_alloc_array(sources + 1, sizeof(*plan->sources));
+    for (uint32_t i = 0; i < interface_count; i++) {
+        number_qps(plan, i);
+    }
+}
+
+// -- what both ends know of a transfer
+
+uint64_t app__plan_hash(const app__plan_t *plan, uint64_t index)
+{
+    return sim_mix64(plan->seed ^ sim_mix64(plan->first_flow_id + index + 1));
+}
+
+uint16_t app__plan_udp_source_port(const app__plan_t *plan, uint64_t index)
+{
+    const uint64_t span = UINT16_MAX - ROCE_SOURCE_PORT_MIN;
+    return (uint16_t)(ROCE_SOURCE_PORT_MIN + (app__plan_hash(plan, index) & span));
+}
+
+uint32_t app__plan_mtu_bytes(const app__plan_t *plan, const app__transfer_t *transfer)
+{
+    const uint64_t source =
+        nic_get_config(nic_of_interface(plan->net, transfer->source))->mtu_bytes;
+    const uint64_t destination =
+        nic_get_config(nic_of_interface(plan->net, transfer->destination))->mtu_bytes;
+    return (uint32_t)(source < destination ? source : destination);
+}
+
+uint8_t app__plan_priority(const app__plan_t *plan, const app__transfer_t *transfer)
+{
+    if (transfer->priority != APP__AS_THE_NIC) {
+        return transfer->priority;
+    }
+    return (uint8_t)nic_get_config(nic_of_interface(plan->net, transfer->source))->priority;
+}
+
+uint8_t app__plan_dscp(const app__plan_t *plan, const app__transfer_t *transfer)
+{
+    if (transfer->dscp != APP__AS_THE_NIC) {
+        return transfer->dscp;
+    }
+    const nic_config_t *const config =
+        nic_get_config(nic_of_interface(plan->net, transfer->source));
+    if (transfer->priority == APP__AS_THE_NIC && config->dscp != SIM_AUTO) {
+        return (uint8_t)config->dscp;
+    }
+    return (uint8_t)(app__plan_priority(plan, transfer) * 8);
+}
+
+// -- results
+
+uint64_t app__plan_count(const app__plan_t *plan)
+{
+    return plan->count;
+}
+
+const app__transfer_t *app__plan_at(const app__plan_t *plan, uint64_t index)
+{
+    SIM_CHECK(index < plan->count);
+    return &plan->transfers[index];
+}
+
+sim_time_t app__plan_ideal_ps(const app__plan_t *plan, uint64_t index)
+{
+    const app__transfer_t *const transfer = &plan->transfers[index];
+    const app_ideal_t ideal = {
+        .net = plan->net,
+        .requester = transfer->source,
+        .responder = transfer->destination,
+        .udp_source_port = app__plan_udp_source_port(plan, index),
+        .verb = (app_verb_t)transfer->verb,
+        .mtu_bytes = app__plan_mtu_bytes(plan, transfer),
+        .message_bytes = transfer->bytes,
+        .messages = transfer->messages,
+    };
+    return app_ideal_ps(&ideal);
+}
+
+void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
+{
+    for (uint64_t i = 0; i < plan->count; i++) {
+        const app__transfer_t *const transfer = &plan->transfers[i];
+        const app_flow_result_t result = {
+            .flow_id = plan->first_flow_id + i,
+            .source = transfer->source,
+            .destination = transfer->destination,
+            .udp_source_port = app__plan_udp_source_port(plan, i),
+            .priority = app__plan_priority(plan, transfer),
+            .bytes = transfer->bytes * transfer->messages,
+            .start_ps = transfer->start_ps,
+            .end_ps = transfer->end_ps,
+            .ideal_ps = app__plan_ideal_ps(plan, i),
+            .retransmitted_packets = transfer->retransmitted,
+            .status = (nic_wc_status_t)transfer->status,
+            .label = plan->label,
+        };
+        fn(&result, ctx);
+    }
+}
+
+void app__plan_progress(const app__plan_t *plan, uint64_t *done, uint64_t *planned)
+{
+    *done = 0;
+    *planned = plan->count;
+    for (size_t i = 0; i < plan->source_count; i++) {
+        *done += plan->sources[i].completed + plan->sources[i].failed;
+    }
+}
+
+static double gbps(uint64_t bytes, sim_time_t time_ps)
+{
+    return time_ps == 0 ? 0.0 : (double)bytes * 8000.0 / (double)time_ps;
+}
+
+static void give(app_value_fn fn, void *ctx, const char *name, const char *unit, double value)
+{
+    const app_value_t record = {name, unit, value};
+    fn(&record, ctx);
+}
+
+void app__plan_values(const app__plan_t *plan, app_value_fn fn, void *ctx)
+{
+    uint64_t planned_bytes = 0;
+    uint64_t completed_bytes = 0;
+    sim_time_t last_end_ps = 0;
+    uint64_t started = 0;
+    uint64_t completed = 0;
+    uint64_t failed = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        const app__transfer_t *const transfer = &plan->transfers[i];
+        const uint64_t bytes = transfer->bytes * transfer->messages;
+        planned_bytes += bytes;
+        if (transfer->end_ps != SIM_TIME_NEVER) {
+            completed_bytes += bytes;
+            last_end_ps = transfer->end_ps > last_end_ps ? transfer->end_ps : last_end_ps;
+        }
+    }
+    for (size_t i = 0; i < plan->source_count; i++) {
+        started += plan->sources[i].started;
+        completed += plan->sources[i].completed;
+        failed += plan->sources[i].failed;
+    }
+    const sim_time_t first_ps = plan->count > 0 ? plan->transfers[0].start_ps : 0;
+    const sim_time_t active_ps = last_end_ps > first_ps ? last_end_ps - first_ps : 0;
+    give(fn, ctx, "transfers_planned", "", (double)plan->count);
+    give(fn, ctx, "transfers_started", "", (double)started);
+    give(fn, ctx, "transfers_completed", "", (double)completed);
+    give(fn, ctx, "transfers_failed", "", (double)failed);
+    give(fn, ctx, "planned_bytes", "bytes", (double)planned_bytes);
+    give(fn, ctx, "completed_bytes", "bytes", (double)completed_bytes);
+    give(fn, ctx, "goodput", "Gbps", gbps(completed_bytes, active_ps));
+}
+
+// -- applications that are nothing but a plan
+
+app_t *app__planned_create(const app_ops_t *ops, const app_context_t *context, app__plan_t *plan)
+{
+    app__planned_t *const planned = sim_alloc(sizeof(*planned));
+    planned->app = (app_t){ops, context->net, context->index};
+    planned->plan = plan;
+    app__plan_begin(plan);
+    return &planned->app;
+}
+
+static const app__plan_t *plan_of(const app_t *app)
+{
+    return ((const app__planned_t *)(const void *)app)->plan;
+}
+
+void app__planned_destroy(app_t *app)
+{
+    app__planned_t *const planned = (app__planned_t *)(void *)app;
+    app__plan_destroy(planned->plan);
+    sim_free(planned);
+}
+
+void app__planned_flows(const app_t *app, app_flow_fn fn, void *ctx)
+{
+    app__plan_flows(plan_of(app), fn, ctx);
+}
+
+void app__planned_progress(const app_t *app, uint64_t *done, uint64_t *planned)
+{
+    app__plan_progress(plan_of(app), done, planned);
+}
+
+void app__planned_values(const app_t *app, app_value_fn fn, void *ctx)
+{
+    app__plan_values(plan_of(app), fn, ctx);
+}
+
+sim_time_t app__plan_stop_ps(const app_context_t *context, sim_time_t stop_ps)
+{
+    return stop_ps == SIM_AUTO ? sim_options(net_sim(context->net))->until_ps : stop_ps;
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/runtime.c - what the applications of one network share: verbs objects and QP numbers.
+//
+// QP numbers are given out at planning, in sequence on each NIC, so that both ends of a connection
+// know each other without a word. A QP of the passive side is made when a packet for its number
+// comes, and destroyed some time after it has received everything: whenever a QP is made on a NIC,
+// two others are looked at in turn. So the QPs kept are at most a small multiple of those in use,
+// and no timer is needed. A packet that comes later (the last acknowledgement was lost) makes the
+// QP again, in the state that answers repetitions.
+#include <string.h>
+
+#include "apps/app_internal.h"
+
+// Usable QP numbers: 0 and 1 are management, 0xffffff means multicast.
+#define QPN_COUNT (ROCE_QPN_MASK - ROCE_QPN_FIRST)
+#define CQ_CAPACITY (1u << 20)
+#define POLL_MAX 16u
+#define LOOKED_AT_PER_ACCEPT 2
+
+struct app_runtime {
+    net_t *net;
+    app__endpoint_t **endpoints; // by interface; NULL: not used
+    size_t endpoint_count;
+    uint64_t flow_id;
+};
+
+const app_ops_t *const app_all[] = {
+    &app_flows,
+    &app_poisson,
+    &app_incast,
+    &app_permutation,
+    &app_all_to_all,
+    NULL,
+};
+
+const app_ops_t *app_find(const char *name)
+{
+    for (size_t i = 0; app_all[i] != NULL; i++) {
+        if (strcmp(app_all[i]->name, name) == 0) {
+            return app_all[i];
+        }
+    }
+    return NULL;
+}
+
+app_runtime_t *app_runtime_create(net_t *net)
+{
+    app_runtime_t *const runtime = sim_alloc(sizeof(*runtime));
+    runtime->net = net;
+    runtime->endpoint_count = net_interface_count(net);
+    runtime->endpoints = sim_alloc_array(runtime->endpoint_count + 1, sizeof(app__endpoint_t *));
+    return runtime;
+}
+
+void app_runtime_destroy(app_runtime_t *runtime)
+{
+    if (runtime == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < runtime->endpoint_count; i++) {
+        app__endpoint_t *const endpoint = runtime->endpoints[i];
+        if (endpoint == NULL) {
+            continue;
+        }
+        for (size_t j = 0; j < endpoint->passive_count; j++) {
+            sim_free(endpoint->passives[j]);
+        }
+        sim_free(endpoint->passives);
+        sim_free(endpoint->ranges);
+        sim_free(endpoint);
+    }
+    sim_free(runtime->endpoints);
+    sim_free(runtime);
+}
+
+// -- completions
+
+static void send_completed(nic_cq_t *cq, void *ctx)
+{
+    (void)ctx;
+    nic_wc_t completions[POLL_MAX];
+    uint32_t count = 0;
+    while ((count = nic_poll_cq(cq, POLL_MAX, completions)) > 0) {
+        for (uint32_t i = 0; i < count; i++) {
+            app__active_t *const active = (app__active_t *)(uintptr_t)completions[i].wr_id;
+            active->ops->completed(&completions[i]);
+        }
+    }
+}
+
+static void receive_completed(nic_cq_t *cq, void *ctx)
+{
+    app__endpoint_t *const endpoint = ctx;
+    nic_wc_t completions[POLL_MAX];
+    uint32_t count = 0;
+    while ((count = nic_poll_cq(cq, POLL_MAX, completions)) > 0) {
+        for (uint32_t i = 0; i < count; i++) {
+            app__passive_t *const passive = (app__passive_t *)(uintptr_t)completions[i].wr_id;
+            if (completions[i].status == NIC_WC_SUCCESS) {
+                passive->ops->received(passive->owner, endpoint, passive);
+            }
+        }
+    }
+}
+
+// -- passive QPs
+
+// Destroys those of the next few that are finished.
+static void look_for_finished(app__endpoint_t *endpoint)
+{
+    for (int i = 0; i < LOOKED_AT_PER_ACCEPT && endpoint->passive_count > 0; i++) {
+        if (endpoint->hand >= endpoint->passive_count) {
+            endpoint->hand = 0;
+        }
+        app__passive_t *const passive = endpoint->passives[endpoint->hand];
+        if (!passive->ops->finished(passive->owner, passive)) {
+            endpoint->hand++;
+            continue;
+        }
+        nic_qp_destroy(passive->qp);
+        sim_free(passive);
+        endpoint->passives[endpoint->hand] = endpoint->passives[--endpoint->passive_count];
+    }
+}
+
+// The range whose QP with that number a packet can be for: numbers come round again after 2^24, and
+// then it is the one that began last.
+static const app__range_t *find_passive(const app__endpoint_t *endpoint,
+                                        uint32_t qp_num,
+                                        uint64_t *offset)
+{
+    const app__range_t *found = NULL;
+    sim_time_t found_ps = 0;
+    for (size_t i = 0; i < endpoint->range_count; i++) {
+        const app__range_t *const range = &endpoint->ranges[i];
+        const uint64_t first = range->first % QPN_COUNT;
+        const uint64_t wanted = qp_num - ROCE_QPN_FIRST;
+        uint64_t at = wanted >= first ? wanted - first : wanted + QPN_COUNT - first;
+        for (; at < range->count; at += QPN_COUNT) {
+            const sim_time_t from_ps =
+                range->ops->passive_from_ps(range->owner, endpoint->interface, at);
+            if (from_ps <= endpoint->node->now_ps && (found == NULL || from_ps >= found_ps)) {
+                found = range;
+                found_ps = from_ps;
+                *offset = at;
+            }
+        }
+    }
+    return found;
+}
+
+static nic_qp_t *accept_qp(nic_t *nic, uint32_t qp_num, void *ctx)
+{
+    app__endpoint_t *const endpoint = ctx;
+    SIM_CHECK(nic == endpoint->nic);
+    if (qp_num < ROCE_QPN_FIRST || qp_num >= ROCE_QPN_MASK) {
+        return NULL;
+    }
+    uint64_t offset = 0;
+    const app__range_t *const range = find_passive(endpoint, qp_num, &offset);
+    if (range == NULL) {
+        return NULL;
+    }
+    look_for_finished(endpoint);
+    app__passive_t *const passive = sim_alloc(sizeof(*passive));
+    passive->ops = range->ops;
+    passive->owner = range->owner;
+    range->ops->accept(range->owner, endpoint, offset, passive);
+    SIM_GROW(endpoint->passives, endpoint->passive_count, &endpoint->passive_capacity);
+    endpoint->passives[endpoint->passive_count++] = passive;
+    return passive->qp;
+}
+
+// -- endpoints
+
+static app__endpoint_t *create_endpoint(net_t *net, uint32_t interface)
+{
+    app__endpoint_t *const endpoint = sim_alloc(sizeof(*endpoint));
+    nic_t *const nic = nic_of_interface(net, interface);
+    endpoint->net = net;
+    endpoint->nic = nic;
+    endpoint->node = &nic_node(nic)->sim;
+    endpoint->interface = interface;
+    endpoint->pd = nic_pd_alloc(nic);
+    endpoint->send_cq = nic_cq_create(nic, CQ_CAPACITY, send_completed, endpoint);
+    endpoint->recv_cq = nic_cq_create(nic, CQ_CAPACITY, receive_completed, endpoint);
+    nic_mr_t *region = NULL;
+    const sim_err_t error =
+        nic_mr_register(endpoint->pd,
+                        0,
+                        UINT64_MAX,
+                        NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ,
+                        &region);
+    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    SIM_CHECK(nic_mr_lkey(region) == nic_mr_rkey(region));
+    endpoint->key = nic_mr_rkey(region);
+    nic_on_unknown_qp(nic, accept_qp, endpoint);
+    return endpoint;
+}
+
+app__endpoint_t *app__endpoint_of(app_runtime_t *runtime, uint32_t interface)
+{
+    SIM_CHECKF(interface < runtime->endpoint_count, "interface %u", interface);
+    if (runtime->endpoints[interface] == NULL) {
+        runtime->endpoints[interface] = create_endpoint(runtime->net, interface);
+    }
+    return runtime->endpoints[interface];
+}
+
+uint64_t app__reserve_qps(app__endpoint_t *endpoint,
+                          const app__range_ops_t *ops,
+                          void *owner,
+                          uint64_t count)
+{
+    SIM_GROW(endpoint->ranges, endpoint->range_count, &endpoint->range_capacity);
+    endpoint->ranges[endpoint->range_count++] =
+        (app__range_t){ops, owner, endpoint->position, count};
+    endpoint->position += count;
+    return endpoint->position - count;
+}
+
+uint32_t app__qp_number(uint64_t position)
+{
+    return ROCE_QPN_FIRST + (uint32_t)(position % QPN_COUNT);
+}
+
+uint64_t app__reserve_flow_ids(app_runtime_t *runtime, uint64_t count)
+{
+    runtime->flow_id += count;
+    return runtime->flow_id - count;
+}
+
+uint64_t app__address_of_qp(uint32_t qp_num)
+{
+    return (uint64_t)qp_num << 31;
+}

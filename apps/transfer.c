@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/transfer.c - transfers under way: QPs made when they are needed, messages posted in a loop.
+//
+// Who writes what: the requester's host the transfer's end, status and count; the responder's host
+// the byte that says all was received. They are different bytes, so hosts on different threads do
+// not disturb each other.
+#include "apps/transfer.h"
+
+#include "apps/transfer_internal.h"
+
+// A receiver is ready for so many messages at least, where there are so many.
+#define RECEIVES_POSTED_MAX 16u
+
+static app__plan_t *plan_of(const app__transfer_run_t *run)
+{
+    return run->source->plan;
+}
+
+static uint64_t pieces_of(const app__transfer_t *transfer)
+{
+    return transfer->bytes <= APP_PIECE_BYTES
+               ? 1
+               : (transfer->bytes + APP_PIECE_BYTES - 1) / APP_PIECE_BYTES;
+}
+
+static uint64_t piece_bytes(const app__transfer_t *transfer, uint64_t number)
+{
+    const uint64_t pieces = pieces_of(transfer);
+    const uint64_t piece = number % pieces;
+    return piece + 1 < pieces ? APP_PIECE_BYTES : transfer->bytes - piece * APP_PIECE_BYTES;
+}
+
+static uint64_t packets_of(const app__plan_t *plan, const app__transfer_t *transfer)
+{
+    const uint64_t mtu = app__plan_mtu_bytes(plan, transfer);
+    // Pieces are multiples of every MTU; a message of no bytes is one packet.
+    const uint64_t packets = transfer->bytes == 0 ? 1 : (transfer->bytes + mtu - 1) / mtu;
+    return packets * transfer->messages;
+}
+
+// PSNs start anywhere, as connection managers let them: wrapping is nothing rare.
+static uint32_t first_psn(const app__plan_t *plan, uint64_t index)
+{
+    return (uint32_t)(app__plan_hash(plan, index) >> 32) & ROCE_PSN_MASK;
+}
+
+static void connect_qp(const app__plan_t *plan, uint64_t index, nic_qp_t *qp, nic_qp_attr_t *attr)
+{
+    const app__transfer_t *const transfer = &plan->transfers[index];
+    attr->path_mtu = app__plan_mtu_bytes(plan, transfer);
+    attr->udp_source_port = app__plan_udp_source_port(plan, index);
+    attr->access = NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
+    attr->priority = app__plan_priority(plan, transfer);
+    attr->dscp = app__plan_dscp(plan, transfer);
+    sim_message_t message = {""};
+    const sim_err_t error = nic_qp_connect(qp, attr, &message);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), message.text);
+}
+
+// -- the requester
+
+static void post_one(app__transfer_run_t *run)
+{
+    static const nic_wr_opcode_t opcodes[] = {
+        [APP_VERB_WRITE] = NIC_WR_RDMA_WRITE,
+        [APP_VERB_SEND] = NIC_WR_SEND,
+        [APP_VERB_READ] = NIC_WR_RDMA_READ,
+    };
+    const app__plan_t *const plan = plan_of(run);
+    const app__transfer_t *const transfer = &plan->transfers[run->index];
+    const nic_send_wr_t wr = {
+        .wr_id = (uint64_t)(uintptr_t)run,
+        .opcode = opcodes[transfer->verb],
+        .send_flags = NIC_SEND_SIGNALED,
+        .sge = {app__address_of_qp(transfer->source_qp),
+                piece_bytes(transfer, run->posted),
+                run->source->endpoint->key},
+        .rdma = {app__address_of_qp(transfer->destination_qp), run->remote_key},
+    };
+    const sim_err_t error = nic_post_send(run->qp, &wr);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", transfer->source_qp, sim_err_text(error));
+    run->posted++;
+}
+
+static void start_transfer(app__source_t *source, uint64_t index)
+{
+    app__plan_t *const plan = source->plan;
+    app__endpoint_t *const endpoint = source->endpoint;
+    const app__transfer_t *const transfer = &plan->transfers[index];
+    app__transfer_run_t *const run = sim_alloc(sizeof(*run));
+    run->active.ops = &app__plan_range_ops;
+    run->source = source;
+    run->index = (uint32_t)index;
+    run->count = transfer->messages * pieces_of(transfer);
+    run->remote_key = app__endpoint_of(plan->runtime, transfer->destination)->key;
+    const uint64_t depth = run->count < plan->shape.depth ? run->count : plan->shape.depth;
+    const nic_qp_init_attr_t init = {
+        .qp_type = NIC_QPT_RC,
+        .send_cq = endpoint->send_cq,
+        .recv_cq = endpoint->recv_cq,
+        .max_send_wr = (uint32_t)depth,
+        .qp_num = transfer->source_qp,
+        .ctx = run,
+    };
+    const sim_err_t error = nic_qp_create(endpoint->pd, &init, &run->qp);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", transfer->source_qp, sim_err_text(error));
+    nic_qp_attr_t attr;
+    nic_qp_attr_default(endpoint->nic, &attr);
+    attr.dest_interface = transfer->destination;
+    attr.dest_qp_num = transfer->destination_qp;
+    attr.sq_psn = first_psn(plan, index);
+    attr.rq_psn = attr.sq_psn; // nothing comes but answers
+    connect_qp(plan, index, run->qp, &attr);
+    sim_work_begin(source->endpoint->node, 1);
+    source->started++;
+    for (uint64_t i = 0; i < depth; i++) {
+        post_one(run);
+    }
+}
+
+static void end_transfer(app__transfer_run_t *run)
+{
+    app__source_t *const source = run->source;
+    app__transfer_t *const transfer = &source->plan->transfers[run->index];
+    transfer->status = run->status;
+    transfer->retransmitted = (uint32_t)nic_qp_retransmitted_packets(run->qp);
+    if (run->status == NIC_WC_SUCCESS) {
+        transfer->end_ps = source->endpoint->node->now_ps;
+        source->completed++;
+    } else {
+        source->failed++;
+    }
+    sim_work_end(source->endpoint->node, 1);
+    sim_progress(source->endpoint->node);
+    nic_qp_destroy(run->qp);
+    sim_free(run);
+}
+
+// A failed QP completes everything posted, flushed: so a transfer ends when nothing is posted.
+static void message_completed(const nic_wc_t *wc)
+{
+    app__transfer_run_t *const run = (app__transfer_run_t *)(uintptr_t)wc->wr_id;
+    run->completed++;
+    if (wc->status != NIC_WC_SUCCESS && run->status == NIC_WC_SUCCESS) {
+        run->status = (uint8_t)wc->status;
+    }
+    if (run->status == NIC_WC_SUCCESS && run->posted < run->count) {
+        post_one(run);
+    }
+    if (run->completed == run->posted) {
+        end_transfer(run);
+    }
+}
+
+void app__source_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    app__source_t *const source = SIM_CONTAINER_OF(timer, app__source_t, timer);
+    const app__plan_t *const plan = source->plan;
+    while (source->next < source->end &&
+           plan->transfers[plan->by_source[source->next]].start_ps <= node->now_ps) {
+        start_transfer(source, plan->by_source[source->next++]);
+    }
+    if (source->next < source->end) {
+        sim_timer_arm(node, timer, plan->transfers[plan->by_source[source->next]].start_ps);
+    }
+}
+
+// -- the responder
+
+// The transfer of an interface's QP number `offset` in the plan's range: first its requesters', in
+// order of start, then its responders'. TRANSFER_NONE: a requester's.
+#define TRANSFER_NONE UINT32_MAX
+static uint32_t passive_transfer(const app__plan_t *plan, uint32_t interface, uint64_t offset)
+{
+    const uint64_t actives = plan->source_first[interface + 1] - plan->source_first[interface];
+    if (offset < actives) {
+        return TRANSFER_NONE;
+    }
+    return plan->by_destination[plan->destination_first[interface] + offset - actives];
+}
+
+static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_t offset)
+{
+    const app__plan_t *const plan = owner;
+    const uint32_t index = passive_transfer(plan, interface, offset);
+    return index == TRANSFER_NONE ? SIM_TIME_NEVER : plan->transfers[index].start_ps;
+}
+
+static void post_receive(app__endpoint_t *endpoint, app__passive_t *passive)
+{
+    const app__plan_t *const plan = passive->owner;
+    const app__transfer_t *const transfer = &plan->transfers[passive->item];
+    const uint64_t bytes = transfer->bytes < APP_PIECE_BYTES ? transfer->bytes : APP_PIECE_BYTES;
+    const nic_recv_wr_t wr = {
+        .wr_id = (uint64_t)(uintptr_t)passive,
+        .sge = {app__address_of_qp(transfer->destination_qp), bytes, endpoint->key},
+    };
+    const sim_err_t error = nic_post_recv(passive->qp, &wr);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", transfer->destination_qp, sim_err_text(error));
+    passive->left--;
+}
+
+static void message_received(void *owner, app__endpoint_t *endpoint, app__passive_t *passive)
+{
+    (void)owner;
+    if (passive->left > 0) {
+        post_receive(endpoint, passive);
+    }
+}
+
+static void accept_transfer(void *owner,
+                            app__endpoint_t *endpoint,
+                            uint64_t offset,
+                            app__passive_t *passive)
+{
+    app__plan_t *const plan = owner;
+    const uint32_t index = passive_transfer(plan, endpoint->interface, offset);
+    const app__transfer_t *const transfer = &plan->transfers[index];
+    const bool again = plan->received[index] != 0;
+    passive->item = index;
+    if (transfer->verb == APP_VERB_SEND && !again) {
+        passive->left = transfer->messages * pieces_of(transfer);
+    }
+    const uint32_t receives =
+        passive->left < RECEIVES_POSTED_MAX ? (uint32_t)passive->left : RECEIVES_POSTED_MAX;
+    const nic_qp_init_attr_t init = {
+        .qp_type = NIC_QPT_RC,
+        .send_cq = endpoint->send_cq,
+        .recv_cq = endpoint->recv_cq,
+        .max_send_wr = 1,
+        .max_recv_wr = receives,
+        .qp_num = transfer->destination_qp,
+        .ctx = passive,
+    };
+    const sim_err_t error = nic_qp_create(endpoint->pd, &init, &passive->qp);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", transfer->destination_qp, sim_err_text(error));
+    nic_qp_attr_t attr;
+    nic_qp_attr_default(endpoint->nic, &attr);
+    attr.dest_interface = transfer->source;
+    attr.dest_qp_num = transfer->source_qp;
+    attr.rq_psn = first_psn(plan, index);
+    attr.sq_psn = attr.rq_psn; // nothing is posted
+    if (again) {
+        attr.rq_psn = (attr.rq_psn + (uint32_t)packets_of(plan, transfer)) & ROCE_PSN_MASK;
+    }
+    connect_qp(plan, index, passive->qp, &attr);
+    for (uint32_t i = 0; i < receives; i++) {
+        post_receive(endpoint, passive);
+    }
+}
+
+static bool transfer_finished(void *owner, const app__passive_t *passive)
+{
+    app__plan_t *const plan = owner;
+    const app__transfer_t *const transfer = &plan->transfers[passive->item];
+    const uint64_t packets = packets_of(plan, transfer);
+    // With more, the PSN after the last one comes by earlier, too: such a QP is kept.
+    if (packets > ROCE_PSN_MASK / 2) {
+        return false;
+    }
+    const uint32_t end_psn = (first_psn(plan, passive->item) + (uint32_t)packets) & ROCE_PSN_MASK;
+    if (nic_qp_rq_psn(passive->qp) != end_psn || !nic_qp_quiet(passive->qp)) {
+        return false;
+    }
+    plan->received[passive->item] = 1;
+    return true;
+}
+
+const app__range_ops_t app__plan_range_ops = {
+    .passive_from_ps = passive_from_ps,
+    .accept = accept_transfer,
+    .finished = transfer_finished,
+    .received = message_received,
+    .completed = message_completed,
+};

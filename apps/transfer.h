@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/transfer.h - plans of transfers and their execution: the engine of all kinds of flows.
+//
+// A transfer moves messages of one size, one after another, from one interface to another on a QP
+// of its own. A plan holds every transfer from the start, 56 bytes each; QPs and what goes with
+// them exist only for transfers under way. The requester's QP is made at the start time and
+// destroyed with the last completion; the responder's when the first packet comes, see runtime.c.
+//
+// Life: create; add in any order; begin, once, before sim_run; after the run look at the results;
+// destroy. The plan must live as long as the simulation runs.
+#ifndef APPS_TRANSFER_H
+#define APPS_TRANSFER_H
+
+#include "apps/app_internal.h"
+
+#define APP__TRANSFERS_MAX (UINT64_C(1) << 27)
+#define APP__AS_THE_NIC 0xff // priority, dscp: what the requester's NIC has
+
+// How an application's transfers are made: the attributes that all kinds have in common.
+typedef struct app__shape {
+    uint64_t priority; // SIM_AUTO: the NIC's
+    uint64_t dscp;     // SIM_AUTO: priority x 8, or the NIC's
+    uint32_t verb;     // app_verb_t
+    uint64_t messages; // of a transfer
+    uint64_t depth;    // messages posted and not completed, at most
+} app__shape_t;
+
+// clang-format off
+#define APP__SHAPE_ATTRS(prefix, config, member)                                                  \
+    {prefix ".priority", SIM_ATTR_COUNT, true, offsetof(config, member.priority), "auto", "0",    \
+     "7", NULL, "class of the transfers; auto: nic.priority"},                                    \
+    {prefix ".dscp", SIM_ATTR_COUNT, true, offsetof(config, member.dscp), "auto", "0", "63",      \
+     NULL, "DSCP of the transfers; auto: priority x 8, or nic.dscp where priority is auto"},      \
+    {prefix ".verb", SIM_ATTR_ENUM, false, offsetof(config, member.verb), "write", NULL, NULL,    \
+     "write|send|read", "verb that moves the data"},                                              \
+    {prefix ".messages", SIM_ATTR_COUNT, false, offsetof(config, member.messages), "1", "1",      \
+     "1000000000", NULL, "messages of each transfer, one after another on its QP"},               \
+    {prefix ".depth", SIM_ATTR_COUNT, false, offsetof(config, member.depth), "16", "1", "65536",  \
+     NULL, "messages of a transfer posted and not completed, at most"}
+// clang-format on
+
+typedef struct app__transfer {
+    uint64_t bytes; // of each message
+    sim_time_t start_ps;
+    sim_time_t end_ps; // last completion at the requester; NEVER: unfinished
+    uint32_t source;   // interface of the requester
+    uint32_t destination;
+    uint32_t source_qp;
+    uint32_t destination_qp;
+    uint32_t messages;
+    uint32_t retransmitted; // packets, by the requester
+    uint8_t priority;       // APP__AS_THE_NIC
+    uint8_t dscp;           // APP__AS_THE_NIC
+    uint8_t verb;           // app_verb_t
+    uint8_t status;         // nic_wc_status_t
+} app__transfer_t;
+
+static_assert(sizeof(app__transfer_t) <= 56, "there may be millions of them");
+
+typedef struct app__plan app__plan_t;
+
+// label names the transfers in results; kept by reference.
+app__plan_t *app__plan_create(const app_context_t *context,
+                              const app__shape_t *shape,
+                              const char *label);
+void app__plan_destroy(app__plan_t *plan);
+
+typedef struct app__request {
+    uint32_t source;
+    uint32_t destination;
+    uint64_t bytes; // of each message
+    sim_time_t start_ps;
+    uint64_t priority; // SIM_AUTO: the shape's
+} app__request_t;
+
+// Adds a transfer of the plan's shape. SIM_ERR_INVALID: the two cannot talk; SIM_ERR_RANGE: there
+// are too many. The message begins with the name of the attribute to blame.
+SIM_MUST_CHECK sim_err_t app__plan_add(app__plan_t *plan,
+                                       const app__request_t *request,
+                                       const char *blame,
+                                       sim_message_t *message);
+
+// Orders by start time (then by order of adding), numbers the QPs, arms the timers.
+void app__plan_begin(app__plan_t *plan);
+
+uint64_t app__plan_count(const app__plan_t *plan);
+// In order of start. udp_source_port and ideal time are computed.
+const app__transfer_t *app__plan_at(const app__plan_t *plan, uint64_t index);
+uint16_t app__plan_udp_source_port(const app__plan_t *plan, uint64_t index);
+sim_time_t app__plan_ideal_ps(const app__plan_t *plan, uint64_t index);
+
+// The parts of app_ops_t.
+void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx);
+void app__plan_progress(const app__plan_t *plan, uint64_t *done, uint64_t *planned);
+void app__plan_values(const app__plan_t *plan, app_value_fn fn, void *ctx);
+
+// An application that is nothing but a plan.
+typedef struct app__planned {
+    app_t app; // first
+    app__plan_t *plan;
+} app__planned_t;
+
+// Begins the plan and makes the application that owns it.
+app_t *app__planned_create(const app_ops_t *ops, const app_context_t *context, app__plan_t *plan);
+void app__planned_destroy(app_t *app);
+void app__planned_flows(const app_t *app, app_flow_fn fn, void *ctx);
+void app__planned_progress(const app_t *app, uint64_t *done, uint64_t *planned);
+void app__planned_values(const app_t *app, app_value_fn fn, void *ctx);
+#define APP__PLANNED_OPS                                          \
+    .destroy = app__planned_destroy, .flows = app__planned_flows, \
+    .progress = app__planned_progress, .values = app__planned_values
+
+// Until when to plan: stop_ps, or the end of the run where that is SIM_AUTO.
+sim_time_t app__plan_stop_ps(const app_context_t *context, sim_time_t stop_ps);
+
+#endif // APPS_TRANSFER_H

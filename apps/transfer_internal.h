@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/transfer_internal.h - the structs of plans, shared by planning and execution.
+#ifndef APPS_TRANSFER_INTERNAL_H
+#define APPS_TRANSFER_INTERNAL_H
+
+#include "apps/transfer.h"
+
+// The transfers of one plan that one interface requests.
+typedef struct app__source {
+    sim_timer_t timer; // at the start of the next one
+    app__plan_t *plan;
+    app__endpoint_t *endpoint;
+    uint64_t next; // in by_source
+    uint64_t end;
+    uint64_t started;
+    uint64_t completed;
+    uint64_t failed;
+} app__source_t;
+
+// A transfer under way, at its requester.
+typedef struct app__transfer_run {
+    app__active_t active; // first
+    app__source_t *source;
+    nic_qp_t *qp;
+    uint64_t count; // work requests in all
+    uint64_t posted;
+    uint64_t completed;
+    uint32_t index; // of the transfer
+    uint32_t remote_key;
+    uint8_t status; // nic_wc_status_t: the first that is no success
+} app__transfer_run_t;
+
+struct app__plan {
+    const net_t *net;
+    app_runtime_t *runtime;
+    const char *label;
+    app__shape_t shape;
+    uint64_t seed;
+    uint64_t first_flow_id;
+
+    app__transfer_t *transfers; // in order of start once begun
+    size_t count;
+    size_t capacity;
+    uint8_t *received; // by transfer: the responder has everything and forgot the QP
+
+    // Transfers by requester and by responder, each in order of start: those of interface i are
+    // by_source[source_first[i]] .. by_source[source_first[i + 1] - 1].
+    uint32_t *by_source;
+    uint64_t *source_first;
+    uint32_t *by_destination;
+    uint64_t *destination_first;
+    app__source_t *sources;
+    size_t source_count;
+};
+
+extern const app__range_ops_t app__plan_range_ops;
+void app__source_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
+
+// Hash of a transfer's flow id: for what differs from flow to flow and both ends must know.
+uint64_t app__plan_hash(const app__plan_t *plan, uint64_t index);
+uint32_t app__plan_mtu_bytes(const app__plan_t *plan, const app__transfer_t *transfer);
+uint8_t app__plan_priority(const app__plan_t *plan, const app__transfer_t *transfer);
+uint8_t app__plan_dscp(const app__plan_t *plan, const app__transfer_t *transfer);
+
+#endif // APPS_TRANSFER_INTERNAL_H
