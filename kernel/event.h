@@ -139,8 +139,11 @@ static inline void sim_send(sim_node_t *from,
         sim__send_slow(from, channel, arrive_ps, message);
         return;
     }
-    uint32_t slot = worker->slot + 1;
-    while (ahead_ps >= worker->window_ps) {
+    // Mostly the next window or the one after it, as unpredictable as a coin: no branch for that.
+    const uint32_t over = ahead_ps >= worker->window_ps;
+    ahead_ps -= worker->window_ps & (0 - (uint64_t)over);
+    uint32_t slot = worker->slot + 1 + over;
+    while (SIM_UNLIKELY(ahead_ps >= worker->window_ps)) {
         ahead_ps -= worker->window_ps;
         slot++;
     }

@@ -148,7 +148,7 @@ sim_channel_t *sim_channel_create(sim_t *sim,
     SIM_CHECK(delay_ps >= 1);
     SIM_CHECK(port < SIM_PORTS_PER_NODE_MAX);
     SIM_CHECK(from != to);
-    sim_channel_t *const channel = sim_alloc(sizeof(*channel));
+    sim_channel_t *const channel = sim_alloc_lines(sizeof(*channel));
     *channel = (sim_channel_t){
         .to = to,
         .tie_key = to->tie_key,

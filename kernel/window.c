@@ -302,8 +302,8 @@ static void insertion_sort(sim_mail_t *mail, size_t count)
     }
 }
 
-// Sorts count entries from `from` into `to`: spreads them over about as many buckets as there are
-// entries, then straightens what is left by insertion.
+// Sorts count entries from `from` into `to`: spreads them over more buckets than there are entries,
+// so that few share one, then straightens what is left by insertion.
 static void sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count, sim_mail_t *to)
 {
     if (count <= INSERTION_SORT_MAX) {
@@ -312,7 +312,7 @@ static void sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count
         return;
     }
     unsigned bucket_bits = 4;
-    while ((size_t)1 << bucket_bits < count && bucket_bits < 16) {
+    while ((size_t)1 << bucket_bits < count * 2 && bucket_bits < 16) {
         bucket_bits++;
     }
     const unsigned key_bits =

@@ -104,6 +104,7 @@ static void connect_ports(net_t *net)
             const uint64_t ps_bits = 8 * SIM_PS_PER_S;
             port->ps_per_byte = ps_bits % port->rate_bps == 0 ? ps_bits / port->rate_bps : 0;
             port->gap_ps = NET_GAP_BYTES * ps_bits / port->rate_bps;
+            port->delay_less_gap_ps = port->delay_ps - port->gap_ps;
             port->impaired = link->config.loss_rate.num > 0 || link->config.bit_error_rate.num > 0;
             port->channel = sim_channel_create(net->sim,
                                                &port->node->sim,

@@ -51,9 +51,9 @@ void net_node_digest(const net_node_t *node, sim_digest_t *digest)
     for (uint32_t p = 0; p < node->port_count; p++) {
         const net_port_t *const port = &node->ports[p];
         for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
-            sim_digest_add(digest, port->counters[c].tx_packets);
-            sim_digest_add(digest, port->counters[c].tx_bytes);
-            sim_digest_add(digest, port->counters[c].rx_bytes);
+            sim_digest_add(digest, port->classes[c].tx_packets);
+            sim_digest_add(digest, port->classes[c].tx_bytes);
+            sim_digest_add(digest, port->classes[c].rx_bytes);
             sim_digest_add(digest, port->pauses[c].rx_pause);
             sim_digest_add(digest, port->pauses[c].paused_ps);
             sim_digest_add(digest, port->ecn_marked[c]);
@@ -359,12 +359,30 @@ void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta)
 
 // -- metrics
 
+uint64_t net_port_queue_bytes(const net_port_t *port)
+{
+    uint64_t sum = 0;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        sum += port->classes[p].bytes;
+    }
+    return sum;
+}
+
+uint64_t net_port_queue_bytes_max(const net_port_t *port)
+{
+    uint64_t most = 0;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        most = port->classes[p].bytes_max > most ? port->classes[p].bytes_max : most;
+    }
+    return most;
+}
+
 static uint64_t read_queue(const net_port_t *port, uint8_t classes, sim_time_t time_ps)
 {
     uint64_t sum = 0;
     (void)time_ps;
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        sum += classes & (1u << p) ? port->queues[p].bytes : 0;
+        sum += classes & (1u << p) ? port->classes[p].bytes : 0;
     }
     return sum;
 }
@@ -394,10 +412,10 @@ static uint64_t read_is_paused(const net_port_t *port, uint8_t classes, sim_time
         }                                                                                 \
         return sum;                                                                       \
     }
-READ_SUM(read_tx_bytes, port->counters[p].tx_bytes)
-READ_SUM(read_tx_packets, port->counters[p].tx_packets)
-READ_SUM(read_rx_bytes, port->counters[p].rx_bytes)
-READ_SUM(read_rx_packets, port->counters[p].rx_packets)
+READ_SUM(read_tx_bytes, port->classes[p].tx_bytes)
+READ_SUM(read_tx_packets, port->classes[p].tx_packets)
+READ_SUM(read_rx_bytes, port->classes[p].rx_bytes)
+READ_SUM(read_rx_packets, port->classes[p].rx_packets)
 READ_SUM(read_marked, port->ecn_marked[p])
 READ_SUM(read_rx_pause, port->pauses[p].rx_pause)
 READ_SUM(read_tx_pause, port->pauses[p].tx_pause)

@@ -58,18 +58,19 @@ typedef void (*net_trace_fn)(const net_trace_t *trace, void *ctx);
 // Calls fn at the points of the mask. Several listeners per port; kept until the net is destroyed.
 void net_port_listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *ctx);
 
-typedef struct net_queue {
+// One class of a port: its queue and its counters, on one cache line.
+typedef struct net_class {
     net_packet_t *head;
     net_packet_t *tail;
-    uint64_t bytes; // frame bytes held
-} net_queue_t;
-
-typedef struct net_class_counters {
+    uint64_t bytes;     // frame bytes held
+    uint64_t bytes_max; // most ever held
     uint64_t tx_packets;
     uint64_t tx_bytes; // frame bytes, without FCS
     uint64_t rx_packets;
     uint64_t rx_bytes;
-} net_class_counters_t;
+} net_class_t;
+
+static_assert(sizeof(net_class_t) == SIM_CACHE_LINE, "a class is one cache line");
 
 typedef struct net_pause_counters {
     uint64_t tx_pause; // XOFF frames sent for this class
@@ -81,13 +82,14 @@ typedef struct net_pause_counters {
 } net_pause_counters_t;
 
 struct net_port {
-    // transmitter
+    // the first line is all that sending on an idle port needs, besides the class
     sim_channel_t *channel;
     sim_time_t busy_until_ps;
-    sim_time_t delay_ps;
-    uint64_t ps_per_byte;  // 0: not whole, use rate_bps and remainder
-    sim_time_t gap_ps;     // of NET_GAP_BYTES, rounded down
+    uint64_t ps_per_byte;         // 0: not whole, use rate_bps and remainder
+    sim_time_t delay_less_gap_ps; // of the link, less gap_ps; may wrap below zero
+    net_node_t *node;
     net_packet_t *control; // a PFC frame waiting to be sent, before everything
+    uint32_t index;        // in the node
     uint16_t trace_points; // union over listeners
     uint8_t waiting;       // classes with packets in their queue
     uint8_t paused;        // classes the peer has stopped
@@ -95,10 +97,8 @@ struct net_port {
     bool impaired; // lossy or down, or a packet is to be dropped: the slow way
     bool down;
     bool lossless_guaranteed; // this port's lossless classes have the headroom they need
-    uint64_t queue_bytes;     // all classes
 
-    net_queue_t queues[NET_PRIORITIES];
-    net_class_counters_t counters[NET_PRIORITIES];
+    net_class_t classes[NET_PRIORITIES];
 
     // scheduler
     uint8_t strict; // classes served before the others, highest number first
@@ -107,9 +107,9 @@ struct net_port {
     int64_t deficit_bytes[NET_PRIORITIES];
 
     // colder
-    net_node_t *node;
     net_port_t *peer;
-    uint32_t index;     // in the node
+    sim_time_t delay_ps;
+    sim_time_t gap_ps;  // of NET_GAP_BYTES, rounded down
     uint32_t uid;       // in the network: names the MAC
     uint32_t interface; // hosts; NET_INTERFACES_MAX elsewhere
     uint32_t link;
@@ -127,8 +127,13 @@ struct net_port {
     uint64_t ecn_marked[NET_PRIORITIES];
     uint64_t drops[NET_DROP_REASON_COUNT];
     uint64_t dropped_bytes;
-    uint64_t queue_bytes_max;
 };
+
+static_assert(offsetof(net_port_t, classes) == SIM_CACHE_LINE, "the hot part is one cache line");
+
+// Frame bytes waiting in all classes, and the most that ever waited in one of them.
+uint64_t net_port_queue_bytes(const net_port_t *port);
+uint64_t net_port_queue_bytes_max(const net_port_t *port);
 
 void net__port_trace(const net_port_t *port,
                      net_trace_point_t point,
@@ -175,11 +180,11 @@ static inline void net_port_transmit(net_port_t *port, net_packet_t *packet)
                                    ? bytes * port->ps_per_byte
                                    : net__port_inexact_time(port, bytes);
     port->busy_until_ps = now_ps + time_ps;
-    net_class_counters_t *const counters = &port->counters[packet->priority];
-    counters->tx_packets++;
-    counters->tx_bytes += frame_bytes;
+    net_class_t *const class = &port->classes[packet->priority];
+    class->tx_packets++;
+    class->tx_bytes += frame_bytes;
     net_port_trace(port, NET_TRACE_TX, packet, 0);
-    const sim_time_t arrive_ps = now_ps + time_ps - port->gap_ps + port->delay_ps;
+    const sim_time_t arrive_ps = now_ps + time_ps + port->delay_less_gap_ps;
     if (SIM_UNLIKELY(port->impaired)) {
         net__port_transmit_impaired(port, packet, arrive_ps);
         return;
@@ -201,9 +206,9 @@ static inline void net_port_wake(net_port_t *port)
 
 static inline void net_port_count_rx(net_port_t *port, const net_packet_t *packet)
 {
-    net_class_counters_t *const counters = &port->counters[packet->priority];
-    counters->rx_packets++;
-    counters->rx_bytes += packet->frame_bytes;
+    net_class_t *const class = &port->classes[packet->priority];
+    class->rx_packets++;
+    class->rx_bytes += packet->frame_bytes;
     net_port_trace(port, NET_TRACE_RX, packet, 0);
 }
 
@@ -214,18 +219,17 @@ void net_port_drop_next(net_port_t *port, uint64_t count);
 
 static inline void net_queue_push(net_port_t *port, net_packet_t *packet)
 {
-    net_queue_t *const queue = &port->queues[packet->priority];
+    net_class_t *const class = &port->classes[packet->priority];
     packet->next = NULL;
-    if (queue->head == NULL) {
-        queue->head = packet;
+    if (class->head == NULL) {
+        class->head = packet;
     } else {
-        queue->tail->next = packet;
+        class->tail->next = packet;
     }
-    queue->tail = packet;
-    queue->bytes += packet->frame_bytes;
-    port->queue_bytes += packet->frame_bytes;
-    if (port->queue_bytes > port->queue_bytes_max) {
-        port->queue_bytes_max = port->queue_bytes;
+    class->tail = packet;
+    class->bytes += packet->frame_bytes;
+    if (class->bytes > class->bytes_max) {
+        class->bytes_max = class->bytes;
     }
     port->waiting |= (uint8_t)(1u << packet->priority);
     net_port_trace(port, NET_TRACE_ENQUEUE, packet, 0);
@@ -233,12 +237,12 @@ static inline void net_queue_push(net_port_t *port, net_packet_t *packet)
 
 static inline net_packet_t *net_queue_pop(net_port_t *port, uint32_t priority)
 {
-    net_queue_t *const queue = &port->queues[priority];
-    net_packet_t *const packet = queue->head;
-    queue->head = packet->next;
-    queue->bytes -= packet->frame_bytes;
-    port->queue_bytes -= packet->frame_bytes;
-    if (queue->head == NULL) {
+    net_class_t *const class = &port->classes[priority];
+    net_packet_t *const packet = class->head;
+    class->head = packet->next;
+    __builtin_prefetch(class->head); // it waited long enough to have left the cache
+    class->bytes -= packet->frame_bytes;
+    if (class->head == NULL) {
         port->waiting &= (uint8_t) ~(1u << priority);
     }
     return packet;

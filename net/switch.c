@@ -9,12 +9,17 @@
 
 #include "net/network_internal.h"
 
-// What one ingress port of the switch holds, per lossless class.
+// What one (ingress port, lossless class) holds.
+typedef struct ingress_class {
+    uint64_t bytes; // in reserved and shared buffer
+    uint64_t headroom_bytes : 63;
+    uint64_t stopped : 1; // told to stop
+} ingress_class_t;
+
 typedef struct ingress {
-    uint64_t bytes[NET_PRIORITIES];    // in reserved and shared buffer
-    uint64_t headroom[NET_PRIORITIES]; // bytes in headroom
-    uint64_t headroom_limit;           // per class
-    uint8_t stopped;                   // classes told to stop
+    ingress_class_t classes[NET_PRIORITIES];
+    uint64_t headroom_limit; // per class
+    uint8_t stopped;         // classes told to stop
     uint16_t quanta;
     sim_timer_t refresh; // repeats the pause before the peer's clock runs out
     net_port_t *port;
@@ -41,6 +46,8 @@ struct net_switch {
     uint64_t shared_bytes; // in use
     uint64_t shared_limit; // buffer without reserved and headroom
     uint64_t held_bytes;   // all that is stored
+    uint64_t pfc_alpha;    // in 2^-ALPHA_BITS
+    uint64_t lossy_alpha;
     ingress_t *ingress;
     marking_t *marking;
     net_switch_config_t config;
@@ -120,13 +127,25 @@ void net__switch_set_routes(net_node_t *node, const net_routes_t *routes)
 
 // -- buffer accounting
 
+// Alphas are kept as multiples of 2^-20: exact for the powers of two that switches offer.
+#define ALPHA_BITS 20u
+
+static uint64_t alpha_of(sim_ratio_t ratio)
+{
+    return (ratio.num << ALPHA_BITS) / ratio.den;
+}
+
+static inline uint64_t fraction_of(uint64_t bytes, uint64_t alpha)
+{
+    return (bytes * alpha) >> ALPHA_BITS;
+}
+
 static inline uint64_t xoff_threshold(const net_switch_t *sw)
 {
     if (sw->config.pfc_threshold_bytes != SIM_AUTO) {
         return sw->config.pfc_threshold_bytes;
     }
-    const uint64_t free_bytes = sw->shared_limit - sw->shared_bytes;
-    return free_bytes * sw->config.pfc_alpha.num / sw->config.pfc_alpha.den;
+    return fraction_of(sw->shared_limit - sw->shared_bytes, sw->pfc_alpha);
 }
 
 static inline uint64_t above_reserved(const net_switch_t *sw, uint64_t bytes)
@@ -138,6 +157,7 @@ static inline uint64_t above_reserved(const net_switch_t *sw, uint64_t bytes)
 static void stop_peer(net_switch_t *sw, ingress_t *in, uint32_t priority)
 {
     in->stopped |= (uint8_t)(1u << priority);
+    in->classes[priority].stopped = 1;
     net_port_pause_send(in->port, (uint8_t)(1u << priority), in->quanta);
     if (!sim_timer_armed(&in->refresh)) {
         const sim_time_t pause_ps =
@@ -158,50 +178,61 @@ static void refresh_pause(sim_node_t *node, sim_timer_t *timer)
 }
 
 // Finds room for a lossless packet: reserved first, then shared up to the threshold, then headroom.
-static bool admit_lossless(net_switch_t *sw, const net_packet_t *packet)
+static inline bool admit_lossless(net_switch_t *sw, const net_packet_t *packet)
 {
     ingress_t *const in = &sw->ingress[packet->ingress_port];
-    const uint32_t priority = packet->priority;
+    ingress_class_t *const held = &in->classes[packet->priority];
     const uint64_t bytes = packet->frame_bytes;
-    const uint64_t threshold = xoff_threshold(sw);
-    const uint64_t before = above_reserved(sw, in->bytes[priority]);
-    const uint64_t after = above_reserved(sw, in->bytes[priority] + bytes);
-    if (after > 0 &&
-        (after > threshold || sw->shared_bytes + (after - before) > sw->shared_limit)) {
-        if (in->headroom[priority] + bytes > in->headroom_limit) {
-            return false;
-        }
-        in->headroom[priority] += bytes;
-        if (!(in->stopped & (1u << priority))) {
-            stop_peer(sw, in, priority);
-        }
-    } else {
-        in->bytes[priority] += bytes;
+    const uint64_t before = above_reserved(sw, held->bytes);
+    const uint64_t after = above_reserved(sw, held->bytes + bytes);
+    if (after == 0 ||
+        (after <= xoff_threshold(sw) && sw->shared_bytes + (after - before) <= sw->shared_limit)) {
+        held->bytes += bytes;
         sw->shared_bytes += after - before;
+        return true;
+    }
+    if (held->headroom_bytes + bytes > in->headroom_limit) {
+        return false;
+    }
+    held->headroom_bytes += bytes;
+    if (!held->stopped) {
+        stop_peer(sw, in, packet->priority);
     }
     return true;
 }
 
+static void let_peer_go(net_switch_t *sw, ingress_t *in, uint32_t priority)
+{
+    in->classes[priority].stopped = 0;
+    in->stopped &= (uint8_t) ~(1u << priority);
+    if (in->stopped == 0) {
+        sim_timer_cancel(&sw->node.sim, &in->refresh);
+    }
+    net_port_pause_send(in->port, (uint8_t)(1u << priority), 0);
+}
+
 // A packet that was admitted starts to leave: headroom drains first, and the peer may go on once
 // headroom is empty and the rest has fallen below the threshold by the XON distance.
-static void release_lossless(net_switch_t *sw, uint32_t port, uint32_t priority, uint64_t bytes)
+static inline void release_lossless(net_switch_t *sw,
+                                    uint32_t port,
+                                    uint32_t priority,
+                                    uint64_t bytes)
 {
     ingress_t *const in = &sw->ingress[port];
-    const uint64_t from_headroom = in->headroom[priority] < bytes ? in->headroom[priority] : bytes;
-    in->headroom[priority] -= from_headroom;
-    const uint64_t before = above_reserved(sw, in->bytes[priority]);
-    SIM_ASSERT(in->bytes[priority] >= bytes - from_headroom);
-    in->bytes[priority] -= bytes - from_headroom;
-    const uint64_t after = above_reserved(sw, in->bytes[priority]);
+    ingress_class_t *const held = &in->classes[priority];
+    const uint64_t before = above_reserved(sw, held->bytes);
+    if (SIM_UNLIKELY(held->headroom_bytes > 0)) {
+        const uint64_t drained = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
+        held->headroom_bytes -= drained;
+        bytes -= drained;
+    }
+    SIM_ASSERT(held->bytes >= bytes);
+    held->bytes -= bytes;
+    const uint64_t after = above_reserved(sw, held->bytes);
     sw->shared_bytes -= before - after;
-    const uint8_t bit = (uint8_t)(1u << priority);
-    if ((in->stopped & bit) && in->headroom[priority] == 0 &&
+    if (SIM_UNLIKELY(held->stopped) && held->headroom_bytes == 0 &&
         (after == 0 || after + sw->config.pfc_xon_bytes <= xoff_threshold(sw))) {
-        in->stopped &= (uint8_t)~bit;
-        if (in->stopped == 0) {
-            sim_timer_cancel(&sw->node.sim, &in->refresh);
-        }
-        net_port_pause_send(in->port, bit, 0);
+        let_peer_go(sw, in, priority);
     }
 }
 
@@ -216,8 +247,8 @@ static bool admit_lossy(net_switch_t *sw,
         *reason = NET_DROP_BUFFER_FULL;
         return false;
     }
-    const uint64_t limit = free_bytes * sw->config.lossy_alpha.num / sw->config.lossy_alpha.den;
-    if (egress->queues[packet->priority].bytes + packet->frame_bytes > limit) {
+    const uint64_t limit = fraction_of(free_bytes, sw->lossy_alpha);
+    if (egress->classes[packet->priority].bytes + packet->frame_bytes > limit) {
         *reason = NET_DROP_EGRESS_FULL;
         return false;
     }
@@ -241,7 +272,7 @@ static inline void release(net_switch_t *sw, uint32_t port, uint32_t priority, u
 static inline void mark(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
     marking_t *const marking = &sw->marking[egress->index];
-    const uint64_t queued = egress->queues[packet->priority].bytes;
+    const uint64_t queued = egress->classes[packet->priority].bytes;
     if (queued <= marking->kmin_bytes || packet->ecn == NET_ECN_NOT_ECT ||
         !(sw->ecn & (1u << packet->priority))) {
         return;
@@ -277,7 +308,7 @@ static void serve(net_switch_t *sw, net_port_t *egress)
     if (candidates & (candidates - 1)) {
         uint32_t head_bytes[NET_PRIORITIES];
         for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-            head_bytes[p] = candidates & (1u << p) ? egress->queues[p].head->frame_bytes : 0;
+            head_bytes[p] = candidates & (1u << p) ? egress->classes[p].head->frame_bytes : 0;
         }
         priority = net_port_choose(egress, candidates, head_bytes);
     }
@@ -470,7 +501,7 @@ static void built(net_node_t *node)
     // A switch without hosts matches no attachment, not even that of hosts on hosts.
     sw->leaf = sw->leaf == NET_NO_LEAF ? NET_NO_LEAF - 1 : sw->leaf;
     sw->routed = net->config.forwarding == NET_FORWARDING_ROUTED;
-    sw->ingress = sim_alloc_array(node->port_count + 1, sizeof(*sw->ingress));
+    sw->ingress = sim_alloc_lines((node->port_count + 1) * sizeof(*sw->ingress));
     sw->marking = sim_alloc_array(node->port_count + 1, sizeof(*sw->marking));
     const uint64_t classes = (uint64_t)__builtin_popcount(sw->lossless);
     uint64_t dedicated = 0;
@@ -516,6 +547,8 @@ net_node_t *net_switch_create(net_t *net, const char *name, const net_switch_con
     net_switch_t *const sw = sim_alloc_lines(sizeof(*sw));
     net_node_init(net, &sw->node, NET_NODE_SWITCH, &switch_ops, name, built);
     sw->config = *config;
+    sw->pfc_alpha = alpha_of(config->pfc_alpha);
+    sw->lossy_alpha = alpha_of(config->lossy_alpha);
     sw->lossless = config->pfc_enabled ? config->pfc_priorities : 0;
     sw->ecn = config->ecn_enabled ? config->ecn_priorities : 0;
     sw->trust_dscp = config->trust == NET_TRUST_DSCP;
@@ -571,7 +604,7 @@ uint64_t net_switch_headroom_used_bytes(const net_node_t *node)
     uint64_t bytes = 0;
     for (uint32_t p = 0; p < node->port_count; p++) {
         for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
-            bytes += sw->ingress[p].headroom[c];
+            bytes += sw->ingress[p].classes[c].headroom_bytes;
         }
     }
     return bytes;
@@ -581,5 +614,6 @@ uint64_t net_switch_ingress_bytes(const net_node_t *node, uint32_t port, uint32_
 {
     const net_switch_t *const sw = to_const_switch(node);
     SIM_CHECK(port < node->port_count && priority < NET_PRIORITIES);
-    return sw->ingress[port].bytes[priority] + sw->ingress[port].headroom[priority];
+    const ingress_class_t *const held = &sw->ingress[port].classes[priority];
+    return held->bytes + held->headroom_bytes;
 }

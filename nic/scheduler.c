@@ -158,8 +158,8 @@ static uint32_t choose_class(nic_t *nic, uint8_t classes)
     net_port_t *const port = nic->port;
     uint32_t head_bytes[NET_PRIORITIES] = {0};
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        if (port->queues[p].head != NULL) {
-            head_bytes[p] = port->queues[p].head->frame_bytes;
+        if (port->classes[p].head != NULL) {
+            head_bytes[p] = port->classes[p].head->frame_bytes;
         } else if (nic->ready[p] != NULL) {
             head_bytes[p] = nic->header_bytes + (uint32_t)nic->ready[p]->mtu_bytes;
         }
