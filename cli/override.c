@@ -174,9 +174,8 @@ sim_err_t cli_override_apply(cli_document_t *document,
                              cli_error_t *error)
 {
     cli_shown_t shown;
-    char *const label = sim_format("%s %s", override->label, cli_show(&shown, override->text));
-    const cli_place_t place = {cli_document_text(document, label), 0, 0};
-    sim_free(label);
+    const char *const origin = cli_document_text(document, cli_show(&shown, override->shown));
+    const cli_place_t place = {origin, 0, 0};
     const char *const equals = strchr(override->text, '=');
     if (equals == NULL) {
         return cli_fail(error, SIM_ERR_INVALID, &place, "no '=', expected PATH=VALUE");

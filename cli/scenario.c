@@ -62,11 +62,33 @@ static sim_err_t take_link(cli_scenario_t *scenario, const cli_tree_t *map, cli_
     return cli_bind(map, "link", &targets, NULL, error);
 }
 
+sim_err_t cli__check_switch(const net_switch_config_t *config, sim_message_t *message)
+{
+    if (config->ecn_kmin_bytes > config->ecn_kmax_bytes) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "switch.ecn.kmin: %" PRIu64 " bytes, expected at most switch.ecn.kmax, "
+                        "which is %" PRIu64,
+                        config->ecn_kmin_bytes,
+                        config->ecn_kmax_bytes);
+    }
+    return SIM_OK;
+}
+
 static sim_err_t take_switch(cli_scenario_t *scenario, const cli_tree_t *map, cli_error_t *error)
 {
     const cli_targets_t targets =
         cli_targets_one(&net_switch_config_attrs, &scenario->switch_config);
-    return cli_bind(map, "switch", &targets, NULL, error);
+    sim_err_t result = cli_bind(map, "switch", &targets, NULL, error);
+    sim_message_t message;
+    if (result == SIM_OK) {
+        result = cli__check_switch(&scenario->switch_config, &message);
+        if (result != SIM_OK) {
+            const cli_place_t place = cli_locate(map, "switch", message.text);
+            return cli_fail(error, result, &place, "%s", message.text);
+        }
+    }
+    return result;
 }
 
 static sim_err_t take_nic(cli_scenario_t *scenario, const cli_tree_t *map, cli_error_t *error)
@@ -241,6 +263,9 @@ static void name_scenario(cli_scenario_t *scenario)
     const size_t size = dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
     sim_free(scenario->run.name);
     scenario->run.name = sim_format("%.*s", (int)size, base);
+    for (char *p = scenario->run.name; *p != '\0'; p++) {
+        *p = *p > ' ' && *p <= '~' ? *p : '_'; // file names need not be text
+    }
 }
 
 sim_err_t cli_scenario_create(cli_document_t *document,

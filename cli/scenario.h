@@ -182,10 +182,10 @@ SIM_MUST_CHECK sim_err_t cli_scenario_create(cli_document_t *document,
                                              cli_error_t *error);
 void cli_scenario_destroy(cli_scenario_t *scenario);
 
-// A value given on the command line: "nic.mtu=1024", shown in messages after label ("--set").
+// A value given on the command line.
 typedef struct cli_override {
-    const char *label;
-    const char *text;
+    const char *shown; // in messages: "--set nic.mtu=1024"
+    const char *text;  // "nic.mtu=1024"
 } cli_override_t;
 
 // Reads a file, applies the overrides in order, checks.
@@ -234,6 +234,9 @@ SIM_MUST_CHECK sim_err_t cli__take_choice(const cli_tree_t *map,
                                           const cli_tree_entry_t **entry,
                                           cli_error_t *error);
 void cli__graph_fini(cli_graph_t *graph);
+// Values of a switch that do not fit each other; the message begins with an attribute.
+SIM_MUST_CHECK sim_err_t cli__check_switch(const net_switch_config_t *config,
+                                           sim_message_t *message);
 
 // Metrics of switches that series can sample; ends with a NULL name.
 typedef struct cli_switch_metric {

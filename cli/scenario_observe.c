@@ -25,7 +25,7 @@ static const sim_attr_t capture_attrs[] = {
     {"captures.filter", SIM_ATTR_STRING, false, offsetof(cli_capture_config_t, filter),
      "", NULL, NULL, NULL, "which frames, as a pcap filter: udp port 4791; all if not given"},
     {"captures.snaplen", SIM_ATTR_BYTES, true, offsetof(cli_capture_config_t, snaplen_bytes),
-     "auto", "14", "262144", NULL, "bytes kept of each frame; auto: all"},
+     "auto", "14", "65535", NULL, "bytes kept of each frame; auto: all"},
     {"captures.file", SIM_ATTR_STRING, false, offsetof(cli_capture_config_t, file),
      "", NULL, NULL, NULL,
      "file in the folder captures/, compressed if it ends in .gz; after the ports if not given"},

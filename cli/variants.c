@@ -69,30 +69,38 @@ static bool match(cli_variants_t *variants, const char *name, bool is_nic)
 }
 
 static void keep_error(cli_variants_t *variants,
-                       const cli_node_overlay_t *overlay,
+                       const cli_tree_t *map,
                        const char *name,
                        sim_err_t result,
                        const char *text)
 {
     if (variants->result == SIM_OK) {
-        const cli_place_t place = cli_locate(overlay->nic_map, "nic", text);
+        const cli_place_t place = cli_locate(map, text[0] == 'n' ? "nic" : "switch", text);
         variants->result =
             cli_fail(&variants->error, result, &place, "%s (of node %s)", text, name);
     }
 }
 
-static void fill_switch(const cli_scenario_t *scenario, variant_t *variant)
+static void fill_switch(cli_variants_t *variants, variant_t *variant, const char *name)
 {
+    const cli_scenario_t *const scenario = variants->scenario;
+    const cli_tree_t *last = NULL;
     sim_attrs_copy(&net_switch_config_attrs, &variant->switch_config, &scenario->switch_config);
     const cli_targets_t targets =
         cli_targets_one(&net_switch_config_attrs, &variant->switch_config);
     for (size_t i = 0; i < scenario->node_count; i++) {
         if (variant->matches[i]) {
+            last = scenario->nodes[i].switch_map;
             cli_error_t error;
-            const sim_err_t result =
-                cli_bind(scenario->nodes[i].switch_map, "switch", &targets, NULL, &error);
+            const sim_err_t result = cli_bind(last, "switch", &targets, NULL, &error);
             SIM_CHECKF(result == SIM_OK, "%s", error.text);
         }
+    }
+    sim_message_t message;
+    const sim_err_t result = cli__check_switch(&variant->switch_config, &message);
+    if (result != SIM_OK) {
+        keep_error(variants, last, name, result, message.text);
+        variant->switch_config.ecn_kmin_bytes = variant->switch_config.ecn_kmax_bytes;
     }
 }
 
@@ -101,12 +109,12 @@ static void fill_nic(cli_variants_t *variants, variant_t *variant, const char *n
     const cli_scenario_t *const scenario = variants->scenario;
     nic_config_copy(&variant->nic_config, &scenario->nic_config);
     const cli_targets_t targets = cli_targets_nic(&variant->nic_config);
-    const cli_node_overlay_t *last = NULL;
+    const cli_tree_t *last = NULL;
     for (size_t i = 0; i < scenario->node_count; i++) {
         if (variant->matches[i]) {
-            last = &scenario->nodes[i];
+            last = scenario->nodes[i].nic_map;
             cli_error_t error;
-            const sim_err_t result = cli_bind(last->nic_map, "nic", &targets, NULL, &error);
+            const sim_err_t result = cli_bind(last, "nic", &targets, NULL, &error);
             SIM_CHECKF(result == SIM_OK, "%s", error.text);
         }
     }
@@ -138,7 +146,7 @@ static const variant_t *find(cli_variants_t *variants, const char *name, bool is
     if (is_nic) {
         fill_nic(variants, variant, name);
     } else {
-        fill_switch(variants->scenario, variant);
+        fill_switch(variants, variant, name);
     }
     return variant;
 }

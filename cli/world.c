@@ -464,11 +464,13 @@ static sim_err_t build_network(cli_world_t *world, cli_error_t *error)
 static sim_err_t create_apps(cli_world_t *world, cli_error_t *error)
 {
     const cli_scenario_t *const scenario = world->scenario;
+    world->runtime = app_runtime_create(world->net);
     world->apps = sim_alloc_array(scenario->traffic_count + 1, sizeof(*world->apps));
     for (size_t i = 0; i < scenario->traffic_count; i++) {
         const cli_traffic_t *const traffic = &scenario->traffic[i];
         const app_context_t context = {
             .net = world->net,
+            .runtime = world->runtime,
             .index = (uint32_t)i,
             .hosts = app_find_hosts,
             .read_file = app_read_file,
@@ -539,6 +541,9 @@ void cli_world_destroy(cli_world_t *world)
         world->apps[i]->ops->destroy(world->apps[i]);
     }
     sim_free(world->apps);
+    if (world->runtime != NULL) {
+        app_runtime_destroy(world->runtime);
+    }
     for (size_t i = 0; i < world->nic_count; i++) {
         sim_free(world->nics[i].name);
     }

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/args.c - reading the command line. Options may stand before or after operands, with their
+// value apart or after '='; what follows -- is operands.
+#include "cli/args.h"
+
+#include <string.h>
+
+typedef struct option {
+    const char *name;
+    bool has_value;
+    unsigned commands;    // bit per cli_command_t
+    const char *override; // the attribute it sets; NULL: handled apart
+} option_t;
+
+#define FOR_SCENARIO (1u << CLI_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO)
+
+static const option_t options[] = {
+    {"-o", true, 1u << CLI_RUN, NULL},
+    {"--output", true, 1u << CLI_RUN, NULL},
+    {"--set", true, FOR_SCENARIO, NULL},
+    {"--seed", true, FOR_SCENARIO, "seed"},
+    {"--tie-seed", true, FOR_SCENARIO, "tie-seed"},
+    {"--until", true, FOR_SCENARIO, "until"},
+    {"--threads", true, FOR_SCENARIO, "threads"},
+    {"--quiet", false, 1u << CLI_RUN, NULL},
+    {"--json", false, 1u << CLI_RUN, NULL},
+    {"--markdown", false, 1u << CLI_PARAMS, NULL},
+    {"--outputs-markdown", false, 1u << CLI_PARAMS, NULL},
+    {"--help", false, ~0u, NULL},
+    {"-h", false, ~0u, NULL},
+};
+
+static const struct {
+    const char *name;
+    cli_command_t command;
+    size_t operands_min;
+    size_t operands_max;
+    const char *operands; // for messages
+} commands[] = {
+    {"run", CLI_RUN, 1, 1, "one scenario file"},
+    {"check", CLI_CHECK, 1, 1, "one scenario file"},
+    {"topo", CLI_TOPO, 1, 1, "one scenario file"},
+    {"params", CLI_PARAMS, 0, 1, "at most one attribute path"},
+    {"compare", CLI_COMPARE, 1, SIZE_MAX, "result folders"},
+    {"help", CLI_HELP, 0, 1, "at most one command"},
+};
+
+static const char help_program[] =
+    "rocesim: packet-level simulation of RoCEv2 networks\n"
+    "\n"
+    "  rocesim run SCENARIO.yaml [-o DIR]   simulates\n"
+    "  rocesim check SCENARIO.yaml          says what a run would be, without running\n"
+    "  rocesim topo SCENARIO.yaml           prints the network in Graphviz DOT\n"
+    "  rocesim params [PATH]                explains attributes\n"
+    "  rocesim compare DIR DIR...           shows results side by side\n"
+    "  rocesim --version\n"
+    "  rocesim COMMAND --help\n"
+    "\n"
+    "Exit status: 0 done; 1 the run failed (stalled, interrupted, an invariant broke, output could\n"
+    "not be written); 2 bad input or usage, and nothing was written.\n";
+
+static const char help_run[] =
+    "rocesim run SCENARIO.yaml [options]\n"
+    "\n"
+    "  -o DIR             write results there: scenario.yaml (resolved), summary.json, flows.csv,\n"
+    "                     ports.csv, events.csv, series.csv, captures/. DIR is made if it does not\n"
+    "                     exist; it must be empty or hold earlier results, which are replaced.\n"
+    "                     Without -o no file is written.\n"
+    "  --set PATH=VALUE   set any attribute: nic.mtu=1024, topology.star.hosts=8,\n"
+    "                     traffic[0].poisson.load=0.8, nodes.spine*.switch.buffer=64MB\n"
+    "  --seed N           the same as --set seed=N\n"
+    "  --tie-seed N       the same as --set tie-seed=N\n"
+    "  --until TIME       the same as --set until=TIME\n"
+    "  --threads N        the same as --set threads=N; results do not depend on it\n"
+    "  --quiet            no progress line\n"
+    "  --json             print summary.json instead of the summary for people\n"
+    "\n"
+    "Ctrl-C ends the run; what it has so far is written and the exit status is 1.\n"
+    "Scenarios are explained in docs/formats/scenario.md, results in docs/formats/outputs.md.\n";
+
+static const char help_check[] =
+    "rocesim check SCENARIO.yaml [--set PATH=VALUE]... [--seed N] [--until TIME]\n"
+    "\n"
+    "Reads the scenario and builds everything in memory, says what a run would be and what is odd\n"
+    "about the network. Exit status 2 if a run would be refused.\n";
+
+static const char help_topo[] =
+    "rocesim topo SCENARIO.yaml [--set PATH=VALUE]...\n"
+    "\n"
+    "Prints the network in Graphviz DOT (rocesim topo x.yaml | dot -Tsvg > x.svg) and what is odd\n"
+    "about it on stderr.\n";
+
+static const char help_params[] =
+    "rocesim params [PATH]\n"
+    "\n"
+    "Prints every attribute, or those whose path begins with PATH (switch.ecn, nic.mtu): default,\n"
+    "meaning, accepted values.\n"
+    "  --markdown           the page docs/formats/attributes.md\n"
+    "  --outputs-markdown   the page docs/formats/outputs.md\n";
+
+static const char help_compare[] =
+    "rocesim compare DIR DIR...\n"
+    "\n"
+    "Prints the summaries of result folders (made by rocesim run -o DIR) side by side.\n";
+
+const char *cli_help_text(cli_command_t command)
+{
+    switch (command) {
+    case CLI_RUN:
+        return help_run;
+    case CLI_CHECK:
+        return help_check;
+    case CLI_TOPO:
+        return help_topo;
+    case CLI_PARAMS:
+        return help_params;
+    case CLI_COMPARE:
+        return help_compare;
+    case CLI_HELP:
+    case CLI_VERSION:
+        break;
+    }
+    return help_program;
+}
+
+static const char *command_name(cli_command_t command)
+{
+    for (size_t i = 0; i < SIM_COUNT_OF(commands); i++) {
+        if (commands[i].command == command) {
+            return commands[i].name;
+        }
+    }
+    return "";
+}
+
+static bool find_command(const char *name, cli_command_t *command)
+{
+    for (size_t i = 0; i < SIM_COUNT_OF(commands); i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            *command = commands[i].command;
+            return true;
+        }
+    }
+    return false;
+}
+
+static sim_err_t unknown_command(const char *name, cli_error_t *error)
+{
+    const char *names[SIM_COUNT_OF(commands)];
+    for (size_t i = 0; i < SIM_COUNT_OF(commands); i++) {
+        names[i] = commands[i].name;
+    }
+    cli_shown_t shown;
+    cli_fail(error, SIM_ERR_UNKNOWN, NULL, "rocesim: unknown command '%s'", cli_show(&shown, name));
+    cli_error_add_nearest(error, name, names, SIM_COUNT_OF(names));
+    cli_error_add(error, ", expected run, check, topo, params, compare or --help");
+    return SIM_ERR_UNKNOWN;
+}
+
+static void add_override(cli_args_t *args, const char *option, const char *path, const char *value)
+{
+    SIM_GROW(args->texts, args->text_count, &args->text_capacity);
+    char *const shown = sim_format("%s %s", option, value);
+    args->texts[args->text_count++] = shown;
+    SIM_GROW(args->texts, args->text_count, &args->text_capacity);
+    char *const text = path != NULL ? sim_format("%s=%s", path, value) : sim_strdup(value);
+    args->texts[args->text_count++] = text;
+    SIM_GROW(args->overrides, args->override_count, &args->override_capacity);
+    args->overrides[args->override_count++] = (cli_override_t){shown, text};
+}
+
+static const option_t *find_option(const cli_args_t *args,
+                                   const char *text,
+                                   size_t size,
+                                   cli_error_t *error)
+{
+    const char *names[SIM_COUNT_OF(options)];
+    size_t count = 0;
+    for (size_t i = 0; i < SIM_COUNT_OF(options); i++) {
+        if ((options[i].commands >> args->command & 1u) == 0) {
+            continue;
+        }
+        names[count++] = options[i].name;
+        if (strlen(options[i].name) == size && memcmp(options[i].name, text, size) == 0) {
+            return &options[i];
+        }
+    }
+    cli_shown_t shown;
+    const char *const command = command_name(args->command);
+    cli_fail(error,
+             SIM_ERR_UNKNOWN,
+             NULL,
+             "rocesim %s: unknown option '%s'",
+             command,
+             cli_show(&shown, text));
+    cli_error_add_nearest(error, text, names, count);
+    cli_error_add(error, ", expected one of");
+    for (size_t i = 0; i < count; i++) {
+        cli_error_add(error, " %s", names[i]);
+    }
+    return NULL;
+}
+
+static void apply_option(cli_args_t *args, const option_t *option, const char *value)
+{
+    if (option->override != NULL || strcmp(option->name, "--set") == 0) {
+        add_override(args, option->name, option->override, value);
+    } else if (option->has_value) {
+        args->folder = value;
+    } else if (strcmp(option->name, "--quiet") == 0) {
+        args->quiet = true;
+    } else if (strcmp(option->name, "--json") == 0) {
+        args->json = true;
+    } else if (strcmp(option->name, "--markdown") == 0) {
+        args->markdown = true;
+    } else if (strcmp(option->name, "--outputs-markdown") == 0) {
+        args->outputs_markdown = true;
+    } else {
+        args->help_of = args->command;
+        args->command = CLI_HELP;
+    }
+}
+
+// Reads argv[*index], and its value where it has one.
+static sim_err_t take_option(cli_args_t *args,
+                             int argc,
+                             const char *const *argv,
+                             int *index,
+                             cli_error_t *error)
+{
+    const char *const text = argv[*index];
+    const char *const equals = strchr(text, '=');
+    const size_t size = equals != NULL ? (size_t)(equals - text) : strlen(text);
+    const option_t *const option = find_option(args, text, size, error);
+    if (option == NULL) {
+        return SIM_ERR_UNKNOWN;
+    }
+    const char *value = equals != NULL ? equals + 1 : NULL;
+    if (option->has_value && value == NULL) {
+        if (++*index >= argc) {
+            return cli_fail(error,
+                            SIM_ERR_INVALID,
+                            NULL,
+                            "rocesim %s: nothing after %s, expected a value",
+                            command_name(args->command),
+                            option->name);
+        }
+        value = argv[*index];
+    } else if (!option->has_value && value != NULL) {
+        return cli_fail(error,
+                        SIM_ERR_INVALID,
+                        NULL,
+                        "rocesim %s: a value for %s, expected none",
+                        command_name(args->command),
+                        option->name);
+    }
+    apply_option(args, option, value);
+    return SIM_OK;
+}
+
+static sim_err_t check_operands(const cli_args_t *args, cli_error_t *error)
+{
+    for (size_t i = 0; i < SIM_COUNT_OF(commands); i++) {
+        if (commands[i].command == args->command &&
+            (args->operand_count < commands[i].operands_min ||
+             args->operand_count > commands[i].operands_max)) {
+            return cli_fail(error,
+                            SIM_ERR_INVALID,
+                            NULL,
+                            "rocesim %s: %zu operands, expected %s",
+                            commands[i].name,
+                            args->operand_count,
+                            commands[i].operands);
+        }
+    }
+    if (args->folder != NULL && args->folder[0] == '\0') {
+        return cli_fail(
+            error, SIM_ERR_INVALID, NULL, "rocesim run: -o is empty, expected a folder");
+    }
+    return SIM_OK;
+}
+
+sim_err_t cli_args_parse(int argc, const char *const *argv, cli_args_t *args, cli_error_t *error)
+{
+    *args = (cli_args_t){.command = CLI_HELP, .help_of = CLI_HELP};
+    if (argc < 2) {
+        return cli_fail(error,
+                        SIM_ERR_INVALID,
+                        NULL,
+                        "rocesim: no command, expected run, check, topo, params, compare or --help");
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        args->command = CLI_VERSION;
+        return SIM_OK;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        return SIM_OK;
+    }
+    if (!find_command(argv[1], &args->command)) {
+        return unknown_command(argv[1], error);
+    }
+    bool options_end = false;
+    for (int i = 2; i < argc; i++) {
+        if (!options_end && argv[i][0] == '-' && argv[i][1] != '\0') {
+            if (strcmp(argv[i], "--") == 0) {
+                options_end = true;
+                continue;
+            }
+            const sim_err_t result = take_option(args, argc, argv, &i, error);
+            if (result != SIM_OK || args->command == CLI_HELP) {
+                return result;
+            }
+            continue;
+        }
+        SIM_GROW(args->operands, args->operand_count, &args->operand_capacity);
+        args->operands[args->operand_count++] = argv[i];
+    }
+    if (args->command == CLI_HELP && args->operand_count == 1 &&
+        !find_command(args->operands[0], &args->help_of)) {
+        return unknown_command(args->operands[0], error);
+    }
+    return check_operands(args, error);
+}
+
+void cli_args_fini(cli_args_t *args)
+{
+    for (size_t i = 0; i < args->text_count; i++) {
+        sim_free(args->texts[i]);
+    }
+    sim_free(args->texts);
+    sim_free(args->overrides);
+    sim_free(args->operands);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/check.c - `rocesim check` and `rocesim topo`: what a scenario means, without running it.
+#include "cli/command.h"
+#include "cli/format.h"
+#include "cli/world.h"
+
+#include <stdio.h>
+
+#define KINDS_MAX 16u
+
+static void print_finding(topo_severity_t severity, const char *text, void *ctx)
+{
+    static const char *const words[] = {
+        [TOPO_NOTE] = "note", [TOPO_WARNING] = "warning", [TOPO_ERROR] = "error"};
+    fprintf(ctx, "%s: %s\n", words[severity], text);
+}
+
+// Ports of switches that differ in what lossless classes need of them.
+typedef struct port_kind {
+    uint64_t rate_bps;
+    sim_time_t delay_ps;
+    uint64_t headroom_bytes;
+    uint64_t count;
+} port_kind_t;
+
+static size_t collect_port_kinds(const net_t *net, port_kind_t *kinds)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        for (uint32_t p = 0; node->kind == NET_NODE_SWITCH && p < node->port_count; p++) {
+            const net_port_t *const port = &node->ports[p];
+            const port_kind_t kind = {port->rate_bps,
+                                      port->delay_ps,
+                                      net_switch_headroom_limit_bytes(node, p),
+                                      1};
+            size_t k = 0;
+            while (k < count &&
+                   (kinds[k].rate_bps != kind.rate_bps || kinds[k].delay_ps != kind.delay_ps ||
+                    kinds[k].headroom_bytes != kind.headroom_bytes)) {
+                k++;
+            }
+            if (k < count) {
+                kinds[k].count++;
+            } else if (count < KINDS_MAX) {
+                kinds[count++] = kind;
+            }
+        }
+    }
+    return count;
+}
+
+static void print_headroom(const net_t *net)
+{
+    port_kind_t kinds[KINDS_MAX];
+    const size_t count = collect_port_kinds(net, kinds);
+    for (size_t k = 0; k < count; k++) {
+        cli_text_t rate;
+        cli_text_t delay;
+        cli_text_t headroom;
+        printf("  headroom  %s for each lossless class of %" PRIu64 " switch ports (%s, %s)\n",
+               cli_format_bytes(&headroom, kinds[k].headroom_bytes),
+               kinds[k].count,
+               cli_format_rate(&rate, kinds[k].rate_bps),
+               cli_format_time(&delay, kinds[k].delay_ps));
+    }
+}
+
+static void print_world(const cli_world_t *world)
+{
+    const cli_scenario_t *const scenario = world->scenario;
+    size_t hosts = 0;
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        hosts += net_node_at(world->net, i)->kind == NET_NODE_HOST;
+    }
+    cli_text_t until;
+    printf("%s: ok\n", scenario->run.name);
+    printf("  network   %zu hosts with %zu interfaces, %zu switches, %zu links\n",
+           hosts,
+           world->nic_count,
+           net_node_count(world->net) - hosts,
+           net_link_count(world->net));
+    printf("  until     %s; seed %" PRIu64 "; congestion control %s\n",
+           cli_format_time(&until, scenario->run.until_ps),
+           scenario->run.seed,
+           scenario->nic_config.congestion_control);
+    print_headroom(world->net);
+    for (size_t i = 0; i < world->app_count; i++) {
+        uint64_t done = 0;
+        uint64_t planned = 0;
+        world->apps[i]->ops->progress(world->apps[i], &done, &planned);
+        printf("  traffic   %s: %" PRIu64 " transfers planned\n",
+               world->apps[i]->ops->name,
+               planned);
+    }
+    if (world->app_count == 0) {
+        printf("  traffic   none: a run would end at once\n");
+    }
+    printf("  observe   %zu series, %zu captures\n",
+           scenario->series_count,
+           scenario->capture_count);
+}
+
+static sim_err_t build(const cli_args_t *args,
+                       cli_build_t what,
+                       cli_scenario_t **scenario,
+                       cli_world_t **world,
+                       cli_error_t *error)
+{
+    sim_err_t result = cli_scenario_load(
+        args->operands[0], args->overrides, args->override_count, scenario, error);
+    if (result == SIM_OK) {
+        result = cli_world_create(*scenario, what, world, error);
+    }
+    return result;
+}
+
+static int finish(cli_scenario_t *scenario, cli_world_t *world, int status)
+{
+    cli_world_destroy(world);
+    cli_scenario_destroy(scenario);
+    if (status == CLI_EXIT_DONE && (fflush(stdout) != 0 || ferror(stdout) != 0)) {
+        fprintf(stderr, "rocesim: cannot write to the standard output\n");
+        return CLI_EXIT_FAILED;
+    }
+    return status;
+}
+
+int cli_command_check(const cli_args_t *args)
+{
+    cli_scenario_t *scenario = NULL;
+    cli_world_t *world = NULL;
+    cli_error_t error;
+    int status = CLI_EXIT_DONE;
+    if (build(args, CLI_BUILD_ALL, &scenario, &world, &error) != SIM_OK) {
+        status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    } else {
+        print_world(world);
+        topo_lint(world->net, print_finding, stdout);
+    }
+    return finish(scenario, world, status);
+}
+
+static void write_dot(const char *text, void *ctx)
+{
+    fputs(text, ctx);
+}
+
+int cli_command_topo(const cli_args_t *args)
+{
+    cli_scenario_t *scenario = NULL;
+    cli_world_t *world = NULL;
+    cli_error_t error;
+    int status = CLI_EXIT_DONE;
+    if (build(args, CLI_BUILD_NETWORK, &scenario, &world, &error) != SIM_OK) {
+        status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    } else {
+        topo_write_dot(world->net, write_dot, stdout);
+        topo_lint(world->net, print_finding, stderr);
+    }
+    return finish(scenario, world, status);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/command.c - from the command line to a command.
+#include "cli/command.h"
+
+#include "cli/params.h"
+#include "cli/summary.h"
+#include "cli/tables.h"
+
+#include <stdio.h>
+
+int cli_report_failure(const cli_error_t *error, int status)
+{
+    fprintf(stderr, "%s\n", error->text);
+    return status;
+}
+
+static int flush(void)
+{
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        fprintf(stderr, "rocesim: cannot write to the standard output\n");
+        return CLI_EXIT_FAILED;
+    }
+    return CLI_EXIT_DONE;
+}
+
+static int command_params(const cli_args_t *args)
+{
+    cli_error_t error;
+    if (args->markdown) {
+        cli_params_markdown(stdout);
+    } else if (args->outputs_markdown) {
+        cli_outputs_markdown(stdout);
+    } else if (cli_params_print(args->operand_count > 0 ? args->operands[0] : "", stdout, &error) !=
+               SIM_OK) {
+        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    }
+    return flush();
+}
+
+static int command_compare(const cli_args_t *args)
+{
+    cli_error_t error;
+    if (cli_compare(args->operands, args->operand_count, stdout, &error) != SIM_OK) {
+        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    }
+    return flush();
+}
+
+static int dispatch(const cli_args_t *args)
+{
+    switch (args->command) {
+    case CLI_RUN:
+        return cli_command_run(args);
+    case CLI_CHECK:
+        return cli_command_check(args);
+    case CLI_TOPO:
+        return cli_command_topo(args);
+    case CLI_PARAMS:
+        return command_params(args);
+    case CLI_COMPARE:
+        return command_compare(args);
+    case CLI_HELP:
+        fputs(cli_help_text(args->help_of), stdout);
+        return flush();
+    case CLI_VERSION:
+        break;
+    }
+    printf("rocesim %s\n", ROCESIM_VERSION);
+    return flush();
+}
+
+int cli_main(int argc, const char *const *argv)
+{
+    cli_args_t args;
+    cli_error_t error;
+    int status = CLI_EXIT_DONE;
+    if (cli_args_parse(argc, argv, &args, &error) != SIM_OK) {
+        status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    } else {
+        status = dispatch(&args);
+    }
+    cli_args_fini(&args);
+    return status;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/explain.h - who waits on whom in a simulation that does not move.
+#ifndef CLI_EXPLAIN_H
+#define CLI_EXPLAIN_H
+
+#include "cli/world.h"
+
+#include <stdio.h>
+
+// Prints the QPs with unfinished work and what each waits for, the ports that are stopped, and a
+// cycle of them if there is one.
+void cli_explain(const cli_world_t *world, FILE *out);
+
+// A cycle in a graph of count vertices: next(v, i) gives the i-th vertex that v waits for, SIZE_MAX
+// after the last. Fills cycle (room for count) with its vertices in order; returns how many, 0: none.
+typedef size_t (*cli_next_fn)(size_t vertex, size_t index, const void *ctx);
+size_t cli_find_cycle(size_t count, cli_next_fn next, const void *ctx, size_t *cycle);
+
+#endif // CLI_EXPLAIN_H

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/progress.h - one line on a terminal that says how far a run is.
+//
+// It looks at the simulation between windows and at the wall clock, and changes neither.
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include "cli/world.h"
+
+typedef struct cli_progress {
+    const cli_world_t *world;
+    double start_s;
+    double shown_s; // when the line was last written
+    uint64_t shown_events;
+    bool shown;
+} cli_progress_t;
+
+// Seconds of a clock that only goes forward.
+double cli_wall_s(void);
+
+// Begins to show progress on stderr. progress must live until cli_progress_end.
+void cli_progress_begin(cli_progress_t *progress, const cli_world_t *world);
+// Removes the line.
+void cli_progress_end(cli_progress_t *progress);
+
+// Share of the run that is done, 0 to 1, and less than 0 when there is no telling.
+double cli_progress_share(sim_time_t now_ps, sim_time_t until_ps, uint64_t done, uint64_t planned);
+
+#endif // CLI_PROGRESS_H

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/report.c - the summary of a run that a person reads.
+#include "cli/format.h"
+#include "cli/summary.h"
+
+#include <string.h>
+
+#define PORTS_SHOWN_MAX 5u
+
+static const char *ended_sentence(sim_ended_t ended)
+{
+    switch (ended) {
+    case SIM_ENDED_DONE:
+        return "everything is done";
+    case SIM_ENDED_UNTIL:
+        return "the time limit";
+    case SIM_ENDED_INTERRUPTED:
+        return "interrupted";
+    case SIM_ENDED_STALLED:
+        break;
+    }
+    return "STALLED";
+}
+
+static void print_head(const cli_world_t *world, const cli_results_t *results, FILE *out)
+{
+    cli_text_t time;
+    const cli_scenario_t *const scenario = world->scenario;
+    fprintf(out, "%s", scenario->run.name);
+    if (scenario->run.description[0] != '\0') {
+        fprintf(out, ": %s", scenario->run.description);
+    }
+    size_t hosts = 0;
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        hosts += net_node_at(world->net, i)->kind == NET_NODE_HOST;
+    }
+    fprintf(out,
+            "\n  ended     %s at %s\n",
+            ended_sentence(results->ended),
+            cli_format_time(&time, results->sim_time_ps));
+    fprintf(out,
+            "  network   %zu hosts, %zu switches, %zu links; congestion control %s\n",
+            hosts,
+            net_node_count(world->net) - hosts,
+            net_link_count(world->net),
+            scenario->nic_config.congestion_control);
+}
+
+static void print_bin(cli_size_bin_t *bin, FILE *out)
+{
+    cli_text_t p50;
+    cli_text_t p99;
+    if (bin->count == 0) {
+        return;
+    }
+    fprintf(out,
+            "            %-10s %9" PRIu64 " %9" PRIu64 " %11s %11s %9.2f %9.2f %9.2f\n",
+            bin->name,
+            bin->count,
+            bin->completed,
+            cli_format_time(&p50, sim_sample_set_percentile(&bin->fct_ps, 50, 100)),
+            cli_format_time(&p99, sim_sample_set_percentile(&bin->fct_ps, 99, 100)),
+            (double)sim_sample_set_percentile(&bin->slowdown, 50, 100) / (double)CLI_SLOWDOWN_ONE,
+            (double)sim_sample_set_percentile(&bin->slowdown, 99, 100) / (double)CLI_SLOWDOWN_ONE,
+            (double)sim_sample_set_max(&bin->slowdown) / (double)CLI_SLOWDOWN_ONE);
+}
+
+static void print_flows(cli_results_t *results, FILE *out)
+{
+    fprintf(out,
+            "  flows     %" PRIu64 " of %" PRIu64 " completed",
+            results->flow_completed,
+            results->flow_count);
+    if (results->flow_failed > 0) {
+        fprintf(out, ", %" PRIu64 " FAILED", results->flow_failed);
+    }
+    fputc('\n', out);
+    if (results->flow_count == 0) {
+        return;
+    }
+    fprintf(out,
+            "            %-10s %9s %9s %11s %11s %9s %9s %9s\n",
+            "size",
+            "flows",
+            "completed",
+            "FCT p50",
+            "FCT p99",
+            "slow p50",
+            "slow p99",
+            "slow max");
+    for (size_t i = 0; i < CLI_SIZE_BINS; i++) {
+        print_bin(&results->bins[i], out);
+    }
+    print_bin(&results->all, out);
+}
+
+static void print_drops(const cli_results_t *results, FILE *out)
+{
+    fprintf(out, "  drops     %" PRIu64, results->packets.dropped);
+    const char *separator = ": ";
+    for (unsigned r = 0; r < NET_DROP_REASON_COUNT; r++) {
+        if (results->drops[r] > 0) {
+            fprintf(out,
+                    "%s%" PRIu64 " %s",
+                    separator,
+                    results->drops[r],
+                    net_drop_reason_name((net_drop_reason_t)r));
+            separator = ", ";
+        }
+    }
+    fprintf(out,
+            "; %" PRIu64 " packets retransmitted\n",
+            results->nics.retransmitted_packets);
+}
+
+static void print_network(const cli_results_t *results, FILE *out)
+{
+    cli_text_t time;
+    fprintf(out,
+            "  PFC       %" PRIu64 " pauses, %" PRIu64
+            " releases; %s stopped (sum over ports and classes)\n",
+            results->sums.pause_frames,
+            results->sums.resume_frames,
+            cli_format_time(&time, results->sums.paused_ps));
+    fprintf(out,
+            "  ECN       %" PRIu64 " packets marked, %" PRIu64 " CNPs sent\n",
+            results->sums.ecn_marked,
+            results->nics.np_cnp_sent);
+    print_drops(results, out);
+}
+
+static void print_hottest(const cli_results_t *results, FILE *out)
+{
+    const double seconds = (double)results->sim_time_ps / (double)SIM_PS_PER_S;
+    for (size_t i = 0; i < results->hottest_count && i < PORTS_SHOWN_MAX; i++) {
+        const net_port_t *const port = results->hottest[i];
+        cli_text_t queue;
+        cli_text_t used;
+        cli_text_t stopped;
+        uint64_t bytes = 0;
+        sim_time_t paused_ps = 0;
+        for (unsigned p = 0; p < NET_PRIORITIES; p++) {
+            bytes += port->classes[p].tx_bytes;
+            paused_ps += cli_port_paused_ps(port, p, results->sim_time_ps);
+        }
+        const double capacity = (double)port->rate_bps * seconds;
+        fprintf(out,
+                "  %-9s %-24s queue up to %9s, %7s used, %s stopped\n",
+                i == 0 ? "hottest" : "",
+                net_port_name(port),
+                cli_format_bytes(&queue, net_port_queue_bytes_max(port)),
+                cli_format_percent(&used, capacity > 0 ? 8.0 * (double)bytes / capacity : 0),
+                cli_format_time(&stopped, paused_ps));
+    }
+}
+
+static void write_text(const char *text, void *ctx)
+{
+    fputs(text, ctx);
+}
+
+static void print_value(const app_value_t *value, void *ctx)
+{
+    fprintf(ctx,
+            "            %s %.6g%s%s\n",
+            value->name,
+            value->value,
+            value->unit[0] != '\0' ? " " : "",
+            value->unit);
+}
+
+static void print_apps(const cli_world_t *world, FILE *out)
+{
+    for (size_t i = 0; i < world->app_count; i++) {
+        const app_t *const app = world->apps[i];
+        if (app->ops->print != NULL) {
+            fputc('\n', out);
+            app->ops->print(app, write_text, out);
+        } else if (app->ops->values != NULL) {
+            uint64_t done = 0;
+            uint64_t begun = 0;
+            app->ops->progress(app, &done, &begun);
+            fprintf(out,
+                    "  %-9s traffic[%zu]: %" PRIu64 " of %" PRIu64 " transfers done\n",
+                    app->ops->name,
+                    i,
+                    done,
+                    begun);
+            app->ops->values(app, print_value, out);
+        }
+    }
+}
+
+void cli_report(const cli_world_t *world, cli_results_t *results, const char *folder, FILE *out)
+{
+    print_head(world, results, out);
+    print_flows(results, out);
+    print_network(results, out);
+    print_hottest(results, out);
+    print_apps(world, out);
+    if (results->event_rows_left_out > 0) {
+        fprintf(out,
+                "  events    the first %" PRIu64 " are in events.csv, %" PRIu64
+                " more are not (outputs.events-max)\n",
+                results->event_rows,
+                results->event_rows_left_out);
+    }
+    cli_text_t hops;
+    cli_text_t speed;
+    fprintf(out, "  digest    %016" PRIx64 "\n", results->digest);
+    fprintf(out,
+            "  ran       %.2f s: %s packet-hops, %s/s\n",
+            results->wall_s,
+            cli_format_count(&hops, (double)results->packet_hops),
+            cli_format_count(
+                &speed, results->wall_s > 0 ? (double)results->packet_hops / results->wall_s : 0));
+    if (folder != NULL) {
+        fprintf(out, "  files     %s/\n", folder);
+    }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/results.c - gathers what flows, ports and NICs counted.
+#include "cli/results.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 u128_t;
+
+static const struct {
+    const char *name;
+    uint64_t bytes_max;
+} bin_limits[CLI_SIZE_BINS] = {
+    {"0-10KB", 10000},
+    {"10-100KB", 100000},
+    {"100KB-1MB", 1000000},
+    {"1-10MB", 10000000},
+    {">10MB", UINT64_MAX},
+};
+
+const char *cli_ended_text(sim_ended_t ended)
+{
+    switch (ended) {
+    case SIM_ENDED_DONE:
+        return "done";
+    case SIM_ENDED_UNTIL:
+        return "until";
+    case SIM_ENDED_INTERRUPTED:
+        return "interrupted";
+    case SIM_ENDED_STALLED:
+        break;
+    }
+    return "stalled";
+}
+
+uint64_t cli_flow_slowdown(const app_flow_result_t *flow)
+{
+    SIM_CHECK(flow->end_ps != SIM_TIME_NEVER && flow->end_ps >= flow->start_ps);
+    if (flow->ideal_ps == 0) {
+        return CLI_SLOWDOWN_ONE;
+    }
+    return (uint64_t)((u128_t)(flow->end_ps - flow->start_ps) * CLI_SLOWDOWN_ONE / flow->ideal_ps);
+}
+
+sim_time_t cli_port_paused_ps(const net_port_t *port, unsigned priority, sim_time_t now_ps)
+{
+    const net_pause_counters_t *const pause = &port->pauses[priority];
+    sim_time_t paused_ps = pause->paused_ps;
+    if ((port->paused >> priority & 1u) != 0 && now_ps > pause->paused_since_ps) {
+        paused_ps += now_ps - pause->paused_since_ps;
+    }
+    return paused_ps;
+}
+
+static void bin_add(cli_size_bin_t *bin, const app_flow_result_t *flow)
+{
+    bin->count++;
+    if (flow->end_ps != SIM_TIME_NEVER && flow->status == NIC_WC_SUCCESS) {
+        bin->completed++;
+        sim_sample_set_add(&bin->fct_ps, flow->end_ps - flow->start_ps);
+        sim_sample_set_add(&bin->slowdown, cli_flow_slowdown(flow));
+    }
+}
+
+static void take_flow(const app_flow_result_t *flow, void *ctx)
+{
+    cli_results_t *const results = ctx;
+    results->flow_count++;
+    if (flow->end_ps != SIM_TIME_NEVER) {
+        results->flow_completed += flow->status == NIC_WC_SUCCESS;
+        results->flow_failed += flow->status != NIC_WC_SUCCESS;
+    }
+    bin_add(&results->all, flow);
+    size_t i = 0;
+    while (flow->bytes > results->bins[i].bytes_max) {
+        i++;
+    }
+    bin_add(&results->bins[i], flow);
+}
+
+static void bin_init(cli_size_bin_t *bin, const char *name, uint64_t bytes_max)
+{
+    bin->name = name;
+    bin->bytes_max = bytes_max;
+    sim_sample_set_init(&bin->fct_ps);
+    sim_sample_set_init(&bin->slowdown);
+}
+
+static void take_port(cli_results_t *results, const net_port_t *port)
+{
+    for (unsigned p = 0; p < NET_PRIORITIES; p++) {
+        cli_class_sums_t *const sums = &results->classes[p];
+        sums->tx_packets += port->classes[p].tx_packets;
+        sums->tx_bytes += port->classes[p].tx_bytes;
+        sums->ecn_marked += port->ecn_marked[p];
+        sums->pause_frames += port->pauses[p].tx_pause;
+        sums->resume_frames += port->pauses[p].tx_resume;
+        sums->paused_ps += cli_port_paused_ps(port, p, results->sim_time_ps);
+    }
+    for (unsigned r = 0; r < NET_DROP_REASON_COUNT; r++) {
+        results->drops[r] += port->drops[r];
+    }
+}
+
+static void sum_classes(cli_results_t *results)
+{
+    for (unsigned p = 0; p < NET_PRIORITIES; p++) {
+        const cli_class_sums_t *const sums = &results->classes[p];
+        results->sums.tx_packets += sums->tx_packets;
+        results->sums.tx_bytes += sums->tx_bytes;
+        results->sums.ecn_marked += sums->ecn_marked;
+        results->sums.pause_frames += sums->pause_frames;
+        results->sums.resume_frames += sums->resume_frames;
+        results->sums.paused_ps += sums->paused_ps;
+    }
+    results->packet_hops = results->sums.tx_packets;
+}
+
+static uint64_t tx_bytes(const net_port_t *port)
+{
+    uint64_t bytes = 0;
+    for (unsigned p = 0; p < NET_PRIORITIES; p++) {
+        bytes += port->classes[p].tx_bytes;
+    }
+    return bytes;
+}
+
+static int compare_heat(const void *a, const void *b)
+{
+    const net_port_t *const x = *(const net_port_t *const *)a;
+    const net_port_t *const y = *(const net_port_t *const *)b;
+    if (net_port_queue_bytes_max(x) != net_port_queue_bytes_max(y)) {
+        return net_port_queue_bytes_max(x) > net_port_queue_bytes_max(y) ? -1 : 1;
+    }
+    if (tx_bytes(x) != tx_bytes(y)) {
+        return tx_bytes(x) > tx_bytes(y) ? -1 : 1;
+    }
+    return x->uid < y->uid ? -1 : 1;
+}
+
+static void take_ports(cli_results_t *results, const cli_world_t *world)
+{
+    size_t capacity = 0;
+    size_t count = 0;
+    const net_port_t **ports = NULL;
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        const net_node_t *const node = net_node_at(world->net, i);
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            take_port(results, &node->ports[p]);
+            SIM_GROW(ports, count, &capacity);
+            ports[count++] = &node->ports[p];
+        }
+    }
+    qsort(ports, count, sizeof(*ports), compare_heat);
+    results->hottest = ports;
+    const uint64_t wanted = world->scenario->outputs.hottest_ports;
+    results->hottest_count = count < wanted ? count : (size_t)wanted;
+    sum_classes(results);
+}
+
+static void take_nics(cli_results_t *results, const cli_world_t *world)
+{
+    for (size_t i = 0; i < world->nic_count; i++) {
+        const char *const from = (const char *)nic_get_counters(world->nics[i].nic);
+        for (const nic_counter_info_t *info = nic_counter_infos; info->name != NULL; info++) {
+            uint64_t value;
+            uint64_t sum;
+            memcpy(&value, from + info->offset, sizeof(value));
+            memcpy(&sum, (char *)&results->nics + info->offset, sizeof(sum));
+            sum += value;
+            memcpy((char *)&results->nics + info->offset, &sum, sizeof(sum));
+        }
+    }
+}
+
+void cli_results_init(cli_results_t *results, const cli_world_t *world, sim_ended_t ended)
+{
+    memset(results, 0, sizeof(*results));
+    results->ended = ended;
+    results->sim_time_ps = sim_end_time_ps(world->sim);
+    results->digest = sim_digest(world->sim);
+    results->events = sim_events(world->sim);
+    results->work_outstanding = sim_work_outstanding(world->sim);
+    net_conservation(world->net, &results->packets, &results->packets_in_flight);
+    results->conservation_ok = net_conservation_ok(world->net, &results->conservation_message);
+    bin_init(&results->all, "all", UINT64_MAX);
+    for (size_t i = 0; i < CLI_SIZE_BINS; i++) {
+        bin_init(&results->bins[i], bin_limits[i].name, bin_limits[i].bytes_max);
+    }
+    for (size_t i = 0; i < world->app_count; i++) {
+        const app_t *const app = world->apps[i];
+        if (app->ops->flows != NULL) {
+            app->ops->flows(app, take_flow, results);
+        }
+    }
+    take_ports(results, world);
+    take_nics(results, world);
+}
+
+void cli_results_fini(cli_results_t *results)
+{
+    sim_sample_set_fini(&results->all.fct_ps);
+    sim_sample_set_fini(&results->all.slowdown);
+    for (size_t i = 0; i < CLI_SIZE_BINS; i++) {
+        sim_sample_set_fini(&results->bins[i].fct_ps);
+        sim_sample_set_fini(&results->bins[i].slowdown);
+    }
+    sim_free(results->hottest);
+}

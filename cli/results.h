@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/results.h - what a finished run amounts to: sums and percentiles over flows, ports and NICs.
+#ifndef CLI_RESULTS_H
+#define CLI_RESULTS_H
+
+#include "cli/world.h"
+#include "kernel/statistics.h"
+
+#define CLI_SIZE_BINS 5u
+#define CLI_SLOWDOWN_ONE UINT64_C(1000000) // slowdowns are kept in millionths
+
+// Flows of one range of sizes.
+typedef struct cli_size_bin {
+    const char *name; // "10-100KB"
+    uint64_t bytes_max;
+    uint64_t count;
+    uint64_t completed;
+    sim_sample_set_t fct_ps;
+    sim_sample_set_t slowdown; // millionths
+} cli_size_bin_t;
+
+typedef struct cli_class_sums {
+    uint64_t tx_packets;
+    uint64_t tx_bytes;
+    uint64_t ecn_marked;
+    uint64_t pause_frames; // XOFF sent
+    uint64_t resume_frames;
+    sim_time_t paused_ps; // summed over ports
+} cli_class_sums_t;
+
+typedef struct cli_results {
+    sim_ended_t ended;
+    sim_time_t sim_time_ps;
+    uint64_t digest;
+    uint64_t events;
+    uint64_t packet_hops;
+    net_tally_t packets;
+    uint64_t packets_in_flight;
+    bool conservation_ok;
+    sim_message_t conservation_message;
+    uint64_t work_outstanding;
+    uint64_t flow_count;
+    uint64_t flow_completed;
+    uint64_t flow_failed; // ended with an error completion
+    cli_size_bin_t all;
+    cli_size_bin_t bins[CLI_SIZE_BINS];
+    cli_class_sums_t sums;
+    cli_class_sums_t classes[NET_PRIORITIES];
+    uint64_t drops[NET_DROP_REASON_COUNT];
+    nic_counters_t nics; // summed
+    const net_port_t **hottest; // by largest queue, then bytes sent
+    size_t hottest_count;
+    uint64_t series_rows;
+    uint64_t event_rows;
+    uint64_t event_rows_left_out;
+    uint64_t capture_frames;
+    double wall_s;
+} cli_results_t;
+
+// Gathers. Free what is inside with cli_results_fini.
+void cli_results_init(cli_results_t *results, const cli_world_t *world, sim_ended_t ended);
+void cli_results_fini(cli_results_t *results);
+
+const char *cli_ended_text(sim_ended_t ended); // "done", "until", "interrupted", "stalled"
+
+// Slowdown in millionths: (end - start) / ideal, rounded down. The flow must be finished.
+uint64_t cli_flow_slowdown(const app_flow_result_t *flow);
+// Time since the start during which the class was paused by the peer, open periods included.
+sim_time_t cli_port_paused_ps(const net_port_t *port, unsigned priority, sim_time_t now_ps);
+
+#endif // CLI_RESULTS_H

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/tables.c - the columns of flows.csv, ports.csv, events.csv and series.csv.
+#include "cli/tables.h"
+
+#include <string.h>
+
+// -- flows.csv
+
+#define FLOW(row) (((const cli_flow_row_t *)(row))->flow)
+
+static bool finished(const app_flow_result_t *flow)
+{
+    return flow->end_ps != SIM_TIME_NEVER;
+}
+
+static void flow_id(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_u64(file, FLOW(row)->flow_id);
+}
+
+static void flow_src(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    const cli_flow_row_t *const flow = row;
+    cli_file_put_csv(file, cli_interface_name(flow->world, flow->flow->source));
+}
+
+static void flow_dst(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    const cli_flow_row_t *const flow = row;
+    cli_file_put_csv(file, cli_interface_name(flow->world, flow->flow->destination));
+}
+
+static void flow_src_port(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_u64(file, FLOW(row)->udp_source_port);
+}
+
+static void flow_bytes(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_u64(file, FLOW(row)->bytes);
+}
+
+static void flow_start(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_ns(file, FLOW(row)->start_ps);
+}
+
+static void flow_end(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    if (finished(FLOW(row))) {
+        cli_file_put_ns(file, FLOW(row)->end_ps);
+    }
+}
+
+static void flow_fct(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    if (finished(FLOW(row))) {
+        cli_file_put_ns(file, FLOW(row)->end_ps - FLOW(row)->start_ps);
+    }
+}
+
+static void flow_ideal(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_ns(file, FLOW(row)->ideal_ps);
+}
+
+static void flow_slowdown(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    if (finished(FLOW(row))) {
+        const uint64_t slowdown = cli_flow_slowdown(FLOW(row));
+        cli_file_print(file,
+                       "%" PRIu64 ".%06u",
+                       slowdown / CLI_SLOWDOWN_ONE,
+                       (unsigned)(slowdown % CLI_SLOWDOWN_ONE));
+    }
+}
+
+static void flow_retransmitted(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_u64(file, FLOW(row)->retransmitted_packets);
+}
+
+static void flow_app(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_csv(file, FLOW(row)->label);
+}
+
+static void flow_priority(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_u64(file, FLOW(row)->priority);
+}
+
+static void flow_status(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_csv(
+        file, finished(FLOW(row)) ? nic_wc_status_text(FLOW(row)->status) : "unfinished");
+}
+
+// clang-format off
+static const cli_column_t flow_columns[] = {
+    {"flow_id", "", "number of the flow, unique in the run", false, flow_id},
+    {"src", "", "host (or HOST/nicN) that sends", false, flow_src},
+    {"dst", "", "host that receives", false, flow_dst},
+    {"src_port", "", "UDP source port of its packets", false, flow_src_port},
+    {"bytes", "bytes", "payload the flow carries", false, flow_bytes},
+    {"start_ns", "ns", "when it was posted", false, flow_start},
+    {"end_ns", "ns", "when the sender knew the last byte to be delivered; empty: unfinished", false, flow_end},
+    {"fct_ns", "ns", "flow completion time: end_ns - start_ns; empty: unfinished", false, flow_fct},
+    {"ideal_fct_ns", "ns", "completion time with the network to itself, by closed form", false, flow_ideal},
+    {"slowdown", "", "fct_ns / ideal_fct_ns, rounded down to millionths; empty: unfinished", false, flow_slowdown},
+    {"retransmitted_packets", "packets", "data packets sent again", false, flow_retransmitted},
+    {"app", "", "traffic that made it: poisson, incast...", false, flow_app},
+    {"priority", "", "class of its data packets, 0 to 7", false, flow_priority},
+    {"status", "", "status of its last completion, or unfinished", false, flow_status},
+};
+const cli_table_t cli_flow_table = {
+    "flows.csv", "A row per flow, by traffic entry, then by start. Written unless `outputs: {flows: false}`.",
+    flow_columns, SIM_COUNT_OF(flow_columns)};
+// clang-format on
+
+// -- ports.csv
+
+#define PORT(row) (((const cli_port_row_t *)(row))->port)
+
+static void port_name(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_csv(file, net_port_name(PORT(row)));
+}
+
+static void port_rate(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_u64(file, PORT(row)->rate_bps);
+}
+
+static void put_class_counters(cli_file_t *file, const net_port_t *port, size_t offset)
+{
+    uint64_t sum = 0;
+    for (unsigned p = 0; p < NET_PRIORITIES; p++) {
+        uint64_t value;
+        memcpy(&value, (const char *)&port->classes[p] + offset, sizeof(value));
+        sum += value;
+    }
+    cli_file_put_u64(file, sum);
+}
+
+static void port_tx_packets(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    put_class_counters(file, PORT(row), offsetof(net_class_t, tx_packets));
+}
+
+static void port_tx_bytes(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    put_class_counters(file, PORT(row), offsetof(net_class_t, tx_bytes));
+}
+
+static void port_rx_packets(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    put_class_counters(file, PORT(row), offsetof(net_class_t, rx_packets));
+}
+
+static void port_rx_bytes(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    put_class_counters(file, PORT(row), offsetof(net_class_t, rx_bytes));
+}
+
+static void port_queue_max(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_u64(file, net_port_queue_bytes_max(PORT(row)));
+}
+
+static void port_queue_now(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_u64(file, net_port_queue_bytes(PORT(row)));
+}
+
+static void port_discards(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    uint64_t sum = 0;
+    for (unsigned r = 0; r < NET_DROP_REASON_COUNT; r++) {
+        sum += PORT(row)->drops[r];
+    }
+    cli_file_put_u64(file, sum);
+}
+
+static void port_discarded_bytes(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_u64(file, PORT(row)->dropped_bytes);
+}
+
+static void port_prio_tx_packets(cli_file_t *file, const void *row, unsigned priority)
+{
+    cli_file_put_u64(file, PORT(row)->classes[priority].tx_packets);
+}
+
+static void port_prio_tx_bytes(cli_file_t *file, const void *row, unsigned priority)
+{
+    cli_file_put_u64(file, PORT(row)->classes[priority].tx_bytes);
+}
+
+static void port_prio_rx_packets(cli_file_t *file, const void *row, unsigned priority)
+{
+    cli_file_put_u64(file, PORT(row)->classes[priority].rx_packets);
+}
+
+static void port_prio_rx_bytes(cli_file_t *file, const void *row, unsigned priority)
+{
+    cli_file_put_u64(file, PORT(row)->classes[priority].rx_bytes);
+}
+
+static void port_prio_tx_pause(cli_file_t *file, const void *row, unsigned priority)
+{
+    cli_file_put_u64(file, PORT(row)->pauses[priority].tx_pause);
+}
+
+static void port_prio_rx_pause(cli_file_t *file, const void *row, unsigned priority)
+{
+    cli_file_put_u64(file, PORT(row)->pauses[priority].rx_pause);
+}
+
+static void port_prio_tx_resume(cli_file_t *file, const void *row, unsigned priority)
+{
+    cli_file_put_u64(file, PORT(row)->pauses[priority].tx_resume);
+}
+
+static void port_prio_rx_resume(cli_file_t *file, const void *row, unsigned priority)
+{
+    cli_file_put_u64(file, PORT(row)->pauses[priority].rx_resume);
+}
+
+static void port_prio_paused(cli_file_t *file, const void *row, unsigned priority)
+{
+    const cli_port_row_t *const port = row;
+    cli_file_put_ns(file, cli_port_paused_ps(port->port, priority, port->end_ps));
+}
+
+static void port_prio_marked(cli_file_t *file, const void *row, unsigned priority)
+{
+    cli_file_put_u64(file, PORT(row)->ecn_marked[priority]);
+}
+
+// clang-format off
+static const cli_column_t port_columns[] = {
+    {"port", "", "the transmitting end of a link: NODE->PEER, with #N where they have several", false, port_name},
+    {"rate_bps", "bit/s", "rate of the link", false, port_rate},
+    {"tx_packets", "packets", "frames sent, all classes, PFC frames too", false, port_tx_packets},
+    {"tx_bytes", "bytes", "of them, without preamble, FCS and gap", false, port_tx_bytes},
+    {"rx_packets", "packets", "frames received", false, port_rx_packets},
+    {"rx_bytes", "bytes", "of them", false, port_rx_bytes},
+    {"queue_bytes_max", "bytes", "most that ever waited in one of its class queues", false, port_queue_max},
+    {"queue_bytes", "bytes", "what waited when the run ended", false, port_queue_now},
+    {"discards", "packets", "frames dropped at the port, for any reason", false, port_discards},
+    {"discarded_bytes", "bytes", "of them", false, port_discarded_bytes},
+    {"tx_prio%u_packets", "packets", "frames of the class sent", true, port_prio_tx_packets},
+    {"tx_prio%u_bytes", "bytes", "of them", true, port_prio_tx_bytes},
+    {"rx_prio%u_packets", "packets", "frames of the class received", true, port_prio_rx_packets},
+    {"rx_prio%u_bytes", "bytes", "of them", true, port_prio_rx_bytes},
+    {"tx_prio%u_pause", "frames", "PFC frames sent that stop the class", true, port_prio_tx_pause},
+    {"rx_prio%u_pause", "frames", "PFC frames received that stop the class", true, port_prio_rx_pause},
+    {"tx_prio%u_resume", "frames", "PFC frames sent that release the class", true, port_prio_tx_resume},
+    {"rx_prio%u_resume", "frames", "PFC frames received that release the class", true, port_prio_rx_resume},
+    {"paused_prio%u_ns", "ns", "time the peer kept the class stopped", true, port_prio_paused},
+    {"ecn_marked_prio%u", "packets", "packets of the class that got CE here", true, port_prio_marked},
+};
+const cli_table_t cli_port_table = {
+    "ports.csv", "A row per port, by node, then by port number. Totals over the whole run.",
+    port_columns, SIM_COUNT_OF(port_columns)};
+// clang-format on
+
+// -- events.csv
+
+static void event_time(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_ns(file, ((const cli_event_row_t *)row)->time_ps);
+}
+
+static const char *event_text(const cli_event_row_t *event)
+{
+    switch (event->point) {
+    case NET_TRACE_DROP:
+        return "drop";
+    case NET_TRACE_PAUSED:
+        return "paused";
+    case NET_TRACE_RESUMED:
+        return "resumed";
+    case NET_TRACE_LINK:
+        return event->detail != 0 ? "link_up" : "link_down";
+    case NET_TRACE_TX:
+    case NET_TRACE_RX:
+    case NET_TRACE_ENQUEUE:
+    case NET_TRACE_MARK:
+    case NET_TRACE_XOFF:
+    case NET_TRACE_XON:
+        break;
+    }
+    return "";
+}
+
+static void event_name(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put(file, event_text(row));
+}
+
+static void event_port(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_csv(file, net_port_name(((const cli_event_row_t *)row)->port));
+}
+
+static void event_priority(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    const cli_event_row_t *const event = row;
+    if (event->point == NET_TRACE_PAUSED || event->point == NET_TRACE_RESUMED) {
+        cli_file_put_u64(file, event->detail);
+    } else if (event->has_packet) {
+        cli_file_put_u64(file, event->priority);
+    }
+}
+
+static void event_reason(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    const cli_event_row_t *const event = row;
+    if (event->point == NET_TRACE_DROP) {
+        cli_file_put(file, net_drop_reason_name((net_drop_reason_t)event->detail));
+    }
+}
+
+static void put_event_interface(cli_file_t *file, const cli_event_row_t *event, uint32_t interface)
+{
+    if (event->has_packet && interface < event->world->nic_count) {
+        cli_file_put_csv(file, cli_interface_name(event->world, interface));
+    }
+}
+
+static void event_src(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    put_event_interface(file, row, ((const cli_event_row_t *)row)->source);
+}
+
+static void event_dst(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    put_event_interface(file, row, ((const cli_event_row_t *)row)->destination);
+}
+
+static void event_bytes(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    const cli_event_row_t *const event = row;
+    if (event->has_packet) {
+        cli_file_put_u64(file, event->frame_bytes);
+    }
+}
+
+// clang-format off
+static const cli_column_t event_columns[] = {
+    {"time_ns", "ns", "when", false, event_time},
+    {"event", "", "drop, paused, resumed, link_down or link_up", false, event_name},
+    {"port", "", "where; of a pause, the port that was stopped", false, event_port},
+    {"priority", "", "class of the pause or the packet", false, event_priority},
+    {"reason", "", "of a drop", false, event_reason},
+    {"src", "", "of the dropped packet", false, event_src},
+    {"dst", "", "of the dropped packet", false, event_dst},
+    {"frame_bytes", "bytes", "of the dropped packet", false, event_bytes},
+};
+const cli_table_t cli_event_table = {
+    "events.csv",
+    "A row per drop, pause, release and link change, by time, then by node. At most `outputs.events-max` rows: "
+    "`events_csv.left_out` in summary.json says how many there would have been beyond them.",
+    event_columns, SIM_COUNT_OF(event_columns)};
+// clang-format on
+
+// -- series.csv
+
+static void series_time(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_ns(file, ((const cli_series_row_t *)row)->time_ps);
+}
+
+static void series_path(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_csv(file, ((const cli_series_row_t *)row)->path);
+}
+
+static void series_value(cli_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    cli_file_put_u64(file, ((const cli_series_row_t *)row)->value);
+}
+
+// clang-format off
+static const cli_column_t series_columns[] = {
+    {"time_ns", "ns", "time of the sample; it shows what all earlier events left", false, series_time},
+    {"path", "", "what was sampled: port[leaf0->host5].queue_bytes", false, series_path},
+    {"value", "", "the sample, in the unit of the metric (below)", false, series_value},
+};
+const cli_table_t cli_series_table = {
+    "series.csv", "A row per sample of what `observe` asks for, by time, then by node. Only where it asks.",
+    series_columns, SIM_COUNT_OF(series_columns)};
+// clang-format on
+
+// -- writing
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static void put_column_name(cli_file_t *file, const cli_column_t *column, unsigned priority)
+{
+    if (column->per_class) {
+        cli_file_print(file, column->name, priority);
+    } else {
+        cli_file_put(file, column->name);
+    }
+}
+#pragma GCC diagnostic pop
+
+void cli_table_put_header(const cli_table_t *table, cli_file_t *file)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const unsigned repeats = table->columns[i].per_class ? NET_PRIORITIES : 1;
+        for (unsigned p = 0; p < repeats; p++) {
+            cli_file_put(file, i + p > 0 ? "," : "");
+            put_column_name(file, &table->columns[i], p);
+        }
+    }
+    cli_file_put(file, "\n");
+}
+
+void cli_table_put_row(const cli_table_t *table, cli_file_t *file, const void *row)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const unsigned repeats = table->columns[i].per_class ? NET_PRIORITIES : 1;
+        for (unsigned p = 0; p < repeats; p++) {
+            cli_file_put(file, i + p > 0 ? "," : "");
+            table->columns[i].put(file, row, p);
+        }
+    }
+    cli_file_put(file, "\n");
+}
+
+static sim_err_t open_table(const cli_table_t *table,
+                            const char *folder,
+                            cli_file_t **file,
+                            cli_error_t *error)
+{
+    char *const path = sim_format("%s/%s", folder, table->file_name);
+    const sim_err_t result = cli_file_open(path, file, error);
+    sim_free(path);
+    if (result == SIM_OK) {
+        cli_table_put_header(table, *file);
+    }
+    return result;
+}
+
+typedef struct flow_writer {
+    const cli_world_t *world;
+    cli_file_t *file;
+} flow_writer_t;
+
+static void write_flow(const app_flow_result_t *flow, void *ctx)
+{
+    const flow_writer_t *const writer = ctx;
+    const cli_flow_row_t row = {writer->world, flow};
+    cli_table_put_row(&cli_flow_table, writer->file, &row);
+}
+
+sim_err_t cli_write_flows(const cli_world_t *world, const char *folder, cli_error_t *error)
+{
+    flow_writer_t writer = {world, NULL};
+    const sim_err_t result = open_table(&cli_flow_table, folder, &writer.file, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    for (size_t i = 0; i < world->app_count; i++) {
+        const app_t *const app = world->apps[i];
+        if (app->ops->flows != NULL) {
+            app->ops->flows(app, write_flow, &writer);
+        }
+    }
+    return cli_file_close(writer.file, error);
+}
+
+sim_err_t cli_write_ports(const cli_world_t *world, const char *folder, cli_error_t *error)
+{
+    cli_file_t *file = NULL;
+    const sim_err_t result = open_table(&cli_port_table, folder, &file, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        const net_node_t *const node = net_node_at(world->net, i);
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            const cli_port_row_t row = {world, &node->ports[p], sim_end_time_ps(world->sim)};
+            cli_table_put_row(&cli_port_table, file, &row);
+        }
+    }
+    return cli_file_close(file, error);
+}
