@@ -529,7 +529,7 @@ sim_err_t sim_attr_set(const sim_attr_t *attr,
 
 // -- back to text
 
-static char *format_priorities(uint8_t priorities)
+static char *format_priorities(unsigned priorities)
 {
     char text[2 + 3 * LIST_MAX + 1] = "[";
     size_t length = 1;
