@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define PORTS_SHOWN_MAX 5u
+#define LINE_WIDTH 100u
 
 static const char *ended_sentence(sim_ended_t ended)
 {
@@ -159,14 +160,28 @@ static void write_text(const char *text, void *ctx)
     fputs(text, ctx);
 }
 
+typedef struct value_line {
+    FILE *out;
+    size_t width; // of the line so far
+} value_line_t;
+
+// Values of an application follow each other on lines of a terminal's width.
 static void print_value(const app_value_t *value, void *ctx)
 {
-    fprintf(ctx,
-            "            %s %.6g%s%s\n",
-            value->name,
-            value->value,
-            value->unit[0] != '\0' ? " " : "",
-            value->unit);
+    value_line_t *const line = ctx;
+    if (strncmp(value->name, "transfers_", strlen("transfers_")) == 0) {
+        return; // said before
+    }
+    char *const text = sim_format("%s %.6g%s%s",
+                                  value->name,
+                                  value->value,
+                                  value->unit[0] != '\0' ? " " : "",
+                                  value->unit);
+    const size_t size = strlen(text) + 2;
+    const bool breaks = line->width + size > LINE_WIDTH;
+    fprintf(line->out, "%s%s", breaks ? ",\n            " : ", ", text);
+    line->width = breaks ? 12 + size : line->width + size;
+    sim_free(text);
 }
 
 static void print_apps(const cli_world_t *world, FILE *out)
@@ -176,18 +191,22 @@ static void print_apps(const cli_world_t *world, FILE *out)
         if (app->ops->print != NULL) {
             fputc('\n', out);
             app->ops->print(app, write_text, out);
-        } else if (app->ops->values != NULL) {
-            uint64_t done = 0;
-            uint64_t begun = 0;
-            app->ops->progress(app, &done, &begun);
-            fprintf(out,
-                    "  %-9s traffic[%zu]: %" PRIu64 " of %" PRIu64 " transfers done\n",
-                    app->ops->name,
-                    i,
-                    done,
-                    begun);
-            app->ops->values(app, print_value, out);
+            continue;
         }
+        uint64_t done = 0;
+        uint64_t planned = 0;
+        app->ops->progress(app, &done, &planned);
+        const int width = fprintf(out,
+                                  "  traffic   %zu, %s: %" PRIu64 " of %" PRIu64 " transfers done",
+                                  i,
+                                  app->ops->name,
+                                  done,
+                                  planned);
+        value_line_t line = {out, width > 0 ? (size_t)width : 0};
+        if (app->ops->values != NULL) {
+            app->ops->values(app, print_value, &line);
+        }
+        fputc('\n', out);
     }
 }
 

@@ -12,7 +12,7 @@ static const sim_attr_t observe_attrs[] = {
     {"observe.start", SIM_ATTR_TIME, false, offsetof(cli_observe_config_t, start_ps),
      "0s", "0s", NULL, NULL, "time of the first sample"},
     {"observe.every", SIM_ATTR_TIME, false, offsetof(cli_observe_config_t, every_ps),
-     "10us", "1ns", "1h", NULL, "time between samples"},
+     "10us", "1ns", "10000s", NULL, "time between samples"},
 };
 const sim_attr_table_t cli_observe_config_attrs = {
     "observe", "series", sizeof(cli_observe_config_t), observe_attrs, SIM_COUNT_OF(observe_attrs)};
