@@ -15,6 +15,7 @@ typedef struct ingress_class {
     uint64_t headroom_bytes : 63;
     uint64_t stopped : 1; // told to stop
 } ingress_class_t;
+#define HEADROOM_MASK (UINT64_MAX >> 1) // what headroom_bytes has room for
 
 typedef struct ingress {
     ingress_class_t classes[NET_PRIORITIES];
@@ -194,7 +195,7 @@ static inline bool admit_lossless(net_switch_t *sw, const net_packet_t *packet)
     if (held->headroom_bytes + bytes > in->headroom_limit) {
         return false;
     }
-    held->headroom_bytes += bytes;
+    held->headroom_bytes = (held->headroom_bytes + bytes) & HEADROOM_MASK;
     if (!held->stopped) {
         stop_peer(sw, in, packet->priority);
     }
@@ -223,7 +224,7 @@ static inline void release_lossless(net_switch_t *sw,
     const uint64_t before = above_reserved(sw, held->bytes);
     if (SIM_UNLIKELY(held->headroom_bytes > 0)) {
         const uint64_t drained = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
-        held->headroom_bytes -= drained;
+        held->headroom_bytes = (held->headroom_bytes - drained) & HEADROOM_MASK;
         bytes -= drained;
     }
     SIM_ASSERT(held->bytes >= bytes);
