@@ -212,17 +212,28 @@ static void arm_next(net_change_timer_t *change, bool routes)
     }
 }
 
+// When a link goes down the next time, from the change with that index on.
+static sim_time_t next_down(const net_t *net, uint32_t link, size_t from)
+{
+    for (size_t i = from; i < net->change_count; i++) {
+        if (net->changes[i].link == link && !net->changes[i].up) {
+            return net->changes[i].time_ps;
+        }
+    }
+    return SIM_TIME_NEVER;
+}
+
 static void ports_change(sim_node_t *sim_node, sim_timer_t *timer)
 {
     net_change_timer_t *const change = SIM_CONTAINER_OF(timer, net_change_timer_t, timer);
     const net_link_change_t *const what = &change->net->changes[change->next++];
     const net_link_t *const link = &change->net->links[what->link];
     (void)sim_node;
-    if (link->a == change->node) {
-        net__port_set_down(&link->a->ports[link->a_port], !what->up);
-    }
-    if (link->b == change->node) {
-        net__port_set_down(&link->b->ports[link->b_port], !what->up);
+    if (link->a == change->node || link->b == change->node) {
+        const bool is_a = link->a == change->node;
+        net_port_t *const port =
+            is_a ? &link->a->ports[link->a_port] : &link->b->ports[link->b_port];
+        net__port_set_down(port, !what->up, next_down(change->net, what->link, change->next));
     }
     arm_next(change, false);
 }
@@ -239,6 +250,12 @@ static void schedule_changes(net_t *net)
 {
     if (net->change_count == 0) {
         return;
+    }
+    for (size_t i = 0; i < net->change_count; i++) {
+        const net_link_t *const link = &net->links[net->changes[i].link];
+        const sim_time_t down_ps = next_down(net, net->changes[i].link, 0);
+        net__port_set_down(&link->a->ports[link->a_port], false, down_ps);
+        net__port_set_down(&link->b->ports[link->b_port], false, down_ps);
     }
     net->change_timers = sim_alloc_array(net->node_count * 2, sizeof(*net->change_timers));
     for (size_t i = 0; i < net->node_count * 2; i++) {

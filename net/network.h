@@ -87,8 +87,9 @@ void net_destroy(net_t *net);
 // Links are numbered in order of adding, from 0. Returns the link's number.
 uint32_t net_link_add(net_t *net, net_node_t *a, net_node_t *b, const net_link_config_t *config);
 
-// Takes both directions of a link down (up) at time_ps. Frames being sent then are lost; routes
-// change net_config_t.convergence_ps later. Before net_build.
+// Takes both directions of a link down (up) at time_ps. Frames that have not wholly arrived when it
+// goes down are lost (and counted where and when they were sent); routes change
+// net_config_t.convergence_ps later. Before net_build.
 void net_link_change_at(net_t *net, uint32_t link, sim_time_t time_ps, bool up);
 
 // Lays out ports, gives addresses, computes routes. SIM_ERR_INVALID with a message when a host has

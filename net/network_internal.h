@@ -73,7 +73,8 @@ void net__routes_free(const net_t *net, net_routes_t *routes);
 
 // port.c
 void net__port_init(net_port_t *port, net_node_t *node, uint32_t index);
-void net__port_set_down(net_port_t *port, bool down);
+// next_down_ps: when the link will go down the next time after this; NEVER.
+void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps);
 
 // switch.c: makes a switch use routes from now on.
 void net__switch_set_routes(net_node_t *node, const net_routes_t *routes);

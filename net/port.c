@@ -21,6 +21,7 @@ void net__port_init(net_port_t *port, net_node_t *node, uint32_t index)
         .node = node,
         .index = index,
         .interface = NET_INTERFACES_MAX,
+        .next_down_ps = SIM_TIME_NEVER,
     };
     sim_timer_init(&port->pause_timer, pause_expired);
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
@@ -180,7 +181,7 @@ static bool is_lost(net_port_t *port, const net_packet_t *packet)
 
 void net__port_transmit_impaired(net_port_t *port, net_packet_t *packet, sim_time_t arrive_ps)
 {
-    if (port->down) {
+    if (port->down || arrive_ps > port->next_down_ps) {
         net_port_drop(port, packet, NET_DROP_LINK_DOWN);
     } else if (is_lost(port, packet)) {
         net_port_drop(port, packet, NET_DROP_LINK_LOSS);
@@ -189,14 +190,15 @@ void net__port_transmit_impaired(net_port_t *port, net_packet_t *packet, sim_tim
     }
 }
 
-void net__port_set_down(net_port_t *port, bool down)
+void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps)
 {
+    port->next_down_ps = next_down_ps;
+    port->impaired = down || next_down_ps != SIM_TIME_NEVER || port->drop_countdown > 0 ||
+                     port->config.loss_rate.num > 0 || port->config.bit_error_rate.num > 0;
     if (port->down == down) {
         return;
     }
     port->down = down;
-    port->impaired = down || port->drop_countdown > 0 || port->config.loss_rate.num > 0 ||
-                     port->config.bit_error_rate.num > 0;
     net_port_trace(port, NET_TRACE_LINK, NULL, down ? 0 : 1);
     if (down && port->paused != 0) {
         // A link that goes down forgets pause: nobody could release it.
@@ -236,9 +238,11 @@ uint32_t net_port_choose(net_port_t *port, uint8_t candidates, const uint32_t *h
 
 // -- pause
 
-static sim_time_t quanta_ps(const net_port_t *port, uint16_t quanta)
+sim_time_t net_port_quanta_ps(const net_port_t *port, uint16_t quanta)
 {
-    return quanta * (NET_PFC_QUANTUM_BITS * SIM_PS_PER_S) / port->rate_bps;
+    __extension__ typedef unsigned __int128 wide_t;
+    const wide_t bits = (wide_t)quanta * NET_PFC_QUANTUM_BITS;
+    return (sim_time_t)(bits * SIM_PS_PER_S / port->rate_bps);
 }
 
 static void release(net_port_t *port, uint32_t priority)
@@ -296,7 +300,7 @@ uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
             continue;
         }
         port->pauses[p].rx_pause++;
-        port->paused_until_ps[p] = now_ps + quanta_ps(port, aside->pfc.quanta[p]);
+        port->paused_until_ps[p] = now_ps + net_port_quanta_ps(port, aside->pfc.quanta[p]);
         if (!(port->paused & bit)) {
             port->paused |= bit;
             port->pauses[p].paused_since_ps = now_ps;
@@ -314,39 +318,45 @@ sim_time_t net_port_paused_ps(const net_port_t *port, uint32_t priority, sim_tim
     return pauses->paused_ps + (open ? now_ps - pauses->paused_since_ps : 0);
 }
 
-void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta)
+// The PFC frame that waits to be sent, made if there is none.
+static net_packet_aside_t *control_frame(net_port_t *port)
 {
-    net_node_t *const node = port->node;
-    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        if (classes & (1u << p)) {
-            net_pause_counters_t *const pauses = &port->pauses[p];
-            *(quanta != 0 ? &pauses->tx_pause : &pauses->tx_resume) += 1;
-            net_port_trace(port, quanta != 0 ? NET_TRACE_XOFF : NET_TRACE_XON, NULL, p);
-        }
-    }
-    net_packet_t *packet = port->control;
-    if (packet == NULL) {
-        packet = net_packet_new(node, NET_FRAME_BYTES_MIN);
+    if (port->control == NULL) {
+        net_packet_t *const packet = net_packet_new(port->node, NET_FRAME_BYTES_MIN);
         *packet = (net_packet_t){
             .frame_bytes = NET_FRAME_BYTES_MIN,
             .kind = NET_PACKET_PFC,
             .priority = NET_PRIORITIES - 1,
         };
-        net_packet_aside(packet)->pfc.classes = 0;
+        net_packet_aside_t *const aside = net_packet_aside(packet);
+        aside->pfc.classes = 0;
         for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-            net_packet_aside(packet)->pfc.quanta[p] = 0;
+            aside->pfc.quanta[p] = 0;
         }
         port->control = packet;
     }
-    // A frame still waiting says the newest for each class.
-    net_packet_aside_t *const aside = net_packet_aside(packet);
-    aside->pfc.classes |= classes;
+    return net_packet_aside(port->control);
+}
+
+void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta)
+{
+    net_packet_aside_t *const aside = control_frame(port);
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        if (classes & (1u << p)) {
-            aside->pfc.quanta[p] = quanta;
+        if (!(classes & (1u << p))) {
+            continue;
         }
+        net_pause_counters_t *const pauses = &port->pauses[p];
+        if (aside->pfc.classes & (1u << p)) {
+            // What was to be said is never sent: the frame says the newest for each class.
+            *(aside->pfc.quanta[p] != 0 ? &pauses->tx_pause : &pauses->tx_resume) -= 1;
+        }
+        aside->pfc.quanta[p] = quanta;
+        *(quanta != 0 ? &pauses->tx_pause : &pauses->tx_resume) += 1;
+        net_port_trace(port, quanta != 0 ? NET_TRACE_XOFF : NET_TRACE_XON, NULL, p);
     }
+    aside->pfc.classes |= classes;
     if (net_port_idle(port)) {
+        net_packet_t *const packet = port->control;
         port->control = NULL;
         net_port_transmit(port, packet);
         if (port->waiting & ~port->paused) {

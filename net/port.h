@@ -118,6 +118,7 @@ struct net_port {
     net_link_config_t config;
     sim_random_t random;     // losses
     uint64_t drop_countdown; // net_port_drop_next; 0: off
+    sim_time_t next_down_ps; // when the link will next go down
     struct net_listener *listeners;
     char *name;
 
@@ -255,6 +256,8 @@ uint32_t net_port_choose(net_port_t *port, uint8_t candidates, const uint32_t *h
 
 // -- pause
 
+// How long a pause of that many quanta (512 bit times) lasts on this link, rounded down.
+sim_time_t net_port_quanta_ps(const net_port_t *port, uint16_t quanta);
 // Time the peer has stopped a class, an open pause included.
 sim_time_t net_port_paused_ps(const net_port_t *port, uint32_t priority, sim_time_t now_ps);
 // Applies a PFC frame that arrived at this port; does not free it. Returns the classes that may go

@@ -161,8 +161,7 @@ static void stop_peer(net_switch_t *sw, ingress_t *in, uint32_t priority)
     in->classes[priority].stopped = 1;
     net_port_pause_send(in->port, (uint8_t)(1u << priority), in->quanta);
     if (!sim_timer_armed(&in->refresh)) {
-        const sim_time_t pause_ps =
-            in->quanta * (NET_PFC_QUANTUM_BITS * SIM_PS_PER_S) / in->port->rate_bps;
+        const sim_time_t pause_ps = net_port_quanta_ps(in->port, in->quanta);
         sim_timer_arm(&sw->node.sim, &in->refresh, sw->node.sim.now_ps + pause_ps / 2);
     }
 }
@@ -171,8 +170,7 @@ static void refresh_pause(sim_node_t *node, sim_timer_t *timer)
 {
     ingress_t *const in = SIM_CONTAINER_OF(timer, ingress_t, refresh);
     if (in->stopped != 0) {
-        const sim_time_t pause_ps =
-            in->quanta * (NET_PFC_QUANTUM_BITS * SIM_PS_PER_S) / in->port->rate_bps;
+        const sim_time_t pause_ps = net_port_quanta_ps(in->port, in->quanta);
         net_port_pause_send(in->port, in->stopped, in->quanta);
         sim_timer_arm(node, &in->refresh, node->now_ps + pause_ps / 2);
     }
