@@ -56,6 +56,9 @@ static inline void catch_up(nic_qp_t *qp)
         qp->send_offset = qp->una_offset;
         qp->in_flight_bytes = 0;
         qp->reads_outstanding = 0;
+        if (!nic__can_send(qp)) {
+            nic__unschedule(qp);
+        }
     }
 }
 

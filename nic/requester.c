@@ -282,6 +282,7 @@ static inline uint8_t opcode_of(const nic_qp_t *qp, const nic_wqe_t *wqe, bool f
 
 net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp)
 {
+    SIM_ASSERT(nic__requester_ready(qp));
     nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
     const uint32_t offset = qp->send_offset;
     const bool first = offset == 0;
