@@ -159,6 +159,8 @@ struct nic_qp {
     nic_read_t *reads;
     nic_pd_t *pd;
     void *ctx;
+    nic_write_fn on_write;
+    void *on_write_ctx;
     nic_qp_t *next_dead;
     uint32_t rq_posted;
     uint32_t rq_done;

@@ -472,6 +472,12 @@ uint32_t nic_qp_flow_hash(const nic_qp_t *qp)
     return qp->path.flow_hash;
 }
 
+void nic_qp_on_write(nic_qp_t *qp, nic_write_fn fn, void *ctx)
+{
+    qp->on_write = fn;
+    qp->on_write_ctx = ctx;
+}
+
 uint32_t nic_qp_rq_psn(const nic_qp_t *qp)
 {
     return (uint32_t)qp->expected_psn & ROCE_PSN_MASK;

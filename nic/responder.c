@@ -301,6 +301,8 @@ static void receive_message(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, uint
     }
     if (last && (operation & (IS_SEND | HAS_IMM)) != 0) {
         complete_receive(qp, operation, immediate);
+    } else if (last && qp->on_write != NULL) {
+        qp->on_write(qp, qp->rx_bytes, qp->on_write_ctx);
     }
 }
 

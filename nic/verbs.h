@@ -172,6 +172,12 @@ uint32_t nic_qp_rq_psn(const nic_qp_t *qp);
 // Packets this QP has sent again: requests, and READ responses that were asked for again.
 uint64_t nic_qp_retransmitted_packets(const nic_qp_t *qp);
 
+// Called in an event of the host when a WRITE without immediate from the peer lies whole in memory:
+// the moment at which a program that polls its memory sees it. Such a program has no completion.
+typedef void (*nic_write_fn)(nic_qp_t *qp, uint32_t byte_len, void *ctx);
+// fn NULL: nobody looks. RC and UC.
+void nic_qp_on_write(nic_qp_t *qp, nic_write_fn fn, void *ctx);
+
 // Called when a packet for an unknown QP number arrives; may create and connect that QP and return
 // it, or return NULL (the packet is dropped). Lets a program with millions of connections keep
 // state for the live ones only.
