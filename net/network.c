@@ -46,6 +46,9 @@ void net_node_init(net_t *net,
 {
     SIM_CHECK(!net->built);
     sim_node_register(net->sim, &node->sim, ops, name);
+    SIM_CHECKF(node->sim.index == net->node_count,
+               "%s: nodes of a network must be all nodes of its simulation",
+               name);
     node->kind = kind;
     node->net = net;
     node->packets = net->packets;
@@ -254,8 +257,11 @@ static void schedule_changes(net_t *net)
     for (size_t i = 0; i < net->change_count; i++) {
         const net_link_t *const link = &net->links[net->changes[i].link];
         const sim_time_t down_ps = next_down(net, net->changes[i].link, 0);
-        net__port_set_down(&link->a->ports[link->a_port], false, down_ps);
-        net__port_set_down(&link->b->ports[link->b_port], false, down_ps);
+        net_port_t *const ends[2] = {&link->a->ports[link->a_port], &link->b->ports[link->b_port]};
+        for (int e = 0; e < 2; e++) {
+            net__port_set_down(ends[e], false, down_ps);
+            ends[e]->lossless_guaranteed = false; // a link that went down has forgotten its pauses
+        }
     }
     net->change_timers = sim_alloc_array(net->node_count * 2, sizeof(*net->change_timers));
     for (size_t i = 0; i < net->node_count * 2; i++) {

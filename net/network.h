@@ -60,7 +60,8 @@ typedef struct net_tally {
 // Does what a node kind needs once ports exist (thresholds, tables). Called by net_build.
 typedef void (*net_node_built_fn)(net_node_t *node);
 
-// What every node of a network starts with. Registered with the simulation by net_node_init.
+// What every node of a network starts with. Registered with the simulation by net_node_init. A
+// network's nodes are all nodes of its simulation: indices are the same.
 struct net_node {
     sim_node_t sim;    // first
     net_port_t *ports; // port_count of them, contiguous; valid after net_build
@@ -140,7 +141,8 @@ bool net_path_of(const net_t *net,
 
 // Exact time from the first bit of the first frame leaving `from` until the last bit of the last
 // frame is received, for frames sent back to back over an idle path, store and forward.
-// full_count frames of full_frame_bytes, then one of last_frame_bytes (0: none).
+// full_count frames of full_frame_bytes, then one of last_frame_bytes (0: none). Where a rate of the
+// path is not whole ps per byte, each hop may add or take 1 ps.
 sim_time_t net_path_time_ps(const net_path_t *path,
                             uint64_t full_count,
                             uint32_t full_frame_bytes,

@@ -34,7 +34,7 @@ typedef enum net_trace_point {
 typedef enum net_drop_reason {
     NET_DROP_EGRESS_FULL,   // lossy class over its dynamic threshold
     NET_DROP_BUFFER_FULL,   // no shared buffer left
-    NET_DROP_HEADROOM_FULL, // lossless class: must not happen
+    NET_DROP_HEADROOM_FULL, // lossless class, at the ingress port: see lossless_guaranteed
     NET_DROP_NO_ROUTE,
     NET_DROP_TTL,
     NET_DROP_LINK_LOSS, // loss rate or bit errors
@@ -96,7 +96,7 @@ struct net_port {
     bool wake_pending;
     bool impaired; // lossy or down, or a packet is to be dropped: the slow way
     bool down;
-    bool lossless_guaranteed; // this port's lossless classes have the headroom they need
+    bool lossless_guaranteed; // what arrives here in a lossless class cannot be dropped
 
     net_class_t classes[NET_PRIORITIES];
 

@@ -140,33 +140,41 @@ bool net_reachable(const net_t *net, uint32_t from, uint32_t to)
     return from != to && net_path_of(net, from, to, 0, &path);
 }
 
+// Time between the first and the last of count frames of these bytes, back to back.
+static sim_time_t spread_ps(uint64_t count, uint32_t frame_bytes, uint64_t rate_bps)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    const uint64_t bits_ps = (frame_bytes + NET_LINK_OVERHEAD_BYTES) * (8 * SIM_PS_PER_S);
+    return count == 0 ? 0 : (sim_time_t)((wide_t)bits_ps * count / rate_bps) - bits_ps / rate_bps;
+}
+
 // Frame i leaves hop h when it has arrived there and frame i - 1 is done. With equal frames the
 // slowest hop sets the pace, and a shorter last frame can catch up: followed exactly, hop by hop,
-// for the last frame; the full frames before it need only their spacing.
+// for the last frame; the full frames before it need only their spread.
 sim_time_t net_path_time_ps(const net_path_t *path,
                             uint64_t full_count,
                             uint32_t full_frame_bytes,
                             uint32_t last_frame_bytes)
 {
-    sim_time_t first_ps = 0;   // when the first full frame has arrived at the hop's end
-    sim_time_t spacing_ps = 0; // between full frames on the hop
-    sim_time_t last_ps = 0;    // when the last frame has arrived at the hop's end
+    sim_time_t first_ps = 0; // when the first full frame has arrived at the hop's end
+    sim_time_t last_ps = 0;  // when the last frame has arrived at the hop's end
+    uint64_t slowest_bps = UINT64_MAX;
     for (uint32_t h = 0; h < path->hop_count; h++) {
         const net_port_t *const port = path->ports[h];
         const sim_time_t full_ps = net_port_frame_time_ps(port, full_frame_bytes);
-        spacing_ps = full_ps > spacing_ps ? full_ps : spacing_ps;
+        slowest_bps = port->rate_bps < slowest_bps ? port->rate_bps : slowest_bps;
+        const sim_time_t spread = spread_ps(full_count, full_frame_bytes, slowest_bps);
         if (full_count > 0) {
-            const sim_time_t start_ps = first_ps;
-            first_ps = start_ps + full_ps - port->gap_ps + port->delay_ps;
             // The transmitter is free again when the last of the full frames and its gap are out.
-            const sim_time_t free_ps = start_ps + (full_count - 1) * spacing_ps + full_ps;
+            const sim_time_t free_ps = first_ps + spread + full_ps;
+            first_ps += full_ps - port->gap_ps + port->delay_ps;
             last_ps = last_ps > free_ps ? last_ps : free_ps;
         }
         if (last_frame_bytes > 0) {
             last_ps +=
                 net_port_frame_time_ps(port, last_frame_bytes) - port->gap_ps + port->delay_ps;
         } else {
-            last_ps = first_ps + (full_count > 0 ? (full_count - 1) * spacing_ps : 0);
+            last_ps = first_ps + spread;
         }
     }
     return last_ps;

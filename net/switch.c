@@ -108,7 +108,8 @@ static inline uint32_t route(const net_switch_t *sw, uint32_t interface, uint32_
     const uint32_t *const ports = sw->hop_ports + hop.first;
     const uint32_t port = ports[((uint64_t)hash * hop.count) >> 32];
     if (SIM_UNLIKELY(sw->node.ports[port].down)) {
-        return choose_live(sw, ports, hop.count, hash);
+        // The upper bits of the hash are what chose this port: others spread its flows.
+        return choose_live(sw, ports, hop.count, hash * 0x9e3779b1u);
     }
     return port;
 }
@@ -190,14 +191,15 @@ static inline bool admit_lossless(net_switch_t *sw, const net_packet_t *packet)
         sw->shared_bytes += after - before;
         return true;
     }
-    if (held->headroom_bytes + bytes > in->headroom_limit) {
-        return false;
+    const bool fits = held->headroom_bytes + bytes <= in->headroom_limit;
+    if (fits) {
+        held->headroom_bytes = (held->headroom_bytes + bytes) & HEADROOM_MASK;
     }
-    held->headroom_bytes = (held->headroom_bytes + bytes) & HEADROOM_MASK;
-    if (!held->stopped) {
+    // Where nothing is held, nothing will leave and let the peer go again.
+    if (!held->stopped && held->bytes + held->headroom_bytes > 0) {
         stop_peer(sw, in, packet->priority);
     }
-    return true;
+    return fits;
 }
 
 static void let_peer_go(net_switch_t *sw, ingress_t *in, uint32_t priority)
@@ -329,7 +331,9 @@ static void enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
     const bool admitted =
         sw->lossless & bit ? admit_lossless(sw, packet) : admit_lossy(sw, egress, packet, &reason);
     if (!admitted) {
-        net_port_drop(egress, packet, reason);
+        // Headroom is the ingress port's: that is the port to look at.
+        const bool at_ingress = reason == NET_DROP_HEADROOM_FULL;
+        net_port_drop(at_ingress ? &sw->node.ports[packet->ingress_port] : egress, packet, reason);
         return;
     }
     sw->held_bytes += packet->frame_bytes;
@@ -474,6 +478,16 @@ static uint64_t headroom_of(const net_switch_t *sw, const net_port_t *port)
                                      NET_FRAME_BYTES_QUANTUM);
 }
 
+// Whether the computed headroom is enough: not where pause frames can be lost, nor where a pause is
+// so short that a refresh behind a large frame may come too late. (Links that change: network.c.)
+static bool headroom_suffices(const net_switch_t *sw, const net_port_t *port)
+{
+    const sim_time_t pause_ps = net_port_quanta_ps(port, (uint16_t)sw->config.pfc_quanta);
+    return sw->config.pfc_headroom_bytes == SIM_AUTO && port->config.loss_rate.num == 0 &&
+           port->config.bit_error_rate.num == 0 &&
+           pause_ps / 2 >= net_port_frame_time_ps(port, NET_FRAME_BYTES_QUANTUM);
+}
+
 static void set_marking(net_switch_t *sw, const net_port_t *port, marking_t *marking)
 {
     const uint64_t hundred_gbps = UINT64_C(100000000000);
@@ -513,7 +527,7 @@ static void built(net_node_t *node)
         sim_timer_init(&in->refresh, refresh_pause);
         dedicated += classes * (in->headroom_limit + sw->config.pfc_reserved_bytes);
         port->strict = sw->config.strict_priorities;
-        port->lossless_guaranteed = classes > 0 && sw->config.pfc_headroom_bytes == SIM_AUTO;
+        port->lossless_guaranteed = classes > 0 && headroom_suffices(sw, port);
         for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
             port->quantum_bytes[c] = sw->config.weights[c] * NET_FRAME_BYTES_QUANTUM;
         }
