@@ -46,7 +46,7 @@ static void destroy(sim_node_t *node)
     sim_free(node);
 }
 
-static const sim_node_ops_t ops = {"hold", run, NULL, destroy};
+static const sim_node_ops_t ops = {.kind = "hold", .run = run, .destroy = destroy};
 
 typedef struct limit {
     sim_t *sim;

@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#define HUGE_PAGE_BYTES ((size_t)2 << 20)
 
 const char *sim_err_text(sim_err_t error)
 {
@@ -106,9 +109,17 @@ void *sim_alloc_lines(size_t size_bytes)
     if (rounded_bytes == 0) {
         rounded_bytes = SIM_CACHE_LINE;
     }
-    void *memory = aligned_alloc(SIM_CACHE_LINE, rounded_bytes);
+    // Large memory is walked at random: huge pages save most of its TLB misses.
+    const bool huge = rounded_bytes >= HUGE_PAGE_BYTES / 2;
+    if (huge) {
+        rounded_bytes = (rounded_bytes + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+    }
+    void *memory = aligned_alloc(huge ? HUGE_PAGE_BYTES : SIM_CACHE_LINE, rounded_bytes);
     if (memory == NULL) {
         out_of_memory(1, size_bytes);
+    }
+    if (huge) {
+        (void)madvise(memory, rounded_bytes, MADV_HUGEPAGE); // a wish: small pages do as well
     }
     memset(memory, 0, rounded_bytes);
     return memory;

@@ -107,7 +107,7 @@ void *sim_alloc_array(size_t count, size_t size_bytes) __attribute__((malloc, al
 // Grows (or shrinks) memory of sim_alloc; new bytes are not initialised.
 void *sim_realloc_array(void *memory, size_t count, size_t size_bytes)
     __attribute__((alloc_size(2, 3)));
-// Aligned to a cache line, zeroed. Free with sim_free.
+// Aligned to a cache line, zeroed; on huge pages where it is large. Free with sim_free.
 void *sim_alloc_lines(size_t size_bytes) __attribute__((malloc, alloc_size(1)));
 char *sim_strdup(const char *text) __attribute__((malloc));
 // printf into memory of its own; free with sim_free.

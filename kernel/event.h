@@ -75,6 +75,7 @@ struct sim_node {
     sim_unit_t *unit;
     uint32_t index; // order of registration
     uint32_t timer_capacity;
+    uint32_t mail_count;          // arrivals of this window
     struct sim_far *far;          // messages on long channels; NULL without any
     struct sim_sampler *samplers; // in order of registration
 
@@ -95,6 +96,7 @@ struct sim_worker {
     sim_mailbox_t *boxes; // [node][SIM_SLOTS]
     uint64_t *active[SIM_SLOTS]; // a bit per unit that has something in that slot
     bool slot_used[SIM_SLOTS];
+    uint8_t *box_class; // by node: the size its mailboxes had lately
     uint64_t progress;  // anything useful, see sim_progress
     int64_t work_count; // begun less finished, by nodes of this worker
 };

@@ -158,7 +158,8 @@ static void deal_units(sim_t *sim)
         sim_worker_t *const worker = &sim->threads[t]->worker;
         worker->window_ps = sim->window_ps;
         worker->direct_ps = sim->window_ps * (SIM_SLOTS - 1);
-        worker->boxes = sim_alloc_array(sim->node_count * SIM_SLOTS, sizeof(*worker->boxes));
+        worker->boxes = sim_alloc_lines(sim->node_count * SIM_SLOTS * sizeof(*worker->boxes));
+        worker->box_class = sim_alloc_array(sim->node_count + 1, sizeof(*worker->box_class));
         for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
             worker->active[slot] = sim_alloc_array(bit / 64 + 1, sizeof(uint64_t));
         }

@@ -22,12 +22,12 @@ typedef struct sim_pool_cache {
     uint64_t count;
     uint64_t taken;
     uint64_t returned;
-    char pad[SIM_CACHE_LINE - 4 * sizeof(uint64_t)];
+    uint64_t spill_count; // a longer list is levelled
+    char pad[SIM_CACHE_LINE - 5 * sizeof(uint64_t)];
 } sim_pool_cache_t;
 
 // Stands at the start of each chunk, which is aligned to its size.
 typedef struct sim_pool_chunk {
-    struct sim_pool_chunk *next;
     char *cold;
     size_t cold_bytes;
 } sim_pool_chunk_t;
@@ -78,7 +78,7 @@ static inline void sim_pool_put(sim_pool_t *pool, const sim_node_t *node, void *
     object->next = cache->first;
     cache->first = object;
     cache->returned++;
-    if (SIM_UNLIKELY(++cache->count > SIM_POOL_SPILL_COUNT)) {
+    if (SIM_UNLIKELY(++cache->count > cache->spill_count)) {
         sim__pool_spill(pool, cache);
     }
 }

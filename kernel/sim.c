@@ -44,6 +44,7 @@ void sim__thread_destroy(sim_thread_t *thread)
         sim_free(thread->worker.boxes[i].mail);
     }
     sim_free(thread->worker.boxes);
+    sim_free(thread->worker.box_class);
     for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
         sim_free(thread->worker.active[slot]);
     }

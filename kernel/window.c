@@ -41,7 +41,9 @@ static void give_mailbox(sim_thread_t *thread, sim_mail_t *mail, uint32_t capaci
 void sim__mailbox_grow(sim_worker_t *worker, sim_mailbox_t *box)
 {
     sim_thread_t *const thread = (sim_thread_t *)(void *)worker;
-    const uint32_t capacity = box->capacity == 0 ? 16 : box->capacity * 2;
+    const size_t node = (size_t)(box - worker->boxes) / SIM_SLOTS;
+    const uint32_t capacity =
+        box->capacity == 0 ? 16u << worker->box_class[node] : box->capacity * 2;
     SIM_CHECK(capacity <= 16u << (SIM_MAIL_CLASSES - 1));
     sim_mail_t *const mail = take_mailbox(thread, class_of(capacity));
     if (box->count > 0) {
@@ -399,9 +401,11 @@ static void gather_mail(sim_thread_t *thread, sim_node_t *node)
     }
     pad_mail(mail, count);
     node->mail = mail;
+    node->mail_count = (uint32_t)count;
     own->count = 0;
     if (own->mail != NULL) {
         // Reused for the next mailbox that fills, so that the same few lines stay in cache.
+        thread->worker.box_class[node->index] = (uint8_t)class_of((uint32_t)count);
         give_mailbox(thread, own->mail, own->capacity);
         own->mail = NULL;
         own->capacity = 0;
@@ -596,6 +600,31 @@ static uint64_t next_window(const sim_thread_t *thread)
     return next;
 }
 
+// The unit that runs after the next: its node and where its mail begins.
+static inline void prefetch_node(const sim_thread_t *thread, const sim_unit_t *unit)
+{
+    const sim_node_t *const node = unit->members[0];
+    for (uint32_t line = 0; line < 5; line++) {
+        __builtin_prefetch((const char *)node + line * SIM_CACHE_LINE);
+    }
+    __builtin_prefetch(
+        &thread->worker.boxes[(size_t)node->index * SIM_SLOTS + thread->worker.slot]);
+}
+
+// The unit that runs next: its mail, and what its node asks for where it has much.
+static inline void prefetch_work(const sim_thread_t *thread, const sim_unit_t *unit)
+{
+    const sim_node_t *const node = unit->members[0];
+    const sim_mailbox_t *const box =
+        &thread->worker.boxes[(size_t)node->index * SIM_SLOTS + thread->worker.slot];
+    for (uint32_t i = 0; i < box->count; i += SIM_CACHE_LINE / sizeof(sim_mail_t)) {
+        __builtin_prefetch(&box->mail[i]);
+    }
+    if (node->ops->warm != NULL && box->count > 2) {
+        node->ops->warm(node);
+    }
+}
+
 void sim__run_window(sim_thread_t *thread)
 {
     sim_t *const sim = thread->sim;
@@ -625,6 +654,14 @@ void sim__run_window(sim_thread_t *thread)
         while (active != 0) {
             const uint32_t bit = word * 64 + (uint32_t)__builtin_ctzll(active);
             active &= active - 1;
+            if (active != 0) {
+                const uint64_t after = active & (active - 1);
+                const uint32_t base = word * 64 - thread->first_bit;
+                prefetch_work(thread, thread->units[base + (uint32_t)__builtin_ctzll(active)]);
+                if (after != 0) {
+                    prefetch_node(thread, thread->units[base + (uint32_t)__builtin_ctzll(after)]);
+                }
+            }
             run_unit(thread, thread->units[bit - thread->first_bit], end_ps);
         }
     }

@@ -26,6 +26,7 @@ void net_destroy(net_t *net)
     }
     sim_pool_destroy(net->packets);
     sim_free(net->routes);
+    sim_free(net->ports);
     sim_free(net->change_timers);
     sim_free(net->changes);
     sim_free(net->leaf_of);
@@ -86,9 +87,10 @@ void net_link_change_at(net_t *net, uint32_t link, sim_time_t time_ps, bool up)
 static void connect_ports(net_t *net)
 {
     uint32_t uid = 0;
+    net->ports = sim_alloc_lines(sizeof(net_port_t) * (net->link_count * 2 + 1));
     for (size_t i = 0; i < net->node_count; i++) {
         net_node_t *const node = net->nodes[i];
-        node->ports = sim_alloc_lines(sizeof(net_port_t) * (node->port_count + 1));
+        node->ports = net->ports + uid;
         for (uint32_t p = 0; p < node->port_count; p++) {
             net__port_init(&node->ports[p], node, p);
             node->ports[p].uid = uid++;

@@ -48,6 +48,7 @@ struct net {
     net_node_t **nodes;
     size_t node_count;
     size_t node_capacity;
+    net_port_t *ports; // of all nodes, one after the other
     net_link_t *links;
     size_t link_count;
     size_t link_capacity;

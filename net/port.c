@@ -44,7 +44,6 @@ void net_node_fini(net_node_t *node)
     for (uint32_t p = 0; node->ports != NULL && p < node->port_count; p++) {
         port_fini(&node->ports[p]);
     }
-    sim_free(node->ports);
 }
 
 void net_node_digest(const net_node_t *node, sim_digest_t *digest)

@@ -66,6 +66,20 @@ static void host_run(sim_node_t *node)
     host->in_event = false;
 }
 
+// Prefetches the NICs and their ports.
+static void host_warm(const sim_node_t *node)
+{
+    const nic_host_t *const host = (const nic_host_t *)(const void *)node;
+    for (uint32_t i = 0; i < host->node.port_count && i < 4; i++) {
+        const net_port_t *const port = &host->node.ports[i];
+        __builtin_prefetch(&host->nics[i]);
+        __builtin_prefetch((const char *)&host->nics[i] + SIM_CACHE_LINE);
+        __builtin_prefetch((const char *)&host->nics[i] + 2 * SIM_CACHE_LINE);
+        __builtin_prefetch(port);
+        __builtin_prefetch(&port->classes[host->config.priority & 7]);
+    }
+}
+
 // -- digest
 
 static void digest_qp(const nic_qp_t *qp, void *ctx)
@@ -184,6 +198,7 @@ static void host_destroy(sim_node_t *node)
 static const sim_node_ops_t host_ops = {
     .kind = "host",
     .run = host_run,
+    .warm = host_warm,
     .digest = host_digest,
     .destroy = host_destroy,
 };

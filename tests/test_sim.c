@@ -192,7 +192,7 @@ static void toy_destroy(sim_node_t *node)
     sim_free(node);
 }
 
-static const sim_node_ops_t toy_ops = {"toy", toy_run, NULL, toy_destroy};
+static const sim_node_ops_t toy_ops = {.kind = "toy", .run = toy_run, .destroy = toy_destroy};
 
 // -- worlds
 
