@@ -132,6 +132,8 @@ void nic__receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
             .wc_flags = (operation & HAS_IMM) != 0 ? NIC_WC_WITH_IMM : 0,
         };
         deliver(qp, &wc);
+    } else if (last && qp->on_write != NULL) {
+        qp->on_write(qp, qp->rx_bytes, qp->on_write_ctx);
     }
 }
 
