@@ -342,6 +342,26 @@ void cli_scenario_destroy(cli_scenario_t *scenario)
     sim_free(scenario);
 }
 
+// Takes the document.
+static sim_err_t create_from_tree(cli_document_t *document,
+                                  cli_tree_t *root,
+                                  const char *file_name,
+                                  cli_scenario_t **scenario,
+                                  cli_error_t *error)
+{
+    if (root->kind != CLI_TREE_MAP) {
+        cli_fail(error,
+                 SIM_ERR_INVALID,
+                 &root->place,
+                 "the file is %s, expected a scenario: a mapping with 'topology', 'traffic' and "
+                 "others",
+                 cli_tree_kind_text(root));
+        cli_document_destroy(document);
+        return SIM_ERR_INVALID;
+    }
+    return cli_scenario_create(document, root, file_name, scenario, error);
+}
+
 sim_err_t cli_scenario_load(const char *file_name,
                             const cli_override_t *overrides,
                             size_t override_count,
@@ -351,20 +371,32 @@ sim_err_t cli_scenario_load(const char *file_name,
     cli_document_t *const document = cli_document_create();
     cli_tree_t *root = NULL;
     sim_err_t result = cli_yaml_read(document, file_name, &root, error);
-    if (result == SIM_OK && root->kind != CLI_TREE_MAP) {
-        result = cli_fail(error,
-                          SIM_ERR_INVALID,
-                          &root->place,
-                          "the file is %s, expected a scenario: a mapping with 'topology', "
-                          "'traffic' and others",
-                          cli_tree_kind_text(root));
-    }
-    for (size_t i = 0; i < override_count && result == SIM_OK; i++) {
+    // A root that is no mapping is refused below, whatever the overrides say.
+    for (size_t i = 0;
+         i < override_count && result == SIM_OK && root->kind == CLI_TREE_MAP;
+         i++) {
         result = cli_override_apply(document, root, &overrides[i], error);
     }
     if (result != SIM_OK) {
         cli_document_destroy(document);
         return result;
     }
-    return cli_scenario_create(document, root, file_name, scenario, error);
+    return create_from_tree(document, root, file_name, scenario, error);
+}
+
+sim_err_t cli_scenario_parse(const char *file_name,
+                             const char *bytes,
+                             size_t size,
+                             cli_scenario_t **scenario,
+                             cli_error_t *error)
+{
+    cli_document_t *const document = cli_document_create();
+    const char *const origin = cli_document_text(document, file_name);
+    cli_tree_t *root = NULL;
+    const sim_err_t result = cli_yaml_parse(document, origin, true, bytes, size, &root, error);
+    if (result != SIM_OK) {
+        cli_document_destroy(document);
+        return result;
+    }
+    return create_from_tree(document, root, file_name, scenario, error);
 }

@@ -195,6 +195,13 @@ SIM_MUST_CHECK sim_err_t cli_scenario_load(const char *file_name,
                                            cli_scenario_t **scenario,
                                            cli_error_t *error);
 
+// The same of size bytes in memory; file_name stands in messages.
+SIM_MUST_CHECK sim_err_t cli_scenario_parse(const char *file_name,
+                                            const char *bytes,
+                                            size_t size,
+                                            cli_scenario_t **scenario,
+                                            cli_error_t *error);
+
 // Changes the tree as one override says.
 SIM_MUST_CHECK sim_err_t cli_override_apply(cli_document_t *document,
                                             cli_tree_t *root,

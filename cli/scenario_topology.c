@@ -66,7 +66,11 @@ static sim_err_t add_graph_node(cli_graph_t *graph,
     sim_message_t message;
     result = topo_graph_node(graph->topo, name->text, kind, &message);
     if (result != SIM_OK) {
-        return cli_fail(error, result, &name->place, "%s", message.text);
+        return cli_fail(error,
+                        result,
+                        &name->place,
+                        "%s, expected a name of its own for each node",
+                        message.text);
     }
     SIM_GROW(graph->nodes, graph->node_count, &graph->node_capacity);
     graph->nodes[graph->node_count++] = (cli_graph_node_t){name->text, kind, name->place};

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STEMS_MAX 32u
 #define INPUT_FILE_BYTES_MAX ((size_t)256 << 20)
 
 // -- what builders ask for
@@ -158,15 +159,46 @@ static sim_err_t app_read_file(const char *name,
     const sim_err_t result = cli_read_file(path, INPUT_FILE_BYTES_MAX, text, size, &error);
     sim_free(path);
     world->read_files = true;
-    return result == SIM_OK ? SIM_OK : sim_fail(message, result, "%.500s", error.text);
+    return result == SIM_OK ? SIM_OK : sim_fail(message,
+                                                result,
+                                                "%.440s, expected a file that can be read",
+                                                error.text);
 }
 
 // -- names
 
+// What patterns look like: "host*" for host0, host1... Returns the count, at most stems_max.
+static size_t collect_stems(const net_t *net, int kind, char **stems, size_t stems_max)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < net_node_count(net) && count < stems_max; i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        const char *const name = node->sim.name;
+        size_t size = strlen(name);
+        while (size > 0 && name[size - 1] >= '0' && name[size - 1] <= '9') {
+            size--;
+        }
+        if ((kind >= 0 && (int)node->kind != kind) || size == strlen(name)) {
+            continue;
+        }
+        size_t s = 0;
+        while (s < count &&
+               (strncmp(stems[s], name, size) != 0 || strlen(stems[s]) != size + 1)) {
+            s++;
+        }
+        if (s == count) {
+            stems[count++] = sim_format("%.*s*", (int)size, name);
+        }
+    }
+    return count;
+}
+
 void cli_add_nearest_node(cli_error_t *error, const net_t *net, const char *pattern, int kind)
 {
+    char *stems[STEMS_MAX];
+    const size_t stem_count = collect_stems(net, kind, stems, STEMS_MAX);
     const size_t count = net_node_count(net);
-    const char **const names = sim_alloc_array(count + 1, sizeof(*names));
+    const char **const names = sim_alloc_array(count + stem_count + 1, sizeof(*names));
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
         const net_node_t *const node = net_node_at(net, i);
@@ -174,12 +206,27 @@ void cli_add_nearest_node(cli_error_t *error, const net_t *net, const char *patt
             names[used++] = node->sim.name;
         }
     }
-    if (!cli_error_add_nearest(error, pattern, names, used) && used > 0) {
+    const size_t node_count = used;
+    // A bracket means any number, as far as spelling goes.
+    char *const spelling = sim_strdup(pattern);
+    char *const bracket = strchr(spelling, '[');
+    if (bracket != NULL) {
+        memcpy(bracket, "*", 2);
+    }
+    if (!cli_pattern_is_literal(pattern)) {
+        memcpy(names + used, stems, stem_count * sizeof(*names));
+        used += stem_count;
+    }
+    if (!cli_error_add_nearest(error, spelling, names, used) && node_count > 0) {
         cli_error_add(error, ", expected a name such as %s", names[0]);
-        if (used > 1) {
-            cli_error_add(error, " or %s", names[used - 1]);
+        if (node_count > 1) {
+            cli_error_add(error, " or %s", names[node_count - 1]);
         }
     }
+    for (size_t i = 0; i < stem_count; i++) {
+        sim_free(stems[i]);
+    }
+    sim_free(spelling);
     sim_free(names);
 }
 
@@ -340,7 +387,11 @@ static void keep_finding(topo_severity_t severity, const char *text, void *ctx)
 {
     finding_t *const finding = ctx;
     if (severity == TOPO_ERROR && finding->result == SIM_OK) {
-        finding->result = cli_fail(finding->error, SIM_ERR_RANGE, &finding->place, "%s", text);
+        finding->result = cli_fail(finding->error,
+                                   SIM_ERR_RANGE,
+                                   &finding->place,
+                                   "%s, expected a larger switch.buffer",
+                                   text);
     }
 }
 
@@ -428,6 +479,35 @@ static sim_err_t check_series(const cli_world_t *world, cli_error_t *error)
 
 // -- building
 
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// Where the scenario's graph names a host that no link joins; else the topology.
+static cli_place_t place_of_lonely_host(const cli_scenario_t *scenario)
+{
+    const cli_graph_t *const graph = &scenario->graph;
+    const char **const ends = sim_alloc_array(2 * graph->link_count + 1, sizeof(*ends));
+    for (size_t i = 0; i < graph->link_count; i++) {
+        ends[2 * i] = graph->links[i].a;
+        ends[2 * i + 1] = graph->links[i].b;
+    }
+    qsort(ends, 2 * graph->link_count, sizeof(*ends), compare_texts);
+    cli_place_t place = scenario->topology_place;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const cli_graph_node_t *const node = &graph->nodes[i];
+        if (node->kind == NET_NODE_HOST &&
+            bsearch(&node->name, ends, 2 * graph->link_count, sizeof(*ends), compare_texts) ==
+                NULL) {
+            place = node->place;
+            break;
+        }
+    }
+    sim_free(ends);
+    return place;
+}
+
 static sim_err_t build_network(cli_world_t *world, cli_error_t *error)
 {
     const cli_scenario_t *const scenario = world->scenario;
@@ -454,7 +534,12 @@ static sim_err_t build_network(cli_world_t *world, cli_error_t *error)
         result = net_build(world->net, &message);
     }
     if (result != SIM_OK) {
-        return cli_fail(error, result, &scenario->topology_place, "topology: %s", message.text);
+        const cli_place_t place = place_of_lonely_host(scenario);
+        return cli_fail(error,
+                        result,
+                        &place,
+                        "topology: %s, expected hosts that are joined by links",
+                        message.text);
     }
     name_nics(world);
     result = check_node_overlays(world, error);

@@ -126,6 +126,9 @@ static sim_err_t take_scalar(parse_t *parse, const struct fy_event *event)
         text = fy_token_get_text(event->scalar.value, &size);
         style = fy_token_scalar_style(event->scalar.value);
     }
+    if (parse->lines && (style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED)) {
+        parse->place.column--; // libfyaml points after the quote
+    }
     cli_tree_t *const tree = cli_tree_new(parse->document, CLI_TREE_SCALAR, parse->place);
     if (cli__yaml_unshield(text != NULL ? text : "", size, &tree->text) != SIM_OK) {
         return fail(parse, "a value contains a zero byte, expected text");
@@ -234,6 +237,8 @@ static sim_err_t syntax_error(parse_t *parse, struct fy_diag *diag, const char *
     cli_fail(parse->error, SIM_ERR_INVALID, &parse->place, "not valid YAML: %s", text);
     if (parse->lines && indented_by_tab(bytes, size, parse->place.line)) {
         cli_error_add(parse->error, ", expected spaces, not tabs, as indentation");
+    } else {
+        cli_error_add(parse->error, ", expected YAML 1.2");
     }
     return SIM_ERR_INVALID;
 }
