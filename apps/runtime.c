@@ -30,6 +30,7 @@ const app_ops_t *const app_all[] = {
     &app_incast,
     &app_permutation,
     &app_all_to_all,
+    &app_perftest,
     NULL,
 };
 
