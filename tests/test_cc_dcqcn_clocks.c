@@ -177,11 +177,11 @@ static nic_dcqcn_config_t random_config(uint64_t seed)
     return config;
 }
 
-START_TEST(equals_clocks_that_tick)
+static void compare(uint64_t seed)
 {
-    const nic_dcqcn_config_t config = random_config((uint64_t)_i);
+    const nic_dcqcn_config_t config = random_config(seed);
     rig_t *const rig = rig_create(&config, LINE_BPS);
-    random_script(rig, (uint64_t)_i, _i % 2 == 0 ? 5 : 60);
+    random_script(rig, seed, seed % 2 == 0 ? 5 : 60);
     rig_run(rig, rig->steps[rig->step_count - 1].time_ps + US);
     reference_t reference = {
         .config = &config,
@@ -214,6 +214,13 @@ START_TEST(equals_clocks_that_tick)
     ck_assert_uint_gt(compared, 100);
     rig_destroy(rig);
 }
+
+START_TEST(equals_clocks_that_tick)
+{
+    for (uint64_t k = 0; k < 25; k++) {
+        compare((uint64_t)_i * 25 + k);
+    }
+}
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(equals_clocks_that_tick, 0, 200))
+CHECK_MAIN(CHECK_LOOP(equals_clocks_that_tick, 0, 8))
