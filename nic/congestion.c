@@ -76,6 +76,7 @@ void nic__cc_sync(nic_qp_t *qp)
                cc->line_bps);
     const bool paced = cc->rate_bps < qp->nic->port->rate_bps;
     qp->flags = (uint16_t)(paced ? qp->flags | NIC_QP_PACED : qp->flags & ~NIC_QP_PACED);
+    nic__repace(qp);
     if (cc->window_bytes != qp->window_bytes) {
         const bool wider = cc->window_bytes > qp->window_bytes;
         qp->window_bytes = cc->window_bytes;

@@ -71,7 +71,7 @@ const nic_cc_ops_t *nic_cc_find(const char *name);
 extern const nic_cc_ops_t *const nic_cc_all[];
 
 // To be called by an algorithm after it lowered or raised cc->rate_bps (clamped by it to
-// [1, line_bps]): tells listeners. Pacing uses the new rate from the next packet on.
+// [1, line_bps]). A packet that waits for its turn waits for the rest of it at the new rate.
 void nic_cc_rate_changed(nic_cc_t *cc);
 
 #endif // NIC_CONGESTION_H

@@ -151,6 +151,7 @@ struct nic_qp {
     // the rest
     sim_time_t next_send_ps;
     uint64_t pace_remainder; // of the division by the rate
+    uint64_t pace_bps;       // the rate that next_send_ps stands for
     sim_timer_t pace_timer;
     sim_timer_t retry_timer; // retransmission; while RNR_WAIT the RNR timer
     nic_cq_t *send_cq;
@@ -365,6 +366,7 @@ void nic__kick(nic_t *nic);
 // scheduler.c
 void nic__schedule(nic_qp_t *qp); // the QP may have become able to send
 void nic__unschedule(nic_qp_t *qp);
+void nic__repace(nic_qp_t *qp); // the rate changed: what is left of the wait goes at the new one
 void nic__transmit(nic_t *nic);                             // the port is free: send what is next
 void nic__send(nic_t *nic, net_packet_t *packet);           // an ACK, NAK or CNP, now or when free
 void nic__pace_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn

@@ -102,6 +102,26 @@ static void pace(nic_qp_t *qp, sim_time_t now_ps, uint32_t bytes)
         const uint64_t work = bytes * 8 * SIM_PS_PER_S + qp->pace_remainder;
         qp->next_send_ps = now_ps + work / cc->rate_bps;
         qp->pace_remainder = work % cc->rate_bps;
+        qp->pace_bps = cc->rate_bps;
+    }
+}
+
+// A rate limiter is a bucket that fills at the current rate: a packet that waits for the bits of
+// the one before it waits for the rest of them at the new rate.
+void nic__repace(nic_qp_t *qp)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    const nic_cc_t *const cc = nic__cc_const(qp);
+    const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
+    if (qp->next_send_ps <= now_ps || qp->pace_bps == cc->rate_bps) {
+        return;
+    }
+    const wide_t left = (wide_t)(qp->next_send_ps - now_ps) * qp->pace_bps;
+    qp->next_send_ps = now_ps + (sim_time_t)((left + cc->rate_bps - 1) / cc->rate_bps);
+    qp->pace_remainder = 0;
+    qp->pace_bps = cc->rate_bps;
+    if ((qp->flags & NIC_QP_PACING) != 0) {
+        sim_timer_arm(nic__node(qp->nic), &qp->pace_timer, qp->next_send_ps);
     }
 }
 
