@@ -47,6 +47,7 @@ static sim_err_t resolve(const app_context_t *context,
         error = sim_fail(&reason, SIM_ERR_UNKNOWN, "\"%.100s\" names no host", pattern);
     }
     if (error != SIM_OK) {
+        *hosts = (app_hosts_t){NULL, 0};
         return sim_fail(message, error, "%s: %s", attribute, reason.text);
     }
     return SIM_OK;
