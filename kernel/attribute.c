@@ -6,6 +6,7 @@
 // the same parsers; one that does not parse is a bug of the table and fails a SIM_CHECK.
 #include "kernel/attribute.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "kernel/attribute_internal.h"
@@ -123,19 +124,13 @@ static void fail_choice(sim_message_t *message,
                         const char *const *names,
                         size_t count)
 {
-    char list[sizeof(message->text)] = "";
+    char list[sizeof(message->text) / 2] = "";
     size_t length = 0;
-    for (size_t i = 0; i < count; ++i) {
-        const size_t name_length = strlen(names[i]);
-        if (length + name_length + 3 > sizeof(list) / 2) {
-            break;
-        }
-        if (i > 0) {
-            memcpy(list + length, ", ", 2);
-            length += 2;
-        }
-        memcpy(list + length, names[i], name_length + 1);
-        length += name_length;
+    for (size_t i = 0; i < count && length < sizeof(list); ++i) {
+        const char *const separator = i == 0 ? "" : ", ";
+        const int added =
+            snprintf(list + length, sizeof(list) - length, "%s%s", separator, names[i]);
+        length += added > 0 ? (size_t)added : 0;
     }
     const sim__shown_t shown = sim__show(span);
     const char *const nearest = sim_nearest_name(shown.text, names, count);

@@ -126,7 +126,7 @@ static sim_err_t read_line(reader_t *reader, sim__span_t line)
     }
     const sim__span_t probability_word = take_word(&line);
     const sim__span_t extra_word = take_word(&line);
-    sim_cdf_point_t point;
+    sim_cdf_point_t point = {0, 0};
     sim_err_t error = read_value(reader, value_word, &point.value);
     if (error != SIM_OK) {
         return error;

@@ -186,7 +186,7 @@ START_TEST(means_are_those_of_the_draws)
     sim_random_t random;
     sim_random_init(&random, 3, 0, "points");
     for (int round = 0; round < 300; ++round) {
-        sim_cdf_point_t points[6];
+        sim_cdf_point_t points[6] = {{0, 0}};
         const size_t count = 1 + sim_random_below(&random, 6);
         // Coarse probabilities have large common divisors with the widths, fine ones none.
         const uint64_t grain = round % 2 == 0 ? 1 : SIM_CDF_ONE / 1000;
@@ -216,6 +216,18 @@ START_TEST(largest_mean_fits)
     // (w D + w + D - gcd) / 2 D with w = 2^48 - 1, D = 10^12: half of w, and 1/2, and w / 2 D.
     const double expected = (double)SIM_CDF_VALUE_MAX / 2 + 0.5 + (double)SIM_CDF_VALUE_MAX / 2e12;
     ck_assert_double_eq_tol((double)sim_cdf_mean_q16(cdf) / 65536.0, expected, 0.02);
+    sim_cdf_destroy(cdf);
+}
+END_TEST
+
+// Target t gives 100 t: no draw falls between the targets, which is what the common divisor is for.
+START_TEST(mean_of_one_value_per_target)
+{
+    static const sim_cdf_point_t points[] = {{0, 0}, {100 * SIM_CDF_ONE, SIM_CDF_ONE}};
+    sim_cdf_t *const cdf = make(points, 2);
+    ck_assert_uint_eq(quantile(cdf, 1), 100);
+    ck_assert_uint_eq(quantile(cdf, 12345), 1234500);
+    ck_assert_uint_eq(sim_cdf_mean_q16(cdf), 50 * (SIM_CDF_ONE + 1) << 16);
     sim_cdf_destroy(cdf);
 }
 END_TEST
@@ -609,6 +621,7 @@ CHECK_MAIN(CHECK_TEST(draws_are_quantiles),
            CHECK_TEST(one_point_is_a_constant),
            CHECK_TEST(means_are_those_of_the_draws),
            CHECK_TEST(largest_mean_fits),
+           CHECK_TEST(mean_of_one_value_per_target),
            CHECK_TEST(draws_have_the_mean),
            CHECK_TEST(published_means),
            CHECK_TEST(published_points),
