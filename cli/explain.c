@@ -142,10 +142,13 @@ static void report_ports(const cli_world_t *world, FILE *out)
     find_stopped(world->net, &stopped);
     for (size_t i = 0; i < stopped.count && i < LINES_MAX; i++) {
         const net_port_t *const port = stopped.ports[i];
-        fprintf(out, "  %s is stopped by %s, classes", port->name, port->peer->node->sim.name);
+        fprintf(out, "  %s is stopped by %s, class", port->name, port->peer->node->sim.name);
         for (unsigned p = 0; p < NET_PRIORITIES; p++) {
             if ((port->paused >> p & 1u) != 0) {
-                fprintf(out, " %u (%" PRIu64 " bytes wait)", p, port->classes[p].bytes);
+                fprintf(out, " %u", p);
+            }
+            if ((port->paused & port->waiting) >> p & 1u) {
+                fprintf(out, " (%" PRIu64 " bytes wait)", port->classes[p].bytes);
             }
         }
         fputc('\n', out);

@@ -54,6 +54,10 @@ static void print_bin(cli_size_bin_t *bin, FILE *out)
     if (bin->count == 0) {
         return;
     }
+    if (bin->completed == 0) {
+        fprintf(out, "            %-10s %9" PRIu64 " %9u\n", bin->name, bin->count, 0u);
+        return;
+    }
     fprintf(out,
             "            %-10s %9" PRIu64 " %9" PRIu64 " %11s %11s %9.2f %9.2f %9.2f\n",
             bin->name,
@@ -68,6 +72,9 @@ static void print_bin(cli_size_bin_t *bin, FILE *out)
 
 static void print_flows(cli_results_t *results, FILE *out)
 {
+    if (results->flow_count == 0) {
+        return;
+    }
     fprintf(out,
             "  flows     %" PRIu64 " of %" PRIu64 " completed",
             results->flow_completed,
@@ -76,9 +83,6 @@ static void print_flows(cli_results_t *results, FILE *out)
         fprintf(out, ", %" PRIu64 " FAILED", results->flow_failed);
     }
     fputc('\n', out);
-    if (results->flow_count == 0) {
-        return;
-    }
     fprintf(out,
             "            %-10s %9s %9s %11s %11s %9s %9s %9s\n",
             "size",
