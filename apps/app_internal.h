@@ -126,7 +126,7 @@ SIM_MUST_CHECK sim_err_t app__interface_find(const app_context_t *context,
                                              uint32_t *interface,
                                              sim_message_t *message);
 
-// Two interfaces that can talk: of different hosts, with a path both ways.
+// Two interfaces that can talk: of different hosts, with a path (links go both ways).
 bool app__can_talk(const net_t *net, uint32_t a, uint32_t b);
 const char *app__host_name(const net_t *net, uint32_t interface);
 const net_node_t *app__host(const net_t *net, uint32_t interface);

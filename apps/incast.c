@@ -84,7 +84,8 @@ static sim_err_t add_sender(const incast_t *incast,
                                     read ? sender : burst->target,
                                     incast->config->bytes,
                                     burst->start_ps,
-                                    SIM_AUTO};
+                                    SIM_AUTO,
+                                    false};
     return app__plan_add(plan, &request, "from", message);
 }
 

@@ -73,7 +73,8 @@ static sim_err_t fill(const permutation_config_t *config,
                                         places->list.interfaces[to],
                                         config->bytes,
                                         config->start_ps,
-                                        SIM_AUTO};
+                                        SIM_AUTO,
+                                        false};
         const sim_err_t error = app__plan_add(plan, &request, "hosts", message);
         if (error != SIM_OK) {
             return error;

@@ -38,7 +38,7 @@ sim_err_t app__plan_add(app__plan_t *plan,
                         const char *blame,
                         sim_message_t *message)
 {
-    if (!app__can_talk(plan->net, request->source, request->destination)) {
+    if (!request->can_talk && !app__can_talk(plan->net, request->source, request->destination)) {
         return sim_fail(message,
                         SIM_ERR_INVALID,
                         "%s: there is no path between %s and %s",

@@ -192,7 +192,8 @@ static sim_err_t fill(poisson_t *poisson, app__plan_t *plan, sim_message_t *mess
         app__request_t request = {.source = source->interface,
                                   .start_ps = source->next_ps,
                                   .bytes = sim_cdf_draw(poisson->sizes, &source->random),
-                                  .priority = SIM_AUTO};
+                                  .priority = SIM_AUTO,
+                                  .can_talk = true};
         sim_err_t error = choose_destination(poisson, source, &request.destination, message);
         if (error == SIM_OK) {
             error = app__plan_add(plan, &request, "max-flows", message);

@@ -71,6 +71,7 @@ typedef struct app__request {
     uint64_t bytes; // of each message
     sim_time_t start_ps;
     uint64_t priority; // SIM_AUTO: the shape's
+    bool can_talk;     // known already: app__can_talk
 } app__request_t;
 
 // Adds a transfer of the plan's shape. SIM_ERR_INVALID: the two cannot talk; SIM_ERR_RANGE: there
