@@ -5,7 +5,8 @@
 // steers two numbers of it: the rate at which the QP paces its packets and the window of
 // unacknowledged bytes. It hears of what happens to the QP through the operations below, all
 // called in events of the QP's host. It may arm its own timers; it must not send.
-// An algorithm is one file, nic/cc_<name>.c, found by name through nic_cc_find.
+// An algorithm is one file, nic/cc_<name>.c, found by name through nic_cc_find; or a program's own,
+// handed to hosts as nic_config_t.custom_cc.
 #ifndef NIC_CONGESTION_H
 #define NIC_CONGESTION_H
 
@@ -18,7 +19,7 @@ typedef struct nic_cc_ops nic_cc_ops_t;
 
 #define NIC_WINDOW_UNLIMITED UINT64_MAX
 
-// What the NIC and the algorithm share about one QP. The algorithm's own state follows it in memory.
+// What the NIC and the algorithm share about one QP. The algorithm's own state follows in memory.
 struct nic_cc {
     const nic_cc_ops_t *ops;
     const void *config; // the algorithm's config struct for this NIC

@@ -132,6 +132,11 @@ static void nic_init(nic_host_t *host, nic_t *nic, net_port_t *port)
             nic->cc_config = config->cc_config[i];
         }
     }
+    if (config->custom_cc != NULL) {
+        nic->cc_ops = config->custom_cc;
+        nic->cc_config = config->custom_cc_config;
+        SIM_CHECK(nic->cc_ops->name != NULL && nic->cc_ops->state_bytes >= sizeof(nic_cc_t));
+    }
     SIM_CHECKF(nic->cc_ops != NULL, "no algorithm \"%s\"", config->congestion_control);
 
     port->strict = (uint8_t)(1u << config->cnp_priority);
