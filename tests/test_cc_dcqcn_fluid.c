@@ -167,12 +167,12 @@ typedef struct point {
 // Looser where the queue leaves the straight part of the marking curve: below Kmin for much of the
 // time (2 flows, 10 %), above Kmax at times (8 flows, 1 %; 32 flows).
 static const point_t points[] = {
-    {2, 1, 0.08, 0.08},
-    {4, 1, 0.08, 0.08},
-    {8, 1, 0.50, 0.08},
+    {2, 1, 0.10, 0.10},
+    {4, 1, 0.10, 0.10},
+    {8, 1, 0.50, 0.10},
     {2, 10, 0.30, 0.12},
-    {8, 10, 0.08, 0.10},
-    {16, 10, 0.10, 0.12},
+    {8, 10, 0.10, 0.12},
+    {16, 10, 0.12, 0.12},
     {32, 10, 0.50, 0.25},
 };
 
