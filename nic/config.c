@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/config.c - attributes of a host's NICs, and the rules between them.
+#include <stdio.h>
 #include <string.h>
 
 #include "kernel/attribute.h"
@@ -136,10 +137,8 @@ static sim_err_t check_algorithm(const nic_config_t *config, sim_message_t *mess
     }
     char list[256] = "";
     for (uint32_t i = 0; i < count; i++) {
-        if (strlen(list) + strlen(names[i]) + 3 < sizeof(list)) {
-            strcat(list, i == 0 ? "" : ", ");
-            strcat(list, names[i]);
-        }
+        const size_t length = strlen(list);
+        (void)snprintf(list + length, sizeof(list) - length, "%s%s", i == 0 ? "" : ", ", names[i]);
     }
     return sim_fail(message,
                     SIM_ERR_UNKNOWN,

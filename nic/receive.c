@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/receive.c - what a NIC does with a packet: find its queue pair, notice congestion, hand it on.
+// nic/receive.c - what a NIC does with a packet: find the queue pair, notice marks, pass it on.
 //
 // The notification point of DCQCN is here: a data packet marked CE makes a CNP to its sender, at
 // most one per flow and cnp_interval (Zhu et al., SIGCOMM 2015, section 3.2; IBA annex A17.9.3).
@@ -136,14 +136,24 @@ static inline bool is_for(const nic_qp_t *qp, const net_packet_t *packet)
            (packet->source == qp->path.destination || qp->transport == ROCE_UD);
 }
 
+// A packet for a QP that does not exist. A request may be what a program waits for to make it; an
+// answer only shows that the QP is gone.
+static nic_qp_t *accept_unknown(nic_t *nic, const net_packet_t *packet)
+{
+    const uint8_t opcode = packet->opcode;
+    if (nic->accept == NULL || packet->destination != nic->interface || opcode == ROCE_CNP ||
+        opcode == ROCE_ACKNOWLEDGE || is_response(opcode)) {
+        return NULL;
+    }
+    return nic->accept(nic, packet->destination_qp, nic->accept_ctx);
+}
+
 void nic__receive(nic_t *nic, net_packet_t *packet)
 {
     nic->counters.rx_packets++;
     nic_qp_t *qp = nic__lookup_context(nic, packet->destination_qp);
     if (SIM_UNLIKELY(qp == NULL)) {
-        if (nic->accept != NULL && packet->destination == nic->interface) {
-            qp = nic->accept(nic, packet->destination_qp, nic->accept_ctx);
-        }
+        qp = accept_unknown(nic, packet);
         if (qp == NULL) {
             net_port_drop(nic->port, packet, NET_DROP_HOST);
             return;

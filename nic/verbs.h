@@ -129,7 +129,7 @@ SIM_MUST_CHECK sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *a
 // Outstanding work is forgotten without completions; packets still under way to it are dropped.
 void nic_qp_destroy(nic_qp_t *qp);
 
-// What ibv_modify_qp sets on the way to RTS. nic_qp_attr_default fills it from the NIC's attributes.
+// What ibv_modify_qp sets on the way to RTS. nic_qp_attr_default fills it from the attributes.
 typedef struct nic_qp_attr {
     uint32_t dest_interface;     // RC, UC
     uint32_t dest_qp_num;        // RC, UC
@@ -178,9 +178,9 @@ typedef void (*nic_write_fn)(nic_qp_t *qp, uint32_t byte_len, void *ctx);
 // fn NULL: nobody looks. RC and UC.
 void nic_qp_on_write(nic_qp_t *qp, nic_write_fn fn, void *ctx);
 
-// Called when a packet for an unknown QP number arrives; may create and connect that QP and return
-// it, or return NULL (the packet is dropped). Lets a program with millions of connections keep
-// state for the live ones only.
+// Called when a request for an unknown QP number arrives; may create and connect that QP and
+// return it, or return NULL: the packet is dropped. (ACKs, READ responses, CNPs always are.)
+// Lets a program with millions of connections keep state for the live ones only.
 typedef nic_qp_t *(*nic_accept_fn)(nic_t *nic, uint32_t qp_num, void *ctx);
 void nic_on_unknown_qp(nic_t *nic, nic_accept_fn fn, void *ctx);
 

@@ -8,9 +8,9 @@
 //     pair_run(pair);        // pair->wire[], pair->done[host][]
 //     pair_destroy(pair);    pair_config_fini(&config);
 //
-// Each host registers PAIR_MEMORY..PAIR_MEMORY + PAIR_MEMORY_BYTES with all rights. The link runs at
-// 100 Gbps (80 ps a byte) with 1 us of delay. Frames: 58 bytes of headers and ICRC around extension
-// headers and payload; on the link 24 bytes more, of which the gap of 12 does not delay arrival.
+// Each host registers PAIR_MEMORY..PAIR_MEMORY + PAIR_MEMORY_BYTES with all rights. The link runs
+// at 100 Gbps (80 ps a byte) with 1 us of delay. Frames: 58 bytes of headers and ICRC around
+// extension headers and payload; on the link 24 more, of which the gap of 12 delays no arrival.
 #ifndef TESTS_NIC_PAIR_H
 #define TESTS_NIC_PAIR_H
 
@@ -31,6 +31,8 @@
 typedef struct pair_config {
     nic_config_t nic; // of both hosts
     net_link_config_t link;
+    bool tagged;
+    bool ipv6;
     sim_time_t until_ps;
 } pair_config_t;
 
@@ -130,8 +132,10 @@ static inline void pair_note_packet(const net_trace_t *trace, void *ctx)
         .aside = *net_packet_aside(trace->packet),
     };
     const net_packet_t *const packet = trace->packet;
-    ck_assert_uint_eq(packet->frame_bytes,
-                      net_frame_bytes(packet->opcode, packet->payload_bytes, false, false));
+    const net_config_t *const config = net_get_config(pair->net);
+    ck_assert_uint_eq(
+        packet->frame_bytes,
+        net_frame_bytes(packet->opcode, packet->payload_bytes, config->tagged, config->ipv6));
 }
 
 static inline void pair_note_done(nic_cq_t *cq, void *ctx)
@@ -158,6 +162,8 @@ static inline pair_t *pair_create(const pair_config_t *config)
     pair->sim = sim_create(&(sim_options_t){.seed = 1, .threads = 1, .until_ps = config->until_ps});
     net_config_t net_config;
     sim_attrs_default(&net_config_attrs, &net_config);
+    net_config.tagged = config->tagged;
+    net_config.ipv6 = config->ipv6;
     pair->net = net_create(pair->sim, &net_config);
     sim_attrs_fini(&net_config_attrs, &net_config);
     pair->node[0] = nic_host_create(pair->net, "a", &config->nic);

@@ -129,6 +129,35 @@ START_TEST(segmentation_follows_the_path_mtu)
 }
 END_TEST
 
+// pair_note_packet compares each frame's size with the codec's. _i: tagged, IPv6.
+START_TEST(frames_have_the_sizes_of_the_codec)
+{
+    pair_config_init(&config);
+    config.tagged = (_i & 1) != 0;
+    config.ipv6 = (_i & 2) != 0;
+    pair = pair_create(&config);
+    pair_connect(pair, &qps, NIC_QPT_RC, NULL);
+    static const nic_wr_opcode_t opcodes[] = {NIC_WR_SEND,
+                                              NIC_WR_SEND_WITH_IMM,
+                                              NIC_WR_RDMA_WRITE,
+                                              NIC_WR_RDMA_WRITE_WITH_IMM,
+                                              NIC_WR_RDMA_READ};
+    pair_post_recvs(pair, &qps, 3 * SIM_COUNT_OF(sizes), 8000000);
+    for (size_t o = 0; o < SIM_COUNT_OF(opcodes); o++) {
+        for (size_t s = 0; s < SIM_COUNT_OF(sizes) - 2; s++) {
+            const nic_send_wr_t wr = pair_wr(pair, opcodes[o], sizes[s]);
+            pair_post_at(pair, START_PS, qps.qp[0], &wr);
+        }
+    }
+    pair_run(pair);
+    ck_assert_uint_eq(pair->done_count[0], SIM_COUNT_OF(opcodes) * (SIM_COUNT_OF(sizes) - 2));
+    for (size_t i = 0; i < pair->done_count[0]; i++) {
+        ck_assert_int_eq(pair->done[0][i].wc.status, NIC_WC_SUCCESS);
+    }
+    tear_down();
+}
+END_TEST
+
 static void near_wrap(nic_qp_attr_t *attr)
 {
     attr->sq_psn = 0xfffffe;
@@ -301,6 +330,7 @@ CHECK_MAIN(CHECK_LOOP(write_completes_at_the_closed_form, 0, 12),
            CHECK_LOOP(send_completes_both_ends_at_the_closed_form, 0, 12),
            CHECK_LOOP(read_completes_at_the_closed_form, 0, 12),
            CHECK_LOOP(segmentation_follows_the_path_mtu, 0, 5),
+           CHECK_LOOP(frames_have_the_sizes_of_the_codec, 0, 4),
            CHECK_LOOP(psn_wraps_at_24_bits, 0, 2),
            CHECK_TEST(ack_request_follows_the_interval),
            CHECK_TEST(window_limits_bytes_in_flight),

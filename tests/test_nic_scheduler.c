@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Goal: packets leave a NIC in the promised order and exactly at the promised pace.
 // Method: send times against sums of exact frame times; shares of queue pairs and classes counted.
-// Does not pin: the algorithms that set a rate (test_cc_*), pause frames on the wire (switch tests).
+// Does not pin: the algorithms that set a rate (test_cc_*), pause frames on the wire.
 #include "tests/nic_pair.h"
 
 #define START_PS UINT64_C(5000)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: UC delivers whole messages or nothing, UD single packets with their source; neither answers.
+// Goal: UC delivers whole messages or nothing, UD packets with their source; neither answers.
 // Method: each packet of a UC message lost in turn; UD with wrong keys, sizes and numbers.
 // Source: IBA vol. 1, 9.8.2 (UC), 9.8.3 (UD). Does not pin: GRH, which completions do not count.
 #include "tests/nic_pair.h"
