@@ -26,7 +26,7 @@
 // A batch is padded by this many entries so that looking ahead needs no test.
 #define SIM_MAIL_PAD 6u
 
-// One message on its way: key = (time within its window << SIM_PORT_BITS) | tie order of the port.
+// One message on its way: key = (time within its window << SIM_PORT_BITS) | port.
 typedef struct sim_mail {
     uint64_t key;
     void *message;
@@ -40,7 +40,6 @@ typedef struct sim_mailbox {
 
 typedef struct sim_wake {
     sim_time_t time_ps;
-    uint32_t order; // tie order of the port at time_ps
     uint32_t port;
 } sim_wake_t;
 
@@ -60,7 +59,7 @@ struct sim_node {
 
     uint64_t events;
     sim_worker_t *worker; // the thread of execution that runs this node
-    sim_wake_t *wakes;    // sorted by (time, order), in [wake_first, wake_end)
+    sim_wake_t *wakes;    // sorted by (time, tie rank), in [wake_first, wake_end)
     uint32_t wake_first;
     uint32_t wake_end;
     uint32_t wake_capacity;
@@ -103,7 +102,6 @@ struct sim_worker {
 
 struct sim_channel {
     sim_node_t *to;
-    uint64_t tie_key;    // of `to`
     uint32_t to_index;   // of `to`
     uint32_t unit_index; // of `to`
     uint32_t port;       // where messages arrive
@@ -114,10 +112,12 @@ struct sim_channel {
     struct sim_far_fifo *far;
 };
 
-// Ports tying at one instant are ordered by port xor this.
-static inline uint32_t sim__tie_mask(uint64_t tie_key, sim_time_t time_ps)
+// Ports that tie at one instant go in the order of this: a random one, new for every instant, so
+// that each of n ports is first, second or last equally often. Looked at only where ports do tie.
+static inline uint64_t sim__tie_rank(uint64_t tie_key, sim_time_t time_ps, uint32_t port)
 {
-    return (uint32_t)(((time_ps ^ tie_key) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SIM_PORT_BITS));
+    const uint64_t hash = sim_mix64((time_ps ^ tie_key) + port * UINT64_C(0x9e3779b97f4a7c15));
+    return (hash & ~(uint64_t)((1u << SIM_PORT_BITS) - 1)) | port;
 }
 
 void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message);
@@ -154,8 +154,7 @@ static inline void sim_send(sim_node_t *from,
     if (SIM_UNLIKELY(box->count == box->capacity)) {
         sim__mailbox_grow(worker, box);
     }
-    const uint32_t order = channel->port ^ sim__tie_mask(channel->tie_key, arrive_ps);
-    box->mail[box->count++] = (sim_mail_t){(ahead_ps << SIM_PORT_BITS) | order, message};
+    box->mail[box->count++] = (sim_mail_t){(ahead_ps << SIM_PORT_BITS) | channel->port, message};
     worker->active[slot][channel->unit_index >> 6] |= UINT64_C(1) << (channel->unit_index & 63);
     worker->slot_used[slot] = true;
 }
@@ -167,16 +166,16 @@ static inline void sim_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
     if (SIM_UNLIKELY(node->wake_end == node->wake_capacity)) {
         sim__wakes_grow(node);
     }
-    const uint32_t order = port ^ sim__tie_mask(node->tie_key, time_ps);
     sim_wake_t *const wakes = node->wakes;
     uint32_t i = node->wake_end++;
-    while (i > node->wake_first &&
-           (wakes[i - 1].time_ps > time_ps ||
-            (wakes[i - 1].time_ps == time_ps && wakes[i - 1].order > order))) {
+    while (i > node->wake_first && (wakes[i - 1].time_ps > time_ps ||
+                                    (wakes[i - 1].time_ps == time_ps &&
+                                     sim__tie_rank(node->tie_key, time_ps, wakes[i - 1].port) >
+                                         sim__tie_rank(node->tie_key, time_ps, port)))) {
         wakes[i] = wakes[i - 1];
         i--;
     }
-    wakes[i] = (sim_wake_t){time_ps, order, port};
+    wakes[i] = (sim_wake_t){time_ps, port};
     node->wake_ps = wakes[node->wake_first].time_ps;
 }
 
@@ -215,8 +214,7 @@ static inline bool sim_node_next(sim_node_t *node, sim_event_t *event)
         __builtin_prefetch(mail[5].message);
         node->now_ps = mail_ps;
         event->kind = SIM_EVENT_ARRIVAL;
-        event->port = ((uint32_t)mail->key & ((1u << SIM_PORT_BITS) - 1)) ^
-                      sim__tie_mask(node->tie_key, mail_ps);
+        event->port = (uint32_t)mail->key & ((1u << SIM_PORT_BITS) - 1);
         event->message = mail->message;
         sim__digest_event(node, mail_ps, event->port);
         return true;

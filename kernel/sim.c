@@ -152,7 +152,6 @@ sim_channel_t *sim_channel_create(sim_t *sim,
     sim_channel_t *const channel = sim_alloc_lines(sizeof(*channel));
     *channel = (sim_channel_t){
         .to = to,
-        .tie_key = to->tie_key,
         .to_index = to->index,
         .port = port,
         .delay_ps = delay_ps,

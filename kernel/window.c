@@ -2,13 +2,15 @@
 // kernel/window.c - one thread's share of one window.
 //
 // For each unit that has something to do: gather its mail from all senders, sort it by (time, tie
-// order), run the unit, and note when it wants to run next. What a unit sends lands in mailboxes
+// rank), run the unit, and note when it wants to run next. What a unit sends lands in mailboxes
 // of later windows, so units of one window never meet, whatever thread runs them.
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernel/engine_internal.h"
 
 #define INSERTION_SORT_MAX 12u
+#define PORT_MASK ((1u << SIM_PORT_BITS) - 1)
 
 // -- mailboxes
 
@@ -151,12 +153,21 @@ static void parcel_send(sim_thread_t *thread,
     parcels->items[parcels->count++] = (sim_parcel_t){channel, arrive_ps, message};
 }
 
+static bool comes_after(const sim_node_t *node, uint64_t a, uint64_t b)
+{
+    if (((a ^ b) >> SIM_PORT_BITS) != 0) {
+        return a > b;
+    }
+    const sim_time_t time_ps = node->window_start_ps + (a >> SIM_PORT_BITS);
+    return sim__tie_rank(node->tie_key, time_ps, (uint32_t)a & PORT_MASK) >
+           sim__tie_rank(node->tie_key, time_ps, (uint32_t)b & PORT_MASK);
+}
+
 static void near_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)
 {
     sim_node_t *const to = channel->to;
     sim_unit_t *const unit = to->unit;
-    const uint32_t order = channel->port ^ sim__tie_mask(channel->tie_key, arrive_ps);
-    const uint64_t key = ((arrive_ps - to->window_start_ps) << SIM_PORT_BITS) | order;
+    const uint64_t key = ((arrive_ps - to->window_start_ps) << SIM_PORT_BITS) | channel->port;
     if (to->own_count + SIM_MAIL_PAD + 1 > to->own_capacity) {
         const size_t next = (size_t)(to->mail - to->own_mail);
         to->own_capacity *= 2;
@@ -164,7 +175,7 @@ static void near_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arriv
         to->mail = to->own_mail + next;
     }
     sim_mail_t *mail = to->own_mail + to->own_count;
-    while (mail > to->mail && mail[-1].key > key) {
+    while (mail > to->mail && comes_after(to, mail[-1].key, key)) {
         *mail = mail[-1];
         mail--;
     }
@@ -208,8 +219,7 @@ void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
         sim__mailbox_grow(worker, box);
     }
     const sim_time_t within_ps = ahead_ps % worker->window_ps;
-    const uint32_t order = channel->port ^ sim__tie_mask(channel->tie_key, arrive_ps);
-    box->mail[box->count++] = (sim_mail_t){(within_ps << SIM_PORT_BITS) | order, message};
+    box->mail[box->count++] = (sim_mail_t){(within_ps << SIM_PORT_BITS) | channel->port, message};
     mark_active(thread, slot, channel->to->unit);
 }
 
@@ -281,9 +291,7 @@ static void stage_far(sim_thread_t *thread, sim_node_t *node, size_t *count)
                 break;
             }
             SIM_CHECK(letter.arrive_ps >= start_ps);
-            const uint32_t order =
-                channel->port ^ sim__tie_mask(channel->tie_key, letter.arrive_ps);
-            const uint64_t key = ((letter.arrive_ps - start_ps) << SIM_PORT_BITS) | order;
+            const uint64_t key = ((letter.arrive_ps - start_ps) << SIM_PORT_BITS) | channel->port;
             stage_one(thread, count, (sim_mail_t){key, letter.message});
             fifo->first = (fifo->first + 1) & (fifo->capacity - 1);
             fifo->count--;
@@ -304,8 +312,8 @@ static void insertion_sort(sim_mail_t *mail, size_t count)
     }
 }
 
-// Sorts count entries from `from` into `to`: spreads them over more buckets than there are entries,
-// so that few share one, then straightens what is left by insertion.
+// Sorts count entries from `from` into `to`: spreads them over about as many buckets as there are
+// entries, then straightens what is left by insertion.
 static void sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count, sim_mail_t *to)
 {
     if (count <= INSERTION_SORT_MAX) {
@@ -314,7 +322,7 @@ static void sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count
         return;
     }
     unsigned bucket_bits = 4;
-    while ((size_t)1 << bucket_bits < count * 2 && bucket_bits < 16) {
+    while ((size_t)1 << bucket_bits < count && bucket_bits < 16) {
         bucket_bits++;
     }
     const unsigned key_bits =
@@ -341,6 +349,46 @@ static void sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count
         to[starts[from[i].key >> shift]++] = from[i];
     }
     insertion_sort(to, count);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const uint64_t x = ((const sim_mail_t *)a)->key;
+    const uint64_t y = ((const sim_mail_t *)b)->key;
+    return (x > y) - (x < y);
+}
+
+// Puts mail of one instant into the order of its tie ranks.
+static void order_group(const sim_node_t *node, sim_mail_t *mail, size_t count)
+{
+    const uint64_t time_key = mail[0].key & ~(uint64_t)PORT_MASK;
+    const sim_time_t time_ps = node->window_start_ps + (time_key >> SIM_PORT_BITS);
+    for (size_t i = 0; i < count; i++) {
+        mail[i].key = sim__tie_rank(node->tie_key, time_ps, (uint32_t)mail[i].key & PORT_MASK);
+    }
+    if (count <= 4 * INSERTION_SORT_MAX) {
+        insertion_sort(mail, count);
+    } else {
+        qsort(mail, count, sizeof(*mail), compare_keys);
+    }
+    for (size_t i = 0; i < count; i++) {
+        mail[i].key = time_key | (mail[i].key & PORT_MASK);
+    }
+}
+
+// The same for all of a window's mail, sorted by (time, port).
+static void order_ties(const sim_node_t *node, sim_mail_t *mail, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (SIM_LIKELY(((mail[i].key ^ mail[i - 1].key) >> SIM_PORT_BITS) != 0)) {
+            continue;
+        }
+        const size_t first = i - 1;
+        while (i < count && ((mail[i].key ^ mail[first].key) >> SIM_PORT_BITS) == 0) {
+            i++;
+        }
+        order_group(node, mail + first, i - first);
+    }
 }
 
 static void pad_mail(sim_mail_t *mail, size_t count)
@@ -398,6 +446,7 @@ static void gather_mail(sim_thread_t *thread, sim_node_t *node)
     sim_mail_t *const mail = room_for(thread, node, count);
     if (count > 0) {
         sort_mail(thread, source, count, mail);
+        order_ties(node, mail, count);
     }
     pad_mail(mail, count);
     node->mail = mail;

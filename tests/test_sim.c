@@ -82,7 +82,7 @@ static void toy_send(toy_t *toy, uint32_t p, sim_time_t extra_ps, uint64_t messa
         (pending_t){arrive_ps,
                     port->to,
                     0,
-                    port->to_port ^ sim__tie_mask(port->to->node.tie_key, arrive_ps),
+                    sim__tie_rank(port->to->node.tie_key, arrive_ps, port->to_port),
                     port->to_port,
                     message};
 }
@@ -97,7 +97,7 @@ static void toy_wake(toy_t *toy, sim_time_t after_ps, uint32_t p)
     }
     SIM_GROW(world->list, world->list_count, &world->list_capacity);
     world->list[world->list_count++] =
-        (pending_t){time_ps, toy, 1, p ^ sim__tie_mask(toy->node.tie_key, time_ps), p, 0};
+        (pending_t){time_ps, toy, 1, sim__tie_rank(toy->node.tie_key, time_ps, p), p, 0};
 }
 
 static void toy_cancel(toy_t *toy, uint32_t t)
