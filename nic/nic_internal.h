@@ -367,7 +367,7 @@ void nic__kick(nic_t *nic);
 void nic__schedule(nic_qp_t *qp); // the QP may have become able to send
 void nic__unschedule(nic_qp_t *qp);
 void nic__repace(nic_qp_t *qp); // the rate changed: what is left of the wait goes at the new one
-void nic__transmit(nic_t *nic);                             // the port is free: send what is next
+void nic__transmit(nic_t *nic); // the port is free: send what is next
 void nic__send(nic_t *nic, net_packet_t *packet);           // an ACK, NAK or CNP, now or when free
 void nic__pace_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
 
