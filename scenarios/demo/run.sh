@@ -34,7 +34,7 @@ run() {
     before=$(digest "$out/$1")
     echo "   most congested port: $port; running again with a capture there"
     "$program" run "$scenario" -o "$out/$1" --set "nic.congestion-control=$2" \
-        --set "captures=[{ports: \"$port\", snaplen: 128, file: $capture}]"
+        --set "captures=[{ports: \"$port\", file: $capture}]"
     if [ "$before" != "$(digest "$out/$1")" ]; then
         echo "the capture changed the result: digest $before became $(digest "$out/$1")" >&2
         exit 1
