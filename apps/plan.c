@@ -23,6 +23,15 @@ void app__plan_destroy(app__plan_t *plan)
     if (plan == NULL) {
         return;
     }
+    // Transfers that the end of the run found under way. Their QPs go with the NICs.
+    for (size_t i = 0; i < plan->source_count; i++) {
+        app__transfer_run_t *run = plan->sources[i].runs;
+        while (run != NULL) {
+            app__transfer_run_t *const next = run->run_next;
+            sim_free(run);
+            run = next;
+        }
+    }
     sim_free(plan->transfers);
     sim_free(plan->received);
     sim_free(plan->by_source);
@@ -269,8 +278,21 @@ sim_time_t app__plan_ideal_ps(const app__plan_t *plan, uint64_t index)
     return app_ideal_ps(&ideal);
 }
 
+// Packets sent again, so far, of transfers under way.
+static void look_at_unfinished(const app__plan_t *plan)
+{
+    for (size_t i = 0; i < plan->source_count; i++) {
+        const app__transfer_run_t *run = plan->sources[i].runs;
+        for (; run != NULL; run = run->run_next) {
+            plan->transfers[run->index].retransmitted =
+                (uint32_t)nic_qp_retransmitted_packets(run->qp);
+        }
+    }
+}
+
 void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
 {
+    look_at_unfinished(plan);
     for (uint64_t i = 0; i < plan->count; i++) {
         const app__transfer_t *const transfer = &plan->transfers[i];
         const app_flow_result_t result = {

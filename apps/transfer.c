@@ -82,6 +82,27 @@ static void post_one(app__transfer_run_t *run)
     run->posted++;
 }
 
+static void link_run(app__source_t *source, app__transfer_run_t *run)
+{
+    run->run_next = source->runs;
+    if (source->runs != NULL) {
+        source->runs->run_previous = run;
+    }
+    source->runs = run;
+}
+
+static void unlink_run(app__source_t *source, const app__transfer_run_t *run)
+{
+    if (run->run_previous != NULL) {
+        run->run_previous->run_next = run->run_next;
+    } else {
+        source->runs = run->run_next;
+    }
+    if (run->run_next != NULL) {
+        run->run_next->run_previous = run->run_previous;
+    }
+}
+
 static void start_transfer(app__source_t *source, uint64_t index)
 {
     app__plan_t *const plan = source->plan;
@@ -91,6 +112,7 @@ static void start_transfer(app__source_t *source, uint64_t index)
     run->active.ops = &app__plan_range_ops;
     run->source = source;
     run->index = (uint32_t)index;
+    link_run(source, run);
     run->count = transfer->messages * pieces_of(transfer);
     run->remote_key = app__endpoint_of(plan->runtime, transfer->destination)->key;
     const uint64_t depth = run->count < plan->shape.depth ? run->count : plan->shape.depth;
@@ -133,6 +155,7 @@ static void end_transfer(app__transfer_run_t *run)
     sim_work_end(source->endpoint->node, 1);
     sim_progress(source->endpoint->node);
     nic_qp_destroy(run->qp);
+    unlink_run(source, run);
     sim_free(run);
 }
 

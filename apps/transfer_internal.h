@@ -5,12 +5,15 @@
 
 #include "apps/transfer.h"
 
+typedef struct app__transfer_run app__transfer_run_t;
+
 // The transfers of one plan that one interface requests.
 typedef struct app__source {
     sim_timer_t timer; // at the start of the next one
     app__plan_t *plan;
     app__endpoint_t *endpoint;
-    uint64_t next; // in by_source
+    app__transfer_run_t *runs; // under way
+    uint64_t next;             // in by_source
     uint64_t end;
     uint64_t started;
     uint64_t completed;
@@ -18,9 +21,11 @@ typedef struct app__source {
 } app__source_t;
 
 // A transfer under way, at its requester.
-typedef struct app__transfer_run {
+struct app__transfer_run {
     app__active_t active; // first
     app__source_t *source;
+    app__transfer_run_t *run_next; // of the source
+    app__transfer_run_t *run_previous;
     nic_qp_t *qp;
     uint64_t count; // work requests in all
     uint64_t posted;
@@ -28,7 +33,7 @@ typedef struct app__transfer_run {
     uint32_t index; // of the transfer
     uint32_t remote_key;
     uint8_t status; // nic_wc_status_t: the first that is no success
-} app__transfer_run_t;
+};
 
 struct app__plan {
     const net_t *net;
