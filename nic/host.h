@@ -35,7 +35,7 @@ typedef struct nic_config {
         nak_interval_ps;    // at least this between two sequence NAKs for one gap; 0: one per gap
     sim_time_t base_rtt_ps; // for windows and RTT-based control; SIM_AUTO: from the topology
     void *cc_config[16]; // per nic_cc_all entry: the algorithm's config struct, NULL if it has none
-    // An algorithm of the program's own, instead of the one congestion_control names; NULL: by name.
+    // An algorithm of the program's own instead of the one congestion_control names; NULL: by name.
     // Both are borrowed and must outlive the network; its QPs find the config in nic_cc_t.
     const nic_cc_ops_t *custom_cc;
     const void *custom_cc_config;
