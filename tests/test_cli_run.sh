@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+# tests/test_cli_run.sh - the program as people and scripts use it.
+#
+# Goal: result folders are complete and the same on every run, exit statuses are the promised ones,
+# nothing is lost or overwritten in silence.
+# Method: the shipped scenarios, run with variations, compared byte by byte; files that cannot be
+# written; signals.
+# Not pinned: the numbers of the results.
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+here=scenarios
+
+fail() {
+    echo "FAIL: $1"
+    failures=$((failures + 1))
+}
+
+# expect STATUS WHAT COMMAND...: stdout and stderr are kept in out and err.
+expect() {
+    expected=$1
+    what=$2
+    shift 2
+    "$@" >"$work/stdout" 2>"$work/stderr"
+    status=$?
+    if [ "$status" -ne "$expected" ]; then
+        fail "$what: exit status $status, expected $expected"
+        sed 's/^/    /' "$work/stderr" | head -n 5
+    fi
+}
+
+says() {
+    grep -qF -- "$1" "$work/stderr" || {
+        fail "$2: stderr does not say: $1"
+        sed 's/^/    /' "$work/stderr" | head -n 5
+    }
+}
+
+# Differences but for wall_* fields.
+same() {
+    diff -r -I '^ *"wall_' "$1" "$2" >"$work/diff" || {
+        fail "$3"
+        head -n 5 "$work/diff"
+    }
+}
+
+digest() {
+    sed -n 's/^ *"digest": "\(.*\)",$/\1/p' "$1/summary.json"
+}
+
+# -- results
+
+expect 0 "run" "$ROCESIM" run $here/quickstart.yaml -o "$work/a" --quiet
+for file in summary.json scenario.yaml flows.csv ports.csv events.csv series.csv \
+    captures/receiver.pcap.gz captures/sender.pcap.gz; do
+    [ -s "$work/a/$file" ] || fail "no $file"
+done
+[ -s "$work/stderr" ] && fail "run prints on stderr"
+[ "$(wc -l <"$work/a/flows.csv")" -eq 8 ] || fail "flows.csv has not 7 flows and a header"
+head -n 1 "$work/a/flows.csv" | grep -q '^flow_id,src,dst,src_port,bytes,start_ns,end_ns,fct_ns,ideal_fct_ns,slowdown,retransmitted_packets' ||
+    fail "header of flows.csv"
+gzip -t "$work/a/captures/receiver.pcap.gz" || fail "capture is no gzip"
+for key in version scenario seed digest ended sim_time_ps wall_s events packet_hops packets \
+    bytes_delivered flows ecn_marked cnp_sent pfc retransmitted_packets apps nics; do
+    grep -q "^  \"$key\": " "$work/a/summary.json" || fail "summary.json has no $key"
+done
+
+expect 0 "run into earlier results" "$ROCESIM" run $here/quickstart.yaml -o "$work/a"
+cp -r "$work/a" "$work/b"
+expect 0 "run again" "$ROCESIM" run $here/quickstart.yaml -o "$work/b"
+same "$work/a" "$work/b" "two runs differ"
+for threads in 2 4; do
+    expect 0 "run on $threads threads" \
+        "$ROCESIM" run $here/quickstart.yaml -o "$work/t$threads" --threads $threads
+    same "$work/a" "$work/t$threads" "results depend on threads"
+done
+expect 0 "run of the resolved scenario" "$ROCESIM" run "$work/a/scenario.yaml" -o "$work/c"
+same "$work/a" "$work/c" "the resolved scenario gives other results"
+expect 0 "run in place" "$ROCESIM" run "$work/c/scenario.yaml" -o "$work/c"
+same "$work/a" "$work/c" "running in place gives other results"
+
+expect 0 "run without observers" "$ROCESIM" run $here/quickstart.yaml -o "$work/d" \
+    --set "captures=[]" --set "observe=[]"
+[ "$(digest "$work/a")" = "$(digest "$work/d")" ] || fail "observers change the digest"
+[ -e "$work/d/series.csv" ] && fail "series.csv without series"
+expect 0 "run with another seed" "$ROCESIM" run $here/quickstart.yaml -o "$work/d" --seed 2
+[ "$(digest "$work/a")" != "$(digest "$work/d")" ] || fail "the seed does not matter"
+
+expect 0 "run --json" "$ROCESIM" run $here/quickstart.yaml --json
+grep -q "\"digest\": \"$(digest "$work/a")\"" "$work/stdout" || fail "--json prints no summary"
+says "without -o DIR none is written" "a run without -o"
+expect 0 "until" "$ROCESIM" run $here/quickstart.yaml --until 10us -o "$work/u"
+grep -q '"ended": "until"' "$work/u/summary.json" || fail "until is not said"
+grep -q ',unfinished$' "$work/u/flows.csv" || fail "unfinished flows are not said"
+expect 0 "compare" "$ROCESIM" compare "$work/a" "$work/u"
+grep -q "slowdown p50" "$work/stdout" || fail "compare prints no slowdown"
+
+# Events beyond the limit are counted: rows and what was left out add up to all.
+expect 0 "few events" "$ROCESIM" run $here/pfc-storm.yaml -o "$work/e" --set outputs.events-max=5
+[ "$(wc -l <"$work/e/events.csv")" -eq 6 ] || fail "events-max does not hold"
+left=$(sed -n 's/^ *"left_out": \([0-9]*\).*/\1/p' "$work/e/summary.json")
+expect 0 "all events" "$ROCESIM" run $here/pfc-storm.yaml -o "$work/e"
+[ "$(wc -l <"$work/e/events.csv")" -eq $((left + 6)) ] || fail "events left out do not add up"
+
+for file in "$here"/*.yaml $here/demo/demo.yaml; do
+    expect 0 "check $file" "$ROCESIM" check "$file"
+    expect 0 "topo $file" "$ROCESIM" topo "$file"
+    grep -q "^graph network" "$work/stdout" || fail "topo $file prints no graph"
+done
+
+# Scenarios that read files run from another folder too.
+mkdir "$work/files"
+printf 'topology: {star: {hosts: 4}}\ntraffic: [{flows: {file: rows.txt}}]\n' >"$work/files/x.yaml"
+printf 'host0 host1 10KB 0us\nhost2 host3 10KB 1us\n' >"$work/files/rows.txt"
+expect 0 "file beside the scenario" "$ROCESIM" run "$work/files/x.yaml" -o "$work/f"
+expect 0 "resolved with a file" "$ROCESIM" run "$work/f/scenario.yaml" -o "$work/g"
+same "$work/f" "$work/g" "the resolved scenario does not find its files"
+
+# -- failures of a run
+
+expect 1 "stall" "$ROCESIM" run $here/pfc-deadlock.yaml -o "$work/s"
+says "PFC deadlock, each waits for the next: s0->s1, s1->s2, s2->s3, s3->s4, s4->s0, s0->s1" stall
+says "h0, QP 2: class 3 paused by s0" stall
+grep -q '"ended": "stalled"' "$work/s/summary.json" || fail "stall is not in the summary"
+
+# Shells make background jobs ignore SIGINT until the program catches it, when the run begins.
+timeout 120 "$ROCESIM" run $here/demo/demo.yaml --until 1s --set "traffic[0].poisson.stop=500ms" \
+    -o "$work/i" >"$work/stdout" 2>"$work/stderr" &
+child=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    sleep 0.5
+    [ -e "$work/i/events.csv" ] && break
+done
+sleep 0.5
+kill -INT $child
+wait $child
+status=$?
+[ "$status" -eq 1 ] || fail "interrupted: exit status $status, expected 1"
+says "interrupted: the results are those up to this moment" interrupted
+grep -q '"ended": "interrupted"' "$work/i/summary.json" || fail "interruption is not in the summary"
+[ -s "$work/i/flows.csv" ] || fail "no flows.csv of an interrupted run"
+
+for file in summary.json flows.csv ports.csv events.csv series.csv scenario.yaml \
+    captures/receiver.pcap.gz; do
+    rm -rf "$work/w"
+    mkdir -p "$work/w/captures"
+    touch "$work/w/summary.json"
+    rm -f "$work/w/$file"
+    ln -s /dev/full "$work/w/$file"
+    expect 1 "full disk at $file" "$ROCESIM" run $here/quickstart.yaml -o "$work/w"
+    says "$work/w/$file" "full disk at $file"
+    [ "$(wc -l <"$work/stderr")" -eq 1 ] || fail "full disk at $file: not one line"
+done
+expect 1 "folder that cannot be made" "$ROCESIM" run $here/quickstart.yaml -o /proc/rocesim/x
+says "/proc/rocesim: cannot make the folder" "folder that cannot be made"
+"$ROCESIM" run $here/quickstart.yaml >/dev/full 2>"$work/stderr"
+[ $? -eq 1 ] || fail "a full standard output is not an error"
+"$ROCESIM" params >/dev/full 2>"$work/stderr"
+[ $? -eq 1 ] || fail "a full standard output is not an error of params"
+
+# -- bad input and usage
+
+bad() {
+    what=$1
+    text=$2
+    shift 2
+    expect 2 "$what" "$@"
+    says "$text" "$what"
+    [ "$(wc -l <"$work/stderr")" -eq 1 ] || fail "$what: not one line on stderr"
+    [ -s "$work/stdout" ] && fail "$what: prints on stdout"
+}
+
+mkdir "$work/mine"
+echo precious >"$work/mine/thesis.tex"
+bad "foreign folder" "holds 'thesis.tex' and no results" \
+    "$ROCESIM" run $here/quickstart.yaml -o "$work/mine"
+[ "$(ls "$work/mine")" = thesis.tex ] || fail "a foreign folder was touched"
+bad "file for a folder" "is not a folder" \
+    "$ROCESIM" run $here/quickstart.yaml -o "$work/mine/thesis.tex"
+bad "missing file" "missing.yaml: cannot open" "$ROCESIM" run missing.yaml
+bad "folder for a file" "is a folder, expected a file" "$ROCESIM" run $here
+: >"$work/empty.yaml"
+bad "empty file" "nothing in it" "$ROCESIM" run "$work/empty.yaml"
+truncate -s 100M "$work/large.yaml"
+bad "100 MB of zeros" "too large, expected at most 16 MiB" "$ROCESIM" run "$work/large.yaml"
+yes 'a: [b, c]' | head -c 100000000 >"$work/large.yaml"
+bad "100 MB of YAML" "too large, expected at most 16 MiB" "$ROCESIM" run "$work/large.yaml"
+head -c 15000000 "$work/large.yaml" >"$work/large2.yaml"
+bad "15 MB of YAML" "expected" "$ROCESIM" run "$work/large2.yaml"
+head -c 100000 "$ROCESIM" >"$work/program.yaml"
+bad "binary file" "expected a YAML text file" "$ROCESIM" run "$work/program.yaml"
+mkfifo "$work/pipe.yaml"
+bad "pipe without a writer" "nothing in it" timeout 10 "$ROCESIM" run "$work/pipe.yaml"
+bad "no command" "expected run, check" "$ROCESIM"
+bad "unknown command" "did you mean 'run'?" "$ROCESIM" rnu x.yaml
+bad "unknown option" "did you mean '--quiet'?" "$ROCESIM" run x.yaml --quite
+bad "option without value" "expected a value" "$ROCESIM" run x.yaml -o
+bad "value for a flag" "expected none" "$ROCESIM" run x.yaml --quiet=yes
+bad "no scenario" "0 operands, expected one scenario file" "$ROCESIM" run
+bad "two scenarios" "2 operands" "$ROCESIM" check a.yaml b.yaml
+bad "wrong set" "--set nic.mtuu=3: unknown key 'mtuu' in nic, did you mean 'mtu'?" \
+    "$ROCESIM" run $here/quickstart.yaml --set nic.mtuu=3
+bad "wrong seed" "--seed x: seed:" "$ROCESIM" run $here/quickstart.yaml --seed x
+bad "wrong until" "--until 5: until:" "$ROCESIM" run $here/quickstart.yaml --until 5
+bad "wrong threads" "--threads 0: threads:" "$ROCESIM" run $here/quickstart.yaml --threads 0
+bad "unknown attribute" "did you mean 'switch.ecn.kmin'?" "$ROCESIM" params switch.ecn.kmi
+bad "end of an attribute" "did you mean 'switch.ecn.kmin'?" "$ROCESIM" params kmin
+bad "no results" "summary.json: cannot open" "$ROCESIM" compare "$work/mine"
+mkdir "$work/j"
+echo '{"flows": 3' >"$work/j/summary.json"
+bad "broken summary" "not JSON" "$ROCESIM" compare "$work/j"
+echo '[]' >"$work/j/summary.json"
+bad "foreign summary" "not the summary of a run" "$ROCESIM" compare "$work/j"
+
+# -- reference
+
+expect 0 "version" "$ROCESIM" --version
+grep -q '^rocesim [0-9]' "$work/stdout" || fail "no version"
+for command in run check topo params compare; do
+    expect 0 "$command --help" "$ROCESIM" $command --help
+    grep -q "^rocesim $command" "$work/stdout" || fail "$command --help does not show its use"
+done
+expect 0 "params of a group" "$ROCESIM" params switch.ecn
+grep -q '^switch.ecn.kmin = ' "$work/stdout" || fail "params switch.ecn has no kmin"
+grep -q '^nic' "$work/stdout" && fail "params switch.ecn shows others"
+"$ROCESIM" params --markdown | cmp - docs/formats/attributes.md ||
+    fail "docs/formats/attributes.md: rocesim params --markdown > docs/formats/attributes.md"
+"$ROCESIM" params --outputs-markdown | cmp - docs/formats/outputs.md ||
+    fail "docs/formats/outputs.md: rocesim params --outputs-markdown > docs/formats/outputs.md"
+
+echo "$failures failures"
+[ "$failures" -eq 0 ]
