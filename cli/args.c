@@ -56,14 +56,16 @@ static const char help_program[] =
     "  rocesim --version\n"
     "  rocesim COMMAND --help\n"
     "\n"
-    "Exit status: 0 done; 1 the run failed (stalled, interrupted, an invariant broke, output could\n"
+    "Exit status: 0 done; 1 the run failed (stalled, interrupted, an invariant broke, output "
+    "could\n"
     "not be written); 2 bad input or usage, and nothing was written.\n";
 
 static const char help_run[] =
     "rocesim run SCENARIO.yaml [options]\n"
     "\n"
     "  -o DIR             write results there: scenario.yaml (resolved), summary.json, flows.csv,\n"
-    "                     ports.csv, events.csv, series.csv, captures/. DIR is made if it does not\n"
+    "                     ports.csv, events.csv, series.csv, captures/. DIR is made if it does "
+    "not\n"
     "                     exist; it must be empty or hold earlier results, which are replaced.\n"
     "                     Without -o no file is written.\n"
     "  --set PATH=VALUE   set any attribute: nic.mtu=1024, topology.star.hosts=8,\n"
@@ -274,8 +276,10 @@ static sim_err_t check_operands(const cli_args_t *args, cli_error_t *error)
         }
     }
     if (args->folder != NULL && args->folder[0] == '\0') {
-        return cli_fail(
-            error, SIM_ERR_INVALID, NULL, "rocesim run: -o is empty, expected a folder");
+        return cli_fail(error,
+                        SIM_ERR_INVALID,
+                        NULL,
+                        "rocesim run: -o is empty, expected a folder");
     }
     return SIM_OK;
 }
@@ -284,10 +288,11 @@ sim_err_t cli_args_parse(int argc, const char *const *argv, cli_args_t *args, cl
 {
     *args = (cli_args_t){.command = CLI_HELP, .help_of = CLI_HELP};
     if (argc < 2) {
-        return cli_fail(error,
-                        SIM_ERR_INVALID,
-                        NULL,
-                        "rocesim: no command, expected run, check, topo, params, compare or --help");
+        return cli_fail(
+            error,
+            SIM_ERR_INVALID,
+            NULL,
+            "rocesim: no command, expected run, check, topo, params, compare or --help");
     }
     if (strcmp(argv[1], "--version") == 0) {
         args->command = CLI_VERSION;

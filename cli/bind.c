@@ -60,7 +60,7 @@ static const char *below(const char *attr_path, const char *path)
         return attr_path;
     }
     return strncmp(attr_path, path, size) == 0 && attr_path[size] == '.' ? attr_path + size + 1
-                                                                          : NULL;
+                                                                         : NULL;
 }
 
 static void collect_names(names_t *names,

@@ -10,8 +10,8 @@
 
 static void print_finding(topo_severity_t severity, const char *text, void *ctx)
 {
-    static const char *const words[] = {
-        [TOPO_NOTE] = "note", [TOPO_WARNING] = "warning", [TOPO_ERROR] = "error"};
+    static const char *const words[] =
+        {[TOPO_NOTE] = "note", [TOPO_WARNING] = "warning", [TOPO_ERROR] = "error"};
     fprintf(ctx, "%s: %s\n", words[severity], text);
 }
 
@@ -107,8 +107,11 @@ static sim_err_t build(const cli_args_t *args,
                        cli_world_t **world,
                        cli_error_t *error)
 {
-    sim_err_t result = cli_scenario_load(
-        args->operands[0], args->overrides, args->override_count, scenario, error);
+    sim_err_t result = cli_scenario_load(args->operands[0],
+                                         args->overrides,
+                                         args->override_count,
+                                         scenario,
+                                         error);
     if (result == SIM_OK) {
         result = cli_world_create(*scenario, what, world, error);
     }

@@ -65,8 +65,11 @@ static void report_qp(const nic_qp_t *qp, void *ctx)
         return;
     }
     if (report->stuck++ < LINES_MAX) {
-        fprintf(
-            report->out, "  %s, QP %" PRIu32 ": %s\n", report->nic->name, nic_qp_num(qp), why.text);
+        fprintf(report->out,
+                "  %s, QP %" PRIu32 ": %s\n",
+                report->nic->name,
+                nic_qp_num(qp),
+                why.text);
     }
 }
 

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const result_files[] = {
-    "summary.json", "scenario.yaml", "flows.csv", "ports.csv", "events.csv", "series.csv"};
+static const char *const result_files[] =
+    {"summary.json", "scenario.yaml", "flows.csv", "ports.csv", "events.csv", "series.csv"};
 
 static bool is_result_file(const char *name)
 {

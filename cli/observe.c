@@ -47,8 +47,10 @@ struct cli_observers {
 static void on_event(const net_trace_t *trace, void *ctx)
 {
     cli_observers_t *const observers = ctx;
-    cli_event_row_t *const row = sim_stream_put(
-        observers->event_stream, &trace->port->node->sim, trace->time_ps, sizeof(*row));
+    cli_event_row_t *const row = sim_stream_put(observers->event_stream,
+                                                &trace->port->node->sim,
+                                                trace->time_ps,
+                                                sizeof(*row));
     *row = (cli_event_row_t){
         .world = observers->world,
         .time_ps = trace->time_ps,
@@ -252,8 +254,7 @@ static void attach_port_series(cli_observers_t *observers, const cli_series_t *s
             series->one_class
                 ? sim_format("port[%s].%s[%d]", name, metric, __builtin_ctz(series->classes))
                 : sim_format("port[%s].%s", name, metric);
-        add_sampler(
-            observers, series, ports[i]->node, (sampler_t){.port = ports[i], .path = path});
+        add_sampler(observers, series, ports[i]->node, (sampler_t){.port = ports[i], .path = path});
     }
     sim_free(ports);
 }
@@ -271,8 +272,7 @@ static void attach_nic_series(cli_observers_t *observers, const cli_series_t *se
             series->kind == CLI_SERIES_QP
                 ? sim_format("qp[%s", nic->name)
                 : sim_format("nic[%s].%s", nic->name, nic_counter_infos[series->metric].name);
-        add_sampler(
-            observers, series, nic_node(nic->nic), (sampler_t){.nic = nic, .path = path});
+        add_sampler(observers, series, nic_node(nic->nic), (sampler_t){.nic = nic, .path = path});
     }
 }
 
@@ -282,8 +282,9 @@ static void attach_switch_series(cli_observers_t *observers, const cli_series_t 
     for (size_t i = 0; i < net_node_count(net); i++) {
         net_node_t *const node = net_node_at(net, i);
         if (node->kind == NET_NODE_SWITCH && cli_pattern_match(series->nodes, node->sim.name)) {
-            char *const path = sim_format(
-                "switch[%s].%s", node->sim.name, cli_switch_metrics[series->metric].name);
+            char *const path = sim_format("switch[%s].%s",
+                                          node->sim.name,
+                                          cli_switch_metrics[series->metric].name);
             add_sampler(observers, series, node, (sampler_t){.path = path});
         }
     }
@@ -337,9 +338,8 @@ static sim_err_t attach_capture(cli_observers_t *observers,
     const pcap_out_config_t config = {
         .path = path,
         .filter = capture->config.filter,
-        .snaplen_bytes = capture->config.snaplen_bytes == SIM_AUTO
-                             ? 0
-                             : (uint32_t)capture->config.snaplen_bytes,
+        .snaplen_bytes =
+            capture->config.snaplen_bytes == SIM_AUTO ? 0 : (uint32_t)capture->config.snaplen_bytes,
         .direction = direction_of(&capture->config),
     };
     pcap_out_capture_t *opened = NULL;
@@ -366,9 +366,7 @@ static sim_err_t attach_capture(cli_observers_t *observers,
     return result;
 }
 
-static sim_err_t attach_captures(cli_observers_t *observers,
-                                 const char *folder,
-                                 cli_error_t *error)
+static sim_err_t attach_captures(cli_observers_t *observers, const char *folder, cli_error_t *error)
 {
     const cli_scenario_t *const scenario = observers->world->scenario;
     observers->captures =
@@ -447,7 +445,9 @@ sim_err_t cli_observers_create(const cli_world_t *world,
     return SIM_OK;
 }
 
-sim_err_t cli_observers_close(cli_observers_t *observers, cli_results_t *results, cli_error_t *error)
+sim_err_t cli_observers_close(cli_observers_t *observers,
+                              cli_results_t *results,
+                              cli_error_t *error)
 {
     results->event_rows = observers->event_rows;
     results->event_rows_left_out = observers->event_rows_left_out;

@@ -33,8 +33,8 @@ static void print_table(const cli_table_t *table, FILE *out)
             print_row(column->name, column->unit, column->help, out);
             continue;
         }
-        char *const name = sim_format(
-            "%.*sN%s", (int)(mark - column->name), column->name, mark + 2);
+        char *const name =
+            sim_format("%.*sN%s", (int)(mark - column->name), column->name, mark + 2);
         char *const help = sim_format("%s; N = 0 to 7", column->help);
         print_row(name, column->unit, help, out);
         sim_free(name);
@@ -74,12 +74,13 @@ static void print_metrics(FILE *out)
 
 static void print_summary_fields(FILE *out)
 {
-    fputs("\n## summary.json\n\n"
-          "One object. Fields whose names begin with `wall_` depend on the machine and the moment; "
-          "all others are a\nfunction of the scenario and the version of the program, on any number "
-          "of threads.\n\n"
-          "| field | unit | meaning |\n|---|---|---|\n",
-          out);
+    fputs(
+        "\n## summary.json\n\n"
+        "One object. Fields whose names begin with `wall_` depend on the machine and the moment; "
+        "all others are a\nfunction of the scenario and the version of the program, on any number "
+        "of threads.\n\n"
+        "| field | unit | meaning |\n|---|---|---|\n",
+        out);
     for (const cli_summary_field_t *field = cli_summary_fields; field->path != NULL; field++) {
         print_row(field->path, field->unit, field->help, out);
     }
@@ -87,24 +88,25 @@ static void print_summary_fields(FILE *out)
 
 void cli_outputs_markdown(FILE *out)
 {
-    fputs("# What a run leaves behind\n\n"
-          "`rocesim run x.yaml -o DIR` writes these files; this page is made by `rocesim params "
-          "--outputs-markdown` from\nthe tables that write them. DIR is made if it does not exist; "
-          "it must be empty or hold the results of an earlier\nrun, which are replaced. A file that "
-          "could not be written whole is reported by name, and the exit status is 1.\n\n"
-          "- `scenario.yaml`: the scenario with every default filled in; running it gives the same "
-          "digest. `threads` is left\n  out, which is no part of a result. Where traffic reads "
-          "files, `folder` says where they were found.\n"
-          "- `summary.json`, `flows.csv`, `ports.csv`, `events.csv`, `series.csv`: below.\n"
-          "- `captures/`: what `captures` asks for, as pcap with nanosecond stamps, compressed where "
-          "the name ends in .gz.\n\n"
-          "CSV files follow RFC 4180: a header row, commas, quotes where a name needs them, lines "
-          "that end in LF. Times in\nnanoseconds have up to three decimals, which makes them exact. "
-          "Everything but `wall_*` is byte-identical between runs.\n\n"
-          "Exit status of `run`: 0 done or the time limit reached; 1 stalled, interrupted by Ctrl-C "
-          "(the results so far are\nwritten), an invariant broke, or a file could not be written; 2 "
-          "bad input or usage, and nothing was written.\n",
-          out);
+    fputs(
+        "# What a run leaves behind\n\n"
+        "`rocesim run x.yaml -o DIR` writes these files; this page is made by `rocesim params "
+        "--outputs-markdown` from\nthe tables that write them. DIR is made if it does not exist; "
+        "it must be empty or hold the results of an earlier\nrun, which are replaced. A file that "
+        "could not be written whole is reported by name, and the exit status is 1.\n\n"
+        "- `scenario.yaml`: the scenario with every default filled in; running it gives the same "
+        "digest. `threads` is left\n  out, which is no part of a result. Where traffic reads "
+        "files, `folder` says where they were found.\n"
+        "- `summary.json`, `flows.csv`, `ports.csv`, `events.csv`, `series.csv`: below.\n"
+        "- `captures/`: what `captures` asks for, as pcap with nanosecond stamps, compressed where "
+        "the name ends in .gz.\n\n"
+        "CSV files follow RFC 4180: a header row, commas, quotes where a name needs them, lines "
+        "that end in LF. Times in\nnanoseconds have up to three decimals, which makes them exact. "
+        "Everything but `wall_*` is byte-identical between runs.\n\n"
+        "Exit status of `run`: 0 done or the time limit reached; 1 stalled, interrupted by Ctrl-C "
+        "(the results so far are\nwritten), an invariant broke, or a file could not be written; 2 "
+        "bad input or usage, and nothing was written.\n",
+        out);
     print_summary_fields(out);
     print_table(&cli_flow_table, out);
     print_table(&cli_port_table, out);

@@ -36,7 +36,8 @@ static bool split_index(part_t *part)
     if (bracket == NULL || bracket == part->key || part->key[size - 1] != ']') {
         return false;
     }
-    char *const digits = sim_format("%.*s", (int)(size - (size_t)(bracket - part->key) - 2), bracket + 1);
+    char *const digits =
+        sim_format("%.*s", (int)(size - (size_t)(bracket - part->key) - 2), bracket + 1);
     sim_message_t message;
     part->indexed = sim_parse_count(digits, &part->index, &message) == SIM_OK;
     sim_free(digits);
@@ -149,8 +150,7 @@ static sim_err_t apply(cli_document_t *document,
     cli_tree_t *map = root;
     for (size_t i = 0; i < path->count; i++) {
         cli_tree_t **slot = NULL;
-        sim_err_t result =
-            find_slot(document, map, &path->parts[i], &value->place, &slot, error);
+        sim_err_t result = find_slot(document, map, &path->parts[i], &value->place, &slot, error);
         if (result != SIM_OK) {
             return result;
         }
@@ -158,8 +158,7 @@ static sim_err_t apply(cli_document_t *document,
             *slot = value;
             return SIM_OK;
         }
-        result =
-            descend(document, slot, CLI_TREE_MAP, &value->place, path->parts[i].key, error);
+        result = descend(document, slot, CLI_TREE_MAP, &value->place, path->parts[i].key, error);
         if (result != SIM_OK) {
             return result;
         }

@@ -141,8 +141,7 @@ static size_t collect_paths(const char **paths, char **groups)
 static sim_err_t unknown_path(const char *path, cli_error_t *error)
 {
     cli_shown_t shown;
-    cli_fail(
-        error, SIM_ERR_UNKNOWN, NULL, "params: no attribute '%s'", cli_show(&shown, path));
+    cli_fail(error, SIM_ERR_UNKNOWN, NULL, "params: no attribute '%s'", cli_show(&shown, path));
     const char **const paths = sim_alloc_array(PATHS_MAX, sizeof(*paths));
     char **const groups = sim_alloc_array(PATHS_MAX + 1, sizeof(*groups));
     const size_t count = collect_paths(paths, groups);
@@ -228,12 +227,13 @@ void cli_params_markdown(FILE *out)
 {
     const sim_attr_table_t *tables[CLI_ALL_TABLES_MAX];
     const size_t count = cli_all_tables(tables);
-    fputs("# Attributes\n\n"
-          "Every parameter of rocesim, made by `rocesim params --markdown`. How they are written in "
-          "a scenario:\n[scenario.md](scenario.md).\n\n"
-          "Units: bytes in B, KB, MB, GB (powers of 1000) or KiB, MiB, GiB (powers of 1024); time "
-          "in ps, ns, us, ms, s;\nrates in bps, Kbps, Mbps, Gbps, Tbps.\n",
-          out);
+    fputs(
+        "# Attributes\n\n"
+        "Every parameter of rocesim, made by `rocesim params --markdown`. How they are written in "
+        "a scenario:\n[scenario.md](scenario.md).\n\n"
+        "Units: bytes in B, KB, MB, GB (powers of 1000) or KiB, MiB, GiB (powers of 1024); time "
+        "in ps, ns, us, ms, s;\nrates in bps, Kbps, Mbps, Gbps, Tbps.\n",
+        out);
     for (size_t t = 0; t < count; t++) {
         print_section(tables[t], out);
     }

@@ -74,7 +74,9 @@ static sim_err_t check_bracket(const char *bracket, size_t *size, sim_message_t 
 sim_err_t cli_pattern_check(const char *pattern, sim_message_t *message)
 {
     if (*pattern == '\0') {
-        return sim_fail(message, SIM_ERR_INVALID, "an empty pattern, expected a name like host[0-3]");
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "an empty pattern, expected a name like host[0-3]");
     }
     if (strlen(pattern) > CLI_PATTERN_BYTES_MAX) {
         return sim_fail(message,

@@ -48,8 +48,7 @@ static void show(sim_time_t window_end_ps, void *ctx)
         planned += app_planned;
     }
     const uint64_t events = sim_events(world->sim);
-    const double rate =
-        (double)(events - progress->shown_events) / (now_s - progress->shown_s);
+    const double rate = (double)(events - progress->shown_events) / (now_s - progress->shown_s);
     cli_text_t time;
     cli_text_t speed;
     fprintf(stderr,

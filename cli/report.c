@@ -113,9 +113,7 @@ static void print_drops(const cli_results_t *results, FILE *out)
             separator = ", ";
         }
     }
-    fprintf(out,
-            "; %" PRIu64 " packets retransmitted\n",
-            results->nics.retransmitted_packets);
+    fprintf(out, "; %" PRIu64 " packets retransmitted\n", results->nics.retransmitted_packets);
 }
 
 static void print_network(const cli_results_t *results, FILE *out)
@@ -231,12 +229,13 @@ void cli_report(const cli_world_t *world, cli_results_t *results, const char *fo
     cli_text_t hops;
     cli_text_t speed;
     fprintf(out, "  digest    %016" PRIx64 "\n", results->digest);
-    fprintf(out,
-            "  ran       %.2f s: %s packet-hops, %s/s\n",
-            results->wall_s,
-            cli_format_count(&hops, (double)results->packet_hops),
-            cli_format_count(
-                &speed, results->wall_s > 0 ? (double)results->packet_hops / results->wall_s : 0));
+    fprintf(
+        out,
+        "  ran       %.2f s: %s packet-hops, %s/s\n",
+        results->wall_s,
+        cli_format_count(&hops, (double)results->packet_hops),
+        cli_format_count(&speed,
+                         results->wall_s > 0 ? (double)results->packet_hops / results->wall_s : 0));
     if (folder != NULL) {
         fprintf(out, "  files     %s/\n", folder);
     }

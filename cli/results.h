@@ -47,7 +47,7 @@ typedef struct cli_results {
     cli_class_sums_t sums;
     cli_class_sums_t classes[NET_PRIORITIES];
     uint64_t drops[NET_DROP_REASON_COUNT];
-    nic_counters_t nics; // summed
+    nic_counters_t nics;        // summed
     const net_port_t **hottest; // by largest queue, then bytes sent
     size_t hottest_count;
     uint64_t series_rows;

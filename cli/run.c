@@ -228,16 +228,19 @@ int cli_command_run(const cli_args_t *args)
 {
     run_t run = {.args = args};
     cli_error_t error;
-    sim_err_t result = cli_scenario_load(
-        args->operands[0], args->overrides, args->override_count, &run.scenario, &error);
+    sim_err_t result = cli_scenario_load(args->operands[0],
+                                         args->overrides,
+                                         args->override_count,
+                                         &run.scenario,
+                                         &error);
     if (result == SIM_OK && args->folder != NULL) {
         result = cli_folder_check(args->folder, &error);
     }
     if (result == SIM_OK) {
         result = cli_world_create(run.scenario, CLI_BUILD_ALL, &run.world, &error);
     }
-    const int status = result == SIM_OK ? run_world(&run)
-                                        : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    const int status =
+        result == SIM_OK ? run_world(&run) : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     cli_world_destroy(run.world);
     cli_scenario_destroy(run.scenario);
     return status;

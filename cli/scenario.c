@@ -372,9 +372,7 @@ sim_err_t cli_scenario_load(const char *file_name,
     cli_tree_t *root = NULL;
     sim_err_t result = cli_yaml_read(document, file_name, &root, error);
     // A root that is no mapping is refused below, whatever the overrides say.
-    for (size_t i = 0;
-         i < override_count && result == SIM_OK && root->kind == CLI_TREE_MAP;
-         i++) {
+    for (size_t i = 0; i < override_count && result == SIM_OK && root->kind == CLI_TREE_MAP; i++) {
         result = cli_override_apply(document, root, &overrides[i], error);
     }
     if (result != SIM_OK) {

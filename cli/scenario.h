@@ -37,7 +37,11 @@ typedef struct cli_observe_config {
     sim_time_t every_ps;
 } cli_observe_config_t;
 
-typedef enum cli_direction { CLI_DIRECTION_BOTH, CLI_DIRECTION_TX, CLI_DIRECTION_RX } cli_direction_t;
+typedef enum cli_direction {
+    CLI_DIRECTION_BOTH,
+    CLI_DIRECTION_TX,
+    CLI_DIRECTION_RX
+} cli_direction_t;
 
 // Each entry of "captures".
 typedef struct cli_capture_config {
@@ -72,10 +76,10 @@ typedef struct cli_series {
     cli_observe_config_t config;
     cli_place_t place;
     cli_series_kind_t kind;
-    cli_pair_t ports;  // PORT
-    char *nodes;       // NIC, QP, SWITCH: pattern of names
-    char *qps;         // QP: pattern of numbers
-    uint8_t classes;   // PORT: those that are summed
+    cli_pair_t ports; // PORT
+    char *nodes;      // NIC, QP, SWITCH: pattern of names
+    char *qps;        // QP: pattern of numbers
+    uint8_t classes;  // PORT: those that are summed
     bool one_class;
     uint32_t metric; // index in the kind's table
 } cli_series_t;

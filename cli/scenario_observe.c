@@ -35,7 +35,7 @@ const sim_attr_table_t cli_capture_config_attrs = {
     SIM_COUNT_OF(capture_attrs)};
 // clang-format on
 
-#define SERIES_EXPECTED                                                                      \
+#define SERIES_EXPECTED                                                         \
     "expected port[A->B].METRIC, nic[HOST].COUNTER, qp[HOST:NUMBER].METRIC or " \
     "switch[NAME].METRIC"
 
@@ -155,8 +155,8 @@ static sim_err_t take_entities(cli_series_t *series,
     sim_message_t message;
     sim_err_t result = SIM_OK;
     if (series->kind == CLI_SERIES_PORT) {
-        result = cli_pair_parse(
-            text, "->", "a port such as leaf0->host5", &series->ports, &message);
+        result =
+            cli_pair_parse(text, "->", "a port such as leaf0->host5", &series->ports, &message);
     } else if (series->kind == CLI_SERIES_QP) {
         cli_pair_t pair;
         result = cli_pair_parse(text, ":", "a QP such as host5:2 or host*:*", &pair, &message);
@@ -270,8 +270,10 @@ static sim_err_t check_list(const cli_tree_t *list,
 
 sim_err_t cli__take_observe(cli_scenario_t *scenario, const cli_tree_t *list, cli_error_t *error)
 {
-    sim_err_t result = check_list(
-        list, "observe", "{series: \"port[leaf0->host5].queue_bytes\", every: 10us}", error);
+    sim_err_t result = check_list(list,
+                                  "observe",
+                                  "{series: \"port[leaf0->host5].queue_bytes\", every: 10us}",
+                                  error);
     for (size_t i = 0; i < list->count && result == SIM_OK; i++) {
         result = take_series(scenario, list->entries[i].value, error);
     }
@@ -344,8 +346,11 @@ static sim_err_t take_capture(cli_scenario_t *scenario, const cli_tree_t *map, c
     capture->place = cli_locate(map, "captures", "ports");
     capture->filter_place = cli_locate(map, "captures", "filter");
     sim_message_t message;
-    result = cli_pair_parse(
-        config->ports, "->", "a port such as leaf0->host5", &capture->ports, &message);
+    result = cli_pair_parse(config->ports,
+                            "->",
+                            "a port such as leaf0->host5",
+                            &capture->ports,
+                            &message);
     if (result != SIM_OK) {
         return cli_fail(error, result, &capture->place, "captures.ports: %s", message.text);
     }

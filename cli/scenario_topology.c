@@ -239,9 +239,9 @@ sim_err_t cli__take_topology(cli_scenario_t *scenario, const cli_tree_t *map, cl
     sim_message_t message;
     result = ops->check(scenario->topology_config, &message);
     if (result != SIM_OK) {
-        const cli_place_t place =
-            entry->value->is_null ? entry->key->place
-                                  : cli_locate(entry->value, ops->attrs->prefix, message.text);
+        const cli_place_t place = entry->value->is_null
+                                      ? entry->key->place
+                                      : cli_locate(entry->value, ops->attrs->prefix, message.text);
         return cli_fail(error, result, &place, "topology.%s: %s", ops->name, message.text);
     }
     return SIM_OK;
@@ -363,10 +363,11 @@ static sim_err_t take_downs(cli_link_overlay_t *overlay, const cli_tree_t *list,
         result = take_down(overlay, list->entries[i].value, error);
         const cli_down_t *const downs = overlay->downs;
         if (result == SIM_OK && i > 0 && downs[i].config.at_ps <= downs[i - 1].config.until_ps) {
-            result = cli_fail(error,
-                              SIM_ERR_RANGE,
-                              &downs[i].place,
-                              "the link is still down then, expected 'at' after the 'until' before");
+            result =
+                cli_fail(error,
+                         SIM_ERR_RANGE,
+                         &downs[i].place,
+                         "the link is still down then, expected 'at' after the 'until' before");
         }
     }
     return result;
@@ -379,8 +380,11 @@ static sim_err_t take_link_overlay(cli_scenario_t *scenario,
     static const char *const others[] = {"down", NULL};
     sim_message_t message;
     cli_link_overlay_t overlay = {.pattern = entry->key->text, .place = entry->key->place};
-    sim_err_t result = cli_pair_parse(
-        entry->key->text, "--", "the nodes it joins: leaf0--spine*", &overlay.names, &message);
+    sim_err_t result = cli_pair_parse(entry->key->text,
+                                      "--",
+                                      "the nodes it joins: leaf0--spine*",
+                                      &overlay.names,
+                                      &message);
     if (result != SIM_OK) {
         return cli_fail(error, result, &entry->key->place, "links: %s", message.text);
     }

@@ -110,11 +110,11 @@ static json_t *get_links(const cli_world_t *world, cli_results_t *results)
     return whole(net_link_count(world->net));
 }
 
-#define GET_WHOLE(name, expression)                                          \
-    static json_t *name(const cli_world_t *world, cli_results_t *results)    \
-    {                                                                        \
-        (void)world;                                                         \
-        return whole(results->expression);                                   \
+#define GET_WHOLE(name, expression)                                       \
+    static json_t *name(const cli_world_t *world, cli_results_t *results) \
+    {                                                                     \
+        (void)world;                                                      \
+        return whole(results->expression);                                \
     }
 
 GET_WHOLE(get_sim_time, sim_time_ps)
@@ -176,10 +176,9 @@ static json_t *get_by_size(const cli_world_t *world, cli_results_t *results)
         json_object_set_new(object, "count", whole(bin->count));
         json_object_set_new(object, "completed", whole(bin->completed));
         json_object_set_new(object, "fct_us", distribution(&bin->fct_ps, us, PS_PER_US));
-        json_object_set_new(
-            object,
-            "slowdown",
-            distribution(&bin->slowdown, slowdown, (double)CLI_SLOWDOWN_ONE));
+        json_object_set_new(object,
+                            "slowdown",
+                            distribution(&bin->slowdown, slowdown, (double)CLI_SLOWDOWN_ONE));
         json_array_append_new(list, object);
     }
     return list;
@@ -192,8 +191,9 @@ static json_t *get_drops(const cli_world_t *world, cli_results_t *results)
     (void)world;
     json_t *const object = json_object();
     for (unsigned r = 0; r < NET_DROP_REASON_COUNT; r++) {
-        json_object_set_new(
-            object, net_drop_reason_name((net_drop_reason_t)r), whole(results->drops[r]));
+        json_object_set_new(object,
+                            net_drop_reason_name((net_drop_reason_t)r),
+                            whole(results->drops[r]));
     }
     return object;
 }
@@ -236,10 +236,9 @@ static json_t *get_hottest(const cli_world_t *world, cli_results_t *results)
         json_object_set_new(object, "port", json_string(net_port_name(port)));
         json_object_set_new(object, "queue_bytes_max", whole(net_port_queue_bytes_max(port)));
         json_object_set_new(object, "tx_bytes", whole(sums.tx_bytes));
-        json_object_set_new(
-            object,
-            "utilisation",
-            json_real(capacity > 0 ? 8.0 * (double)sums.tx_bytes / capacity : 0.0));
+        json_object_set_new(object,
+                            "utilisation",
+                            json_real(capacity > 0 ? 8.0 * (double)sums.tx_bytes / capacity : 0.0));
         json_object_set_new(object, "ecn_marked", whole(sums.ecn_marked));
         json_object_set_new(object, "rx_pause", whole(sums.pause_frames));
         json_object_set_new(object, "paused_ps", whole(sums.paused_ps));
@@ -257,8 +256,7 @@ static json_t *get_conservation(const cli_world_t *world, cli_results_t *results
     json_object_set_new(object, "bytes_delivered", whole(results->packets.bytes_delivered));
     json_object_set_new(object, "bytes_dropped", whole(results->packets.bytes_dropped));
     if (!results->conservation_ok) {
-        json_object_set_new(
-            object, "message", json_string(results->conservation_message.text));
+        json_object_set_new(object, "message", json_string(results->conservation_message.text));
     }
     return object;
 }

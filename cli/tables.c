@@ -106,8 +106,8 @@ static void flow_priority(cli_file_t *file, const void *row, unsigned priority)
 static void flow_status(cli_file_t *file, const void *row, unsigned priority)
 {
     (void)priority;
-    cli_file_put_csv(
-        file, finished(FLOW(row)) ? nic_wc_status_text(FLOW(row)->status) : "unfinished");
+    cli_file_put_csv(file,
+                     finished(FLOW(row)) ? nic_wc_status_text(FLOW(row)->status) : "unfinished");
 }
 
 // clang-format off

@@ -159,10 +159,9 @@ static sim_err_t app_read_file(const char *name,
     const sim_err_t result = cli_read_file(path, INPUT_FILE_BYTES_MAX, text, size, &error);
     sim_free(path);
     world->read_files = true;
-    return result == SIM_OK ? SIM_OK : sim_fail(message,
-                                                result,
-                                                "%.440s, expected a file that can be read",
-                                                error.text);
+    return result == SIM_OK
+               ? SIM_OK
+               : sim_fail(message, result, "%.440s, expected a file that can be read", error.text);
 }
 
 // -- names
@@ -182,8 +181,7 @@ static size_t collect_stems(const net_t *net, int kind, char **stems, size_t ste
             continue;
         }
         size_t s = 0;
-        while (s < count &&
-               (strncmp(stems[s], name, size) != 0 || strlen(stems[s]) != size + 1)) {
+        while (s < count && (strncmp(stems[s], name, size) != 0 || strlen(stems[s]) != size + 1)) {
             s++;
         }
         if (s == count) {
@@ -248,8 +246,8 @@ static void name_nics(cli_world_t *world)
         const uint32_t count = nic_count(host);
         for (uint32_t n = 0; n < count; n++) {
             nic_t *const nic = nic_at(host, n);
-            char *const name = count == 1 ? sim_strdup(host->sim.name)
-                                          : sim_format("%s/nic%u", host->sim.name, n);
+            char *const name =
+                count == 1 ? sim_strdup(host->sim.name) : sim_format("%s/nic%u", host->sim.name, n);
             world->nics[nic_interface(nic)] = (cli_nic_t){nic, host, name};
         }
     }
@@ -413,8 +411,13 @@ static sim_err_t check_captures(const cli_world_t *world, cli_error_t *error)
         const cli_capture_t *const capture = &world->scenario->captures[i];
         net_port_t **ports = NULL;
         size_t count = 0;
-        sim_err_t result = cli_find_ports(
-            world, &capture->ports, capture->config.ports, &capture->place, &ports, &count, error);
+        sim_err_t result = cli_find_ports(world,
+                                          &capture->ports,
+                                          capture->config.ports,
+                                          &capture->place,
+                                          &ports,
+                                          &count,
+                                          error);
         sim_free(ports);
         if (result != SIM_OK) {
             return result;
@@ -439,8 +442,13 @@ static sim_err_t check_one_series(const cli_world_t *world,
     if (series->kind == CLI_SERIES_PORT) {
         net_port_t **ports = NULL;
         size_t count = 0;
-        const sim_err_t result = cli_find_ports(
-            world, &series->ports, series->config.series, &series->place, &ports, &count, error);
+        const sim_err_t result = cli_find_ports(world,
+                                                &series->ports,
+                                                series->config.series,
+                                                &series->place,
+                                                &ports,
+                                                &count,
+                                                error);
         sim_free(ports);
         return result;
     }
@@ -519,10 +527,9 @@ static sim_err_t build_network(cli_world_t *world, cli_error_t *error)
         .ctx = world,
     };
     sim_message_t message;
-    sim_err_t result =
-        scenario->topology != NULL
-            ? scenario->topology->build(&plan, scenario->topology_config, &message)
-            : topo_graph_build(scenario->graph.topo, &plan, &message);
+    sim_err_t result = scenario->topology != NULL
+                           ? scenario->topology->build(&plan, scenario->topology_config, &message)
+                           : topo_graph_build(scenario->graph.topo, &plan, &message);
     if (result == SIM_OK) {
         result = cli__variants_check(world->variants, error);
         if (result == SIM_OK) {
@@ -569,13 +576,17 @@ static sim_err_t create_apps(cli_world_t *world, cli_error_t *error)
             if (!traffic->map->is_null) {
                 const cli_place_t at =
                     cli_locate(traffic->map, traffic->ops->attrs->prefix, message.text);
-                place = at.line == traffic->map->place.line &&
-                                at.column == traffic->map->place.column
-                            ? place
-                            : at;
+                place =
+                    at.line == traffic->map->place.line && at.column == traffic->map->place.column
+                        ? place
+                        : at;
             }
-            return cli_fail(
-                error, result, &place, "traffic.%s: %s", traffic->ops->name, message.text);
+            return cli_fail(error,
+                            result,
+                            &place,
+                            "traffic.%s: %s",
+                            traffic->ops->name,
+                            message.text);
         }
         world->app_count++;
     }

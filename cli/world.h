@@ -19,7 +19,7 @@ typedef struct cli_world {
     sim_t *sim;
     net_t *net;
     app_runtime_t *runtime; // NULL: no applications
-    app_t **apps; // one per entry of traffic
+    app_t **apps;           // one per entry of traffic
     size_t app_count;
     cli_nic_t *nics; // by interface
     size_t nic_count;

@@ -114,8 +114,7 @@ static size_t bracket_bytes(const char *bytes, size_t size, size_t p)
 
 static size_t shield_one(char *to, char character)
 {
-    const char *const found =
-        memchr(shielded_characters, character, sizeof(shielded_characters));
+    const char *const found = memchr(shielded_characters, character, sizeof(shielded_characters));
     if (found == NULL) {
         *to = character;
         return 1;

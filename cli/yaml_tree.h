@@ -29,8 +29,8 @@ typedef struct cli_tree_entry {
 struct cli_tree {
     cli_tree_kind_t kind;
     cli_place_t place;
-    bool is_null; // a scalar without a value: nothing, ~ or null, unquoted
-    char *text;   // scalar
+    bool is_null;              // a scalar without a value: nothing, ~ or null, unquoted
+    char *text;                // scalar
     cli_tree_entry_t *entries; // list, map
     size_t count;
     size_t capacity;

@@ -62,9 +62,20 @@ END_TEST
 
 START_TEST(broken_patterns_are_refused)
 {
-    static const char *const broken[] = {"", "host[", "host]", "host[]", "host[a]", "host[3-1]",
-                                         "host[01]", "host[1,]", "host[,1]", "host[1-]", "host[1",
-                                         "host[1-2-3]", "host[*2]", "[[1]]"};
+    static const char *const broken[] = {"",
+                                         "host[",
+                                         "host]",
+                                         "host[]",
+                                         "host[a]",
+                                         "host[3-1]",
+                                         "host[01]",
+                                         "host[1,]",
+                                         "host[,1]",
+                                         "host[1-]",
+                                         "host[1",
+                                         "host[1-2-3]",
+                                         "host[*2]",
+                                         "[[1]]"};
     for (size_t i = 0; i < SIM_COUNT_OF(broken); i++) {
         sim_message_t message = {""};
         ck_assert_msg(cli_pattern_check(broken[i], &message) == SIM_ERR_INVALID, "%s", broken[i]);

@@ -52,7 +52,8 @@ START_TEST(values_reach_their_attributes)
     ck_assert_str_eq(s->traffic[0].ops->name, "poisson");
     ck_assert_str_eq(s->traffic[1].ops->name, "permutation");
     const sim_attr_table_t *const table = s->traffic[0].ops->attrs;
-    char *const from = sim_attr_get(sim_attr_find(table, "traffic.poisson.from"), s->traffic[0].config);
+    char *const from =
+        sim_attr_get(sim_attr_find(table, "traffic.poisson.from"), s->traffic[0].config);
     ck_assert_str_eq(from, "host[0-1]");
     sim_free(from);
     char *const to = sim_attr_get(sim_attr_find(table, "traffic.poisson.to"), s->traffic[0].config);
@@ -120,8 +121,8 @@ static cli_scenario_t *with_set(const char *text, const char *set, cli_error_t *
 {
     cli_document_t *const document = cli_document_create();
     cli_tree_t *root = NULL;
-    ck_assert_int_eq(
-        cli_yaml_parse(document, "x.yaml", true, text, strlen(text), &root, error), SIM_OK);
+    ck_assert_int_eq(cli_yaml_parse(document, "x.yaml", true, text, strlen(text), &root, error),
+                     SIM_OK);
     const cli_override_t override = {set, set};
     if (cli_override_apply(document, root, &override, error) != SIM_OK) {
         cli_document_destroy(document);
@@ -129,7 +130,7 @@ static cli_scenario_t *with_set(const char *text, const char *set, cli_error_t *
     }
     cli_scenario_t *scenario = NULL;
     return cli_scenario_create(document, root, "x.yaml", &scenario, error) == SIM_OK ? scenario
-                                                                                    : NULL;
+                                                                                     : NULL;
 }
 
 #define BASE "topology: {star: {hosts: 4}}\nnic: {mtu: 1024}\ntraffic: [{poisson: {load: 0.5}}]\n"
@@ -154,8 +155,8 @@ START_TEST(overrides_set_any_attribute)
     ck_assert_uint_eq(s->traffic_count, 2);
     cli_scenario_destroy(s);
     s = with_set(BASE, "traffic[0].poisson.load=1/4", &error);
-    char *const load = sim_attr_get(
-        sim_attr_find(s->traffic[0].ops->attrs, "traffic.poisson.load"), s->traffic[0].config);
+    char *const load = sim_attr_get(sim_attr_find(s->traffic[0].ops->attrs, "traffic.poisson.load"),
+                                    s->traffic[0].config);
     ck_assert_str_eq(load, "1/4");
     sim_free(load);
     cli_scenario_destroy(s);
