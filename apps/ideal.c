@@ -50,7 +50,9 @@ static sim_time_t frame_time_ps(hop_t *hop, uint32_t frame_bytes, bool back_to_b
     return numerator / hop->port->rate_bps;
 }
 
-// Sends one frame. True when, after another one just like it, every hop's spacing has settled.
+// Sends one frame. True when every hop is spaced by the larger of its frame time and the spacing of
+// the hop before: either it was waiting for itself and will be, or for its input and will be, so
+// that more frames like this one come at the same spacings.
 static bool send_frame(pipeline_t *pipeline, uint32_t frame_bytes)
 {
     bool settled = pipeline->started;
@@ -76,8 +78,7 @@ static bool send_frame(pipeline_t *pipeline, uint32_t frame_bytes)
 static void send_frames(pipeline_t *pipeline, uint64_t count, uint32_t frame_bytes)
 {
     for (uint64_t i = 0; i < count; i++) {
-        // The first of a run is spaced by what came before it.
-        if (send_frame(pipeline, frame_bytes) && i > 0) {
+        if (send_frame(pipeline, frame_bytes)) {
             const uint64_t left = count - 1 - i;
             for (uint32_t h = 0; h < pipeline->hop_count; h++) {
                 pipeline->hops[h].free_ps += left * pipeline->hops[h].spacing_ps;
