@@ -12,7 +12,8 @@
 void cli_explain(const cli_world_t *world, FILE *out);
 
 // A cycle in a graph of count vertices: next(v, i) gives the i-th vertex that v waits for, SIZE_MAX
-// after the last. Fills cycle (room for count) with its vertices in order; returns how many, 0: none.
+// after the last. Fills cycle (room for count) with its vertices in order; returns how many, 0:
+// none.
 typedef size_t (*cli_next_fn)(size_t vertex, size_t index, const void *ctx);
 size_t cli_find_cycle(size_t count, cli_next_fn next, const void *ctx, size_t *cycle);
 

@@ -9,7 +9,8 @@
 // SIM_ERR_EXISTS: something else is there. Touches nothing.
 SIM_MUST_CHECK sim_err_t cli_folder_check(const char *folder, cli_error_t *error);
 
-// Makes it (and those it is in), removes earlier results from it; with_captures makes captures/ too.
+// Makes it (and those it is in), removes earlier results from it; with_captures makes captures/
+// too.
 SIM_MUST_CHECK sim_err_t cli_folder_prepare(const char *folder,
                                             bool with_captures,
                                             cli_error_t *error);

@@ -10,7 +10,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -219,7 +218,7 @@ static int run_world(run_t *run)
     if (written != SIM_OK) {
         status = cli_report_failure(&error, CLI_EXIT_FAILED);
     }
-    free(run->summary);
+    sim_free(run->summary);
     cli_results_fini(&run->results);
     return status;
 }

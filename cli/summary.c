@@ -431,9 +431,7 @@ char *cli_summary_text(const json_t *summary)
 {
     char *const text = json_dumps(summary, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS));
     SIM_CHECK(text != NULL);
-    const size_t size = strlen(text);
-    char *const line = realloc(text, size + 2);
-    SIM_CHECK(line != NULL);
-    memcpy(line + size, "\n", 2);
+    char *const line = sim_format("%s\n", text);
+    free(text);
     return line;
 }

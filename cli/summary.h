@@ -20,7 +20,7 @@ extern const cli_summary_field_t cli_summary_fields[]; // ends with a NULL path
 // The whole object; give back with json_decref. Sorts the sample sets of results.
 json_t *cli_summary_json(const cli_world_t *world, cli_results_t *results);
 
-// Its text, ending in a newline; free with free.
+// Its text, ending in a newline; free with sim_free.
 char *cli_summary_text(const json_t *summary);
 
 // What the run did, for a terminal. folder: where files are; NULL: none were written.

@@ -2,8 +2,8 @@
 // cli/yaml_shield.c - lets name patterns stand in YAML without quotes, and refuses what is no text.
 //
 // In YAML, `*` begins an alias and `[`, `]`, `,` structure flow collections, so that
-// `{from: host[*]}` is a syntax error. Scenarios have no aliases, and a `[` that follows a letter or
-// digit at once can be nothing but part of a name. Both are replaced by private-use characters
+// `{from: host[*]}` is a syntax error. Scenarios have no aliases, and a `[` that follows a letter
+// or digit at once can be nothing but part of a name. Both are replaced by private-use characters
 // before the parser sees them and put back in every scalar after.
 #include "cli/yaml_internal.h"
 

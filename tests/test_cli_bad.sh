@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # tests/test_cli_bad.sh - wrong scenarios are refused with the promised message.
 #
@@ -28,7 +29,8 @@ for file in *.yaml; do
     [ -s "$work/out.txt" ] && fail "$name" "printed on stdout"
     [ "$(wc -l <"$work/err")" -eq 1 ] || fail "$name" "not one line on stderr"
     grep -q "^$file:[0-9]*:[0-9]*: " "$work/err" || fail "$name" "does not begin with the place"
-    grep -qE "expected|did you mean|is not one of" "$work/err" || fail "$name" "does not say what was expected"
+    grep -qE "expected|did you mean|is not one of" "$work/err" ||
+        fail "$name" "does not say what was expected"
     [ -s "$name.err" ] || fail "$name" "no expected text"
     while IFS= read -r line; do
         grep -qF -- "$line" "$work/err" || fail "$name" "expected: $line"

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # tests/test_cli_run.sh - the program as people and scripts use it.
 #
@@ -58,8 +59,9 @@ for file in summary.json scenario.yaml flows.csv ports.csv events.csv series.csv
 done
 [ -s "$work/stderr" ] && fail "run prints on stderr"
 [ "$(wc -l <"$work/a/flows.csv")" -eq 8 ] || fail "flows.csv has not 7 flows and a header"
-head -n 1 "$work/a/flows.csv" | grep -q '^flow_id,src,dst,src_port,bytes,start_ns,end_ns,fct_ns,ideal_fct_ns,slowdown,retransmitted_packets' ||
-    fail "header of flows.csv"
+header=flow_id,src,dst,src_port,bytes,start_ns,end_ns,fct_ns,ideal_fct_ns,slowdown
+header=$header,retransmitted_packets
+head -n 1 "$work/a/flows.csv" | grep -q "^$header" || fail "header of flows.csv"
 gzip -t "$work/a/captures/receiver.pcap.gz" || fail "capture is no gzip"
 for key in version scenario seed digest ended sim_time_ps wall_s events packet_hops packets \
     bytes_delivered flows ecn_marked cnp_sent pfc retransmitted_packets apps nics; do

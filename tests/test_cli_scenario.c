@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: a scenario's values reach the attributes they name, overrides win, the resolved scenario says
-// the same as the one it came from, and limits hold.
+// Goal: a scenario's values reach the attributes they name, overrides win, the resolved scenario
+// says the same as the one it came from, and limits hold.
 // Method: small scenarios in memory, compared with the config structs field by field.
 // Not pinned: messages (tests/cli/bad) and what a scenario does when it runs.
 #include "cli/scenario.h"
