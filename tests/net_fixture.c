@@ -12,9 +12,9 @@ struct fixture_source {
     uint64_t made;
     uint64_t total;
     bool greedy; // makes a frame whenever the port can take one
-    bool active;
     sim_random_t random;
     fixture_source_t *next;
+    fixture_source_t *next_active;
 };
 
 // A pause that arrived and is not obeyed yet.
@@ -29,7 +29,7 @@ typedef struct held_pause {
 
 static bool has_more(const fixture_source_t *source)
 {
-    return source->active && source->made < source->total &&
+    return source->made < source->total &&
            (source->flow.stop_ps == 0 || source->host->node.sim.now_ps < source->flow.stop_ps);
 }
 
@@ -63,15 +63,22 @@ static void make_frame(fixture_source_t *source)
     net_queue_push(port, packet);
 }
 
-// One frame of the greedy flow of that class that has made fewest, if there is one.
+// One frame of the greedy flow of that class that has made fewest, if there is one. Flows that have
+// come to their end leave the list.
 static void refill(fixture_host_t *host, const net_port_t *port, uint32_t priority)
 {
     fixture_source_t *least = NULL;
-    for (fixture_source_t *s = host->sources; s != NULL; s = s->next) {
-        if (s->greedy && s->flow.priority == priority && s->flow.host_port == port->index &&
-            has_more(s) && (least == NULL || s->made < least->made)) {
+    for (fixture_source_t **link = &host->active; *link != NULL;) {
+        fixture_source_t *const s = *link;
+        if (!has_more(s)) {
+            *link = s->next_active;
+            continue;
+        }
+        if (s->flow.priority == priority && s->flow.host_port == port->index &&
+            (least == NULL || s->made < least->made)) {
             least = s;
         }
+        link = &s->next_active;
     }
     if (least != NULL) {
         make_frame(least);
@@ -118,9 +125,13 @@ static void source_due(sim_node_t *node, sim_timer_t *timer)
 {
     fixture_source_t *const source = SIM_CONTAINER_OF(timer, fixture_source_t, timer);
     const fixture_flow_t *const flow = &source->flow;
-    source->active = true;
     net_port_wake(&source->host->node.ports[flow->host_port]);
     if (source->greedy) {
+        fixture_source_t **link = &source->host->active;
+        while (*link != NULL) {
+            link = &(*link)->next_active;
+        }
+        *link = source;
         return;
     }
     if (has_more(source)) {

@@ -62,6 +62,7 @@ typedef struct fixture_host {
     uint32_t number;
     bool keep; // arrivals are kept
     fixture_source_t *sources;
+    fixture_source_t *active; // those that send as fast as they can, since their start
     fixture_pause_t *pauses;
     sim_time_t response_ps; // after which a pause is obeyed, see fixture_host_respond_late
 
