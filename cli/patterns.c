@@ -223,10 +223,16 @@ bool cli_port_match(const cli_pair_t *pair, const char *node_name, const char *p
     }
     const char *const right = middle + 2;
     const char *const parallel = strchr(right, '#');
-    if (parallel == NULL || strchr(pair->right, '#') != NULL) {
-        return cli_pattern_match(pair->right, right);
+    const bool numbered = strchr(pair->right, '#') != NULL;
+    if (cli_pattern_match(pair->right, right)) {
+        return true;
     }
-    char *const peer = sim_format("%.*s", (int)(parallel - right), right);
+    if (numbered == (parallel != NULL)) {
+        return false;
+    }
+    // The first of parallel ports has no number in its name: it is #1.
+    char *const peer =
+        numbered ? sim_format("%s#1", right) : sim_format("%.*s", (int)(parallel - right), right);
     const bool matches = cli_pattern_match(pair->right, peer);
     sim_free(peer);
     return matches;

@@ -38,7 +38,7 @@ SIM_MUST_CHECK sim_err_t cli_pair_parse(const char *pattern,
                                         sim_message_t *message);
 void cli_pair_fini(cli_pair_t *pair);
 
-// "leaf0->spine1#2": a right pattern without '#' means all parallel ports.
+// "leaf0->spine1#2": a right pattern without '#' means all parallel ports, and #1 the first.
 bool cli_port_match(const cli_pair_t *pair, const char *node_name, const char *port_name);
 // In either direction.
 bool cli_link_match(const cli_pair_t *pair, const char *a, const char *b);

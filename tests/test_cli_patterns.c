@@ -116,6 +116,8 @@ START_TEST(ports_match_by_both_ends)
         {"leaf0->spine1", "leaf0", "leaf0->spine1#2", true},
         {"leaf0->spine1#2", "leaf0", "leaf0->spine1#2", true},
         {"leaf0->spine1#1", "leaf0", "leaf0->spine1#2", false},
+        {"leaf0->spine1#1", "leaf0", "leaf0->spine1", true}, // the first has no number
+        {"leaf0->spine1#2", "leaf0", "leaf0->spine1", false},
         {"*->host5", "leaf0", "leaf0->host5", true},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(ports); i++) {

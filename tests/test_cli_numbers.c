@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Goal: quantities for people have four digits and the right unit, slowdowns are exact, a run's
+// share of progress is what it should be, CSV cells are quoted as RFC 4180 says.
+// Method: tables of values, with the edges where the unit changes and numbers beyond 2^53.
+#include "cli/file.h"
+#include "cli/format.h"
+#include "cli/progress.h"
+#include "cli/results.h"
+
+#include "tests/check_main.h"
+
+#include <string.h>
+
+START_TEST(quantities_take_the_unit_that_fits)
+{
+    cli_text_t text;
+    ck_assert_str_eq(cli_format_time(&text, 0), "0 ps");
+    ck_assert_str_eq(cli_format_time(&text, 999), "999 ps");
+    ck_assert_str_eq(cli_format_time(&text, 1000), "1.000 ns");
+    ck_assert_str_eq(cli_format_time(&text, 12345678), "12.35 us");
+    ck_assert_str_eq(cli_format_time(&text, 123 * SIM_PS_PER_MS), "123.0 ms");
+    ck_assert_str_eq(cli_format_time(&text, 5000 * SIM_PS_PER_S), "5000 s");
+    ck_assert_str_eq(cli_format_time(&text, SIM_TIME_NEVER), "never");
+    ck_assert_str_eq(cli_format_bytes(&text, 1), "1 B");
+    ck_assert_str_eq(cli_format_bytes(&text, 64000), "64.00 KB");
+    ck_assert_str_eq(cli_format_rate(&text, UINT64_C(400000000000)), "400.0 Gbps");
+    ck_assert_str_eq(cli_format_count(&text, 99999), "99999");
+    ck_assert_str_eq(cli_format_count(&text, 12345678), "12.35 M");
+    ck_assert_str_eq(cli_format_count(&text, 2.5e9), "2.50 G");
+    ck_assert_str_eq(cli_format_percent(&text, 0.1234), "12.3 %");
+}
+END_TEST
+
+START_TEST(slowdown_is_exact_and_rounded_down)
+{
+    app_flow_result_t flow = {.start_ps = 5, .end_ps = 5 + 4, .ideal_ps = 3};
+    ck_assert_uint_eq(cli_flow_slowdown(&flow), 1333333);
+    // Times whose product with a million does not fit 64 bits.
+    flow = (app_flow_result_t){.end_ps = UINT64_C(1) << 62, .ideal_ps = UINT64_C(1) << 61};
+    ck_assert_uint_eq(cli_flow_slowdown(&flow), 2 * CLI_SLOWDOWN_ONE);
+}
+END_TEST
+
+START_TEST(progress_is_the_larger_share)
+{
+    ck_assert(cli_progress_share(5, SIM_TIME_NEVER, 0, 0) < 0);
+    ck_assert_double_eq(cli_progress_share(5, 10, 0, 0), 0.5);
+    ck_assert_double_eq(cli_progress_share(5, 10, 3, 4), 0.75);
+    ck_assert_double_eq(cli_progress_share(5, SIM_TIME_NEVER, 1, 4), 0.25);
+    ck_assert_double_eq(cli_progress_share(20, 10, 0, 4), 1);
+}
+END_TEST
+
+START_TEST(files_hold_what_was_put)
+{
+    char path[] = "/tmp/rocesim-test-XXXXXX";
+    const int made = mkstemp(path);
+    ck_assert_int_ge(made, 0);
+    cli_file_t *file = NULL;
+    cli_error_t error;
+    ck_assert_int_eq(cli_file_open(path, &file, &error), SIM_OK);
+    cli_file_put_ns(file, 1234567);
+    cli_file_put(file, " ");
+    cli_file_put_ns(file, 5000);
+    cli_file_put(file, " ");
+    cli_file_put_u64(file, UINT64_MAX);
+    cli_file_put(file, " ");
+    cli_file_put_csv(file, "plain");
+    cli_file_put(file, " ");
+    cli_file_put_csv(file, "a,\"b\"");
+    ck_assert_int_eq(cli_file_close(file, &error), SIM_OK);
+    char *text = NULL;
+    size_t size = 0;
+    ck_assert_int_eq(cli_read_file(path, 1000, &text, &size, &error), SIM_OK);
+    ck_assert_str_eq(text, "1234.567 5 18446744073709551615 plain \"a,\"\"b\"\"\"");
+    sim_free(text);
+    ck_assert_int_eq(cli_read_file(path, 3, &text, &size, &error), SIM_ERR_RANGE);
+    remove(path);
+}
+END_TEST
+
+START_TEST(write_errors_are_reported_at_close)
+{
+    cli_file_t *file = NULL;
+    cli_error_t error;
+    ck_assert_int_eq(cli_file_open("/dev/full", &file, &error), SIM_OK);
+    for (unsigned i = 0; i < 100000; i++) {
+        cli_file_put(file, "0123456789"); // more than any buffer
+    }
+    ck_assert_int_eq(cli_file_close(file, &error), SIM_ERR_IO);
+    ck_assert_msg(strncmp(error.text, "/dev/full: cannot write", 23) == 0, "%s", error.text);
+    ck_assert_int_eq(cli_file_open("/dev/full", &file, &error), SIM_OK);
+    cli_file_put(file, "x"); // fails when it is flushed
+    ck_assert_int_eq(cli_file_close(file, &error), SIM_ERR_IO);
+}
+END_TEST
+
+CHECK_MAIN(CHECK_TEST(quantities_take_the_unit_that_fits),
+           CHECK_TEST(slowdown_is_exact_and_rounded_down),
+           CHECK_TEST(progress_is_the_larger_share),
+           CHECK_TEST(files_hold_what_was_put),
+           CHECK_TEST(write_errors_are_reported_at_close))
