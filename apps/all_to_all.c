@@ -2,7 +2,7 @@
 // apps/all_to_all.c - every host sends to every other one, as a collective operation does.
 //
 // All transfers start at once; each host posts them in the order of the hosts after it, so that no
-// host is everyone's first. NIC n of a host sends to NIC n of the others.
+// host is everyone's first. NIC n of a host sends to NIC n of the others. docs/models/traffic.md
 #include "apps/transfer.h"
 
 #define PREFIX "traffic.all-to-all"

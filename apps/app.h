@@ -27,12 +27,13 @@ typedef struct app_hosts {
 typedef struct app_context {
     net_t *net;
     app_runtime_t *runtime; // the network's
-    uint32_t index; // of the entry in `traffic`, for random streams
+    uint32_t index;         // of the entry in `traffic`, for random streams
     // Resolves a pattern; SIM_ERR_UNKNOWN with a message if it matches no host. The caller frees
     // hosts->interfaces with sim_free.
     sim_err_t (*hosts)(const char *pattern, app_hosts_t *hosts, sim_message_t *message, void *ctx);
     // Reads a whole file named in the scenario (relative to the scenario's folder).
-    sim_err_t (*read_file)(const char *name, char **text, size_t *size, sim_message_t *message, void *ctx);
+    sim_err_t (
+        *read_file)(const char *name, char **text, size_t *size, sim_message_t *message, void *ctx);
     void *ctx;
 } app_context_t;
 
@@ -45,7 +46,7 @@ typedef struct app_flow_result {
     uint8_t priority;
     uint64_t bytes;
     sim_time_t start_ps;
-    sim_time_t end_ps; // last byte acknowledged at the sender; NEVER: unfinished
+    sim_time_t end_ps;   // last byte acknowledged at the sender; NEVER: unfinished
     sim_time_t ideal_ps; // closed form on the idle path it takes
     uint64_t retransmitted_packets;
     nic_wc_status_t status;

@@ -4,7 +4,7 @@
 #define APPS_APP_INTERNAL_H
 
 #include "apps/app.h"
-#include "apps/ideal.h"
+#include "nic/ideal.h"
 
 extern const app_ops_t app_flows;
 extern const app_ops_t app_poisson;

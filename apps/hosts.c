@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "apps/app_internal.h"
-#include "net/port.h"
 
 const net_node_t *app__host(const net_t *net, uint32_t interface)
 {
-    return net_interface_port(net, interface)->node;
+    return nic_node(nic_of_interface(net, interface));
 }
 
 const char *app__host_name(const net_t *net, uint32_t interface)

@@ -4,6 +4,7 @@
 // The senders of each burst are drawn, without repetition, from those hosts that are not the target
 // (with `fixed`, once for all bursts). Of a pattern that names several targets each burst takes the
 // next one. With verb read the target reads from the senders: the data flows the same way.
+// docs/models/traffic.md
 #include "apps/transfer.h"
 
 #define PREFIX "traffic.incast"
@@ -79,7 +80,7 @@ static sim_err_t add_sender(const incast_t *incast,
                             uint32_t sender,
                             sim_message_t *message)
 {
-    const bool read = incast->config->shape.verb == APP_VERB_READ;
+    const bool read = incast->config->shape.verb == APP__VERB_READ;
     const app__request_t request = {read ? burst->target : sender,
                                     read ? sender : burst->target,
                                     incast->config->bytes,

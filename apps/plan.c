@@ -219,6 +219,19 @@ uint16_t app__plan_udp_source_port(const app__plan_t *plan, uint64_t index)
     return (uint16_t)(ROCE_SOURCE_PORT_MIN + (app__plan_hash(plan, index) & span));
 }
 
+nic_wr_opcode_t app__transfer_opcode(const app__transfer_t *transfer)
+{
+    switch ((app__verb_t)transfer->verb) {
+    case APP__VERB_WRITE:
+        return NIC_WR_RDMA_WRITE;
+    case APP__VERB_SEND:
+        return NIC_WR_SEND;
+    case APP__VERB_READ:
+        break;
+    }
+    return NIC_WR_RDMA_READ;
+}
+
 uint32_t app__plan_mtu_bytes(const app__plan_t *plan, const app__transfer_t *transfer)
 {
     const uint64_t source =
@@ -265,17 +278,18 @@ const app__transfer_t *app__plan_at(const app__plan_t *plan, uint64_t index)
 sim_time_t app__plan_ideal_ps(const app__plan_t *plan, uint64_t index)
 {
     const app__transfer_t *const transfer = &plan->transfers[index];
-    const app_ideal_t ideal = {
+    const nic_ideal_t ideal = {
         .net = plan->net,
         .requester = transfer->source,
         .responder = transfer->destination,
         .udp_source_port = app__plan_udp_source_port(plan, index),
-        .verb = (app_verb_t)transfer->verb,
+        .opcode = app__transfer_opcode(transfer),
         .mtu_bytes = app__plan_mtu_bytes(plan, transfer),
         .message_bytes = transfer->bytes,
         .messages = transfer->messages,
+        .piece_bytes = APP__PIECE_BYTES,
     };
-    return app_ideal_ps(&ideal);
+    return nic_ideal_ps(&ideal);
 }
 
 // Packets sent again, so far, of transfers under way.

@@ -4,12 +4,11 @@
 //
 // The load is payload: the mean gap at a source is 8 x mean size / (load x rate of its link). Each
 // source has a stream of its own, so that changing who else sends changes nothing for it. Arrivals
-// of all sources are merged in order of time while the plan is made.
+// of all sources are merged in order of time while the plan is made. docs/models/traffic.md
 #include <stdio.h>
 #include <string.h>
 
 #include "apps/transfer.h"
-#include "net/port.h"
 
 #define PREFIX "traffic.poisson"
 // Draws of a destination before looking for any possible one.
@@ -142,7 +141,7 @@ static void make_heap(poisson_t *poisson)
         app__random_init(&source.random, poisson->context, source.interface, "poisson");
         source.gap_mean_ps =
             gap_mean_ps(poisson,
-                        net_interface_port(poisson->context->net, source.interface)->rate_bps);
+                        nic_rate_bps(nic_of_interface(poisson->context->net, source.interface)));
         const uint64_t gap_ps = sim_random_exponential(&source.random, source.gap_mean_ps);
         if (gap_ps < poisson->stop_ps && source.next_ps < poisson->stop_ps - gap_ps) {
             source.next_ps += gap_ps;

@@ -3,7 +3,7 @@
 //
 // Who writes what: the requester's host the transfer's end, status and count; the responder's host
 // the byte that says all was received. They are different bytes, so hosts on different threads do
-// not disturb each other.
+// not disturb each other. docs/models/traffic.md
 #include "apps/transfer.h"
 
 #include "apps/transfer_internal.h"
@@ -18,16 +18,16 @@ static app__plan_t *plan_of(const app__transfer_run_t *run)
 
 static uint64_t pieces_of(const app__transfer_t *transfer)
 {
-    return transfer->bytes <= APP_PIECE_BYTES
+    return transfer->bytes <= APP__PIECE_BYTES
                ? 1
-               : (transfer->bytes + APP_PIECE_BYTES - 1) / APP_PIECE_BYTES;
+               : (transfer->bytes + APP__PIECE_BYTES - 1) / APP__PIECE_BYTES;
 }
 
 static uint64_t piece_bytes(const app__transfer_t *transfer, uint64_t number)
 {
     const uint64_t pieces = pieces_of(transfer);
     const uint64_t piece = number % pieces;
-    return piece + 1 < pieces ? APP_PIECE_BYTES : transfer->bytes - piece * APP_PIECE_BYTES;
+    return piece + 1 < pieces ? APP__PIECE_BYTES : transfer->bytes - piece * APP__PIECE_BYTES;
 }
 
 static uint64_t packets_of(const app__plan_t *plan, const app__transfer_t *transfer)
@@ -61,16 +61,11 @@ static void connect_qp(const app__plan_t *plan, uint64_t index, nic_qp_t *qp, ni
 
 static void post_one(app__transfer_run_t *run)
 {
-    static const nic_wr_opcode_t opcodes[] = {
-        [APP_VERB_WRITE] = NIC_WR_RDMA_WRITE,
-        [APP_VERB_SEND] = NIC_WR_SEND,
-        [APP_VERB_READ] = NIC_WR_RDMA_READ,
-    };
     const app__plan_t *const plan = plan_of(run);
     const app__transfer_t *const transfer = &plan->transfers[run->index];
     const nic_send_wr_t wr = {
         .wr_id = (uint64_t)(uintptr_t)run,
-        .opcode = opcodes[transfer->verb],
+        .opcode = app__transfer_opcode(transfer),
         .send_flags = NIC_SEND_SIGNALED,
         .sge = {app__address_of_qp(transfer->source_qp),
                 piece_bytes(transfer, run->posted),
@@ -213,7 +208,7 @@ static void post_receive(app__endpoint_t *endpoint, app__passive_t *passive)
 {
     const app__plan_t *const plan = passive->owner;
     const app__transfer_t *const transfer = &plan->transfers[passive->item];
-    const uint64_t bytes = transfer->bytes < APP_PIECE_BYTES ? transfer->bytes : APP_PIECE_BYTES;
+    const uint64_t bytes = transfer->bytes < APP__PIECE_BYTES ? transfer->bytes : APP__PIECE_BYTES;
     const nic_recv_wr_t wr = {
         .wr_id = (uint64_t)(uintptr_t)passive,
         .sge = {app__address_of_qp(transfer->destination_qp), bytes, endpoint->key},
@@ -241,7 +236,7 @@ static void accept_transfer(void *owner,
     const app__transfer_t *const transfer = &plan->transfers[index];
     const bool again = plan->received[index] != 0;
     passive->item = index;
-    if (transfer->verb == APP_VERB_SEND && !again) {
+    if (transfer->verb == APP__VERB_SEND && !again) {
         passive->left = transfer->messages * pieces_of(transfer);
     }
     const uint32_t receives =

@@ -14,13 +14,17 @@
 #include "apps/app_internal.h"
 
 #define APP__TRANSFERS_MAX (UINT64_C(1) << 27)
+// A longer message is posted in pieces of this: a work request has at most 2^31 bytes.
+#define APP__PIECE_BYTES (UINT64_C(1) << 30)
 #define APP__AS_THE_NIC 0xff // priority, dscp: what the requester's NIC has
+
+typedef enum app__verb { APP__VERB_WRITE, APP__VERB_SEND, APP__VERB_READ } app__verb_t;
 
 // How an application's transfers are made: the attributes that all kinds have in common.
 typedef struct app__shape {
     uint64_t priority; // SIM_AUTO: the NIC's
     uint64_t dscp;     // SIM_AUTO: priority x 8, or the NIC's
-    uint32_t verb;     // app_verb_t
+    uint32_t verb;     // app__verb_t
     uint64_t messages; // of a transfer
     uint64_t depth;    // messages posted and not completed, at most
 } app__shape_t;
@@ -51,7 +55,7 @@ typedef struct app__transfer {
     uint32_t retransmitted; // packets, by the requester
     uint8_t priority;       // APP__AS_THE_NIC
     uint8_t dscp;           // APP__AS_THE_NIC
-    uint8_t verb;           // app_verb_t
+    uint8_t verb;           // app__verb_t
     uint8_t status;         // nic_wc_status_t
 } app__transfer_t;
 

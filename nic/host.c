@@ -235,6 +235,11 @@ nic_t *nic_of_interface(const net_t *net, uint32_t interface)
     return nic_at(port->node, port->index);
 }
 
+uint64_t nic_rate_bps(const nic_t *nic)
+{
+    return nic->port->rate_bps;
+}
+
 const nic_config_t *nic_get_config(const nic_t *nic)
 {
     return &nic->host->config;

@@ -58,6 +58,7 @@ uint32_t nic_count(const net_node_t *host);
 nic_t *nic_at(const net_node_t *host, uint32_t index);
 nic_t *nic_of_interface(const net_t *net, uint32_t interface);
 const nic_config_t *nic_get_config(const nic_t *nic);
+uint64_t nic_rate_bps(const nic_t *nic); // of its link
 
 // Counters, with the vendor's names where they have one (docs/formats/counters.md).
 typedef struct nic_counters {

@@ -23,16 +23,18 @@ typedef struct topo_plan {
 } topo_plan_t;
 
 typedef struct topo_ops {
-    const char *name; // "leaf-spine"
-    const char *help; // one line
+    const char *name;              // "leaf-spine"
+    const char *help;              // one line
     const sim_attr_table_t *attrs; // prefix "topology.<name>."
     // Values that do not fit each other (odd k, no hosts) are SIM_ERR_RANGE with a message that
     // starts with the attribute's name. Nothing is built then.
     SIM_MUST_CHECK sim_err_t (*check)(const void *config, sim_message_t *message);
-    SIM_MUST_CHECK sim_err_t (*build)(const topo_plan_t *plan, const void *config, sim_message_t *message);
+    SIM_MUST_CHECK sim_err_t (*build)(const topo_plan_t *plan,
+                                      const void *config,
+                                      sim_message_t *message);
 } topo_ops_t;
 
-extern const topo_ops_t *const topo_all[]; // ends with NULL
+extern const topo_ops_t *const topo_all[];     // ends with NULL
 const topo_ops_t *topo_find(const char *name); // NULL: unknown
 
 // A graph given link by link (the scenario's "graph", or a file): also the way for C programs.

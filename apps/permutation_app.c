@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/permutation.c - each host sends to one other host and receives from one.
+// apps/permutation_app.c - each host sends to one other host and receives from one.
 //
 // Which one is drawn, such that none sends to itself, or is `stride` hosts further on. NIC n of a
-// host sends to NIC n of the other.
+// host sends to NIC n of the other. docs/models/traffic.md
 #include "apps/transfer.h"
 
 #define PREFIX "traffic.permutation"

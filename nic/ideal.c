@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/ideal.c - frames back to back along a path of store-and-forward hops.
+// nic/ideal.c - frames back to back along a path of store-and-forward hops.
 //
 // The transmitter of hop h starts frame i when the frame has arrived and frame i - 1 with its gap
 // is out. Frames of one message differ: the first carries a RETH (a READ response's first and last
 // an AETH), the last the rest of the payload. So each frame is followed from hop to hop, except
 // that a run of equal frames is cut short once each hop's spacing has become what it will stay: the
 // larger of the hop's own frame time and the spacing of the hop before.
-#include "apps/ideal.h"
+#include "nic/ideal.h"
 
 #include "net/frame.h"
 #include "net/port.h"
@@ -89,7 +89,7 @@ static void send_frames(pipeline_t *pipeline, uint64_t count, uint32_t frame_byt
     }
 }
 
-// Opcodes of the frames of one message.
+// RC opcodes of the frames of one message.
 typedef struct operation {
     uint8_t first;
     uint8_t middle;
@@ -98,29 +98,31 @@ typedef struct operation {
 } operation_t;
 
 static const operation_t operations[] = {
-    [APP_VERB_WRITE] = {ROCE_RC | ROCE_WRITE_FIRST,
-                        ROCE_RC | ROCE_WRITE_MIDDLE,
-                        ROCE_RC | ROCE_WRITE_LAST,
-                        ROCE_RC | ROCE_WRITE_ONLY},
-    [APP_VERB_SEND] = {ROCE_RC | ROCE_SEND_FIRST,
-                       ROCE_RC | ROCE_SEND_MIDDLE,
-                       ROCE_RC | ROCE_SEND_LAST,
-                       ROCE_RC | ROCE_SEND_ONLY},
-    [APP_VERB_READ] = {ROCE_RC | ROCE_READ_RESPONSE_FIRST,
-                       ROCE_RC | ROCE_READ_RESPONSE_MIDDLE,
-                       ROCE_RC | ROCE_READ_RESPONSE_LAST,
-                       ROCE_RC | ROCE_READ_RESPONSE_ONLY},
+    [NIC_WR_SEND] = {ROCE_SEND_FIRST, ROCE_SEND_MIDDLE, ROCE_SEND_LAST, ROCE_SEND_ONLY},
+    [NIC_WR_SEND_WITH_IMM] = {ROCE_SEND_FIRST,
+                              ROCE_SEND_MIDDLE,
+                              ROCE_SEND_LAST_IMM,
+                              ROCE_SEND_ONLY_IMM},
+    [NIC_WR_RDMA_WRITE] = {ROCE_WRITE_FIRST, ROCE_WRITE_MIDDLE, ROCE_WRITE_LAST, ROCE_WRITE_ONLY},
+    [NIC_WR_RDMA_WRITE_WITH_IMM] = {ROCE_WRITE_FIRST,
+                                    ROCE_WRITE_MIDDLE,
+                                    ROCE_WRITE_LAST_IMM,
+                                    ROCE_WRITE_ONLY_IMM},
+    [NIC_WR_RDMA_READ] = {ROCE_READ_RESPONSE_FIRST,
+                          ROCE_READ_RESPONSE_MIDDLE,
+                          ROCE_READ_RESPONSE_LAST,
+                          ROCE_READ_RESPONSE_ONLY},
 };
 
-static uint32_t frame_bytes_of(const app_ideal_t *ideal, uint8_t opcode, uint64_t payload_bytes)
+static uint32_t frame_bytes_of(const nic_ideal_t *ideal, uint8_t opcode, uint64_t payload_bytes)
 {
     const net_config_t *const config = net_get_config(ideal->net);
     return net_frame_bytes(opcode, (uint32_t)payload_bytes, config->tagged, config->ipv6);
 }
 
-static void send_piece(pipeline_t *pipeline, const app_ideal_t *ideal, uint64_t bytes)
+static void send_piece(pipeline_t *pipeline, const nic_ideal_t *ideal, uint64_t bytes)
 {
-    const operation_t *const operation = &operations[ideal->verb];
+    const operation_t *const operation = &operations[ideal->opcode];
     const uint64_t mtu = ideal->mtu_bytes;
     if (bytes <= mtu) {
         send_frame(pipeline, frame_bytes_of(ideal, operation->only, bytes));
@@ -132,19 +134,19 @@ static void send_piece(pipeline_t *pipeline, const app_ideal_t *ideal, uint64_t 
     send_frame(pipeline, frame_bytes_of(ideal, operation->last, bytes - (frames - 1) * mtu));
 }
 
-static void send_messages(pipeline_t *pipeline, const app_ideal_t *ideal)
+static void send_messages(pipeline_t *pipeline, const nic_ideal_t *ideal)
 {
     for (uint64_t i = 0; i < ideal->messages; i++) {
         uint64_t left = ideal->message_bytes;
-        while (left > APP_PIECE_BYTES) {
-            send_piece(pipeline, ideal, APP_PIECE_BYTES);
-            left -= APP_PIECE_BYTES;
+        while (left > ideal->piece_bytes) {
+            send_piece(pipeline, ideal, ideal->piece_bytes);
+            left -= ideal->piece_bytes;
         }
         send_piece(pipeline, ideal, left);
     }
 }
 
-sim_time_t app_ideal_ps(const app_ideal_t *ideal)
+sim_time_t nic_ideal_ps(const nic_ideal_t *ideal)
 {
     const uint32_t forth_hash =
         net_flow_hash(ideal->net, ideal->requester, ideal->responder, ideal->udp_source_port);
@@ -159,14 +161,14 @@ sim_time_t app_ideal_ps(const app_ideal_t *ideal)
     pipeline_t there;
     pipeline_init(&there, &forth, 0);
     pipeline_t return_trip;
-    if (ideal->verb == APP_VERB_READ) {
-        send_frame(&there, frame_bytes_of(ideal, ROCE_RC | ROCE_READ_REQUEST, 0));
+    if (ideal->opcode == NIC_WR_RDMA_READ) {
+        send_frame(&there, frame_bytes_of(ideal, ROCE_READ_REQUEST, 0));
         pipeline_init(&return_trip, &back, there.arrived_ps);
         send_messages(&return_trip, ideal);
     } else {
         send_messages(&there, ideal);
         pipeline_init(&return_trip, &back, there.arrived_ps);
-        send_frame(&return_trip, frame_bytes_of(ideal, ROCE_RC | ROCE_ACKNOWLEDGE, 0));
+        send_frame(&return_trip, frame_bytes_of(ideal, ROCE_ACKNOWLEDGE, 0));
     }
     return return_trip.arrived_ps;
 }
