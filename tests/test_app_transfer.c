@@ -8,6 +8,7 @@
 // Does not pin: QP numbers, first PSNs, UDP source ports.
 #include <string.h>
 
+#include "apps/app_internal.h"
 #include "net/port.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
@@ -375,6 +376,45 @@ START_TEST(qps_are_bounded_by_live_transfers)
 }
 END_TEST
 
+// -- QP numbers
+
+static sim_time_t never(const void *owner, uint32_t interface, uint64_t offset)
+{
+    (void)owner;
+    (void)interface;
+    (void)offset;
+    return SIM_TIME_NEVER;
+}
+
+// Numbers end at 0xfffffe and begin again at 2.
+START_TEST(qp_numbers_come_round)
+{
+    static const app__range_ops_t nobody = {.passive_from_ps = never};
+    ck_assert_uint_eq(app__qp_number(0), 2);
+    ck_assert_uint_eq(app__qp_number(0xfffffc), 0xfffffe);
+    ck_assert_uint_eq(app__qp_number(0xfffffd), 2);
+    world_t world;
+    world_init(&world);
+    world_build(&world, "star", "hosts=3");
+    for (uint32_t i = 0; i < 3; i++) {
+        app__reserve_qps(app__endpoint_of(world.runtime, i), &nobody, &world, 0xfffffa + i);
+    }
+    app_t *const first = world_app(&world, "all-to-all", "bytes=5KB; verb=send");
+    app_t *const second = world_app(&world, "all-to-all", "bytes=5KB; start=50us; verb=read");
+    // Again the numbers of the first two, which have gone or are finished.
+    for (uint32_t i = 0; i < 3; i++) {
+        app__reserve_qps(app__endpoint_of(world.runtime, i), &nobody, &world, 0xfffffd - 8);
+    }
+    app_t *const third = world_app(&world, "all-to-all", "bytes=5KB; start=100us; verb=send");
+    world_run(&world);
+    ck_assert_int_eq(world.ended, SIM_ENDED_DONE);
+    ck_assert_double_eq(world_value(first, "transfers_completed"), 6.0);
+    ck_assert_double_eq(world_value(second, "transfers_completed"), 6.0);
+    ck_assert_double_eq(world_value(third, "transfers_completed"), 6.0);
+    world_fini(&world);
+}
+END_TEST
+
 // A peer that is never reached: the transfer fails with the standard's status, the run ends.
 START_TEST(a_dead_link_fails_the_transfer)
 {
@@ -459,6 +499,7 @@ CHECK_MAIN(CHECK_LOOP(idle_network_takes_the_closed_form, 0, (int)SIM_COUNT_OF(n
            CHECK_TEST(ends_of_different_mtu_use_the_smaller),
            CHECK_LOOP(a_lost_packet_costs_time_only, 0, 10),
            CHECK_TEST(qps_are_bounded_by_live_transfers),
+           CHECK_TEST(qp_numbers_come_round),
            CHECK_TEST(a_dead_link_fails_the_transfer),
            CHECK_TEST(an_unfinished_transfer_is_reported),
            CHECK_TEST(priority_reaches_the_wire))
