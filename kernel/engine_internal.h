@@ -71,6 +71,14 @@ typedef struct sim_sampler {
     struct sim_sampler *next; // of the same node
 } sim_sampler_t;
 
+// What the loop over a window needs to know of a unit before it touches it.
+typedef struct sim_seat {
+    sim_unit_t *unit; // NULL in the padding
+    sim_node_t *node; // its first member
+    uint32_t node_index;
+    bool alone; // the only one
+} sim_seat_t;
+
 typedef struct sim_appointment {
     uint64_t window;
     sim_unit_t *unit;
@@ -80,7 +88,7 @@ typedef struct sim_appointment {
 typedef struct sim_thread {
     sim_worker_t worker; // first
     sim_t *sim;
-    sim_unit_t **units; // bit index - first_bit -> unit; NULL in the padding
+    sim_seat_t *seats;  // by bit index - first_bit
     uint32_t first_bit; // multiple of 64
     uint32_t end_bit;
     sim_mail_t *batch; // of the unit being run, when it has one node

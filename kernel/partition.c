@@ -142,10 +142,12 @@ static void deal_units(sim_t *sim)
         }
         left -= taken;
         thread->first_bit = bit;
-        thread->units = sim_alloc_array(next - first + 1, sizeof(sim_unit_t *));
+        thread->seats = sim_alloc_array(next - first + 1, sizeof(*thread->seats));
         for (uint32_t i = first; i < next; i++) {
             sim->units[i].index = bit + (i - first);
-            thread->units[i - first] = &sim->units[i];
+            sim_node_t *const node = sim->units[i].members[0];
+            thread->seats[i - first] =
+                (sim_seat_t){&sim->units[i], node, node->index, sim->units[i].count == 1};
             for (uint32_t m = 0; m < sim->units[i].count; m++) {
                 sim->units[i].members[m]->worker = &thread->worker;
             }

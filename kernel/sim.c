@@ -59,7 +59,7 @@ void sim__thread_destroy(sim_thread_t *thread)
         sim_free(thread->parcels[i][0].items);
         sim_free(thread->parcels[i][1].items);
     }
-    sim_free(thread->units);
+    sim_free(thread->seats);
     sim_free(thread->batch);
     sim_free(thread->stage);
     sim_free(thread->histogram);

@@ -587,26 +587,29 @@ static void run_together(sim_unit_t *unit, sim_time_t end_ps)
     }
 }
 
+static void run_alone(sim_thread_t *thread, sim_node_t *node, sim_time_t end_ps)
+{
+    gather_mail(thread, node);
+    run_node(node, end_ps);
+    thread->cut |= node->mail->key != UINT64_MAX;
+    node->mail = sim__no_mail;
+    const sim_time_t next_ps = node->wake_ps < node->timer_ps ? node->wake_ps : node->timer_ps;
+    if (next_ps != SIM_TIME_NEVER) {
+        sim__appoint(thread, node->unit, next_ps);
+    }
+}
+
 static void run_unit(sim_thread_t *thread, sim_unit_t *unit, sim_time_t end_ps)
 {
+    for (uint32_t i = 0; i < unit->count; i++) {
+        gather_mail(thread, unit->members[i]);
+    }
+    run_together(unit, end_ps);
     sim_time_t next_ps = SIM_TIME_NEVER;
-    if (unit->count == 1) {
-        sim_node_t *const node = unit->members[0];
-        gather_mail(thread, node);
-        run_node(node, end_ps);
-        next_ps = node->wake_ps < node->timer_ps ? node->wake_ps : node->timer_ps;
-        thread->cut |= node->mail->key != UINT64_MAX;
-        node->mail = sim__no_mail;
-    } else {
-        for (uint32_t i = 0; i < unit->count; i++) {
-            gather_mail(thread, unit->members[i]);
-        }
-        run_together(unit, end_ps);
-        for (uint32_t i = 0; i < unit->count; i++) {
-            const sim_node_t *const node = unit->members[i];
-            next_ps = node->wake_ps < next_ps ? node->wake_ps : next_ps;
-            next_ps = node->timer_ps < next_ps ? node->timer_ps : next_ps;
-        }
+    for (uint32_t i = 0; i < unit->count; i++) {
+        const sim_node_t *const node = unit->members[i];
+        next_ps = node->wake_ps < next_ps ? node->wake_ps : next_ps;
+        next_ps = node->timer_ps < next_ps ? node->timer_ps : next_ps;
     }
     sim__appoint(thread, unit, next_ps);
 }
@@ -650,22 +653,21 @@ static uint64_t next_window(const sim_thread_t *thread)
 }
 
 // The unit that runs after the next: its node and where its mail begins.
-static inline void prefetch_node(const sim_thread_t *thread, const sim_unit_t *unit)
+static inline void prefetch_node(const sim_thread_t *thread, const sim_seat_t *seat)
 {
-    const sim_node_t *const node = unit->members[0];
     for (uint32_t line = 0; line < 5; line++) {
-        __builtin_prefetch((const char *)node + line * SIM_CACHE_LINE);
+        __builtin_prefetch((const char *)seat->node + line * SIM_CACHE_LINE);
     }
     __builtin_prefetch(
-        &thread->worker.boxes[(size_t)node->index * SIM_SLOTS + thread->worker.slot]);
+        &thread->worker.boxes[(size_t)seat->node_index * SIM_SLOTS + thread->worker.slot]);
 }
 
 // The unit that runs next: its mail, and what its node asks for where it has much.
-static inline void prefetch_work(const sim_thread_t *thread, const sim_unit_t *unit)
+static inline void prefetch_work(const sim_thread_t *thread, const sim_seat_t *seat)
 {
-    const sim_node_t *const node = unit->members[0];
+    const sim_node_t *const node = seat->node;
     const sim_mailbox_t *const box =
-        &thread->worker.boxes[(size_t)node->index * SIM_SLOTS + thread->worker.slot];
+        &thread->worker.boxes[(size_t)seat->node_index * SIM_SLOTS + thread->worker.slot];
     for (uint32_t i = 0; i < box->count; i += SIM_CACHE_LINE / sizeof(sim_mail_t)) {
         __builtin_prefetch(&box->mail[i]);
     }
@@ -705,13 +707,18 @@ void sim__run_window(sim_thread_t *thread)
             active &= active - 1;
             if (active != 0) {
                 const uint64_t after = active & (active - 1);
-                const uint32_t base = word * 64 - thread->first_bit;
-                prefetch_work(thread, thread->units[base + (uint32_t)__builtin_ctzll(active)]);
+                const sim_seat_t *const seats = &thread->seats[word * 64 - thread->first_bit];
+                prefetch_work(thread, &seats[__builtin_ctzll(active)]);
                 if (after != 0) {
-                    prefetch_node(thread, thread->units[base + (uint32_t)__builtin_ctzll(after)]);
+                    prefetch_node(thread, &seats[__builtin_ctzll(after)]);
                 }
             }
-            run_unit(thread, thread->units[bit - thread->first_bit], end_ps);
+            const sim_seat_t *const seat = &thread->seats[bit - thread->first_bit];
+            if (SIM_LIKELY(seat->alone)) {
+                run_alone(thread, seat->node, end_ps);
+            } else {
+                run_unit(thread, seat->unit, end_ps);
+            }
         }
     }
     thread->next_window = next_window(thread);
