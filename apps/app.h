@@ -73,8 +73,8 @@ typedef struct app_ops {
                                        app_t **app,
                                        sim_message_t *message);
     void (*destroy)(app_t *app);
-    // After the run (or when it was interrupted), before sim_destroy: one call per transfer, by start
-    // time. May be NULL.
+    // After the run (or when it was interrupted), before sim_destroy: one call per transfer, by
+    // start time. May be NULL.
     void (*flows)(const app_t *app, app_flow_fn fn, void *ctx);
     // Progress while running, between windows: transfers done and planned so far.
     void (*progress)(const app_t *app, uint64_t *done, uint64_t *planned);
