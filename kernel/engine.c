@@ -29,21 +29,26 @@ static void meet(sim_t *sim)
     }
 }
 
+// A count of progress that is never reached: there was no work when it was last looked at.
+#define NO_WORK UINT64_MAX
+
 // True when work is outstanding and nothing useful has happened for stall_ps up to the next window.
+// The time before that work began does not count.
 static bool is_stalled(sim_t *sim, uint64_t next_window)
 {
     uint64_t progress = 0;
     for (unsigned t = 0; t < sim->thread_count; t++) {
         progress += sim->threads[t]->worker.progress;
     }
-    const sim_time_t now_ps = (sim->window + 1) * sim->window_ps;
-    if (progress != sim->progress_seen || sim_work_outstanding(sim) == 0) {
-        sim->progress_seen = progress;
-        sim->progress_ps = now_ps;
+    const bool idle = sim_work_outstanding(sim) == 0;
+    if (progress != sim->progress_seen || idle) {
+        sim->progress_seen = idle ? NO_WORK : progress;
+        sim->progress_ps = (sim->window + 1) * sim->window_ps;
         return false;
     }
-    return sim->options.stall_ps != 0 &&
-           next_window * sim->window_ps >= sim->progress_ps + sim->options.stall_ps;
+    const sim_time_t next_ps = next_window * sim->window_ps;
+    return sim->options.stall_ps != 0 && next_ps >= sim->progress_ps &&
+           next_ps - sim->progress_ps >= sim->options.stall_ps;
 }
 
 static uint64_t earliest_window(const sim_t *sim)
@@ -189,6 +194,7 @@ sim_ended_t sim_run(sim_t *sim)
     SIM_CHECK(!sim->ran);
     sim__partition(sim);
     sim->ran = true;
+    sim->progress_seen = NO_WORK;
     sim->ended = SIM_ENDED_DONE;
     if (sim->node_count > 0 && first_window(sim) != SIM_NO_WINDOW) {
         pthread_t handles[SIM_THREADS_MAX];
