@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/explain.c - why a queue pair with unfinished work does not move, in words.
+// nic/qp_explain.c - why a queue pair with unfinished work does not move, in words.
 #include "nic/nic_internal.h"
 
 static void explain_outstanding(const nic_qp_t *qp, sim_message_t *why)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/config.c - attributes of a host's NICs, and the rules between them.
+// nic/nic_config.c - attributes of a host's NICs, and the rules between them.
 #include <stdio.h>
 #include <string.h>
 

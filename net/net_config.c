@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/config.c - the attributes of networks, links and switches.
+// net/net_config.c - the attributes of networks, links and switches.
 #include "net/switch.h"
 
 // clang-format off
