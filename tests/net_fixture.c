@@ -415,7 +415,7 @@ net_node_t *fixture_star(fixture_t *fixture,
 {
     net_node_t *const sw = fixture_switch(fixture, "switch", config);
     for (unsigned i = 0; i <= senders; i++) {
-        char name[16];
+        char name[32];
         (void)snprintf(name, sizeof(name), "h%u", i);
         net_link_add(fixture->net, &fixture_host(fixture, name)->node, sw, link);
     }

@@ -41,7 +41,7 @@ static void chain_create(chain_t *chain)
     fixture_create(&chain->fixture, NULL);
     net_node_t *previous = &fixture_host(&chain->fixture, "a")->node;
     for (uint32_t h = 0; h < chain->hops; h++) {
-        char name[8];
+        char name[32];
         (void)snprintf(name, sizeof(name), "s%u", h);
         net_node_t *const next = h + 1 < chain->hops
                                      ? fixture_switch(&chain->fixture, name, &config)

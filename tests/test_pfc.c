@@ -255,18 +255,18 @@ END_TEST
 START_TEST(guarantee_is_given_where_it_holds)
 {
     static const struct {
-        bool guaranteed;
         uint64_t headroom_bytes;
         uint64_t quanta;
         sim_ratio_t loss_rate;
         bool changes;
+        bool guaranteed;
     } cases[] = {
-        {true, SIM_AUTO, 65535, {0, 1}, false},
-        {true, SIM_AUTO, 200, {0, 1}, false},
-        {false, SIM_AUTO, 100, {0, 1}, false},
-        {false, 2000000, 65535, {0, 1}, false},
-        {false, SIM_AUTO, 65535, {1, 1000}, false},
-        {false, SIM_AUTO, 65535, {0, 1}, true},
+        {SIM_AUTO, 65535, {0, 1}, false, true},
+        {SIM_AUTO, 200, {0, 1}, false, true},
+        {SIM_AUTO, 100, {0, 1}, false, false},
+        {2000000, 65535, {0, 1}, false, false},
+        {SIM_AUTO, 65535, {1, 1000}, false, false},
+        {SIM_AUTO, 65535, {0, 1}, true, false},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(cases); i++) {
         net_switch_config_t config = fixture_switch_config();
@@ -502,7 +502,7 @@ START_TEST(congestion_spreads_upstream)
     net_node_t *const s0 = fixture_switch(&fixture, "s0", &config);
     net_node_t *const s1 = fixture_switch(&fixture, "s1", &config);
     for (int i = 0; i < 4; i++) {
-        char name[8];
+        char name[32];
         (void)snprintf(name, sizeof(name), "h%d", i);
         fixture_link(&fixture,
                      &fixture_host(&fixture, name)->node,
@@ -554,7 +554,7 @@ static uint64_t run_fabric(unsigned threads, uint64_t seed)
     }
     uint64_t pauses = 0;
     for (int l = 0; l < LEAVES; l++) {
-        char name[16];
+        char name[32];
         (void)snprintf(name, sizeof(name), "leaf%d", l);
         net_node_t *const leaf = fixture_switch(&fixture, name, &config);
         for (int h = 0; h < HOSTS; h++) {

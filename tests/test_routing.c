@@ -29,7 +29,7 @@ typedef struct tree {
 static void add_hosts(tree_t *tree, net_node_t *leaf, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        char name[16];
+        char name[32];
         (void)snprintf(name, sizeof(name), "h%zu", tree->fixture.host_count);
         fixture_link(&tree->fixture,
                      &fixture_host(&tree->fixture, name)->node,
@@ -44,7 +44,7 @@ static net_node_t *add_switch(tree_t *tree,
                               char kind,
                               uint32_t number)
 {
-    char name[16];
+    char name[32];
     (void)snprintf(name, sizeof(name), "%c%u", kind, number);
     return fixture_switch(&tree->fixture, name, config);
 }
@@ -374,7 +374,7 @@ START_TEST(dead_uplink_is_avoided_at_once)
     ck_assert_uint_eq(tree.fixture.hosts[1]->received + lost, sent);
     // 10000 packets in that millisecond; a third of the quarter goes to each.
     ck_assert_uint_eq(watch.after_down[dead->index], 0);
-    const double expected = (double)(CONVERGENCE_PS / PERIOD_PS) / 3;
+    const double expected = (double)CONVERGENCE_PS / (double)PERIOD_PS / 3;
     for (uint32_t s = 0; s < 4; s++) {
         const uint32_t port = fixture_port(tree.leaves[0], tree.spines[s])->index;
         if (s != 1) {
@@ -384,7 +384,7 @@ START_TEST(dead_uplink_is_avoided_at_once)
     }
     // Used until it went down, and again from when the routes know that it is up.
     const sim_time_t used_ps = DOWN_PS + 8000 * SIM_PS_PER_US - UP_PS - CONVERGENCE_PS;
-    const double share = (double)(used_ps / PERIOD_PS) / 4;
+    const double share = (double)used_ps / (double)PERIOD_PS / 4;
     ck_assert_double_le(fabs((double)dead->classes[0].tx_packets - share), 5 * sqrt(share));
     fixture_destroy(&tree.fixture);
 }
@@ -400,7 +400,7 @@ START_TEST(far_link_is_avoided_after_convergence)
     const net_port_t *const dead = fixture_port(tree.spines[1], tree.leaves[1]);
     const uint64_t sent = 8000 * SIM_PS_PER_US / PERIOD_PS;
     const uint64_t lost = dead->drops[NET_DROP_LINK_DOWN];
-    const double expected = (double)(CONVERGENCE_PS / PERIOD_PS) / 4;
+    const double expected = (double)CONVERGENCE_PS / (double)PERIOD_PS / 4;
     ck_assert_double_le(fabs((double)lost - expected), 5 * sqrt(expected) + 20);
     ck_assert_uint_eq(tree.fixture.hosts[1]->received + lost, sent);
     ck_assert_uint_gt(watch.after_down[fixture_port(tree.leaves[0], tree.spines[1])->index], 2000);
