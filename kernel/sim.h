@@ -51,9 +51,9 @@ typedef struct sim_node_ops {
     // and arm; may not touch another node.
     void (*run)(sim_node_t *node);
 
-    // Prefetches what run will need, where much will happen: called while another node runs, a
-    // little ahead. Must not read far nor change anything. May be NULL.
-    void (*warm)(const sim_node_t *node);
+    // Prefetches what run will need for so many arrivals: called while another node runs, a little
+    // ahead. Must not read far nor change anything. May be NULL.
+    void (*warm)(const sim_node_t *node, uint32_t arrivals);
 
     // Adds the final counters of the node to the digest. Called once, after the run. May be NULL.
     void (*digest)(const sim_node_t *node, sim_digest_t *digest);

@@ -672,7 +672,7 @@ static inline void prefetch_work(const sim_thread_t *thread, const sim_seat_t *s
         __builtin_prefetch(&box->mail[i]);
     }
     if (node->ops->warm != NULL && box->count > 2) {
-        node->ops->warm(node);
+        node->ops->warm(node, box->count);
     }
 }
 

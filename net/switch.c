@@ -395,9 +395,12 @@ static inline void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *
 
 // Since its last window other nodes have used the cache. Where most ports will be busy in the next
 // one, their lines are fetched all at once, before the switch runs...
-static void warm(const sim_node_t *node)
+static void warm(const sim_node_t *node, uint32_t arrivals)
 {
     const net_switch_t *const sw = (const net_switch_t *)(const void *)node;
+    if (arrivals < sw->node.port_count) {
+        return;
+    }
     const uint32_t class = sw->warm_class;
     for (uint32_t p = 0; p < sw->node.port_count; p++) {
         __builtin_prefetch(&sw->node.ports[p]);

@@ -67,8 +67,9 @@ static void host_run(sim_node_t *node)
 }
 
 // Prefetches the NICs and their ports.
-static void host_warm(const sim_node_t *node)
+static void host_warm(const sim_node_t *node, uint32_t arrivals)
 {
+    (void)arrivals;
     const nic_host_t *const host = (const nic_host_t *)(const void *)node;
     for (uint32_t i = 0; i < host->node.port_count && i < 4; i++) {
         const net_port_t *const port = &host->node.ports[i];
