@@ -15,6 +15,7 @@
 #define PREFIX "traffic.flows"
 #define FIELDS_MAX 5
 #define FIELD_BYTES_MAX 255
+#define START_PS_MAX (10000 * SIM_PS_PER_S) // as of the other applications
 
 typedef struct flows_config {
     char *file;
@@ -147,8 +148,8 @@ static sim_err_t take_values(reader_t *reader,
                     fields[2]);
     }
     error = sim_parse_time(fields[3], &request->start_ps, &reason);
-    if (error == SIM_OK && request->start_ps == SIM_TIME_NEVER) {
-        error = sim_fail(&reason, SIM_ERR_INVALID, "never: expected a time");
+    if (error == SIM_OK && request->start_ps > START_PS_MAX) {
+        error = sim_fail(&reason, SIM_ERR_RANGE, "%s: expected 0s to 10000s", fields[3]);
     }
     if (error != SIM_OK) {
         return fail(reader, error, message, "start: %s", reason.text);

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "cli/format.h"
+
 #define LINES_MAX 20u
 
 size_t cli_find_cycle(size_t count, cli_next_fn next, const void *ctx, size_t *cycle)
@@ -175,9 +177,13 @@ static void report_ports(const cli_world_t *world, FILE *out)
 
 void cli_explain(const cli_world_t *world, FILE *out)
 {
+    const sim_time_t stall_ps = sim_options(world->sim)->stall_ps;
+    cli_text_t stall;
     fprintf(out,
-            "stalled: %" PRIu64 " pieces of work are left and nothing moves\n",
-            sim_work_outstanding(world->sim));
+            "stalled: %" PRIu64 " pieces of work are left and nothing moves%s%s\n",
+            sim_work_outstanding(world->sim),
+            stall_ps > 0 ? "; stall-after is " : "",
+            stall_ps > 0 ? cli_format_time(&stall, stall_ps) : "");
     report_qps(world, out);
     report_ports(world, out);
 }
