@@ -15,6 +15,8 @@ foreach(header IN LISTS library_headers)
     endif()
 endforeach()
 
+# Relative, so that `cmake --install --prefix` and DESTDIR need no other file.
+file(RELATIVE_PATH prefix_from_pkgconfig "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
 configure_file(cmake/rocesim.pc.in rocesim.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/rocesim.pc"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -15,10 +15,9 @@ fi
 root=$PWD
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-DESTDIR=$scratch/root cmake --install "$BUILD_DIRECTORY" --prefix /usr >/dev/null
+cmake --install "$BUILD_DIRECTORY" --prefix "$scratch/root" >/dev/null
 PKG_CONFIG_PATH=$(dirname "$(find "$scratch/root" -name rocesim.pc)")
-export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR=""
-sed -i "s|=/usr|=$scratch/root/usr|" "$PKG_CONFIG_PATH/rocesim.pc"
+export PKG_CONFIG_PATH
 
 cd "$scratch"
 compiled=0
@@ -29,5 +28,5 @@ for source in "$root"/examples/*.c; do
     ./example >/dev/null
     compiled=$((compiled + 1))
 done
-"$scratch/root/usr/bin/rocesim" --version
+"$scratch/root/bin/rocesim" --version
 echo "$compiled examples compiled and run"
