@@ -57,14 +57,12 @@ target_compile_options(rocesim_flags INTERFACE
 
 # -- link-time optimisation
 #
-# Used where it pays and nowhere else: the library carries both kinds of code (gcc's fat objects),
-# the program and the benches are linked with it, tests and strangers link the plain code.
+# Off: the hot paths are inline functions of headers already. Measured with gcc 12 on the k=8
+# permutation: 509 instead of 515 instructions per packet-hop, no difference in time, and a build
+# that takes twice as long. The library carries both kinds of code (gcc's fat objects), so that
+# whoever links it need not know.
 
-set(lto_default OFF)
-if(CMAKE_BUILD_TYPE STREQUAL "Release" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
-    set(lto_default ON)
-endif()
-option(ROCESIM_LTO "Link-time optimisation of the program and the benches (gcc)" ${lto_default})
+option(ROCESIM_LTO "Link-time optimisation of the program and the benches (gcc)" OFF)
 
 if(ROCESIM_LTO AND NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
     message(FATAL_ERROR "ROCESIM_LTO needs gcc, whose objects can carry both kinds of code")
