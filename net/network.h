@@ -141,8 +141,8 @@ bool net_path_of(const net_t *net,
 
 // Exact time from the first bit of the first frame leaving `from` until the last bit of the last
 // frame is received, for frames sent back to back over an idle path, store and forward.
-// full_count frames of full_frame_bytes, then one of last_frame_bytes (0: none). Where a rate of the
-// path is not whole ps per byte, each hop may add or take 1 ps.
+// full_count frames of full_frame_bytes, then one of last_frame_bytes (0: none). Where a rate of
+// the path is not whole ps per byte, each hop may add or take 1 ps.
 sim_time_t net_path_time_ps(const net_path_t *path,
                             uint64_t full_count,
                             uint32_t full_frame_bytes,

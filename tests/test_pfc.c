@@ -450,8 +450,8 @@ START_TEST(switch_obeys_at_the_next_frame)
 }
 END_TEST
 
-// While the egress stays blocked, the switch repeats its pause at half the time it lasts: the sender
-// is stopped without a break, however short the quanta.
+// While the egress stays blocked, the switch repeats its pause at half the time it lasts: the
+// sender is stopped without a break, however short the quanta.
 START_TEST(refresh_keeps_a_peer_stopped)
 {
     const uint64_t quanta = (uint64_t[]){200, 1000, 20000}[_i];

@@ -255,8 +255,8 @@ static uint32_t count_cells(uint64_t ecmp_seed, uint64_t seed, uint32_t k, uint6
     return used;
 }
 
-// With a seed of its own in every switch all k^2 paths carry alike; with one seed in all, the second
-// tier repeats the first one's choice.
+// With a seed of its own in every switch all k^2 paths carry alike; with one seed in all, the
+// second tier repeats the first one's choice.
 START_TEST(tiers_choose_independently)
 {
     static const uint32_t ks[] = {4, 6, 8, 12};
@@ -390,8 +390,8 @@ START_TEST(dead_uplink_is_avoided_at_once)
 }
 END_TEST
 
-// A leaf two hops away goes on until the routes change: a quarter of the flows of that time is lost,
-// at the spine's dead port, and nothing after it.
+// A leaf two hops away goes on until the routes change: a quarter of the flows of that time is
+// lost, at the spine's dead port, and nothing after it.
 START_TEST(far_link_is_avoided_after_convergence)
 {
     tree_t tree = {.leaf_count = 0};

@@ -334,8 +334,8 @@ static void run_ties(fixture_t *fixture, uint64_t tie_seed, uint32_t senders, ui
     fixture_run(fixture);
 }
 
-// A full queue drains one frame per frame time, in which one of each sender arrives: who comes first
-// gets the place. Over N places a fair lottery gives each N / n, binomially.
+// A full queue drains one frame per frame time, in which one of each sender arrives: who comes
+// first gets the place. Over N places a fair lottery gives each N / n, binomially.
 START_TEST(ties_are_a_fair_lottery)
 {
     static const struct {
