@@ -73,6 +73,9 @@ struct net_node {
     net_node_built_fn built;
 };
 
+// Registers a node, whose memory its kind's destroy operation frees. A kind of a program's own is
+// NET_NODE_HOST, whatever it does: its ports have addresses, and routes lead to it. Routes lead
+// through nodes of net_switch_create alone.
 void net_node_init(net_t *net,
                    net_node_t *node,
                    net_node_kind_t kind,

@@ -2,9 +2,11 @@
 // nic/host.c - the host as a node: what it does with an event, its life, how it is found.
 #include "nic/nic_internal.h"
 
+static void host_built(net_node_t *node);
+
 static nic_host_t *host_of(const net_node_t *node)
 {
-    SIM_CHECK(node->kind == NET_NODE_HOST);
+    SIM_CHECKF(node->built == host_built, "%s is no host with NICs", node->sim.name);
     return (nic_host_t *)(void *)(uintptr_t)node;
 }
 
