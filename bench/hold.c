@@ -3,7 +3,7 @@
 //
 //     hold [--nodes 208] [--messages 24] [--threads 1] [--events 20000000]
 //
-// The classic yardstick of event sets (Vaucher and Duval 1975; Jones 1986): a constant population of
+// The classic yardstick of event sets (Vaucher and Duval 1975; Jones 1986): a constant number of
 // messages, each arrival sends one on to a random neighbour after a random delay. Nothing of a
 // network is simulated, so the figure bounds what any model on the engine can reach.
 #include <stdio.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench/permutation.c - packet-hops per second: a permutation of RC WRITEs over a fat-tree.
 //
-//     permutation [--k 8] [--bytes 8MB] [--threads 1] [--qps 1] [--mtu 4096] [--cc none] [--repeat 1]
+//     permutation [--k 8] [--bytes 8MB] [--threads 1] [--qps 1] [--mtu 4096] [--cc none]
+//                 [--repeat 1]
 //
 // Every host sends to the host half the network away. A packet-hop is one packet over one link,
 // ACKs included. Prints one line of JSON per run; wall time covers sim_run only.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/custom_congestion_control.c - a congestion control of one's own, next to the built-in ones.
+// examples/custom_congestion_control.c - a congestion control of one's own.
 //
-// Shows a nic_cc_ops_t outside the library: "aimd" halves a queue pair's rate when a CNP arrives and
+// Shows a nic_cc_ops_t outside the library: "aimd" halves a queue pair's rate when a CNP comes and
 // adds to it step by step while none does. Two hosts send to a third one through a switch, once per
 // algorithm: who keeps the queue short, and what does it cost?
 #include <stdio.h>

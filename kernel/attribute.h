@@ -3,7 +3,7 @@
 //
 // A module describes the fields of its config struct in a table: path, type, range, default, one
 // line of help. Scenario files, --set PATH=VALUE, `rocesim params` and the reference page in docs/
-// are all made from these tables, and defaults exist nowhere else: sim_attrs_default fills a struct.
+// are all made from these tables. Defaults exist nowhere else: sim_attrs_default fills a struct.
 #ifndef KERNEL_ATTRIBUTE_H
 #define KERNEL_ATTRIBUTE_H
 

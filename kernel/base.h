@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/base.h - the words every file of rocesim uses: time, errors, checks, memory.
 //
-// Time is picoseconds in a uint64_t (213 days). Rates are bit/s, sizes are bytes, counts are packets;
+// Time is picoseconds in a uint64_t (213 days). Rates are bit/s, sizes bytes, counts packets;
 // other units exist only where text is parsed or printed.
 //
 // Three kinds of trouble (docs: ARCHITECTURE.md):

@@ -6,9 +6,9 @@
 //
 //     (time, class, order)   class: 0 arrivals, 1 wakes, 2 timers
 //
-// where order is a random order of the ports for arrivals and wakes, drawn anew for each instant by
-// a hash of (tie seed, node, time, port) so that no port is favoured, and the node's own arming sequence for timers. Neither the
-// partition into windows and threads nor the order of nodes can therefore show in a result.
+// where order is the port for arrivals and wakes, drawn by a hash of (tie seed, node, time, port) so
+// that no port is favoured, and the node's own arming sequence for timers. Neither the partition
+// into windows and threads nor the order of nodes can therefore show in a result.
 //
 // The engine runs node by node inside time windows no wider than the smallest delay between nodes
 // run apart (conservative synchronisation: Chandy and Misra 1979, Nicol 1993). Nodes joined by

@@ -25,16 +25,16 @@ typedef struct net_frame {
     uint16_t vlan_id;
 
     bool is_pfc;
-    uint8_t pfc_classes;      // bit per priority
-    uint16_t pfc_quanta[8];   // 0: resume
+    uint8_t pfc_classes;    // bit per priority
+    uint16_t pfc_quanta[8]; // 0: resume
 
     bool ipv6;
     uint8_t dscp;
     uint8_t ecn;
-    uint8_t ttl;              // hop limit
-    uint16_t ip_id;           // IPv4; DF is always set
-    uint32_t flow_label;      // IPv6
-    uint8_t source_ip[16];    // IPv4: the first four bytes
+    uint8_t ttl;           // hop limit
+    uint16_t ip_id;        // IPv4; DF is always set
+    uint32_t flow_label;   // IPv6
+    uint8_t source_ip[16]; // IPv4: the first four bytes
     uint8_t destination_ip[16];
     uint16_t udp_source_port; // destination is always 4791 and the UDP checksum 0
                               // (IPv4) or computed (IPv6)
@@ -42,7 +42,7 @@ typedef struct net_frame {
     // BTH
     uint8_t opcode;
     bool solicited;
-    bool migration; // MigReq
+    bool migration;    // MigReq
     uint8_t pad_bytes; // 0..3, set by the builder from payload_bytes
     uint16_t pkey;
     bool fecn;
@@ -89,7 +89,7 @@ enum {
     NET_EXT_IETH = 1 << 4,
     NET_EXT_ATOMIC = 1 << 5,
     NET_EXT_ATOMIC_ACK = 1 << 6,
-    NET_EXT_CNP = 1 << 7, // 16 reserved bytes
+    NET_EXT_CNP = 1 << 7,     // 16 reserved bytes
     NET_EXT_KNOWN = 1 << 8,   // set for every opcode of RoCEv2 RC, UC, UD and the CNP
     NET_EXT_PAYLOAD = 1 << 9, // may carry payload
 };

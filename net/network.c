@@ -542,7 +542,7 @@ void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_fr
     frame->opcode = packet->opcode;
     frame->solicited = packet->solicited;
     frame->migration = packet->opcode != ROCE_CNP; // QPs start migrated (IBA 17.2.8.1)
-    frame->pkey = 0xffff;    // the default partition, full member
+    frame->pkey = 0xffff;                          // the default partition, full member
     frame->becn = packet->becn;
     frame->destination_qp = packet->destination_qp;
     frame->ack_request = packet->ack_request;

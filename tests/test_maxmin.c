@@ -3,8 +3,8 @@
 //
 // Goal: where theory says that flows get max-min fair shares they do; where PFC is known not to be
 // fair (shares by port, head-of-line blocking) it is unfair by the amount theory says.
-// Method: each flow is one WRITE of 2 GB from a host of its own, so it always has something to send.
-// Its rate is the payload its NIC sent within a window long after the start, against the closed form:
+// Method: each flow is one WRITE of 2 GB from a host of its own, so it always has more to send.
+// Its rate is the payload its NIC sent in a window long after the start, against the closed form:
 // a link of C bit/s carries C x MTU / (MTU + 58 bytes of headers + 24 of preamble, FCS and gap) of
 // payload. Nothing is lost or sent again (checked), so what was sent is what is used.
 // Does not pin: how fast DCQCN converges (test_cc_dcqcn_fluid), and queues.
@@ -391,8 +391,8 @@ START_TEST(pfc_shares_by_port)
 }
 END_TEST
 
-// Flow 0 shares a trunk with flow 1, the victim, and a busy receiver with three others: a quarter of
-// it. The victim's own receiver is idle.
+// Flow 0 shares a trunk with flow 1, the victim, and a busy receiver with three others: a quarter
+// of it. The victim's own receiver is idle.
 static void add_victim(world_t *world)
 {
     net_node_t *const left = add_switch(world, "left");
