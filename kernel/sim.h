@@ -6,7 +6,7 @@
 //
 //     (time, class, order)   class: 0 arrivals, 1 wakes, 2 timers
 //
-// where order is the port for arrivals and wakes, drawn by a hash of (tie seed, node, time, port) so
+// where order is the port for arrivals and wakes, by a hash of (tie seed, node, time, port) so
 // that no port is favoured, and the node's own arming sequence for timers. Neither the partition
 // into windows and threads nor the order of nodes can therefore show in a result.
 //
