@@ -137,6 +137,7 @@ sim_err_t app__interface_find(const app_context_t *context,
     if (error != SIM_OK) {
         return error;
     }
+    SIM_CHECK(hosts.interfaces != NULL && hosts.count > 0);
     if (app__host(context->net, hosts.interfaces[0]) !=
         app__host(context->net, hosts.interfaces[hosts.count - 1])) {
         error = sim_fail(message,

@@ -81,6 +81,10 @@ int main(int argc, char **argv)
     const uint64_t messages = option(argc, argv, "--messages", 24);
     const uint64_t threads = option(argc, argv, "--threads", 1);
     const uint64_t events = option(argc, argv, "--events", 20000000);
+    if (count < 2) {
+        (void)fprintf(stderr, "hold: --nodes: expected at least 2\n");
+        return 2;
+    }
     sim_t *const sim = sim_create(
         &(sim_options_t){.seed = 1, .threads = (unsigned)threads, .until_ps = SIM_TIME_NEVER});
     hop_node_t **const nodes = sim_alloc_array(count, sizeof(*nodes));

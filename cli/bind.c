@@ -334,6 +334,7 @@ sim_err_t cli_bind(const cli_tree_t *map,
 
 cli_place_t cli_locate(const cli_tree_t *map, const char *prefix, const char *text)
 {
+    SIM_CHECK(text != NULL);
     const char *const rest = below(text, prefix);
     const char *p = rest != NULL ? rest : text;
     const cli_tree_t *tree = map;

@@ -151,7 +151,9 @@ static void take_ports(cli_results_t *results, const cli_world_t *world)
             ports[count++] = &node->ports[p];
         }
     }
-    qsort(ports, count, sizeof(*ports), compare_heat);
+    if (count > 0) {
+        qsort(ports, count, sizeof(*ports), compare_heat);
+    }
     results->hottest = ports;
     const uint64_t wanted = world->scenario->outputs.hottest_ports;
     results->hottest_count = count < wanted ? count : (size_t)wanted;

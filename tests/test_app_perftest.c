@@ -140,13 +140,13 @@ START_TEST(ping_pong_takes_the_closed_form)
                                          message_bytes(latency->extra_first, latency->bytes));
     const sim_time_t behind_ack_ps = ACK * BYTE_PS;
     const double usual_us = (double)(way_ps + behind_ack_ps) / 1e6;
-    assert_near(world_value(app, "t_min"), (double)(way_ps + behind_ack_ps / 2) / 1e6);
+    assert_near(world_value(app, "t_min"), ((double)way_ps + (double)behind_ack_ps / 2) / 1e6);
     assert_near(world_value(app, "t_typical"), usual_us);
     assert_near(world_value(app, "t_max"), usual_us);
     assert_near(world_value(app, "t_p99"), usual_us);
     const double count = world_value(app, "iterations");
     // One of them is shorter by half an acknowledgement's time.
-    const double short_us = (double)(behind_ack_ps / 2) / 1e6;
+    const double short_us = (double)behind_ack_ps / 2e6;
     assert_near(world_value(app, "t_avg"), usual_us - short_us / count);
     ck_assert_double_eq_tol(world_value(app, "t_stdev"),
                             short_us * sqrt((count - 1) / (count * count)),
