@@ -19,7 +19,7 @@ static const sim_attr_t run_attrs[] = {
     RUN("until", SIM_ATTR_TIME, until_ps, "never", NULL, NULL,
         "simulated time at which the run ends, if it has not before"),
     RUN("stall-after", SIM_ATTR_TIME, stall_ps, "1s", NULL, NULL,
-        "simulated time without any progress that counts as a stall; 0s: never"),
+        "time of events without any progress that counts as a stall; 0s: never"),
     RUN("threads", SIM_ATTR_COUNT, threads, "1", "1", "64",
         "threads that run the simulation; results do not depend on it"),
     RUN("folder", SIM_ATTR_STRING, folder, "", NULL, NULL,

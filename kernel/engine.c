@@ -29,26 +29,23 @@ static void meet(sim_t *sim)
     }
 }
 
-// A count of progress that is never reached: there was no work when it was last looked at.
-#define NO_WORK UINT64_MAX
-
-// True when work is outstanding and nothing useful has happened for stall_ps up to the next window.
-// The time before that work began does not count.
+// Work is outstanding and, for stall_ps of busy time, nothing useful has come of it. A long wait for
+// a timer or for what is on its way over a long link counts little: it is no sign of a stall.
+#define WAIT_COUNTED_PS SIM_PS_PER_MS
 static bool is_stalled(sim_t *sim, uint64_t next_window)
 {
     uint64_t progress = 0;
     for (unsigned t = 0; t < sim->thread_count; t++) {
         progress += sim->threads[t]->worker.progress;
     }
-    const bool idle = sim_work_outstanding(sim) == 0;
-    if (progress != sim->progress_seen || idle) {
-        sim->progress_seen = idle ? NO_WORK : progress;
-        sim->progress_ps = (sim->window + 1) * sim->window_ps;
+    if (progress != sim->progress_seen || sim_work_outstanding(sim) == 0) {
+        sim->progress_seen = progress;
+        sim->fruitless_ps = 0;
         return false;
     }
-    const sim_time_t next_ps = next_window * sim->window_ps;
-    return sim->options.stall_ps != 0 && next_ps >= sim->progress_ps &&
-           next_ps - sim->progress_ps >= sim->options.stall_ps;
+    const sim_time_t passed_ps = (next_window - sim->window) * sim->window_ps;
+    sim->fruitless_ps += passed_ps < WAIT_COUNTED_PS ? passed_ps : WAIT_COUNTED_PS;
+    return sim->options.stall_ps != 0 && sim->fruitless_ps >= sim->options.stall_ps;
 }
 
 static uint64_t earliest_window(const sim_t *sim)
@@ -194,7 +191,6 @@ sim_ended_t sim_run(sim_t *sim)
     SIM_CHECK(!sim->ran);
     sim__partition(sim);
     sim->ran = true;
-    sim->progress_seen = NO_WORK;
     sim->ended = SIM_ENDED_DONE;
     if (sim->node_count > 0 && first_window(sim) != SIM_NO_WINDOW) {
         pthread_t handles[SIM_THREADS_MAX];

@@ -88,8 +88,9 @@ typedef struct sim_appointment {
 typedef struct sim_thread {
     sim_worker_t worker; // first
     sim_t *sim;
-    sim_seat_t *seats;  // by bit index - first_bit
-    uint32_t first_bit; // multiple of 64
+    sim_seat_t *seats;         // by bit index - first_bit
+    const sim_seat_t **agenda; // of the window being run; room for all seats
+    uint32_t first_bit;        // multiple of 64
     uint32_t end_bit;
     sim_mail_t *batch; // of the unit being run, when it has one node
     size_t batch_capacity;
@@ -145,7 +146,7 @@ struct sim {
     uint64_t decided_window; // SIM_NO_WINDOW: the run ends
     sim_ended_t ended;
     uint64_t progress_seen;
-    sim_time_t progress_ps;
+    sim_time_t fruitless_ps; // busy time since then
 
     atomic_uint barrier_count;
     atomic_uint barrier_phase;

@@ -143,6 +143,7 @@ static void deal_units(sim_t *sim)
         left -= taken;
         thread->first_bit = bit;
         thread->seats = sim_alloc_array(next - first + 1, sizeof(*thread->seats));
+        thread->agenda = sim_alloc_array(next - first + 1, sizeof(*thread->agenda));
         for (uint32_t i = first; i < next; i++) {
             sim->units[i].index = bit + (i - first);
             sim_node_t *const node = sim->units[i].members[0];

@@ -60,6 +60,7 @@ void sim__thread_destroy(sim_thread_t *thread)
         sim_free(thread->parcels[i][1].items);
     }
     sim_free(thread->seats);
+    sim_free(thread->agenda);
     sim_free(thread->batch);
     sim_free(thread->stage);
     sim_free(thread->histogram);

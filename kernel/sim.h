@@ -33,7 +33,9 @@ typedef struct sim_options {
     uint64_t tie_seed;   // permutes the order of ports that tie at one instant
     unsigned threads;    // 1..SIM_THREADS_MAX; never changes a result
     sim_time_t until_ps; // the run ends before the first event at or after this; NEVER allowed
-    sim_time_t stall_ps; // no progress for this long with work outstanding is a stall; 0: off
+    sim_time_t
+        stall_ps; // events for this long without progress, with work outstanding, are a stall;
+                  // 1 ms at most counts of any time without events; 0: off
 } sim_options_t;
 
 typedef enum sim_ended {

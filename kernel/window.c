@@ -652,28 +652,64 @@ static uint64_t next_window(const sim_thread_t *thread)
     return next;
 }
 
-// The unit that runs after the next: its node and where its mail begins.
-static inline void prefetch_node(const sim_thread_t *thread, const sim_seat_t *seat)
+// What a unit will need is fetched in three steps, while the units before it run: where its mail is,
+// the mail, the messages. Each step reads what the one before has brought.
+#define AHEAD 3u
+#define MESSAGES_AHEAD 24u
+
+static inline const sim_mailbox_t *box_of(const sim_thread_t *thread, const sim_seat_t *seat)
 {
-    for (uint32_t line = 0; line < 5; line++) {
-        __builtin_prefetch((const char *)seat->node + line * SIM_CACHE_LINE);
-    }
-    __builtin_prefetch(
-        &thread->worker.boxes[(size_t)seat->node_index * SIM_SLOTS + thread->worker.slot]);
+    return &thread->worker.boxes[(size_t)seat->node_index * SIM_SLOTS + thread->worker.slot];
 }
 
-// The unit that runs next: its mail, and what its node asks for where it has much.
-static inline void prefetch_work(const sim_thread_t *thread, const sim_seat_t *seat)
+static inline void prefetch_node(const sim_thread_t *thread, const sim_seat_t *seat)
 {
-    const sim_node_t *const node = seat->node;
-    const sim_mailbox_t *const box =
-        &thread->worker.boxes[(size_t)seat->node_index * SIM_SLOTS + thread->worker.slot];
+    __builtin_prefetch(box_of(thread, seat));
+    for (uint32_t line = 0; line < 7; line++) {
+        __builtin_prefetch((const char *)seat->node + line * SIM_CACHE_LINE);
+    }
+}
+
+static inline void prefetch_mail(const sim_thread_t *thread, const sim_seat_t *seat)
+{
+    const sim_mailbox_t *const box = box_of(thread, seat);
     for (uint32_t i = 0; i < box->count; i += SIM_CACHE_LINE / sizeof(sim_mail_t)) {
         __builtin_prefetch(&box->mail[i]);
     }
-    if (node->ops->warm != NULL && box->count > 2) {
-        node->ops->warm(node, box->count);
+}
+
+static inline void prefetch_messages(const sim_thread_t *thread, const sim_seat_t *seat)
+{
+    const sim_mailbox_t *const box = box_of(thread, seat);
+    const uint32_t count = box->count < MESSAGES_AHEAD ? box->count : MESSAGES_AHEAD;
+    for (uint32_t i = 0; i < count; i++) {
+        __builtin_prefetch(box->mail[i].message);
     }
+    if (seat->node->ops->warm != NULL) {
+        seat->node->ops->warm(seat->node, box->count);
+    }
+}
+
+// The units that have something to do in this window, in order of their bits.
+static size_t list_active(sim_thread_t *thread)
+{
+    const sim_t *const sim = thread->sim;
+    const uint32_t slot = thread->worker.slot;
+    size_t count = 0;
+    for (uint32_t word = thread->first_bit / 64; word * 64 < thread->end_bit; word++) {
+        uint64_t active = 0;
+        for (unsigned t = 0; t < sim->thread_count; t++) {
+            uint64_t *const source = &sim->threads[t]->worker.active[slot][word];
+            active |= *source;
+            *source = 0;
+        }
+        const sim_seat_t *const seats = &thread->seats[word * 64 - thread->first_bit];
+        while (active != 0) {
+            thread->agenda[count++] = &seats[__builtin_ctzll(active)];
+            active &= active - 1;
+        }
+    }
+    return count;
 }
 
 void sim__run_window(sim_thread_t *thread)
@@ -695,30 +731,25 @@ void sim__run_window(sim_thread_t *thread)
         mark_active(thread, worker->slot, appointment.unit);
     }
     worker->slot_used[worker->slot] = false;
-    for (uint32_t word = thread->first_bit / 64; word * 64 < thread->end_bit; word++) {
-        uint64_t active = 0;
-        for (unsigned t = 0; t < sim->thread_count; t++) {
-            uint64_t *const source = &sim->threads[t]->worker.active[worker->slot][word];
-            active |= *source;
-            *source = 0;
+    const size_t count = list_active(thread);
+    const sim_seat_t *const *const agenda = thread->agenda;
+    for (size_t i = 0; i < AHEAD && i < count; i++) {
+        prefetch_node(thread, agenda[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) {
+            prefetch_node(thread, agenda[i + AHEAD]);
         }
-        while (active != 0) {
-            const uint32_t bit = word * 64 + (uint32_t)__builtin_ctzll(active);
-            active &= active - 1;
-            if (active != 0) {
-                const uint64_t after = active & (active - 1);
-                const sim_seat_t *const seats = &thread->seats[word * 64 - thread->first_bit];
-                prefetch_work(thread, &seats[__builtin_ctzll(active)]);
-                if (after != 0) {
-                    prefetch_node(thread, &seats[__builtin_ctzll(after)]);
-                }
-            }
-            const sim_seat_t *const seat = &thread->seats[bit - thread->first_bit];
-            if (SIM_LIKELY(seat->alone)) {
-                run_alone(thread, seat->node, end_ps);
-            } else {
-                run_unit(thread, seat->unit, end_ps);
-            }
+        if (i + 2 < count) {
+            prefetch_mail(thread, agenda[i + 2]);
+        }
+        if (i + 1 < count) {
+            prefetch_messages(thread, agenda[i + 1]);
+        }
+        if (SIM_LIKELY(agenda[i]->alone)) {
+            run_alone(thread, agenda[i]->node, end_ps);
+        } else {
+            run_unit(thread, agenda[i]->unit, end_ps);
         }
     }
     thread->next_window = next_window(thread);

@@ -135,7 +135,8 @@ typedef struct net_path {
     uint64_t bottleneck_bps;     // smallest rate
     const net_port_t *ports[64]; // transmitting port of each hop
 } net_path_t;
-// The path that a packet with this flow hash takes now. False: none.
+// The path that a packet with this flow hash takes while all links are up. May be asked at any time
+// from any node: it reads nothing that changes. False: none.
 bool net_path_of(const net_t *net,
                  uint32_t from,
                  uint32_t to,

@@ -79,7 +79,10 @@ void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps);
 
 // switch.c: makes a switch use routes from now on.
 void net__switch_set_routes(net_node_t *node, const net_routes_t *routes);
-// The port a switch sends a packet to `interface` out of; NULL: no route.
-const net_port_t *net__switch_route(const net_node_t *node, uint32_t interface, uint32_t flow_hash);
+// The port a switch sends a packet to `interface` out of by these routes, links up; NULL: no route.
+const net_port_t *net__switch_route(const net_node_t *node,
+                                    const net_routes_t *routes,
+                                    uint32_t interface,
+                                    uint32_t flow_hash);
 
 #endif // NET_NETWORK_INTERNAL_H

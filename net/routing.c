@@ -127,8 +127,9 @@ bool net_path_of(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_has
         if (arrived->interface == to) {
             return true;
         }
-        port = arrived->node->kind == NET_NODE_SWITCH
-                   ? net__switch_route(arrived->node, to, flow_hash)
+        const net_node_t *const node = arrived->node;
+        port = node->kind == NET_NODE_SWITCH
+                   ? net__switch_route(node, &net->routes[0][node->sim.index], to, flow_hash)
                    : NULL;
     }
     return false;

@@ -91,6 +91,13 @@ static uint32_t choose_live(const net_switch_t *sw,
 
 // Hash of the 5-tuple with the switch's own seed: the same function at two tiers would send what
 // one tier put on a port out of the same port of the next (polarisation).
+static inline uint32_t spread(const net_switch_t *sw, uint32_t flow_hash)
+{
+    uint32_t hash = (flow_hash ^ sw->ecmp_seed) * 0x85ebca6bu;
+    hash ^= hash >> 15;
+    return hash * 0xc2b2ae35u;
+}
+
 static inline uint32_t route(const net_switch_t *sw, uint32_t interface, uint32_t flow_hash)
 {
     const net_attachment_t attachment = sw->attachments[interface];
@@ -104,9 +111,7 @@ static inline uint32_t route(const net_switch_t *sw, uint32_t interface, uint32_
     if (hop.count <= 1) {
         return hop.count == 1 ? sw->hop_ports[hop.first] : UINT32_MAX;
     }
-    uint32_t hash = (flow_hash ^ sw->ecmp_seed) * 0x85ebca6bu;
-    hash ^= hash >> 15;
-    hash *= 0xc2b2ae35u;
+    const uint32_t hash = spread(sw, flow_hash);
     const uint32_t *const ports = sw->hop_ports + hop.first;
     const uint32_t port = ports[((uint64_t)hash * hop.count) >> 32];
     if (SIM_UNLIKELY(sw->node.ports[port].down)) {
@@ -116,10 +121,23 @@ static inline uint32_t route(const net_switch_t *sw, uint32_t interface, uint32_
     return port;
 }
 
-const net_port_t *net__switch_route(const net_node_t *node, uint32_t interface, uint32_t flow_hash)
+const net_port_t *net__switch_route(const net_node_t *node,
+                                    const net_routes_t *routes,
+                                    uint32_t interface,
+                                    uint32_t flow_hash)
 {
-    const uint32_t port = route(to_const_switch(node), interface, flow_hash);
-    return port == UINT32_MAX ? NULL : &node->ports[port];
+    const net_switch_t *const sw = to_const_switch(node);
+    const net_attachment_t attachment = sw->attachments[interface];
+    if (attachment.leaf == sw->leaf) {
+        return &node->ports[attachment.port];
+    }
+    const net_hop_t hop =
+        attachment.leaf == NET_NO_LEAF ? (net_hop_t){0, 0} : routes->hops[attachment.leaf];
+    if (hop.count == 0) {
+        return NULL;
+    }
+    const uint64_t index = ((uint64_t)spread(sw, flow_hash) * hop.count) >> 32;
+    return &node->ports[routes->ports[hop.first + index]];
 }
 
 void net__switch_set_routes(net_node_t *node, const net_routes_t *routes)

@@ -68,7 +68,7 @@ static void host_run(sim_node_t *node)
     host->in_event = false;
 }
 
-// Prefetches the NICs and their ports.
+// Prefetches the NICs, their ports, and the QPs used last: likely the next ones too.
 static void host_warm(const sim_node_t *node, uint32_t arrivals)
 {
     (void)arrivals;
@@ -80,6 +80,10 @@ static void host_warm(const sim_node_t *node, uint32_t arrivals)
         __builtin_prefetch((const char *)&host->nics[i] + 2 * SIM_CACHE_LINE);
         __builtin_prefetch(port);
         __builtin_prefetch(&port->classes[host->config.priority & 7]);
+    }
+    for (uint32_t line = 0; line < 4; line++) {
+        __builtin_prefetch((const char *)host->sent_last + line * SIM_CACHE_LINE);
+        __builtin_prefetch((const char *)host->received_last + line * SIM_CACHE_LINE);
     }
 }
 

@@ -289,6 +289,8 @@ struct nic_host {
     nic_t *kicked;   // NICs that may have something to send, looked at when the event is over
     nic_qp_t *dead;  // destroyed QPs, freed when the event is over
     bool in_event;
+    const nic_qp_t *sent_last; // only to be prefetched: they may be gone
+    const nic_qp_t *received_last;
     nic_config_t config;
 };
 

@@ -159,6 +159,7 @@ void nic__receive(nic_t *nic, net_packet_t *packet)
             return;
         }
     }
+    nic->host->received_last = qp;
     if (SIM_UNLIKELY(packet->opcode == ROCE_CNP)) {
         receive_cnp(nic, qp, packet);
         return;

@@ -147,6 +147,7 @@ static bool transmit_qp(nic_t *nic, nic_qp_t *qp)
     }
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     const uint32_t bytes = packet->frame_bytes + (uint32_t)NET_LINK_OVERHEAD_BYTES;
+    nic->host->sent_last = qp;
     nic->counters.tx_packets++;
     nic->counters.tx_data_bytes += packet->payload_bytes;
     net_port_transmit(nic->port, packet);
