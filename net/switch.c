@@ -440,11 +440,31 @@ static inline void warm_heads(const net_switch_t *sw)
     }
 }
 
+// With little mail: the ports of what has arrived, and no others.
+static inline void warm_paths(const net_switch_t *sw)
+{
+    for (const sim_mail_t *mail = sw->node.sim.mail; mail->message != NULL; mail++) {
+        const net_packet_t *const packet = mail->message;
+        const uint32_t in = (uint32_t)mail->key & (SIM_PORTS_PER_NODE_MAX - 1);
+        __builtin_prefetch(&sw->node.ports[in].classes[packet->priority]);
+        if (packet->kind == NET_PACKET_ROCE) {
+            const uint32_t out = route(sw, packet->destination, packet->flow_hash);
+            if (out != UINT32_MAX) {
+                __builtin_prefetch(&sw->node.ports[out]);
+                __builtin_prefetch(&sw->node.ports[out].classes[packet->priority]);
+                __builtin_prefetch(&sw->ingress[in].classes[packet->priority]);
+            }
+        }
+    }
+}
+
 static void run(sim_node_t *node)
 {
     net_switch_t *const sw = (net_switch_t *)(void *)node;
     if (node->mail_count >= sw->node.port_count) {
         warm_heads(sw);
+    } else {
+        warm_paths(sw);
     }
     sim_event_t event;
     while (sim_node_next(node, &event)) {
