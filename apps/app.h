@@ -46,11 +46,11 @@ typedef struct app_flow_result {
     uint8_t priority;
     uint64_t bytes;
     sim_time_t start_ps;
-    sim_time_t end_ps;   // last byte acknowledged at the sender; NEVER: unfinished
+    sim_time_t end_ps;   // last byte acknowledged at the sender; NEVER: unfinished or failed
     sim_time_t ideal_ps; // closed form on the idle path it takes
     uint64_t retransmitted_packets;
-    nic_wc_status_t status;
-    const char *label; // the application's name: "poisson", "incast"...
+    nic_wc_status_t status; // of what it failed with; SUCCESS also while it is unfinished
+    const char *label;      // the application's name: "poisson", "incast"...
 } app_flow_result_t;
 typedef void (*app_flow_fn)(const app_flow_result_t *flow, void *ctx);
 

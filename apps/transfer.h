@@ -46,7 +46,7 @@ typedef struct app__shape {
 typedef struct app__transfer {
     uint64_t bytes; // of each message
     sim_time_t start_ps;
-    sim_time_t end_ps; // last completion at the requester; NEVER: unfinished
+    sim_time_t end_ps; // last completion at the requester; NEVER: unfinished or failed
     uint32_t source;   // interface of the requester
     uint32_t destination;
     uint32_t source_qp;

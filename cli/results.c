@@ -66,9 +66,10 @@ static void take_flow(const app_flow_result_t *flow, void *ctx)
 {
     cli_results_t *const results = ctx;
     results->flow_count++;
-    if (flow->end_ps != SIM_TIME_NEVER) {
-        results->flow_completed += flow->status == NIC_WC_SUCCESS;
-        results->flow_failed += flow->status != NIC_WC_SUCCESS;
+    if (flow->status != NIC_WC_SUCCESS) {
+        results->flow_failed++;
+    } else if (flow->end_ps != SIM_TIME_NEVER) {
+        results->flow_completed++;
     }
     bin_add(&results->all, flow);
     size_t i = 0;

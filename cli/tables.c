@@ -106,8 +106,8 @@ static void flow_priority(cli_file_t *file, const void *row, unsigned priority)
 static void flow_status(cli_file_t *file, const void *row, unsigned priority)
 {
     (void)priority;
-    cli_file_put_csv(file,
-                     finished(FLOW(row)) ? nic_wc_status_text(FLOW(row)->status) : "unfinished");
+    const bool unfinished = !finished(FLOW(row)) && FLOW(row)->status == NIC_WC_SUCCESS;
+    cli_file_put_csv(file, unfinished ? "unfinished" : nic_wc_status_text(FLOW(row)->status));
 }
 
 // clang-format off
@@ -118,14 +118,14 @@ static const cli_column_t flow_columns[] = {
     {"src_port", "", "UDP source port of its packets", false, flow_src_port},
     {"bytes", "bytes", "payload the flow carries", false, flow_bytes},
     {"start_ns", "ns", "when it was posted", false, flow_start},
-    {"end_ns", "ns", "when the sender knew the last byte to be delivered; empty: unfinished", false, flow_end},
-    {"fct_ns", "ns", "flow completion time: end_ns - start_ns; empty: unfinished", false, flow_fct},
+    {"end_ns", "ns", "when the sender knew the last byte to be delivered; empty: unfinished or failed", false, flow_end},
+    {"fct_ns", "ns", "flow completion time: end_ns - start_ns; empty: unfinished or failed", false, flow_fct},
     {"ideal_fct_ns", "ns", "completion time with the network to itself, by closed form", false, flow_ideal},
-    {"slowdown", "", "fct_ns / ideal_fct_ns, rounded down to millionths; empty: unfinished", false, flow_slowdown},
+    {"slowdown", "", "fct_ns / ideal_fct_ns, rounded down to millionths; empty: unfinished or failed", false, flow_slowdown},
     {"retransmitted_packets", "packets", "data packets sent again", false, flow_retransmitted},
     {"app", "", "traffic that made it: poisson, incast...", false, flow_app},
     {"priority", "", "class of its data packets, 0 to 7", false, flow_priority},
-    {"status", "", "status of its last completion, or unfinished", false, flow_status},
+    {"status", "", "success, unfinished, or the completion error it failed with", false, flow_status},
 };
 const cli_table_t cli_flow_table = {
     "flows.csv", "A row per flow, by traffic entry, then by start. Written unless `outputs: {flows: false}`.",
