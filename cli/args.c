@@ -66,7 +66,9 @@ static const char help_run[] =
     "  -o DIR             write results there: scenario.yaml (resolved), summary.json, flows.csv,\n"
     "                     ports.csv, events.csv, series.csv, captures/. DIR is made if it does "
     "not\n"
-    "                     exist; it must be empty or hold earlier results, which are replaced.\n"
+    "                     exist; it must be empty or hold the results of an earlier run, which "
+    "are\n"
+    "                     replaced, and not the scenario itself.\n"
     "                     Without -o no file is written.\n"
     "  --set PATH=VALUE   set any attribute: nic.mtu=1024, topology.star.hosts=8,\n"
     "                     traffic[0].poisson.load=0.8, nodes.spine*.switch.buffer=64MB\n"
@@ -77,7 +79,8 @@ static const char help_run[] =
     "  --quiet            no progress line\n"
     "  --json             print summary.json instead of the summary for people\n"
     "\n"
-    "Ctrl-C ends the run; what it has so far is written and the exit status is 1.\n"
+    "Ctrl-C ends the run; what it has so far is written and the exit status is 1. Flows that fail\n"
+    "(as when a link is down for good) are a result: they are counted, and the exit status is 0.\n"
     "Scenarios are explained in docs/formats/scenario.md, results in docs/formats/outputs.md.\n";
 
 static const char help_check[] =

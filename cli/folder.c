@@ -2,38 +2,84 @@
 // cli/folder.c - makes room for results, and never removes what a run has not written.
 #include "cli/folder.h"
 
+#include "cli/yaml_tree.h"
+
 #include <dirent.h>
 #include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define SUMMARY_BYTES_MAX ((size_t)64 << 20)
+
 static const char *const result_files[] =
     {"summary.json", "scenario.yaml", "flows.csv", "ports.csv", "events.csv", "series.csv"};
 
-static bool is_result_file(const char *name)
+static bool is_regular_file(const char *path)
 {
-    for (size_t i = 0; i < SIM_COUNT_OF(result_files); i++) {
-        if (strcmp(result_files[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool exists_in(const char *folder, const char *name)
-{
-    char *const path = sim_format("%s/%s", folder, name);
     struct stat status;
-    const bool exists = lstat(path, &status) == 0;
-    sim_free(path);
-    return exists;
+    return lstat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-sim_err_t cli_folder_check(const char *folder, cli_error_t *error)
+// Many programs have a summary.json; that of a run names the version and the digest.
+static bool has_summary(const char *folder)
+{
+    char *const path = sim_format("%s/summary.json", folder);
+    char *text = NULL;
+    size_t size = 0;
+    cli_error_t ignored;
+    bool found = false;
+    if (is_regular_file(path) &&
+        cli_read_file(path, SUMMARY_BYTES_MAX, &text, &size, &ignored) == SIM_OK) {
+        json_t *const summary = json_loadb(text, size, 0, NULL);
+        found = json_is_string(json_object_get(summary, "digest")) &&
+                json_is_string(json_object_get(summary, "version"));
+        json_decref(summary);
+        sim_free(text);
+    }
+    sim_free(path);
+    return found;
+}
+
+// The part of a path before its last name, as a path; the caller frees it with sim_free.
+static char *parent_of(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    if (slash == NULL) {
+        return sim_strdup(".");
+    }
+    return slash == path ? sim_strdup("/") : sim_format("%.*s", (int)(slash - path), path);
+}
+
+static bool is_parent(const char *folder, const char *path)
+{
+    char *const parent = parent_of(path);
+    char *const absolute = realpath(parent, NULL);
+    const bool same = absolute != NULL && strcmp(absolute, folder) == 0;
+    free(absolute);
+    sim_free(parent);
+    return same;
+}
+
+// Also where the scenario is a symbolic link in the folder, or one into it.
+static bool holds(const char *folder, const char *scenario_file)
+{
+    char *const absolute = realpath(folder, NULL);
+    char *const file = realpath(scenario_file, NULL);
+    const bool held = absolute != NULL && file != NULL &&
+                      (is_parent(absolute, scenario_file) || is_parent(absolute, file));
+    free(file);
+    free(absolute);
+    return held;
+}
+
+sim_err_t cli_folder_check(const char *folder, const char *scenario_file, cli_error_t *error)
 {
     const cli_place_t place = {folder, 0, 0};
+    cli_shown_t shown;
     DIR *const opened = opendir(folder);
     if (opened == NULL) {
         return errno == ENOTDIR ? cli_fail(error,
@@ -42,24 +88,28 @@ sim_err_t cli_folder_check(const char *folder, cli_error_t *error)
                                            "is not a folder, expected a new or empty one for -o")
                                 : SIM_OK;
     }
-    // A run that was killed leaves no summary, but the scenario.
-    const bool former = exists_in(folder, "summary.json") || exists_in(folder, "scenario.yaml");
-    const char *other = NULL;
-    cli_shown_t shown;
-    for (const struct dirent *entry = readdir(opened); entry != NULL; entry = readdir(opened)) {
-        const bool dots = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-        if (!dots && !former && other == NULL) {
-            other = cli_show(&shown, entry->d_name);
+    sim_err_t result = SIM_OK;
+    if (holds(folder, scenario_file)) {
+        result = cli_fail(error,
+                          SIM_ERR_EXISTS,
+                          &place,
+                          "holds the scenario itself, %s, expected another folder for -o",
+                          scenario_file);
+    }
+    const bool former = has_summary(folder);
+    for (const struct dirent *entry = readdir(opened); entry != NULL && !former && result == SIM_OK;
+         entry = readdir(opened)) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            result = cli_fail(error,
+                              SIM_ERR_EXISTS,
+                              &place,
+                              "holds '%s' and no results of a run, expected a new or empty folder "
+                              "for -o",
+                              cli_show(&shown, entry->d_name));
         }
     }
     closedir(opened);
-    return other == NULL ? SIM_OK
-                         : cli_fail(error,
-                                    SIM_ERR_EXISTS,
-                                    &place,
-                                    "holds '%s' and no results of a run, expected a new or empty "
-                                    "folder for -o",
-                                    other);
+    return result;
 }
 
 static sim_err_t make_one(const char *path, cli_error_t *error)
@@ -101,29 +151,49 @@ static bool is_capture(const char *name)
            (size > 8 && strcmp(name + size - 8, ".pcap.gz") == 0);
 }
 
-// Removes the files that `select` names; symbolic links to devices and the like stay, and are
-// written through.
-static sim_err_t remove_files(const char *folder,
-                              bool (*select)(const char *name),
-                              cli_error_t *error)
+// Symbolic links to devices and the like stay, and are written through.
+static sim_err_t remove_file(const char *folder, const char *name, cli_error_t *error)
 {
-    DIR *const opened = opendir(folder);
+    char *const path = sim_format("%s/%s", folder, name);
     sim_err_t result = SIM_OK;
-    if (opened == NULL) {
-        return SIM_OK;
+    if (is_regular_file(path) && unlink(path) != 0) {
+        const cli_place_t place = {path, 0, 0};
+        result = cli_fail(error, SIM_ERR_IO, &place, "cannot replace: %s", strerror(errno));
     }
-    for (const struct dirent *entry = readdir(opened); entry != NULL && result == SIM_OK;
-         entry = readdir(opened)) {
-        char *const path = sim_format("%s/%s", folder, entry->d_name);
-        struct stat status;
-        if (select(entry->d_name) && lstat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-            unlink(path) != 0) {
-            const cli_place_t place = {path, 0, 0};
-            result = cli_fail(error, SIM_ERR_IO, &place, "cannot replace: %s", strerror(errno));
+    sim_free(path);
+    return result;
+}
+
+// The entry's value of that key; NULL where there is none or the tree is not a map.
+static const cli_tree_t *value_of(const cli_tree_t *map, const char *key)
+{
+    const cli_tree_entry_t *const entry =
+        map != NULL && map->kind == CLI_TREE_MAP ? cli_tree_find(map, key) : NULL;
+    return entry == NULL ? NULL : entry->value;
+}
+
+// Removes the captures that the scenario of the earlier run names. A scenario that cannot be read
+// names none: what is not known to be a run's stays.
+static sim_err_t remove_captures(const char *folder, const char *captures, cli_error_t *error)
+{
+    char *const path = sim_format("%s/scenario.yaml", folder);
+    cli_document_t *const document = cli_document_create();
+    cli_tree_t *tree = NULL;
+    cli_error_t ignored;
+    sim_err_t result = SIM_OK;
+    if (is_regular_file(path) && cli_yaml_read(document, path, &tree, &ignored) == SIM_OK) {
+        const cli_tree_t *const list = value_of(tree, "captures");
+        const size_t count = list != NULL && list->kind == CLI_TREE_LIST ? list->count : 0;
+        for (size_t i = 0; i < count && result == SIM_OK; i++) {
+            const cli_tree_t *const file = value_of(list->entries[i].value, "file");
+            if (file != NULL && file->kind == CLI_TREE_SCALAR && strchr(file->text, '/') == NULL &&
+                is_capture(file->text)) {
+                result = remove_file(captures, file->text, error);
+            }
         }
-        sim_free(path);
     }
-    closedir(opened);
+    cli_document_destroy(document);
+    sim_free(path);
     return result;
 }
 
@@ -131,11 +201,11 @@ sim_err_t cli_folder_prepare(const char *folder, bool with_captures, cli_error_t
 {
     sim_err_t result = make_all(folder, error);
     char *const captures = sim_format("%s/captures", folder);
-    if (result == SIM_OK) {
-        result = remove_files(folder, is_result_file, error);
-    }
-    if (result == SIM_OK) {
-        result = remove_files(captures, is_capture, error);
+    if (result == SIM_OK && has_summary(folder)) {
+        result = remove_captures(folder, captures, error);
+        for (size_t i = 0; i < SIM_COUNT_OF(result_files) && result == SIM_OK; i++) {
+            result = remove_file(folder, result_files[i], error);
+        }
     }
     if (result == SIM_OK && with_captures) {
         result = make_one(captures, error);

@@ -5,12 +5,16 @@
 
 #include "cli/error.h"
 
-// Whether results may be put there: it does not exist, is empty, or holds earlier results.
-// SIM_ERR_EXISTS: something else is there. Touches nothing.
-SIM_MUST_CHECK sim_err_t cli_folder_check(const char *folder, cli_error_t *error);
+// Whether results may be put there: it does not exist, is empty, or holds the summary.json of an
+// earlier run. SIM_ERR_EXISTS: something else is there, or scenario_file (what is to be run) lies
+// in it. Touches nothing.
+SIM_MUST_CHECK sim_err_t cli_folder_check(const char *folder,
+                                          const char *scenario_file,
+                                          cli_error_t *error);
 
-// Makes it (and those it is in), removes earlier results from it; with_captures makes captures/
-// too.
+// Makes it (and those it is in), removes the results of the earlier run whose summary.json it
+// holds, with the captures that run's scenario.yaml names and no other file; with_captures makes
+// captures/ too.
 SIM_MUST_CHECK sim_err_t cli_folder_prepare(const char *folder,
                                             bool with_captures,
                                             cli_error_t *error);

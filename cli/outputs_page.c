@@ -92,8 +92,11 @@ void cli_outputs_markdown(FILE *out)
         "# What a run leaves behind\n\n"
         "`rocesim run x.yaml -o DIR` writes these files; this page is made by `rocesim params "
         "--outputs-markdown` from\nthe tables that write them. DIR is made if it does not exist; "
-        "it must be empty or hold the results of an earlier\nrun, which are replaced. A file that "
-        "could not be written whole is reported by name, and the exit status is 1.\n\n"
+        "it must be empty or hold the results of an earlier\nrun, known by a `summary.json` with "
+        "`version` and `digest`. That run's files are replaced, with the captures its\n"
+        "`scenario.yaml` names, and no other file is touched. A DIR that holds the scenario to be "
+        "run is refused. A file that\ncould not be written whole is reported by name, and the "
+        "exit status is 1.\n\n"
         "- `scenario.yaml`: the scenario with every default filled in; running it gives the same "
         "digest. `threads` is left\n  out, which is no part of a result. Where traffic reads "
         "files, `folder` says where they were found.\n"
@@ -105,7 +108,9 @@ void cli_outputs_markdown(FILE *out)
         "Everything but `wall_*` is byte-identical between runs.\n\n"
         "Exit status of `run`: 0 done or the time limit reached; 1 stalled, interrupted by Ctrl-C "
         "(the results so far are\nwritten), an invariant broke, or a file could not be written; 2 "
-        "bad input or usage, and nothing was written.\n",
+        "bad input or usage, and nothing was written.\nFlows that fail (their path is down for "
+        "good, say) are a result and no failure of the run: the status stays 0,\n`flows.failed` "
+        "and the summary on the terminal count them, and `status` in flows.csv says why.\n",
         out);
     print_summary_fields(out);
     print_table(&cli_flow_table, out);

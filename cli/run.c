@@ -233,7 +233,7 @@ int cli_command_run(const cli_args_t *args)
                                          &run.scenario,
                                          &error);
     if (result == SIM_OK && args->folder != NULL) {
-        result = cli_folder_check(args->folder, &error);
+        result = cli_folder_check(args->folder, args->operands[0], &error);
     }
     if (result == SIM_OK) {
         result = cli_world_create(run.scenario, CLI_BUILD_ALL, &run.world, &error);

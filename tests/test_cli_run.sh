@@ -79,8 +79,8 @@ for threads in 2 4; do
 done
 expect 0 "run of the resolved scenario" "$ROCESIM" run "$work/a/scenario.yaml" -o "$work/c"
 same "$work/a" "$work/c" "the resolved scenario gives other results"
-expect 0 "run in place" "$ROCESIM" run "$work/c/scenario.yaml" -o "$work/c"
-same "$work/a" "$work/c" "running in place gives other results"
+expect 0 "resolved into earlier results" "$ROCESIM" run "$work/a/scenario.yaml" -o "$work/c"
+same "$work/a" "$work/c" "running into earlier results gives others"
 
 expect 0 "run without observers" "$ROCESIM" run $here/quickstart.yaml -o "$work/d" \
     --set "captures=[]" --set "observe=[]"
@@ -119,6 +119,24 @@ expect 0 "file beside the scenario" "$ROCESIM" run "$work/files/x.yaml" -o "$wor
 expect 0 "resolved with a file" "$ROCESIM" run "$work/f/scenario.yaml" -o "$work/g"
 same "$work/f" "$work/g" "the resolved scenario does not find its files"
 
+# Flows that fail are a result, counted and told from those the end of the run cut off.
+cat >"$work/dead.yaml" <<'END'
+topology: {star: {hosts: 3}}
+links: {host1--switch0: {down: [{at: 0us}]}}
+nic: {timeout: 10}
+traffic: [{flows: {list: [host0 host1 10KB 1us, host0 host2 10KB 1us]}}]
+END
+expect 0 "failing flows" "$ROCESIM" run "$work/dead.yaml" -o "$work/dead"
+grep -q 'flows  *1 of 2 completed, 1 FAILED$' "$work/stdout" || fail "failed flows are not said"
+grep -q '^    "failed": 1,$' "$work/dead/summary.json" || fail "flows.failed is not 1"
+grep -q '^    "completed": 1,$' "$work/dead/summary.json" || fail "flows.completed is not 1"
+grep -q '^0,.*,1000,,,[0-9.]*,,.*,transport retry limit exceeded$' "$work/dead/flows.csv" ||
+    fail "the status of a failed flow"
+grep -q '^1,.*,success$' "$work/dead/flows.csv" || fail "the status of its neighbour"
+expect 0 "before they fail" "$ROCESIM" run "$work/dead.yaml" -o "$work/dead" --until 1ms
+grep -q '^0,.*,unfinished$' "$work/dead/flows.csv" || fail "an unfinished flow is said to be failed"
+grep -q '^    "failed": 0,$' "$work/dead/summary.json" || fail "flows.failed is not 0"
+
 # -- failures of a run
 
 expect 1 "stall" "$ROCESIM" run $here/pfc-deadlock.yaml -o "$work/s"
@@ -143,17 +161,32 @@ says "interrupted: the results are those up to this moment" interrupted
 grep -q '"ended": "interrupted"' "$work/i/summary.json" || fail "interruption is not in the summary"
 [ -s "$work/i/flows.csv" ] || fail "no flows.csv of an interrupted run"
 
-for file in summary.json flows.csv ports.csv events.csv series.csv scenario.yaml \
+for file in flows.csv ports.csv events.csv series.csv scenario.yaml \
     captures/receiver.pcap.gz; do
     rm -rf "$work/w"
     mkdir -p "$work/w/captures"
-    touch "$work/w/summary.json"
-    rm -f "$work/w/$file"
+    cp "$work/a/summary.json" "$work/w"
     ln -s /dev/full "$work/w/$file"
     expect 1 "full disk at $file" "$ROCESIM" run $here/quickstart.yaml -o "$work/w"
     says "$work/w/$file" "full disk at $file"
     [ "$(wc -l <"$work/stderr")" -eq 1 ] || fail "full disk at $file: not one line"
 done
+# A folder is known by its summary, so this one turns into a device while the run is on its way.
+rm -rf "$work/w"
+timeout 120 "$ROCESIM" run $here/demo/demo.yaml --until 1s --set "traffic[0].poisson.stop=500ms" \
+    -o "$work/w" >"$work/stdout" 2>"$work/stderr" &
+child=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    sleep 0.5
+    [ -e "$work/w/events.csv" ] && break
+done
+ln -s /dev/full "$work/w/summary.json"
+sleep 0.5
+kill -INT $child
+wait $child
+status=$?
+[ "$status" -eq 1 ] || fail "full disk at summary.json: exit status $status, expected 1"
+says "$work/w/summary.json: cannot write" "full disk at summary.json"
 expect 1 "folder that cannot be made" "$ROCESIM" run $here/quickstart.yaml -o /proc/rocesim/x
 says "/proc/rocesim: cannot make the folder" "folder that cannot be made"
 "$ROCESIM" run $here/quickstart.yaml >/dev/full 2>"$work/stderr"
@@ -180,6 +213,45 @@ bad "foreign folder" "holds 'thesis.tex' and no results" \
 [ "$(ls "$work/mine")" = thesis.tex ] || fail "a foreign folder was touched"
 bad "file for a folder" "is not a folder" \
     "$ROCESIM" run $here/quickstart.yaml -o "$work/mine/thesis.tex"
+
+# Everything in a user's folder is there afterwards, byte for byte.
+untouched() {
+    rm -rf "$work/kept"
+    cp -r "$work/user" "$work/kept"
+    bad "$@"
+    diff -r "$work/kept" "$work/user" >/dev/null || fail "$1: the folder was touched"
+}
+mkdir -p "$work/user/captures"
+cp $here/quickstart.yaml "$work/user/scenario.yaml"
+echo '{"total": 3}' >"$work/user/summary.json"
+echo mine >"$work/user/flows.csv"
+echo mine >"$work/user/captures/mine.pcap"
+here_in_user() {
+    (cd "$work/user" && "$ROCESIM" "$@")
+}
+untouched "the scenario's folder" ".: holds the scenario itself, scenario.yaml" \
+    here_in_user run scenario.yaml -o .
+untouched "the scenario's folder by its path" "holds the scenario itself" \
+    "$ROCESIM" run "$work/user/scenario.yaml" -o "$work/mine/../user/"
+untouched "a summary and a scenario of others" "and no results of a run" \
+    "$ROCESIM" run $here/quickstart.yaml -o "$work/user"
+ln -s "$work/user/scenario.yaml" "$work/link.yaml"
+untouched "a link to a scenario in the folder" "holds the scenario itself" \
+    "$ROCESIM" run "$work/link.yaml" -o "$work/user"
+rm -rf "$work/user"
+cp -r "$work/a" "$work/user"
+untouched "the scenario of earlier results" "holds the scenario itself" \
+    "$ROCESIM" run "$work/user/scenario.yaml" -o "$work/user"
+
+# Beside earlier results, a user's files stay; the captures of the earlier run go.
+echo mine >"$work/user/captures/mine.pcap"
+echo mine >"$work/user/notes.txt"
+expect 0 "user's files beside results" "$ROCESIM" run $here/quickstart.yaml -o "$work/user" \
+    --set "captures=[]"
+[ "$(ls "$work/user/captures")" = mine.pcap ] || fail "not just the captures of the run went"
+[ "$(cat "$work/user/notes.txt" "$work/user/captures/mine.pcap")" = "$(printf 'mine\nmine')" ] ||
+    fail "a user's file beside results was changed"
+
 bad "missing file" "missing.yaml: cannot open" "$ROCESIM" run missing.yaml
 bad "folder for a file" "is a folder, expected a file" "$ROCESIM" run $here
 : >"$work/empty.yaml"
