@@ -139,6 +139,27 @@ static uint64_t count_hops(const net_t *net)
     return hops;
 }
 
+typedef struct qp_sum {
+    uint64_t count;
+    uint64_t bytes;
+} qp_sum_t;
+
+static void add_qp(const nic_qp_t *qp, void *ctx)
+{
+    qp_sum_t *const sum = ctx;
+    sum->count++;
+    sum->bytes += nic_qp_memory_bytes(qp);
+}
+
+static uint64_t bytes_per_qp(const net_t *net)
+{
+    qp_sum_t sum = {0};
+    for (uint32_t i = 0; i < net_interface_count(net); i++) {
+        nic_for_each_qp(nic_of_interface(net, i), add_qp, &sum);
+    }
+    return sum.bytes / sum.count;
+}
+
 static void report(const options_t *options, const sim_t *sim, const net_t *net, double wall_s)
 {
     const uint64_t hops = count_hops(net);
@@ -149,6 +170,7 @@ static void report(const options_t *options, const sim_t *sim, const net_t *net,
                  ", \"qps\": %" PRIu64 ", \"packet_hops\": %" PRIu64 ", \"events\": %" PRIu64
                  ", \"wall_s\": %.4f, \"packet_hops_per_s\": %.0f"
                  ", \"ns_per_hop\": %.2f, \"sim_time_us\": %.3f, \"packet_memory_bytes\": %" PRIu64
+                 ", \"bytes_per_packet\": %zu, \"bytes_per_port\": %zu, \"bytes_per_qp\": %" PRIu64
                  ", \"max_rss_bytes\": %ld, \"digest\": \"%016" PRIx64 "\"}\n",
                  options->k,
                  net_interface_count(net),
@@ -162,6 +184,9 @@ static void report(const options_t *options, const sim_t *sim, const net_t *net,
                  wall_s * 1e9 / (double)hops,
                  (double)sim_end_time_ps(sim) / (double)SIM_PS_PER_US,
                  net_packet_memory_bytes(net),
+                 (size_t)SIM_CACHE_LINE + sizeof(net_packet_aside_t),
+                 sizeof(net_port_t),
+                 bytes_per_qp(net),
                  usage.ru_maxrss * 1024,
                  sim_digest(sim));
 }

@@ -105,6 +105,8 @@ extern const nic_qp_metric_t nic_qp_metrics[]; // ends with a NULL name
 // Why a QP with unfinished work does not move, for stall reports: "class 3 paused by leaf0",
 // "window full", "waits for ACK"... Returns false if the QP has nothing unfinished.
 bool nic_qp_explain(const nic_qp_t *qp, sim_message_t *why);
+// Memory of a QP: its struct, the algorithm's state, and its rings as they are now.
+size_t nic_qp_memory_bytes(const nic_qp_t *qp);
 // Calls fn for each live QP of the NIC, in order of QP number.
 typedef void (*nic_qp_visit_fn)(const nic_qp_t *qp, void *ctx);
 void nic_for_each_qp(const nic_t *nic, nic_qp_visit_fn fn, void *ctx);

@@ -493,3 +493,10 @@ bool nic_qp_quiet(const nic_qp_t *qp)
     return qp->sq_done == qp->sq_posted && qp->read_count == 0 &&
            (qp->rx_flags & NIC_RX_HELD) == 0 && !nic__ack_still_queued(qp);
 }
+
+size_t nic_qp_memory_bytes(const nic_qp_t *qp)
+{
+    return NIC_QP_BYTES + nic__cc_const(qp)->ops->state_bytes +
+           qp->sq_capacity * sizeof(nic_wqe_t) + qp->rq_capacity * sizeof(nic_recv_wqe_t) +
+           qp->read_capacity * sizeof(nic_read_t);
+}
