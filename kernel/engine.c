@@ -29,8 +29,8 @@ static void meet(sim_t *sim)
     }
 }
 
-// Work is outstanding and, for stall_ps of busy time, nothing useful has come of it. A long wait for
-// a timer or for what is on its way over a long link counts little: it is no sign of a stall.
+// Work is outstanding and, for stall_ps of busy time, nothing useful has come of it. A wait
+// for a timer or for what is on its way over a long link counts little: it is no sign of a stall.
 #define WAIT_COUNTED_PS SIM_PS_PER_MS
 static bool is_stalled(sim_t *sim, uint64_t next_window)
 {

@@ -652,7 +652,7 @@ static uint64_t next_window(const sim_thread_t *thread)
     return next;
 }
 
-// What a unit will need is fetched in three steps, while the units before it run: where its mail is,
+// What a unit will need is fetched in three steps, while units before it run: where its mail is,
 // the mail, the messages. Each step reads what the one before has brought.
 #define AHEAD 3u
 #define MESSAGES_AHEAD 24u
