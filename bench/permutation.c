@@ -157,7 +157,7 @@ static uint64_t bytes_per_qp(const net_t *net)
     for (uint32_t i = 0; i < net_interface_count(net); i++) {
         nic_for_each_qp(nic_of_interface(net, i), add_qp, &sum);
     }
-    return sum.bytes / sum.count;
+    return sum.count == 0 ? 0 : sum.bytes / sum.count;
 }
 
 static void report(const options_t *options, const sim_t *sim, const net_t *net, double wall_s)
