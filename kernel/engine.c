@@ -57,11 +57,75 @@ static uint64_t earliest_window(const sim_t *sim)
     return next;
 }
 
+// Whether mail is on its way, or a node has something to do besides its background timers.
+static bool anything_to_come(const sim_t *sim)
+{
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        const sim_thread_t *const thread = sim->threads[t];
+        for (size_t box = 0; box < sim->node_count * SIM_SLOTS; box++) {
+            if (thread->worker.boxes[box].count > 0) {
+                return true;
+            }
+        }
+        for (unsigned to = 0; to < sim->thread_count; to++) {
+            if (thread->parcels[to][0].count > 0 || thread->parcels[to][1].count > 0) {
+                return true;
+            }
+        }
+    }
+    for (size_t i = 0; i < sim->node_count; i++) {
+        const sim_node_t *const node = sim->nodes[i];
+        if (node->wake_ps != SIM_TIME_NEVER || node->timer_count > node->background_armed) {
+            return true;
+        }
+        for (size_t c = 0; node->far != NULL && c < node->far->count; c++) {
+            if (node->far->channels[c]->far->count > 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static sim_time_t next_background_ps(const sim_t *sim)
+{
+    sim_time_t next_ps = SIM_TIME_NEVER;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        const sim_node_t *const node = sim->nodes[i];
+        for (uint32_t t = 0; node->background_armed > 0 && t < node->timer_count; t++) {
+            const sim_timer_entry_t *const entry = &node->timers[t];
+            if (entry->timer->background && entry->time_ps < next_ps) {
+                next_ps = entry->time_ps;
+            }
+        }
+    }
+    return next_ps;
+}
+
+// Whether nothing is left but background timers, which nobody is waiting for. Looks closely only
+// where the next window may have one: what comes in any other window is something else.
+static bool only_background(sim_t *sim, uint64_t next_window)
+{
+    sim_time_t due_ps = SIM_TIME_NEVER;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        const sim_time_t other_ps = sim->threads[t]->worker.background_ps;
+        due_ps = other_ps < due_ps ? other_ps : due_ps;
+    }
+    if (due_ps / sim->window_ps > next_window) {
+        return false;
+    }
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim->threads[t]->worker.background_ps = SIM_TIME_NEVER;
+    }
+    sim->threads[0]->worker.background_ps = next_background_ps(sim);
+    return sim_work_outstanding(sim) == 0 && !anything_to_come(sim);
+}
+
 // The window to run next; NO_WINDOW, and sim->ended, when the run is over.
 static uint64_t choose_next(sim_t *sim)
 {
     const uint64_t next = earliest_window(sim);
-    if (next == SIM_NO_WINDOW) {
+    if (next == SIM_NO_WINDOW || only_background(sim, next)) {
         sim->ended = SIM_ENDED_DONE;
     } else if (next * sim->window_ps >= sim->options.until_ps) {
         sim->ended = SIM_ENDED_UNTIL;
@@ -85,7 +149,7 @@ static void decide(sim_t *sim)
         for (unsigned t = 0; t < sim->thread_count; t++) {
             sim__sample_until(sim->threads[t], next * sim->window_ps);
         }
-        sim__streams_flush(sim);
+        sim__streams_flush(sim, SIM_TIME_NEVER);
         for (size_t i = 0; i < sim->observer_count; i++) {
             sim->observers[i].fn(end_ps, sim->observers[i].ctx);
         }
@@ -130,7 +194,7 @@ static uint64_t first_window(sim_t *sim)
         const sim_time_t next_ps = sim__node_next_ps(sim->nodes[i]);
         first_ps = next_ps < first_ps ? next_ps : first_ps;
     }
-    if (first_ps >= sim->options.until_ps) {
+    if (first_ps >= sim->options.until_ps || only_background(sim, first_ps / sim->window_ps)) {
         return SIM_NO_WINDOW;
     }
     sim->window = first_ps / sim->window_ps;
@@ -141,7 +205,8 @@ static uint64_t first_window(sim_t *sim)
     return sim->window;
 }
 
-// Whether a node still had something to do when the limit was reached.
+// Whether a node still had something to do when the limit was reached. Background timers count
+// where work might have waited for them.
 static bool anything_left(const sim_t *sim)
 {
     for (unsigned t = 0; t < sim->thread_count; t++) {
@@ -149,21 +214,33 @@ static bool anything_left(const sim_t *sim)
             return true;
         }
     }
+    const bool waiting = sim_work_outstanding(sim) > 0;
     for (size_t i = 0; i < sim->node_count; i++) {
-        if (sim__node_next_ps(sim->nodes[i]) != SIM_TIME_NEVER) {
+        const sim_node_t *const node = sim->nodes[i];
+        const uint32_t ignored = waiting ? 0 : node->background_armed;
+        if (node->wake_ps != SIM_TIME_NEVER || node->mail->key != UINT64_MAX ||
+            node->timer_count > ignored) {
             return true;
         }
     }
     return false;
 }
 
+// When the node did something last; background timers count where work waited for them.
+static sim_time_t last_event_ps(const sim_node_t *node, bool waiting)
+{
+    return !waiting && node->background_events == node->events + 1 ? node->event_ps : node->now_ps;
+}
+
 static void finish(sim_t *sim)
 {
     sim_time_t last_ps = 0;
     uint64_t digest = 0;
+    const bool waiting = sim_work_outstanding(sim) > 0;
     for (size_t i = 0; i < sim->node_count; i++) {
         sim_node_t *const node = sim->nodes[i];
-        last_ps = node->now_ps > last_ps ? node->now_ps : last_ps;
+        const sim_time_t node_ps = last_event_ps(node, waiting);
+        last_ps = node_ps > last_ps ? node_ps : last_ps;
         sim_digest_t sum = {sim_mix64(i + 1)};
         sim_digest_add(&sum, node->digest);
         sim_digest_add(&sum, node->events);
@@ -176,14 +253,15 @@ static void finish(sim_t *sim)
         sim->ended = SIM_ENDED_UNTIL;
     }
     sim->end_ps = sim->ended == SIM_ENDED_UNTIL ? sim->options.until_ps : last_ps;
-    if (sim->ended == SIM_ENDED_DONE && sim_work_outstanding(sim) > 0) {
+    if (sim->ended == SIM_ENDED_DONE && waiting) {
         sim->ended = SIM_ENDED_STALLED;
     }
     sim->digest = digest;
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim__sample_until(sim->threads[t], sim->end_ps);
     }
-    sim__streams_flush(sim);
+    // Of background timers after the last event nothing is to be seen.
+    sim__streams_flush(sim, sim->end_ps);
 }
 
 sim_ended_t sim_run(sim_t *sim)

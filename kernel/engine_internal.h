@@ -178,7 +178,7 @@ void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps);
 void sim__heap_lower(sim_unit_t *unit, sim_node_t *node);
 
 // record.c
-void sim__streams_flush(sim_t *sim);
+void sim__streams_flush(sim_t *sim, sim_time_t last_ps); // forgets what is later
 void sim__stream_destroy(struct sim_stream *stream);
 
 // The next thing a node will do, mail of this window included.

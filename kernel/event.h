@@ -83,6 +83,11 @@ struct sim_node {
     uint32_t own_count;
     uint32_t own_capacity;
     uint32_t unit_position;
+
+    // background timers (kernel/timer.h)
+    uint32_t background_armed;
+    uint64_t background_events; // 1 + events when the last one fired
+    sim_time_t event_ps;        // of the last event before it
 };
 
 // The part of a thread of execution that sending needs; the rest is in engine_internal.h.
@@ -95,9 +100,10 @@ struct sim_worker {
     sim_mailbox_t *boxes; // [node][SIM_SLOTS]
     uint64_t *active[SIM_SLOTS]; // a bit per unit that has something in that slot
     bool slot_used[SIM_SLOTS];
-    uint8_t *box_class; // by node: the size its mailboxes had lately
-    uint64_t progress;  // anything useful, see sim_progress
-    int64_t work_count; // begun less finished, by nodes of this worker
+    uint8_t *box_class;       // by node: the size its mailboxes had lately
+    uint64_t progress;        // anything useful, see sim_progress
+    int64_t work_count;       // begun less finished, by nodes of this worker
+    sim_time_t background_ps; // no background timer armed here is due before
 };
 
 struct sim_channel {
@@ -123,7 +129,7 @@ static inline uint64_t sim__tie_rank(uint64_t tie_key, sim_time_t time_ps, uint3
 void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message);
 void sim__mailbox_grow(sim_worker_t *worker, sim_mailbox_t *box);
 void sim__wakes_grow(sim_node_t *node);
-sim_timer_t *sim__timer_pop(sim_node_t *node);
+sim_timer_t *sim__timer_pop(sim_node_t *node); // also moves now_ps, and counts the event
 
 // Sends message so that it arrives at arrive_ps, at least the channel's delay from now, and not
 // before anything sent on this channel earlier. The message belongs to the receiver from here on.
@@ -239,10 +245,8 @@ static inline bool sim_node_next(sim_node_t *node, sim_event_t *event)
     if (node->timer_ps >= node->run_end_ps) {
         return false;
     }
-    node->now_ps = node->timer_ps;
     event->kind = SIM_EVENT_TIMER;
     event->port = 0;
-    sim__digest_event(node, node->now_ps, 2u << SIM_PORT_BITS);
     event->timer = sim__timer_pop(node);
     return true;
 }

@@ -90,7 +90,7 @@ static int compare_entries(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static void stream_flush(sim_stream_t *stream, unsigned thread_count)
+static void stream_flush(sim_stream_t *stream, unsigned thread_count, sim_time_t last_ps)
 {
     size_t count = 0;
     for (unsigned t = 0; t < thread_count; t++) {
@@ -113,7 +113,7 @@ static void stream_flush(sim_stream_t *stream, unsigned thread_count)
         next += part->entry_count;
     }
     qsort(stream->merged, count, sizeof(entry_t), compare_entries);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && stream->merged[i].time_ps <= last_ps; i++) {
         const entry_t *const entry = &stream->merged[i];
         stream->fn(entry->time_ps,
                    entry->node_index,
@@ -127,9 +127,9 @@ static void stream_flush(sim_stream_t *stream, unsigned thread_count)
     }
 }
 
-void sim__streams_flush(sim_t *sim)
+void sim__streams_flush(sim_t *sim, sim_time_t last_ps)
 {
     for (size_t i = 0; i < sim->stream_count; i++) {
-        stream_flush(sim->streams[i], sim->thread_count);
+        stream_flush(sim->streams[i], sim->thread_count, last_ps);
     }
 }

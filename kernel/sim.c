@@ -34,6 +34,7 @@ sim_thread_t *sim__thread_create(sim_t *sim, unsigned index)
     thread->sim = sim;
     thread->worker.index = index;
     thread->sample_next_ps = SIM_TIME_NEVER;
+    thread->worker.background_ps = SIM_TIME_NEVER;
     return thread;
 }
 

@@ -60,6 +60,7 @@ static void sift_down(sim_timer_entry_t *heap,
 static void remove_at(sim_node_t *node, uint32_t position)
 {
     SIM_CHECK(position < node->timer_count);
+    node->background_armed -= node->timers[position].timer->background;
     node->timers[position].timer->position = SIM_TIMER_UNARMED;
     const sim_timer_entry_t last = node->timers[--node->timer_count];
     if (position < node->timer_count) {
@@ -95,6 +96,10 @@ void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
             node->timer_capacity = (uint32_t)capacity;
         }
         sift_up(node->timers, node->timer_count++, entry);
+        node->background_armed += timer->background;
+    }
+    if (timer->background && time_ps < node->worker->background_ps) {
+        node->worker->background_ps = time_ps;
     }
     node->timer_ps = node->timers[0].time_ps;
 }
@@ -115,6 +120,16 @@ sim_time_t sim_timer_time_ps(const sim_node_t *node, const sim_timer_t *timer)
 sim_timer_t *sim__timer_pop(sim_node_t *node)
 {
     sim_timer_t *const timer = node->timers[0].timer;
+    if (SIM_UNLIKELY(timer->background)) {
+        if (node->background_events != node->events + 1) { // none since the last event
+            node->background_events = node->events + 1;
+            node->event_ps = node->now_ps;
+        }
+        node->now_ps = node->timer_ps;
+    } else {
+        node->now_ps = node->timer_ps;
+        sim__digest_event(node, node->now_ps, 2u << SIM_PORT_BITS);
+    }
     remove_at(node, 0);
     return timer;
 }

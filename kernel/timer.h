@@ -5,6 +5,12 @@
 // the arrivals and wakes of that instant. Arm and cancel cost O(log timers of the node).
 // A deadline that moves often (a retransmission timer) is cheapest left armed: when it fires
 // early, arm it again for the rest.
+//
+// A background timer fires like any other as long as something else is to come or work is
+// outstanding, but does not keep the simulation alive: of a link that changes, a table that is
+// reloaded. It is neither counted nor hashed as an event. Whether one fires in the same window as
+// the last event, but after it, depends on the window: what it does must not show when nothing
+// comes after it, and it may not begin anything where nothing was to come.
 #ifndef KERNEL_TIMER_H
 #define KERNEL_TIMER_H
 
@@ -20,6 +26,7 @@ typedef void (*sim_timer_fn)(sim_node_t *node, sim_timer_t *timer);
 struct sim_timer {
     sim_timer_fn fn;
     uint32_t position; // in the node's heap; SIM_TIMER_UNARMED
+    bool background;
 };
 
 typedef struct sim_timer_entry {
@@ -32,6 +39,13 @@ static inline void sim_timer_init(sim_timer_t *timer, sim_timer_fn fn)
 {
     timer->fn = fn;
     timer->position = SIM_TIMER_UNARMED;
+    timer->background = false;
+}
+
+static inline void sim_timer_init_background(sim_timer_t *timer, sim_timer_fn fn)
+{
+    sim_timer_init(timer, fn);
+    timer->background = true;
 }
 
 static inline bool sim_timer_armed(const sim_timer_t *timer)

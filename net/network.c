@@ -271,7 +271,7 @@ static void schedule_changes(net_t *net)
         const bool routes = i % 2 == 1;
         change->net = net;
         change->node = net->nodes[i / 2];
-        sim_timer_init(&change->timer, routes ? routes_change : ports_change);
+        sim_timer_init_background(&change->timer, routes ? routes_change : ports_change);
         arm_next(change, routes);
     }
 }

@@ -137,6 +137,20 @@ expect 0 "before they fail" "$ROCESIM" run "$work/dead.yaml" -o "$work/dead" --u
 grep -q '^0,.*,unfinished$' "$work/dead/flows.csv" || fail "an unfinished flow is said to be failed"
 grep -q '^    "failed": 0,$' "$work/dead/summary.json" || fail "flows.failed is not 0"
 
+# Link changes beyond the traffic do not keep a run alive; one that flows wait for does.
+cat >"$work/later.yaml" <<'END'
+topology: {star: {hosts: 3}}
+links: {host1--switch0: {down: [{at: 0us, until: 1s}, {at: 2s}]}}
+nic: {timeout: 17}
+traffic: [{flows: {list: [host0 host2 10KB 1us]}}]
+END
+expect 0 "a late link change" "$ROCESIM" run "$work/later.yaml" -o "$work/later"
+grep -q 'everything is done at [0-9.]* us' "$work/stdout" || { cat "$work/stdout"; fail "ends late"; }
+[ "$(wc -l <"$work/later/events.csv")" -eq 3 ] || fail "link changes beyond the end are events"
+expect 0 "a link that is waited for" "$ROCESIM" run "$work/later.yaml" -o "$work/later" \
+    --set "traffic[0].flows.list=[host0 host1 10KB 1us]"
+grep -q 'flows  *1 of 1 completed' "$work/stdout" || { cat "$work/stdout"; fail "link up unseen"; }
+
 # -- failures of a run
 
 expect 1 "stall" "$ROCESIM" run $here/pfc-deadlock.yaml -o "$work/s"

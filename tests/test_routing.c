@@ -452,9 +452,12 @@ START_TEST(flapping_link_ends_up)
         net_link_change_at(tree.fixture.net, 1, DOWN_PS + i * CONVERGENCE_PS / 7, i % 2 == 1);
         net_link_change_at(tree.fixture.net, 3, DOWN_PS + i * CONVERGENCE_PS / 7, i % 2 == 1);
     }
+    net_link_change_at(tree.fixture.net, 1, 2 * SIM_PS_PER_S, false);
+    net_link_change_at(tree.fixture.net, 1, 3 * SIM_PS_PER_S, true);
     fixture_build(&tree.fixture);
     fixture_run(&tree.fixture);
     ck_assert_uint_eq(tree.fixture.hosts[1]->received, 100);
+    ck_assert_uint_lt(sim_end_time_ps(net_sim(tree.fixture.net)), 21000 * SIM_PS_PER_US);
     fixture_destroy(&tree.fixture);
 }
 END_TEST
