@@ -3,11 +3,13 @@
 //
 // Shows a nic_cc_ops_t outside the library: "aimd" halves a queue pair's rate when a CNP comes and
 // adds to it step by step while none does. Two hosts send to a third one through a switch, once per
-// algorithm: who keeps the queue short, and what does it cost?
+// algorithm: who keeps the queue short, and what does it cost? A listener on the senders' NICs
+// (nic/trace.h) tells how often the rate changed and how low it went.
 #include <stdio.h>
 
 #include "net/switch.h"
 #include "nic/host.h"
+#include "nic/trace.h"
 
 // -- the algorithm
 
@@ -98,6 +100,8 @@ static const nic_cc_ops_t aimd_ops = {
 typedef struct sender {
     net_node_t *host;
     sim_time_t done_ps;
+    uint64_t rate_changes;
+    uint64_t rate_min_bps;
 } sender_t;
 
 typedef struct world {
@@ -114,6 +118,16 @@ static void on_completion(nic_cq_t *cq, void *ctx)
     while (nic_poll_cq(cq, 1, &wc) == 1) {
         SIM_CHECKF(wc.status == NIC_WC_SUCCESS, "%s", nic_wc_status_text(wc.status));
         sender->done_ps = sender->host->sim.now_ps;
+    }
+}
+
+// Called at each change of a queue pair's rate, first when it is connected.
+static void on_rate(const nic_trace_t *trace, void *ctx)
+{
+    sender_t *const sender = ctx;
+    sender->rate_changes += trace->before != 0;
+    if (sender->rate_min_bps == 0 || trace->value < sender->rate_min_bps) {
+        sender->rate_min_bps = trace->value;
     }
 }
 
@@ -184,6 +198,7 @@ static void build(world_t *world, const nic_config_t *nic_config)
     sim_message_t message;
     SIM_CHECKF(net_build(world->net, &message) == SIM_OK, "%s", message.text);
     for (uint32_t i = 0; i < SENDERS; i++) {
+        nic_listen(nic_at(world->senders[i].host, 0), NIC_TRACE_RATE, on_rate, &world->senders[i]);
         write_all(&world->senders[i], nic_at(receiver, 0));
     }
 }
@@ -202,19 +217,27 @@ static uint64_t run(const char *name, const nic_config_t *nic_config)
 
     uint64_t pauses = 0;
     uint64_t cnps = 0;
+    uint64_t changes = 0;
+    uint64_t lowest_bps = UINT64_MAX;
     for (uint32_t i = 0; i < SENDERS; i++) {
         const net_port_t *const port = &world.senders[i].host->ports[0];
         pauses += port->pauses[nic_config->priority].rx_pause;
         cnps += nic_get_counters(nic_at(world.senders[i].host, 0))->rp_cnp_handled;
+        const sender_t *const sender = &world.senders[i];
+        changes += sender->rate_changes;
+        lowest_bps = sender->rate_min_bps < lowest_bps ? sender->rate_min_bps : lowest_bps;
     }
     const uint64_t queue_bytes = world.sw->ports[0].classes[nic_config->priority].bytes_max;
-    printf("%-8s %9.3f ms %9.3f ms %9" PRIu64 " KB %8" PRIu64 " %8" PRIu64 "\n",
+    printf("%-8s %9.3f ms %9.3f ms %9" PRIu64 " KB %8" PRIu64 " %8" PRIu64 " %8" PRIu64
+           " %8.3f Gbps\n",
            name,
            (double)world.senders[0].done_ps / (double)SIM_PS_PER_MS,
            (double)world.senders[1].done_ps / (double)SIM_PS_PER_MS,
            queue_bytes / 1000,
            pauses,
-           cnps);
+           cnps,
+           changes,
+           (double)lowest_bps / 1e9);
     sim_destroy(world.sim);
     net_destroy(world.net);
     return queue_bytes;
@@ -229,13 +252,15 @@ int main(void)
         .rate_min_bps = UINT64_C(100000000),
     };
     printf("2 hosts write %" PRIu64 " MB each to one at 100 Gbps\n", BYTES / 1000000);
-    printf("%-8s %12s %12s %12s %8s %8s\n",
+    printf("%-8s %12s %12s %12s %8s %8s %8s %13s\n",
            "control",
            "first done",
            "second",
            "queue max",
            "pauses",
-           "CNPs");
+           "CNPs",
+           "changes",
+           "lowest rate");
 
     uint64_t queue_bytes[3];
     static const char *const names[] = {"none", "dcqcn"};

@@ -77,6 +77,12 @@ static inline void note_progress(nic_t *nic, nic_qp_t *qp)
     sim_progress(node);
 }
 
+// sent_ps: of the packet that caused the acknowledgement; 0: unknown.
+static inline void trace_ack(nic_t *nic, const nic_qp_t *qp, sim_time_t sent_ps)
+{
+    nic__trace(nic, qp, NIC_TRACE_ACK, sent_ps == 0 ? 0 : nic__node(nic)->now_ps - sent_ps, 0);
+}
+
 // Everything before end_psn has arrived at the peer, as far as SENDs and WRITEs go. Completes what
 // that finishes. una_psn is right before each completion, since the application looks around then.
 static progress_t advance(nic_t *nic, nic_qp_t *qp, uint64_t end_psn)
@@ -205,6 +211,7 @@ static void receive_nak(nic_qp_t *qp, const net_packet_t *packet, const progress
     const uint32_t syndrome = packet->aeth >> 24;
     const bool rnr = (syndrome & 0xe0) == ROCE_SYNDROME_RNR_NAK;
     const bool sequence = !rnr && (syndrome & 0x1f) == ROCE_NAK_PSN_SEQUENCE;
+    nic__trace(qp->nic, qp, NIC_TRACE_NAK_RECEIVED, syndrome, 0);
     if (rnr) {
         rnr_nak(qp, syndrome & 0x1f);
     } else {
@@ -235,6 +242,7 @@ void nic__receive_ack(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     if (SIM_LIKELY(!progress.gone)) {
         if (qp->una_psn != una_psn) {
             note_progress(nic, qp);
+            trace_ack(nic, qp, packet->sent_ps);
         }
         if (SIM_UNLIKELY(progress.blocked)) {
             implied_nak(qp);
@@ -277,6 +285,7 @@ static void accept_response(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet
     note_progress(nic, qp);
     qp->una_psn++;
     qp->una_offset += packet->payload_bytes;
+    trace_ack(nic, qp, 0);
     if (last) {
         if (qp->una_psn <= qp->next_psn) {
             qp->reads_outstanding--;
@@ -334,6 +343,7 @@ void nic__retry_fired(sim_node_t *node, sim_timer_t *timer)
         return;
     }
     qp->nic->counters.local_ack_timeout_err++;
+    nic__trace(qp->nic, qp, NIC_TRACE_TIMEOUT, qp->retries_used, 0);
     qp->flags &= (uint16_t)~NIC_QP_RECOVERING;
     if (retry(qp)) {
         nic_cc_t *const cc = nic__cc(qp);

@@ -68,6 +68,20 @@ static void grow(nic_cq_t *cq)
     cq->first = 0;
 }
 
+static inline void trace_completion(const nic_qp_t *qp, const nic_wc_t *wc)
+{
+    if (nic__traced(qp->nic, NIC_TRACE_COMPLETION)) {
+        const nic_trace_t trace = {
+            .point = NIC_TRACE_COMPLETION,
+            .time_ps = nic__node(qp->nic)->now_ps,
+            .nic = qp->nic,
+            .qp = qp,
+            .wc = wc,
+        };
+        nic__trace_tell(&trace);
+    }
+}
+
 void nic__write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
 {
     if (SIM_UNLIKELY(cq->overflowed)) {
@@ -83,6 +97,7 @@ void nic__write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
         grow(cq);
     }
     cq->ring[(cq->first + cq->count) & (cq->ring_capacity - 1)] = *wc;
+    trace_completion(qp, wc);
     if (cq->count++ == 0 && cq->fn != NULL) {
         cq->fn(cq, cq->ctx);
     }
@@ -106,6 +121,7 @@ static nic_wc_opcode_t completed_opcode(uint8_t opcode)
 void nic__complete_send(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status)
 {
     if (status == NIC_WC_SUCCESS && (wqe->flags & NIC_SEND_SIGNALED) == 0) {
+        trace_completion(qp, NULL);
         return;
     }
     const nic_wc_t wc = {

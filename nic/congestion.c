@@ -74,6 +74,7 @@ void nic__cc_sync(nic_qp_t *qp)
                cc->ops->name,
                cc->rate_bps,
                cc->line_bps);
+    const uint64_t window_before_bytes = qp->window_bytes;
     const bool paced = cc->rate_bps < qp->nic->port->rate_bps;
     qp->flags = (uint16_t)(paced ? qp->flags | NIC_QP_PACED : qp->flags & ~NIC_QP_PACED);
     nic__repace(qp);
@@ -85,6 +86,9 @@ void nic__cc_sync(nic_qp_t *qp)
         } else if (!nic__can_send(qp)) {
             nic__unschedule(qp);
         }
+    }
+    if (nic__traced(qp->nic, NIC_TRACE_RATE | NIC_TRACE_WINDOW | NIC_TRACE_CONTROL)) {
+        nic__trace_control(qp, window_before_bytes);
     }
 }
 

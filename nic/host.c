@@ -17,6 +17,11 @@ static inline void arrive(nic_host_t *host, uint32_t port_index, net_packet_t *p
     nic_t *const nic = &host->nics[port_index];
     net_port_count_rx(nic->port, packet);
     if (SIM_LIKELY(packet->kind == NET_PACKET_ROCE)) {
+        if (nic__traced(nic, NIC_TRACE_RECEIVE)) {
+            nic__receive(nic, packet);
+            nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
+            return;
+        }
         nic__receive(nic, packet);
         return;
     }
@@ -190,6 +195,7 @@ static void nic_fini(nic_t *nic)
         sim_free(cq);
     }
     sim_free(nic->cnp_slots);
+    nic__trace_forget(nic, NULL);
 }
 
 static void host_destroy(sim_node_t *node)

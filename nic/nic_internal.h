@@ -18,6 +18,7 @@
 
 #include "net/port.h"
 #include "nic/host.h"
+#include "nic/trace.h"
 
 #define NIC_MESSAGE_BYTES_MAX (UINT64_C(1) << 31)
 // Outstanding PSNs at most: half of the 24-bit space, so that comparisons are unambiguous (9.7.5).
@@ -175,6 +176,7 @@ struct nic_qp {
     uint32_t held_aeth;
     sim_time_t held_sent_ps;
     uint64_t retransmitted_packets;
+    uint64_t traced_rate_bps; // that listeners were told; not kept while there are none
     sim_time_t nak_ps;
     uint8_t state; // nic_qp_state_t
     uint8_t type;  // nic_qp_type_t
@@ -255,6 +257,7 @@ struct nic {
     uint8_t cnp_dscp;
     uint16_t header_bytes; // of a frame without extension headers, ICRC included
     uint16_t ack_interval;
+    uint32_t trace_points; // union over listeners
     uint32_t interface;
     nic_t *next_kicked;
     nic_qp_t *ready[NET_PRIORITIES]; // who is next
@@ -280,6 +283,7 @@ struct nic {
     nic_cnp_slot_t *cnp_slots; // scope: destination; open addressing
     uint32_t cnp_slot_count;
     uint32_t cnp_slot_capacity;
+    struct nic_listener *listeners;
     char pad[SIM_CACHE_LINE];
 };
 
@@ -297,6 +301,31 @@ struct nic_host {
 static inline sim_node_t *nic__node(const nic_t *nic)
 {
     return &nic->host->node.sim;
+}
+
+// trace.c
+void nic__trace_tell(const nic_trace_t *trace);
+void nic__trace_value(const nic_t *nic,
+                      const nic_qp_t *qp,
+                      nic_trace_point_t point,
+                      uint64_t value,
+                      uint64_t before);
+void nic__trace_control(nic_qp_t *qp, uint64_t window_before_bytes);
+// Frees the listeners of a QP; of the NIC and all its QPs where qp is NULL.
+void nic__trace_forget(nic_t *nic, const nic_qp_t *qp);
+static inline bool nic__traced(const nic_t *nic, uint32_t points)
+{
+    return SIM_UNLIKELY((nic->trace_points & points) != 0);
+}
+static inline void nic__trace(const nic_t *nic,
+                              const nic_qp_t *qp,
+                              nic_trace_point_t point,
+                              uint64_t value,
+                              uint64_t before)
+{
+    if (nic__traced(nic, point)) {
+        nic__trace_value(nic, qp, point, value, before);
+    }
 }
 
 static inline uint32_t nic__min(uint32_t a, uint32_t b)

@@ -111,6 +111,7 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
     if (nic->counters.qps_live > nic->counters.qps_peak) {
         nic->counters.qps_peak = nic->counters.qps_live;
     }
+    nic__trace(nic, made, NIC_TRACE_LIFE, 1, 0);
     *qp = made;
     return SIM_OK;
 }
@@ -145,6 +146,13 @@ static void silence(nic_qp_t *qp)
     nic__cc_stop(qp);
 }
 
+static void set_state(nic_qp_t *qp, nic_qp_state_t state)
+{
+    const nic_qp_state_t before = qp->state;
+    qp->state = (uint8_t)state;
+    nic__trace(qp->nic, qp, NIC_TRACE_STATE, state, before);
+}
+
 void nic_qp_destroy(nic_qp_t *qp)
 {
     nic_t *const nic = qp->nic;
@@ -152,6 +160,10 @@ void nic_qp_destroy(nic_qp_t *qp)
     silence(qp);
     forget_number(nic, qp->number);
     nic->counters.qps_live--;
+    nic__trace(nic, qp, NIC_TRACE_LIFE, 0, 0);
+    if (nic->listeners != NULL) {
+        nic__trace_forget(nic, qp);
+    }
     qp->flags |= NIC_QP_DEAD;
     qp->transport = NIC_NO_TRANSPORT;
     if (nic->host->in_event) {
@@ -341,7 +353,7 @@ sim_err_t nic_qp_connect(nic_qp_t *qp, const nic_qp_attr_t *attr, sim_message_t 
     const uint64_t window = attr->window_bytes == SIM_AUTO ? configured : attr->window_bytes;
     set_path(qp, attr);
     set_transport(qp, attr);
-    qp->state = NIC_QPS_RTS;
+    set_state(qp, NIC_QPS_RTS);
     qp->flags &= (uint16_t)~NIC_QP_CLOSED;
     nic__cc_create(qp, line_bps, window == SIM_AUTO ? NIC_WINDOW_UNLIMITED : window);
     return SIM_OK;
@@ -351,14 +363,14 @@ sim_err_t nic_qp_connect(nic_qp_t *qp, const nic_qp_attr_t *attr, sim_message_t 
 
 static void flush_send_queue(nic_qp_t *qp)
 {
+    qp->una_psn = qp->next_psn;
+    qp->in_flight_bytes = 0;
     while (qp->sq_done != qp->sq_posted && (qp->flags & NIC_QP_DEAD) == 0) {
         const nic_wqe_t wqe = *nic__wqe(qp, qp->sq_done);
         qp->sq_done++;
         nic__complete_send(qp, &wqe, NIC_WC_WR_FLUSH_ERR);
     }
     qp->sq_send = qp->sq_done;
-    qp->una_psn = qp->next_psn;
-    qp->in_flight_bytes = 0;
 }
 
 static void flush_receive_queue(nic_qp_t *qp)
@@ -382,8 +394,8 @@ void nic_qp_to_error(nic_qp_t *qp)
         return;
     }
     silence(qp);
-    qp->state = NIC_QPS_ERR;
     qp->transport = NIC_NO_TRANSPORT;
+    set_state(qp, NIC_QPS_ERR);
     flush_send_queue(qp);
     flush_receive_queue(qp);
 }
@@ -400,7 +412,7 @@ void nic__fail_request(nic_qp_t *qp, nic_wc_status_t status)
         return;
     }
     // Nothing is lost but the send queue: receiving goes on (10.3.1).
-    qp->state = NIC_QPS_SQE;
+    set_state(qp, NIC_QPS_SQE);
     nic__complete_send(qp, &wqe, status);
     if (qp->state == NIC_QPS_SQE) {
         flush_send_queue(qp);

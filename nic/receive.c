@@ -82,6 +82,7 @@ static void send_cnp(nic_t *nic, const nic_qp_t *qp, const net_packet_t *marked)
     cnp->becn = true;
     cnp->dscp = nic->cnp_dscp;
     nic->counters.np_cnp_sent++;
+    nic__trace(nic, qp, NIC_TRACE_CNP_SENT, 0, 0);
     nic__send(nic, cnp);
 }
 
@@ -101,7 +102,9 @@ static void notice_congestion(nic_t *nic, nic_qp_t *qp, const net_packet_t *pack
 static void receive_cnp(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     nic_cc_t *const cc = nic__cc(qp);
-    if ((qp->flags & NIC_QP_ACTIVE) != 0 && cc->ops->cnp != NULL) {
+    const bool handled = (qp->flags & NIC_QP_ACTIVE) != 0 && cc->ops->cnp != NULL;
+    nic__trace(nic, qp, NIC_TRACE_CNP_RECEIVED, handled, 0);
+    if (handled) {
         nic->counters.rp_cnp_handled++;
         cc->ops->cnp(cc);
         nic__cc_sync(qp);

@@ -133,6 +133,17 @@ sim_err_t nic_post_send(nic_qp_t *qp, const nic_send_wr_t *wr)
         .flags = (uint8_t)(wr->send_flags | (qp->sq_sig_all ? NIC_SEND_SIGNALED : 0)),
     };
     qp->sq_posted++;
+    if (nic__traced(qp->nic, NIC_TRACE_POST)) {
+        const nic_trace_t trace = {
+            .point = NIC_TRACE_POST,
+            .time_ps = nic__node(qp->nic)->now_ps,
+            .nic = qp->nic,
+            .qp = qp,
+            .value = wr->sge.length,
+            .wr = wr,
+        };
+        nic__trace_tell(&trace);
+    }
     nic__doorbell(qp);
     return SIM_OK;
 }
@@ -332,12 +343,14 @@ net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp)
 
 void nic__rewind(nic_qp_t *qp)
 {
+    const uint64_t again = qp->next_psn - qp->una_psn;
     qp->next_psn = qp->una_psn;
     qp->sq_send = qp->sq_done;
     qp->send_offset = qp->una_offset;
     qp->in_flight_bytes = 0;
     qp->reads_outstanding = 0;
     qp->flags &= (uint16_t)~NIC_QP_SQ_STOPPED;
+    nic__trace(qp->nic, qp, NIC_TRACE_RETRANSMIT, again, 0);
     if (!nic__can_send(qp)) {
         nic__unschedule(qp);
     } else {

@@ -69,6 +69,9 @@ static void send_answer(nic_qp_t *qp, uint32_t psn, uint32_t aeth, sim_time_t se
     packet->psn = psn;
     packet->aeth = aeth;
     packet->sent_ps = sent_ps;
+    if (SIM_UNLIKELY(!is_ack(aeth))) {
+        nic__trace(nic, qp, NIC_TRACE_NAK_SENT, aeth >> 24, 0);
+    }
     const uint64_t number = nic->queue_pushed[class];
     nic__send(nic, packet);
     // A later ACK must not overtake a NAK: it does not merge with what is before one.

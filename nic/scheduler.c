@@ -147,10 +147,12 @@ static bool transmit_qp(nic_t *nic, nic_qp_t *qp)
     }
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     const uint32_t bytes = packet->frame_bytes + (uint32_t)NET_LINK_OVERHEAD_BYTES;
+    const uint32_t payload_bytes = packet->payload_bytes;
     nic->host->sent_last = qp;
     nic->counters.tx_packets++;
-    nic->counters.tx_data_bytes += packet->payload_bytes;
+    nic->counters.tx_data_bytes += payload_bytes;
     net_port_transmit(nic->port, packet);
+    nic__trace(nic, qp, NIC_TRACE_SEND, payload_bytes, 0);
 
     qp->flags = (uint16_t)(response ? qp->flags | NIC_QP_TURN : qp->flags & ~NIC_QP_TURN);
     if (SIM_UNLIKELY((qp->flags & (NIC_QP_PACED | NIC_QP_CC_SENT)) != 0)) {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/trace.h - the moments of a NIC and its queue pairs that a program can listen to.
+//
+// The same habit as net_port_listen (net/port.h): a callback per NIC or per queue pair, called in
+// the event in which the moment happens, by the thread that runs the host. Listeners only read;
+// results and digests are the same with and without them. Where nobody listens a moment costs a
+// branch on a bit that lies in a cache line the NIC has loaded anyway.
+#ifndef NIC_TRACE_H
+#define NIC_TRACE_H
+
+#include "nic/verbs.h"
+
+// What value and before mean is said at each point; they are 0 where nothing is said.
+typedef enum nic_trace_point {
+    // A work request was posted and its doorbell rung. value: its bytes; wr: itself.
+    NIC_TRACE_POST = 1 << 0,
+    // A packet of the QP (request or READ response) starts on the wire. value: its payload bytes.
+    NIC_TRACE_SEND = 1 << 1,
+    // A RoCE packet was taken in and everything it caused is done. qp: NULL, it may be gone.
+    NIC_TRACE_RECEIVE = 1 << 2,
+    // A work request is done. wc: its completion; NULL where it made none (success, unsignaled).
+    NIC_TRACE_COMPLETION = 1 << 3,
+    // The notification point sends a CNP to the QP's peer.
+    NIC_TRACE_CNP_SENT = 1 << 4,
+    // A CNP arrived; congestion control hears of it next. value: 1, or 0 where it will be ignored.
+    NIC_TRACE_CNP_RECEIVED = 1 << 5,
+    // The responder sends a NAK. value: syndrome (AETH, 8 bits).
+    NIC_TRACE_NAK_SENT = 1 << 6,
+    // The requester got a NAK and acts on it next. value: syndrome.
+    NIC_TRACE_NAK_RECEIVED = 1 << 7,
+    // An ACK, NAK or READ response acknowledged something; congestion control hears of it next.
+    // value: round trip of the packet that caused it, in ps; 0 where unknown: it was sent again
+    // (Karn's rule), or this is a READ response.
+    NIC_TRACE_ACK = 1 << 8,
+    // The requester goes back to the oldest PSN not acknowledged. value: PSNs to be sent again.
+    NIC_TRACE_RETRANSMIT = 1 << 9,
+    // The retransmission timer expired. value: retries used before it.
+    NIC_TRACE_TIMEOUT = 1 << 10,
+    // The pacing rate changed. value: bit/s; before: 0 when the QP is connected.
+    NIC_TRACE_RATE = 1 << 11,
+    // The window changed. value: bytes (NIC_WINDOW_UNLIMITED: none); before: 0 when connected.
+    NIC_TRACE_WINDOW = 1 << 12,
+    // Congestion control was called: what its metrics show may have changed.
+    NIC_TRACE_CONTROL = 1 << 13,
+    // The QP's state changed. value and before: nic_qp_state_t.
+    NIC_TRACE_STATE = 1 << 14,
+    // value: 1 created, 0 to be destroyed.
+    NIC_TRACE_LIFE = 1 << 15,
+} nic_trace_point_t;
+
+typedef struct nic_trace {
+    nic_trace_point_t point;
+    sim_time_t time_ps;
+    const nic_t *nic;
+    const nic_qp_t *qp; // NULL where said
+    uint64_t value;
+    uint64_t before;
+    const nic_wc_t *wc;      // COMPLETION
+    const nic_send_wr_t *wr; // POST
+} nic_trace_t;
+
+// Called while the host runs, by its thread (and before the run, for what is set up there). Must
+// only read: it may not post, poll, connect or destroy. trace is valid during the call.
+typedef void (*nic_trace_fn)(const nic_trace_t *trace, void *ctx);
+
+// Calls fn at the points of the mask, for all QPs of the NIC. Several listeners per NIC, called in
+// the order of listening; kept until the NIC is destroyed.
+void nic_listen(nic_t *nic, uint32_t points, nic_trace_fn fn, void *ctx);
+
+// The same for one QP; kept until the QP is destroyed. RECEIVE has no QP and cannot be asked for.
+void nic_qp_listen(nic_qp_t *qp, uint32_t points, nic_trace_fn fn, void *ctx);
+
+#endif // NIC_TRACE_H
