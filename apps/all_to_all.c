@@ -11,6 +11,7 @@ typedef struct all_to_all_config {
     char *hosts;
     uint64_t bytes;
     sim_time_t start_ps;
+    sim_time_t stop_ps; // SIM_AUTO: none
     app__shape_t shape;
 } all_to_all_config_t;
 
@@ -22,6 +23,7 @@ static const sim_attr_t attrs[] = {
      "1TB", NULL, "size of each message, for each pair"},
     {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(all_to_all_config_t, start_ps), "0s", "0s",
      "10000s", NULL, "when all start"},
+    APP__STOP_ATTR(PREFIX, all_to_all_config_t, stop_ps),
     APP__SHAPE_ATTRS(PREFIX, all_to_all_config_t, shape),
 };
 // clang-format on
@@ -74,6 +76,7 @@ static sim_err_t all_to_all_create(const app_context_t *context,
         goto fini;
     }
     plan = app__plan_create(context, &config->shape, app_all_to_all.name);
+    error = app__plan_stop_at(plan, config->stop_ps, config->start_ps, message);
     for (size_t i = 0; error == SIM_OK && i < places.list.count; i++) {
         error = fill_from(config, &places, i, plan, message);
     }

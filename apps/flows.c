@@ -20,6 +20,7 @@
 typedef struct flows_config {
     char *file;
     char *list;
+    sim_time_t stop_ps; // SIM_AUTO: none
     app__shape_t shape;
 } flows_config_t;
 
@@ -29,6 +30,7 @@ static const sim_attr_t attrs[] = {
      "file of rows: source destination bytes start [priority]"},
     {PREFIX ".list", SIM_ATTR_STRING, false, offsetof(flows_config_t, list), "", NULL, NULL, NULL,
      "rows in the scenario itself, as of a file or [row, row]"},
+    APP__STOP_ATTR(PREFIX, flows_config_t, stop_ps),
     APP__SHAPE_ATTRS(PREFIX, flows_config_t, shape),
 };
 // clang-format on
@@ -51,6 +53,7 @@ typedef struct reader {
     const char *attribute; // "file" or "list"
     const char *place;     // ": flows.csv line " or ": row "
     uint64_t row;
+    uint64_t flows; // rows that name one
     bool in_brackets;
     known_name_t *known;
     size_t known_count;
@@ -192,6 +195,7 @@ static sim_err_t take_fields(reader_t *reader,
     if (error != SIM_OK) {
         return error;
     }
+    reader->flows++;
     sim_message_t reason = {""};
     error = app__plan_add(reader->plan, &request, "flow", &reason);
     return error == SIM_OK ? SIM_OK : fail(reader, error, message, "%s", reason.text);
@@ -234,7 +238,7 @@ static sim_err_t take_row(reader_t *reader,
     if (count == 0) {
         return SIM_OK;
     }
-    if (app__plan_count(reader->plan) == 0 &&
+    if (reader->flows == 0 &&
         (strcasecmp(fields[0], "src") == 0 || strcasecmp(fields[0], "source") == 0)) {
         return SIM_OK;
     }
@@ -307,14 +311,18 @@ static sim_err_t fill(reader_t *reader, const flows_config_t *config, sim_messag
     if (*config->file == '\0' && *config->list == '\0') {
         return sim_fail(message, SIM_ERR_INVALID, "file: neither file nor list is given");
     }
-    sim_err_t error = SIM_OK;
-    if (*config->file != '\0') {
+    sim_err_t error = app__plan_stop_at(reader->plan, config->stop_ps, 0, message);
+    if (error == SIM_OK && *config->file != '\0') {
         error = take_file(reader, config->file, message);
     }
     if (error == SIM_OK && *config->list != '\0') {
         error = take_list(reader, config->list, message);
     }
-    if (error == SIM_OK && app__plan_count(reader->plan) == 0) {
+    if (error == SIM_OK && reader->flows > 0 && app__plan_count(reader->plan) == 0) {
+        error = sim_fail(message,
+                         SIM_ERR_RANGE,
+                         "stop: no flow starts before it, expected a time after the first start");
+    } else if (error == SIM_OK && app__plan_count(reader->plan) == 0) {
         error = sim_fail(message,
                          SIM_ERR_INVALID,
                          "%s: there is no flow in it, expected at least one row",

@@ -22,7 +22,8 @@ typedef struct perftest_config {
     uint64_t post_list;
     uint64_t qps;
     sim_time_t start_ps;
-    uint64_t priority; // SIM_AUTO: the NIC's
+    sim_time_t stop_ps; // SIM_AUTO: none
+    uint64_t priority;  // SIM_AUTO: the NIC's
     uint64_t dscp;
 } perftest_config_t;
 
@@ -50,6 +51,9 @@ static const sim_attr_t attrs[] = {
      NULL, "QPs, for bandwidth (-q)"},
     {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(perftest_config_t, start_ps), "0s", "0s",
      "10000s", NULL, "when the client posts first"},
+    {PREFIX ".stop", SIM_ATTR_TIME, true, offsetof(perftest_config_t, stop_ps), "auto", "0s", NULL,
+     NULL, "the client posts nothing from here on, and what is done is measured; auto: no such "
+     "time"},
     {PREFIX ".priority", SIM_ATTR_COUNT, true, offsetof(perftest_config_t, priority), "auto", "0",
      "7", NULL, "class of both hosts' packets; auto: nic.priority"},
     {PREFIX ".dscp", SIM_ATTR_COUNT, true, offsetof(perftest_config_t, dscp), "auto", "0", "63",
@@ -126,10 +130,15 @@ static void post_message(app__perftest_t *test, app__perftest_qp_t *pair)
     post_send(test, pair, true, test->sizes[test->size_index]);
 }
 
+static bool is_time_up(const app__perftest_t *test)
+{
+    return test->client->node->now_ps >= test->stop_ps;
+}
+
 // Fills one QP after another, as the tool's loop does.
 static void post_messages(app__perftest_t *test)
 {
-    for (uint64_t i = 0; i < test->qp_count; i++) {
+    for (uint64_t i = 0; i < test->qp_count && !is_time_up(test); i++) {
         app__perftest_qp_t *const pair = &test->qps[i];
         while (pair->client_posted < test->iterations &&
                pair->client_posted + test->post_list <= pair->client_completed + test->tx_depth) {
@@ -144,7 +153,7 @@ static void post_messages(app__perftest_t *test)
 // The next ping, when the last one is answered and there is room to post it.
 static void ping(app__perftest_t *test)
 {
-    if (!test->waiting && test->posted < test->iterations &&
+    if (!test->waiting && !is_time_up(test) && test->posted < test->iterations &&
         test->sends_outstanding < test->tx_depth) {
         test->waiting = true;
         test->sends_outstanding++;
@@ -170,6 +179,7 @@ static void begin_size(app__perftest_t *test)
 static void stop(app__perftest_t *test)
 {
     sim_work_end(test->client->node, 1);
+    test->ended = true;
     test->size_index = test->size_count;
 }
 
@@ -181,9 +191,22 @@ static void count_message(app__perftest_t *test)
     sim_progress(test->client->node);
 }
 
+// Nothing is posted any more and nothing is under way.
+static void end_early(app__perftest_t *test)
+{
+    if (test->completed > 0) {
+        app__perftest_measure(test);
+    }
+    stop(test);
+}
+
 // After a message: the next one, or the next size, or the end.
 static void go_on(app__perftest_t *test)
 {
+    if (is_time_up(test) && test->completed == test->posted) {
+        end_early(test);
+        return;
+    }
     if (test->completed < messages_of_size(test)) {
         if (app__perftest_is_latency(test)) {
             ping(test);
@@ -230,6 +253,9 @@ static void client_completed_one(app__perftest_t *test, const nic_wc_t *wc)
     test->sends_outstanding--;
     if (test->kind == APP__PERFTEST_READ_LAT) {
         answered(test);
+    } else if (is_time_up(test) && test->completed == test->posted) {
+        // The ping was answered before its send completed, and there was no room for another.
+        end_early(test);
     } else {
         ping(test);
     }
@@ -455,6 +481,11 @@ static sim_err_t find_ends(const app_context_t *context,
                         config->post_list,
                         config->tx_depth);
     }
+    if (config->stop_ps != SIM_AUTO && config->stop_ps <= config->start_ps) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "stop: nothing starts before it, expected a time after start");
+    }
     const bool latency = config->test >= APP__PERFTEST_WRITE_LAT;
     if (latency && config->qps != 1) {
         return sim_fail(message,
@@ -485,6 +516,7 @@ static sim_err_t perftest_create(const app_context_t *context,
                                                               : 1000;
     test->tx_depth = config->tx_depth;
     test->post_list = config->post_list;
+    test->stop_ps = config->stop_ps == SIM_AUTO ? SIM_TIME_NEVER : config->stop_ps;
     test->qp_count = config->qps;
     choose_sizes(test, config);
     test->client = app__endpoint_of(context->runtime, ends[0]);
@@ -516,7 +548,7 @@ static void perftest_progress(const app_t *app, uint64_t *done, uint64_t *planne
 {
     const app__perftest_t *const test = (const app__perftest_t *)(const void *)app;
     *done = test->done;
-    *planned = messages_of_size(test) * test->size_count;
+    *planned = test->ended ? test->done : messages_of_size(test) * test->size_count;
 }
 
 const app_ops_t app_perftest = {

@@ -52,6 +52,7 @@ struct app__perftest {
     uint64_t iterations; // of each QP
     uint64_t tx_depth;
     uint64_t post_list;
+    sim_time_t stop_ps; // nothing is posted from then on
     app__perftest_qp_t *qps;
     uint64_t qp_count;
     app__endpoint_t *client;
@@ -70,6 +71,7 @@ struct app__perftest {
     uint32_t row_count;
     uint64_t done; // iterations of all sizes
     uint32_t status;
+    bool ended; // by itself: all done, out of time, or failed
 
     // Touched by events of the server's host only.
     uint64_t pings;

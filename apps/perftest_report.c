@@ -221,7 +221,7 @@ void app__perftest_print(const app_t *app, void (*write)(const char *text, void 
                  " Completion with error: %s\n",
                  nic_wc_status_text((nic_wc_status_t)test->status));
         write(line, ctx);
-    } else if (test->row_count < test->size_count) {
+    } else if (!test->ended) {
         write(" (not finished)\n", ctx);
     }
     write(rule, ctx);

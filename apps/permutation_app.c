@@ -11,7 +11,8 @@ typedef struct permutation_config {
     char *hosts;
     uint64_t bytes;
     sim_time_t start_ps;
-    uint64_t stride; // SIM_AUTO: drawn
+    sim_time_t stop_ps; // SIM_AUTO: none
+    uint64_t stride;    // SIM_AUTO: drawn
     app__shape_t shape;
 } permutation_config_t;
 
@@ -25,6 +26,7 @@ static const sim_attr_t attrs[] = {
      "10000s", NULL, "when all start"},
     {PREFIX ".stride", SIM_ATTR_COUNT, true, offsetof(permutation_config_t, stride), "auto", "1",
      "100000000", NULL, "each sends to the host so many further on; auto: drawn at random"},
+    APP__STOP_ATTR(PREFIX, permutation_config_t, stop_ps),
     APP__SHAPE_ATTRS(PREFIX, permutation_config_t, shape),
 };
 // clang-format on
@@ -107,7 +109,10 @@ static sim_err_t permutation_create(const app_context_t *context,
         goto fini;
     }
     plan = app__plan_create(context, &config->shape, app_permutation.name);
-    error = fill(config, &places, order, plan, message);
+    error = app__plan_stop_at(plan, config->stop_ps, config->start_ps, message);
+    if (error == SIM_OK) {
+        error = fill(config, &places, order, plan, message);
+    }
     if (error != SIM_OK) {
         app__plan_destroy(plan);
         goto fini;

@@ -14,6 +14,7 @@ app__plan_t *app__plan_create(const app_context_t *context,
     plan->runtime = context->runtime;
     plan->label = label;
     plan->shape = *shape;
+    plan->stop_ps = SIM_TIME_NEVER;
     plan->seed = sim_options(net_sim(context->net))->seed;
     return plan;
 }
@@ -42,6 +43,20 @@ void app__plan_destroy(app__plan_t *plan)
     sim_free(plan);
 }
 
+sim_err_t app__plan_stop_at(app__plan_t *plan,
+                            sim_time_t stop_ps,
+                            sim_time_t start_ps,
+                            sim_message_t *message)
+{
+    plan->stop_ps = stop_ps == SIM_AUTO ? SIM_TIME_NEVER : stop_ps;
+    if (plan->stop_ps <= start_ps) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "stop: nothing starts before it, expected a time after the first start");
+    }
+    return SIM_OK;
+}
+
 sim_err_t app__plan_add(app__plan_t *plan,
                         const app__request_t *request,
                         const char *blame,
@@ -54,6 +69,9 @@ sim_err_t app__plan_add(app__plan_t *plan,
                         blame,
                         net_port_name(net_interface_port(plan->net, request->source)),
                         net_port_name(net_interface_port(plan->net, request->destination)));
+    }
+    if (request->start_ps >= plan->stop_ps) {
+        return SIM_OK;
     }
     if (plan->count >= APP__TRANSFERS_MAX) {
         return sim_fail(message,
@@ -286,7 +304,7 @@ sim_time_t app__plan_ideal_ps(const app__plan_t *plan, uint64_t index)
         .opcode = app__transfer_opcode(transfer),
         .mtu_bytes = app__plan_mtu_bytes(plan, transfer),
         .message_bytes = transfer->bytes,
-        .messages = transfer->messages,
+        .messages = transfer->messages - transfer->left_out,
         .piece_bytes = APP__PIECE_BYTES,
     };
     return nic_ideal_ps(&ideal);
@@ -315,7 +333,7 @@ void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
             .destination = transfer->destination,
             .udp_source_port = app__plan_udp_source_port(plan, i),
             .priority = app__plan_priority(plan, transfer),
-            .bytes = transfer->bytes * transfer->messages,
+            .bytes = app__transfer_bytes(transfer),
             .start_ps = transfer->start_ps,
             .end_ps = transfer->end_ps,
             .ideal_ps = app__plan_ideal_ps(plan, i),
@@ -357,7 +375,7 @@ void app__plan_values(const app__plan_t *plan, app_value_fn fn, void *ctx)
     uint64_t failed = 0;
     for (size_t i = 0; i < plan->count; i++) {
         const app__transfer_t *const transfer = &plan->transfers[i];
-        const uint64_t bytes = transfer->bytes * transfer->messages;
+        const uint64_t bytes = app__transfer_bytes(transfer);
         planned_bytes += bytes;
         if (transfer->end_ps != SIM_TIME_NEVER) {
             completed_bytes += bytes;

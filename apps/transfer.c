@@ -140,6 +140,9 @@ static void end_transfer(app__transfer_run_t *run)
     app__source_t *const source = run->source;
     app__transfer_t *const transfer = &source->plan->transfers[run->index];
     transfer->status = run->status;
+    if (run->status == NIC_WC_SUCCESS) {
+        transfer->left_out = (uint32_t)((run->count - run->posted) / pieces_of(transfer));
+    }
     transfer->retransmitted = (uint32_t)nic_qp_retransmitted_packets(run->qp);
     if (run->status == NIC_WC_SUCCESS) {
         transfer->end_ps = source->endpoint->node->now_ps;
@@ -154,6 +157,17 @@ static void end_transfer(app__transfer_run_t *run)
     sim_free(run);
 }
 
+// Whether there is another message, or piece of one that was begun, to post.
+static bool goes_on(const app__transfer_run_t *run)
+{
+    if (run->status != NIC_WC_SUCCESS || run->posted == run->count) {
+        return false;
+    }
+    const app__plan_t *const plan = plan_of(run);
+    return run->source->endpoint->node->now_ps < plan->stop_ps ||
+           run->posted % pieces_of(&plan->transfers[run->index]) != 0;
+}
+
 // A failed QP completes everything posted, flushed: so a transfer ends when nothing is posted.
 static void message_completed(const nic_wc_t *wc)
 {
@@ -162,7 +176,7 @@ static void message_completed(const nic_wc_t *wc)
     if (wc->status != NIC_WC_SUCCESS && run->status == NIC_WC_SUCCESS) {
         run->status = (uint8_t)wc->status;
     }
-    if (run->status == NIC_WC_SUCCESS && run->posted < run->count) {
+    if (goes_on(run)) {
         post_one(run);
     }
     if (run->completed == run->posted) {

@@ -30,6 +30,11 @@ typedef struct app__shape {
 } app__shape_t;
 
 // clang-format off
+// Of the kinds that add their transfers with app__plan_stop_at.
+#define APP__STOP_ATTR(prefix, config, member)                                                    \
+    {prefix ".stop", SIM_ATTR_TIME, true, offsetof(config, member), "auto", "0s", NULL, NULL,     \
+     "no transfer starts and no message is posted from here on; auto: no such time"}
+
 #define APP__SHAPE_ATTRS(prefix, config, member)                                                  \
     {prefix ".priority", SIM_ATTR_COUNT, true, offsetof(config, member.priority), "auto", "0",    \
      "7", NULL, "class of the transfers; auto: nic.priority"},                                    \
@@ -51,7 +56,8 @@ typedef struct app__transfer {
     uint32_t destination;
     uint32_t source_qp;
     uint32_t destination_qp;
-    uint32_t messages;
+    uint32_t messages;      // planned
+    uint32_t left_out;      // of them, because the plan stopped; by the requester
     uint32_t retransmitted; // packets, by the requester
     uint8_t priority;       // APP__AS_THE_NIC
     uint8_t dscp;           // APP__AS_THE_NIC
@@ -61,6 +67,12 @@ typedef struct app__transfer {
 
 static_assert(sizeof(app__transfer_t) <= 56, "there may be millions of them");
 
+// Payload of what was posted, once the transfer has ended; of all that is planned before.
+static inline uint64_t app__transfer_bytes(const app__transfer_t *transfer)
+{
+    return transfer->bytes * (transfer->messages - transfer->left_out);
+}
+
 typedef struct app__plan app__plan_t;
 
 // label names the transfers in results; kept by reference.
@@ -68,6 +80,14 @@ app__plan_t *app__plan_create(const app_context_t *context,
                               const app__shape_t *shape,
                               const char *label);
 void app__plan_destroy(app__plan_t *plan);
+
+// From stop_ps (SIM_AUTO: never) on, no transfer of the plan starts and no message is posted:
+// transfers under way end with the messages they have posted. Call before adding transfers.
+// SIM_ERR_RANGE: it is not after start_ps, when the first one is to start.
+SIM_MUST_CHECK sim_err_t app__plan_stop_at(app__plan_t *plan,
+                                           sim_time_t stop_ps,
+                                           sim_time_t start_ps,
+                                           sim_message_t *message);
 
 typedef struct app__request {
     uint32_t source;
@@ -78,8 +98,9 @@ typedef struct app__request {
     bool can_talk;     // known already: app__can_talk
 } app__request_t;
 
-// Adds a transfer of the plan's shape. SIM_ERR_INVALID: the two cannot talk; SIM_ERR_RANGE: there
-// are too many. The message begins with the name of the attribute to blame.
+// Adds a transfer of the plan's shape, unless it would start after the plan's stop.
+// SIM_ERR_INVALID: the two cannot talk; SIM_ERR_RANGE: there are too many. The message begins with
+// the name of the attribute to blame.
 SIM_MUST_CHECK sim_err_t app__plan_add(app__plan_t *plan,
                                        const app__request_t *request,
                                        const char *blame,

@@ -40,6 +40,7 @@ struct app__plan {
     app_runtime_t *runtime;
     const char *label;
     app__shape_t shape;
+    sim_time_t stop_ps;
     uint64_t seed;
     uint64_t first_flow_id;
 

@@ -258,6 +258,7 @@ START_TEST(bad_values_are_refused)
         {"to=host0", "to: there is no path"},
         {"to=host1:1", "to: \"host1:1\": expected a NIC number below 1"},
         {"tx-depth=4; post-list=5", "post-list is 5: expected at most tx-depth (4)"},
+        {"start=5us; stop=5us", "stop: nothing starts before it, expected a time after start"},
         {"test=ib_send_lat; qps=2", "qps is 2: expected 1 for a latency test"},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(wrong); i++) {
@@ -275,7 +276,67 @@ START_TEST(bad_values_are_refused)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(write_bandwidth_is_line_efficiency),
+// `stop` ends the test with what was posted before it, which is measured.
+START_TEST(stop_ends_the_test)
+{
+    static const char *const tests[] =
+        {"ib_write_bw", "ib_read_bw", "ib_send_bw", "ib_write_lat", "ib_read_lat", "ib_send_lat"};
+    static const char *const depths[] = {"1", "2", "128"};
+    for (size_t i = 0; i < SIM_COUNT_OF(depths); i++) {
+        world_t world;
+        char settings[256];
+        const bool latency = _i >= 3;
+        snprintf(settings,
+                 sizeof(settings),
+                 "test=%s; size=8192; iterations=1000000; tx-depth=%s; start=1us; stop=101us",
+                 tests[_i],
+                 depths[i]);
+        const app_t *const app = run(&world, settings);
+        const double iterations = world_value(app, "iterations");
+        const uint64_t depth = latency ? 1 : (uint64_t)atoi(depths[i]);
+        const sim_time_t end_ps = sim_end_time_ps(world.sim);
+        ck_assert_uint_ge(end_ps, 101 * SIM_PS_PER_US);
+        ck_assert_uint_le(end_ps, 101 * SIM_PS_PER_US + depth * 800000 + 12 * SIM_PS_PER_US);
+        if (!latency && depth == 128) {
+            // 100 us at line rate, and the depth that is still posted then.
+            const double expected = 100e6 / (double)(message_bytes(0, 8192) * BYTE_PS) + 128;
+            ck_assert_double_le(fabs(iterations - expected), 20);
+        } else if (latency) {
+            const bool read = _i == 4;
+            const double each_us = world_value(app, "t_avg") * (read ? 1 : 2);
+            ck_assert_double_le(fabs(iterations - 100 / each_us), 1.5);
+        }
+        uint64_t done = 0;
+        uint64_t planned = 0;
+        app->ops->progress(app, &done, &planned);
+        ck_assert_uint_eq(done, planned);
+        ck_assert_uint_eq(done, (uint64_t)iterations);
+        world_fini(&world);
+    }
+}
+END_TEST
+
+// Sizes in turn: the one that is being measured is the last.
+START_TEST(stop_leaves_out_sizes)
+{
+    world_t world;
+    const app_t *const app =
+        run(&world, "test=ib_write_lat; all=on; iterations=4; tx-depth=1; stop=100us");
+    double values[2] = {world_value(app, "iterations_2_bytes"),
+                        world_value(app, "iterations_4_bytes")};
+    ck_assert_double_eq(values[0], 4);
+    ck_assert_double_eq(values[1], 4);
+    table_t table = {"", 0};
+    app->ops->print(app, keep, &table);
+    ck_assert_ptr_null(strstr(table.text, "not finished"));
+    ck_assert_ptr_null(strstr(table.text, "8388608"));
+    world_fini(&world);
+}
+END_TEST
+
+CHECK_MAIN(CHECK_LOOP(stop_ends_the_test, 0, 6),
+           CHECK_TEST(stop_leaves_out_sizes),
+           CHECK_TEST(write_bandwidth_is_line_efficiency),
            CHECK_TEST(read_bandwidth_is_line_efficiency),
            CHECK_TEST(send_bandwidth_of_several_qps),
            CHECK_TEST(depth_of_one_waits_for_each),

@@ -471,6 +471,71 @@ START_TEST(an_unfinished_transfer_is_reported)
 }
 END_TEST
 
+// From `stop` on no message is posted: what was posted before it is done, and counted as the flow.
+START_TEST(stop_ends_a_transfer_with_what_is_posted)
+{
+    static const char *const kinds[][2] = {
+        {"flows", "messages=1000; depth=%d; verb=%s; stop=20us; list=host0 host1 64KB 1us"},
+        {"permutation", "messages=1000; depth=%d; verb=%s; stop=20us; bytes=64KB; start=1us"},
+        {"all-to-all", "messages=1000; depth=%d; verb=%s; stop=20us; bytes=64KB; start=1us"},
+    };
+    const int depths[] = {1, 3, 16};
+    for (size_t i = 0; i < SIM_COUNT_OF(depths); i++) {
+        world_t world;
+        world_init(&world);
+        world_build(&world, "pair", "rate=100Gbps");
+        char settings[256];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(settings, sizeof(settings), kinds[_i / 3][1], depths[i], verb_names[_i % 3]);
+#pragma GCC diagnostic pop
+        app_t *const app = world_app(&world, kinds[_i / 3][0], settings);
+        world_run(&world);
+        ck_assert_int_eq(world.ended, SIM_ENDED_DONE);
+        world_flows(&world, app);
+        ck_assert_uint_eq(world.flow_count, _i / 3 == 0 ? 1 : 2);
+        for (size_t f = 0; f < world.flow_count; f++) {
+            const app_flow_result_t *const flow = &world.flows[f];
+            ck_assert_int_eq(flow->status, NIC_WC_SUCCESS);
+            ck_assert_uint_eq(flow->bytes % 64000, 0);
+            ck_assert_uint_gt(flow->bytes, 64000);
+            ck_assert_uint_gt(flow->end_ps, 20 * SIM_PS_PER_US);
+            ck_assert_uint_ge(flow->end_ps - flow->start_ps, flow->ideal_ps);
+            // The last one was posted before 20 us, `depth` at a time: 64 KB take 5.3 us.
+            const sim_time_t left_ps = (sim_time_t)depths[i] * 5300000 + 3 * SIM_PS_PER_US;
+            ck_assert_uint_lt(flow->end_ps, 20 * SIM_PS_PER_US + left_ps);
+        }
+        ck_assert_double_eq(world_value(app, "completed_bytes"),
+                            (double)(world.flows[0].bytes * world.flow_count));
+        const net_port_t *const port = net_interface_port(world.net, 0);
+        if (_i % 3 != READ && _i / 3 == 0) {
+            ck_assert_uint_ge(port->classes[3].tx_bytes, world.flows[0].bytes);
+            ck_assert_uint_lt(port->classes[3].tx_bytes, world.flows[0].bytes + 64000);
+        }
+        world_fini(&world);
+    }
+}
+END_TEST
+
+// A message of several pieces that was begun is posted to its end.
+START_TEST(stop_does_not_cut_a_message)
+{
+    world_t world;
+    world_init(&world);
+    world_build(&world, "pair", "rate=100Tbps");
+    app_t *const app = world_app(&world,
+                                 "flows",
+                                 "messages=3; depth=1; stop=2us; list=[host0 host1 3GiB 1us, "
+                                 "host1 host0 1KB 2us, host1 host0 1KB 1999999ps]");
+    world_run(&world);
+    world_flows(&world, app);
+    ck_assert_uint_eq(world.flow_count, 2); // one would start at the stop
+    ck_assert_uint_eq(world.flows[0].bytes, UINT64_C(3) << 30);
+    ck_assert_int_eq(world.flows[0].status, NIC_WC_SUCCESS);
+    world_fini(&world);
+}
+END_TEST
+
 // Priority and DSCP reach the wire: bytes are counted in the class.
 START_TEST(priority_reaches_the_wire)
 {
@@ -502,4 +567,6 @@ CHECK_MAIN(CHECK_LOOP(idle_network_takes_the_closed_form, 0, (int)SIM_COUNT_OF(n
            CHECK_TEST(qp_numbers_come_round),
            CHECK_TEST(a_dead_link_fails_the_transfer),
            CHECK_TEST(an_unfinished_transfer_is_reported),
+           CHECK_LOOP(stop_ends_a_transfer_with_what_is_posted, 0, 9),
+           CHECK_TEST(stop_does_not_cut_a_message),
            CHECK_TEST(priority_reaches_the_wire))
