@@ -94,9 +94,19 @@ static inline void answer(nic_qp_t *qp, uint32_t psn, uint32_t aeth, sim_time_t 
     send_answer(qp, psn, aeth, sent_ps);
 }
 
+// A NAK of the expected PSN waits behind READs: it acknowledges everything before, and more.
+static bool gap_is_held(const nic_qp_t *qp)
+{
+    return (qp->rx_flags & NIC_RX_HELD) != 0 && !is_ack(qp->held_aeth) &&
+           qp->held_psn == ((uint32_t)qp->expected_psn & ROCE_PSN_MASK);
+}
+
 // Everything before expected_psn is acknowledged.
 static inline void acknowledge(nic_qp_t *qp, sim_time_t sent_ps)
 {
+    if (SIM_UNLIKELY(qp->read_count != 0) && gap_is_held(qp)) {
+        return;
+    }
     const uint32_t psn = (uint32_t)(qp->expected_psn - 1) & ROCE_PSN_MASK;
     answer(qp, psn, ack_aeth(qp->msn), sent_ps);
 }
@@ -406,9 +416,8 @@ static void repeat_read(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
         }
         qp->read_count--;
     }
-    if ((qp->rx_flags & NIC_RX_HELD) != 0 && is_ack(qp->held_aeth)) {
-        qp->rx_flags &= (uint8_t)~NIC_RX_HELD;
-    }
+    // A gap that is still there when the rest has come again is told of again.
+    qp->rx_flags &= (uint8_t) ~(NIC_RX_HELD | NIC_RX_NAK_SENT);
     if (qp->read_count >= qp->reads_accepted_max) {
         return;
     }

@@ -276,6 +276,57 @@ START_TEST(duplicates_are_acknowledged_again_and_not_executed)
 }
 END_TEST
 
+// A NAK that waits behind READ responses is what the requester needs most: neither the ACK of a
+// duplicate (_i 0) nor that of a READ asked again (1: the requester comes back to the gap by itself)
+// may leave it without an answer.
+START_TEST(held_nak_outlives_duplicates)
+{
+    set_up();
+    const injected_t again = _i == 0 ? (injected_t){ROCE_WRITE_ONLY, 100, 0, 100}
+                                     : (injected_t){ROCE_READ_REQUEST, 0, 1, 100 * 4096};
+    injected_t packets[] = {
+        {ROCE_WRITE_ONLY, 100, 0, 100},
+        {ROCE_READ_REQUEST, 0, 1, 100 * 4096}, // PSNs 1 to 100
+        {ROCE_WRITE_ONLY, 100, 102, 100},      // 101 is missing
+        again,
+        {ROCE_WRITE_ONLY, 100, 102, 100}, // and still is
+    };
+    for (uint64_t i = 0; i < SIM_COUNT_OF(packets); i++) {
+        pair_call_at(pair, 0, START_PS + i * SIM_PS_PER_US, inject, &packets[i]);
+    }
+    pair_run(pair);
+    ck_assert_uint_eq(pair_count(pair, 1, ROCE_ACKNOWLEDGE), 2); // of the WRITE, and of the gap
+    const pair_packet_t *const last = &pair->wire[pair->wire_count - 1];
+    ck_assert_uint_eq(last->host, 1);
+    ck_assert_uint_eq(last->packet.opcode, ROCE_ACKNOWLEDGE);
+    ck_assert_uint_eq(last->packet.aeth >> 24, ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE);
+    ck_assert_uint_eq(last->packet.psn, 101);
+    tear_down();
+}
+END_TEST
+
+// A held NAK is out of date when what it misses comes before it could be sent.
+START_TEST(held_nak_gives_way_to_what_it_asked_for)
+{
+    set_up();
+    injected_t packets[] = {
+        {ROCE_READ_REQUEST, 0, 0, 100 * 4096}, // PSNs 0 to 99
+        {ROCE_WRITE_ONLY, 100, 101, 100},
+        {ROCE_WRITE_ONLY, 100, 100, 100},
+        {ROCE_WRITE_ONLY, 100, 101, 100},
+    };
+    for (uint64_t i = 0; i < SIM_COUNT_OF(packets); i++) {
+        pair_call_at(pair, 0, START_PS + i * SIM_PS_PER_US, inject, &packets[i]);
+    }
+    pair_run(pair);
+    ck_assert_uint_eq(pair_count(pair, 1, ROCE_ACKNOWLEDGE), 1);
+    const pair_packet_t *const last = &pair->wire[pair->wire_count - 1];
+    ck_assert_uint_eq(last->packet.aeth, 0x1f000003);
+    ck_assert_uint_eq(last->packet.psn, 101);
+    tear_down();
+}
+END_TEST
+
 // _i 0: one NAK per gap; 1: another after the interval.
 START_TEST(gap_is_named_once_per_interval)
 {
@@ -349,5 +400,7 @@ CHECK_MAIN(CHECK_LOOP(remote_access_is_checked, 0, 14),
            CHECK_TEST(write_with_immediate_uses_a_receive),
            CHECK_LOOP(impossible_sequences_are_invalid_requests, 0, 11),
            CHECK_TEST(duplicates_are_acknowledged_again_and_not_executed),
+           CHECK_LOOP(held_nak_outlives_duplicates, 0, 2),
+           CHECK_TEST(held_nak_gives_way_to_what_it_asked_for),
            CHECK_LOOP(gap_is_named_once_per_interval, 0, 2),
            CHECK_LOOP(waiting_acks_become_one, 0, 2))
