@@ -4,7 +4,8 @@
 // Acknowledgement is cumulative; a READ is acknowledged by its responses only, packet by packet.
 // Losses are repaired by going back to the oldest PSN not acknowledged: on a sequence NAK, on a
 // gap in READ responses (an implied NAK), after an RNR wait, on a timeout. A READ that already got
-// a part of its data is asked again for the rest.
+// a part of its data is asked again for the rest. Going back to zero takes the acknowledgement of
+// the message (or chunk) that was interrupted back too; a finished one stays finished.
 // Source: IBA vol. 1, 9.7.5 (ACK protocol), 9.7.6 (retries), 9.9.2 (requester's errors).
 #include "nic/nic_internal.h"
 
@@ -122,6 +123,25 @@ static progress_t advance(nic_t *nic, nic_qp_t *qp, uint64_t end_psn)
     return progress;
 }
 
+// Packets of the oldest message that are acknowledged no more when it starts again.
+static uint32_t packets_to_repeat(const nic_qp_t *qp)
+{
+    const uint32_t packets = qp->una_offset >> qp->mtu_shift;
+    return packets - nic__packets_kept(qp->nic, qp->mtu_bytes, packets);
+}
+
+static void take_back(nic_qp_t *qp, uint32_t packets)
+{
+    if (packets == 0) {
+        return;
+    }
+    qp->una_psn -= packets;
+    qp->una_offset -= packets << qp->mtu_shift;
+    if (nic__wqe(qp, qp->sq_done)->opcode == NIC_WR_RDMA_READ) {
+        qp->nic->counters.rx_restarted_bytes += packets << qp->mtu_shift;
+    }
+}
+
 // Uses up one retry and goes back. False: none was left, the QP has failed.
 static bool retry(nic_qp_t *qp)
 {
@@ -130,6 +150,7 @@ static bool retry(nic_qp_t *qp)
         return false;
     }
     qp->retries_used++;
+    take_back(qp, packets_to_repeat(qp));
     nic__rewind(qp);
     return true;
 }
@@ -232,10 +253,14 @@ void nic__receive_ack(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     // A NAK names the packet it refuses and acknowledges those before.
     const uint64_t end_psn =
         qp->una_psn + (uint64_t)nic__psn_distance(packet->psn, qp->una_psn) + (positive ? 1 : 0);
-    const bool stale = (int64_t)(end_psn - qp->una_psn) < (positive ? 1 : 0);
+    const int64_t least = positive ? 1 : -(int64_t)packets_to_repeat(qp);
+    const bool stale = (int64_t)(end_psn - qp->una_psn) < least;
     if (stale || end_psn > qp->max_psn || (!positive && end_psn == qp->max_psn)) {
         nic__consume(nic, packet);
         return;
+    }
+    if (SIM_UNLIKELY(end_psn < qp->una_psn)) {
+        take_back(qp, (uint32_t)(qp->una_psn - end_psn));
     }
     const uint64_t una_psn = qp->una_psn;
     const progress_t progress = advance(nic, qp, end_psn);

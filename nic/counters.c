@@ -12,6 +12,7 @@ const nic_counter_info_t nic_counter_infos[] = {
     COUNTER(rx_packets, "RoCE packets received"),
     COUNTER(tx_data_bytes, "payload sent, retransmissions included"),
     COUNTER(rx_data_bytes, "payload accepted in order"),
+    COUNTER(rx_restarted_bytes, "payload accepted and then given up by go-back-0"),
     COUNTER(np_cnp_sent, "notification point: CNPs sent"),
     COUNTER(np_ecn_marked_roce_packets, "notification point: data packets received with CE"),
     COUNTER(rp_cnp_handled, "reaction point: CNPs given to congestion control"),

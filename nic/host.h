@@ -12,6 +12,13 @@ typedef enum nic_cnp_scope {
     NIC_CNP_PER_PORT
 } nic_cnp_scope_t;
 
+// Where a requester sends again from after a loss, and what a responder keeps of the message that
+// has the gap. Both ends must agree.
+typedef enum nic_retransmission {
+    NIC_GO_BACK_N, // from the packet that is missing
+    NIC_GO_BACK_0, // from the first packet of its message, or of its chunk
+} nic_retransmission_t;
+
 // Attributes "nic.". One config per host, for all its NICs.
 typedef struct nic_config {
     uint64_t mtu_bytes; // path MTU: 256, 512, 1024, 2048, 4096
@@ -26,6 +33,8 @@ typedef struct nic_config {
     bool ecn_capable;           // data packets are ECT(0)
     uint64_t ack_interval;      // packets per ACK within a message, 1..256
     uint64_t window_bytes;      // per QP; SIM_AUTO: none
+    uint32_t retransmission;    // nic_retransmission_t
+    uint64_t chunk_bytes;       // of a message, that go-back-0 goes back to; 0: the message
     uint64_t timeout;           // exponent
     uint64_t retry_count;
     uint64_t rnr_retry;
@@ -64,8 +73,9 @@ uint64_t nic_rate_bps(const nic_t *nic); // of its link
 typedef struct nic_counters {
     uint64_t tx_packets; // RoCE packets sent, CNPs included
     uint64_t rx_packets;
-    uint64_t tx_data_bytes; // payload, retransmissions included
-    uint64_t rx_data_bytes; // payload accepted in order
+    uint64_t tx_data_bytes;      // payload, retransmissions included
+    uint64_t rx_data_bytes;      // payload accepted in order
+    uint64_t rx_restarted_bytes; // of that, given up by going back to zero
     uint64_t np_cnp_sent;
     uint64_t np_ecn_marked_roce_packets;
     uint64_t rp_cnp_handled;

@@ -402,6 +402,20 @@ void nic__transmit(nic_t *nic); // the port is free: send what is next
 void nic__send(nic_t *nic, net_packet_t *packet);           // an ACK, NAK or CNP, now or when free
 void nic__pace_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
 
+// How many of the packets at the start of a message stay done when a loss interrupts it there.
+static inline uint32_t nic__packets_kept(const nic_t *nic, uint32_t mtu_bytes, uint32_t packets)
+{
+    const nic_config_t *const config = &nic->host->config;
+    if (config->retransmission == NIC_GO_BACK_N) {
+        return packets;
+    }
+    const uint32_t chunk = (uint32_t)(config->chunk_bytes / mtu_bytes);
+    if (chunk == 0) {
+        return config->chunk_bytes == 0 ? 0 : packets; // a chunk within a packet is the packet
+    }
+    return packets / chunk * chunk;
+}
+
 // requester.c
 bool nic__requester_ready(const nic_qp_t *qp);
 static inline bool nic__can_send(const nic_qp_t *qp)

@@ -483,6 +483,24 @@ void nic__responses_sent(nic_qp_t *qp)
 
 // -- reception
 
+// Going back to zero: the part of the message (or chunk) that came before the gap is given up.
+static void restart_message(nic_t *nic, nic_qp_t *qp)
+{
+    if (qp->rx_kind == NIC_RX_NONE) {
+        return;
+    }
+    const uint32_t packets = qp->rx_bytes / qp->rx_mtu_bytes;
+    const uint32_t kept = nic__packets_kept(nic, qp->rx_mtu_bytes, packets);
+    const uint32_t lost_bytes = (packets - kept) * qp->rx_mtu_bytes;
+    qp->expected_psn -= packets - kept;
+    qp->rx_bytes -= lost_bytes;
+    qp->rx_left_bytes += lost_bytes;
+    nic->counters.rx_restarted_bytes += lost_bytes;
+    if (kept == 0) {
+        qp->rx_kind = NIC_RX_NONE;
+    }
+}
+
 static void receive_ahead(nic_t *nic, nic_qp_t *qp, sim_time_t sent_ps)
 {
     nic->counters.out_of_sequence++;
@@ -494,6 +512,7 @@ static void receive_ahead(nic_t *nic, nic_qp_t *qp, sim_time_t sent_ps)
     }
     qp->rx_flags |= NIC_RX_NAK_SENT;
     qp->nak_ps = now_ps;
+    restart_message(nic, qp);
     refuse(qp, (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE, sent_ps);
 }
 
