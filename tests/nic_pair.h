@@ -18,6 +18,7 @@
 
 #include "net/frame.h"
 #include "net/port.h"
+#include "net/switch.h"
 #include "nic/host.h"
 #include "tests/check_main.h"
 
@@ -31,6 +32,9 @@
 typedef struct pair_config {
     nic_config_t nic; // of both hosts
     net_link_config_t link;
+    // Two switches between the hosts, joined by a link of this rate; 0: none. They mark each packet
+    // that leaves another behind.
+    uint64_t middle_bps;
     bool tagged;
     bool ipv6;
     sim_time_t until_ps;
@@ -120,7 +124,7 @@ static inline void pair_note_packet(const net_trace_t *trace, void *ctx)
         return;
     }
     if (trace->point == NET_TRACE_DROP) {
-        ck_assert_uint_gt(pair->wire_count, 0);
+        SIM_CHECK(pair->wire_count > 0);
         pair->wire[pair->wire_count - 1].dropped = true; // a loss follows its sending at once
         return;
     }
@@ -133,9 +137,8 @@ static inline void pair_note_packet(const net_trace_t *trace, void *ctx)
     };
     const net_packet_t *const packet = trace->packet;
     const net_config_t *const config = net_get_config(pair->net);
-    ck_assert_uint_eq(
-        packet->frame_bytes,
-        net_frame_bytes(packet->opcode, packet->payload_bytes, config->tagged, config->ipv6));
+    SIM_CHECK(packet->frame_bytes ==
+              net_frame_bytes(packet->opcode, packet->payload_bytes, config->tagged, config->ipv6));
 }
 
 static inline void pair_note_done(nic_cq_t *cq, void *ctx)
@@ -154,6 +157,27 @@ static inline void pair_note_done(nic_cq_t *cq, void *ctx)
     }
 }
 
+static inline void pair_join(pair_t *pair, const pair_config_t *config)
+{
+    if (config->middle_bps == 0) {
+        (void)net_link_add(pair->net, pair->node[0], pair->node[1], &config->link);
+        return;
+    }
+    net_switch_config_t sw;
+    sim_attrs_default(&net_switch_config_attrs, &sw);
+    sw.ecn_scale = false;
+    sw.ecn_kmin_bytes = 1;
+    sw.ecn_kmax_bytes = 1;
+    net_node_t *const left = net_switch_create(pair->net, "left", &sw);
+    net_node_t *const right = net_switch_create(pair->net, "right", &sw);
+    sim_attrs_fini(&net_switch_config_attrs, &sw);
+    net_link_config_t middle = config->link;
+    middle.rate_bps = config->middle_bps;
+    (void)net_link_add(pair->net, pair->node[0], left, &config->link);
+    (void)net_link_add(pair->net, left, right, &middle);
+    (void)net_link_add(pair->net, right, pair->node[1], &config->link);
+}
+
 static inline pair_t *pair_create(const pair_config_t *config)
 {
     sim_message_t message;
@@ -168,7 +192,7 @@ static inline pair_t *pair_create(const pair_config_t *config)
     sim_attrs_fini(&net_config_attrs, &net_config);
     pair->node[0] = nic_host_create(pair->net, "a", &config->nic);
     pair->node[1] = nic_host_create(pair->net, "b", &config->nic);
-    (void)net_link_add(pair->net, pair->node[0], pair->node[1], &config->link);
+    pair_join(pair, config);
     ck_assert_msg(net_build(pair->net, &message) == SIM_OK, "%s", message.text);
     for (uint32_t h = 0; h < 2; h++) {
         pair->ends[h] = (pair_end_t){pair, h};
