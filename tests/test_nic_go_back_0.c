@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/test_nic_go_back_0.c - what starts again after a loss when retransmission goes back to zero.
+// tests/test_nic_go_back_0.c - what starts again when retransmission goes back to zero.
 //
 // Goal: a message (or chunk) with a gap starts again from its first packet, at both ends, and
 // nothing before it does; and the known consequence, that long messages never get through a lossy

@@ -277,7 +277,7 @@ START_TEST(duplicates_are_acknowledged_again_and_not_executed)
 END_TEST
 
 // A NAK that waits behind READ responses is what the requester needs most: neither the ACK of a
-// duplicate (_i 0) nor that of a READ asked again (1: the requester comes back to the gap by itself)
+// duplicate (_i 0) nor that of a READ asked again (1: the requester comes to the gap again)
 // may leave it without an answer.
 START_TEST(held_nak_outlives_duplicates)
 {

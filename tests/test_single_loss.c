@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/test_single_loss.c - the loss of any one packet of any kind, under every congestion control.
+// tests/test_single_loss.c - loss of any one packet of any kind, under every congestion control.
 //
 // Goal: whichever packet is lost, every request completes, once and in order, and its data is
 // delivered once; nothing hangs, no packet is lost count of, no timer is left behind. The same for
 // NAKs, which exist only after another loss: for every pair of one packet of each host.
 // Method: two hosts, two switches and a narrow link that marks in either direction. A run without
-// loss tells how many packets a host sends; then each of them is lost in a run of its own. The kinds
+// loss tells how many packets a host sends; then each is lost in a run of its own. The kinds
 // lost are noted, and each kind there is must have been among them. Stamped on every algorithm of
 // nic_cc_all and on going back N, to the message and to a chunk.
 // Not pinned: how long a repair takes; UC and UD, which repair nothing.
