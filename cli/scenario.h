@@ -11,12 +11,15 @@
 #include "cli/patterns.h"
 #include "topologies/topology.h"
 
+typedef enum cli_ties { CLI_TIES_HASH, CLI_TIES_INSERTION } cli_ties_t;
+
 // Top-level values.
 typedef struct cli_run_config {
     char *name; // of the scenario: the file's, without .yaml, unless given
     char *description;
     uint64_t seed;
     uint64_t tie_seed;
+    uint32_t ties; // cli_ties_t
     sim_time_t until_ps;
     sim_time_t stall_ps; // 0: off
     uint64_t threads;

@@ -604,6 +604,7 @@ sim_err_t cli_world_create(const cli_scenario_t *scenario,
     const sim_options_t options = {
         .seed = scenario->run.seed,
         .tie_seed = scenario->run.tie_seed,
+        .fifo_ties = scenario->run.ties == CLI_TIES_INSERTION,
         .threads = (unsigned)scenario->run.threads,
         .until_ps = scenario->run.until_ps,
         .stall_ps = scenario->run.stall_ps,

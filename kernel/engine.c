@@ -60,6 +60,9 @@ static uint64_t earliest_window(const sim_t *sim)
 // Whether mail is on its way, or a node has something to do besides its background timers.
 static bool anything_to_come(const sim_t *sim)
 {
+    if (sim->fifo != NULL && sim__fifo_busy(sim->fifo)) {
+        return true;
+    }
     for (unsigned t = 0; t < sim->thread_count; t++) {
         const sim_thread_t *const thread = sim->threads[t];
         for (size_t box = 0; box < sim->node_count * SIM_SLOTS; box++) {
@@ -189,7 +192,7 @@ static void *thread_main(void *argument)
 // What nodes armed before the run puts their units into the windows they begin in.
 static uint64_t first_window(sim_t *sim)
 {
-    sim_time_t first_ps = SIM_TIME_NEVER;
+    sim_time_t first_ps = sim->fifo != NULL ? sim__fifo_next_ps(sim->fifo) : SIM_TIME_NEVER;
     for (size_t i = 0; i < sim->node_count; i++) {
         const sim_time_t next_ps = sim__node_next_ps(sim->nodes[i]);
         first_ps = next_ps < first_ps ? next_ps : first_ps;
@@ -198,6 +201,9 @@ static uint64_t first_window(sim_t *sim)
         return SIM_NO_WINDOW;
     }
     sim->window = first_ps / sim->window_ps;
+    if (sim->fifo != NULL) {
+        sim__appoint(sim->threads[0], &sim->units[0], first_ps);
+    }
     for (size_t i = 0; i < sim->node_count; i++) {
         sim_node_t *const node = sim->nodes[i];
         sim__appoint(sim__thread_of(node), node->unit, sim__node_next_ps(node));
@@ -209,6 +215,9 @@ static uint64_t first_window(sim_t *sim)
 // where work might have waited for them.
 static bool anything_left(const sim_t *sim)
 {
+    if (sim->fifo != NULL && sim__fifo_busy(sim->fifo)) {
+        return true;
+    }
     for (unsigned t = 0; t < sim->thread_count; t++) {
         if (sim->threads[t]->cut) {
             return true;

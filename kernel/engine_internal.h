@@ -133,6 +133,8 @@ struct sim {
     size_t stream_count;
     size_t stream_capacity;
 
+    struct sim_fifo *fifo; // NULL: ties go by hash
+
     sim_thread_t **threads; // threads[0] exists from sim_create on
     unsigned thread_count;
     sim_unit_t *units;
@@ -176,6 +178,18 @@ void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps);
 // run has begun).
 void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps);
 void sim__heap_lower(sim_unit_t *unit, sim_node_t *node);
+
+// fifo.c
+struct sim_fifo *sim__fifo_create(void);
+void sim__fifo_destroy(struct sim_fifo *fifo);
+void sim__fifo_send(sim_channel_t *channel, sim_time_t arrive_ps, void *message);
+void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port);
+uint64_t sim__fifo_number(sim_node_t *node); // for a timer
+void sim__fifo_timers_changed(sim_node_t *node);
+// Runs everything before end_ps; returns the time of what is next, NEVER if nothing is.
+sim_time_t sim__fifo_run(struct sim_fifo *fifo, sim_time_t end_ps);
+sim_time_t sim__fifo_next_ps(const struct sim_fifo *fifo);
+bool sim__fifo_busy(const struct sim_fifo *fifo); // an arrival or a wake is to come
 
 // record.c
 void sim__streams_flush(sim_t *sim, sim_time_t last_ps); // forgets what is later

@@ -88,6 +88,7 @@ struct sim_node {
     uint32_t background_armed;
     uint64_t background_events; // 1 + events when the last one fired
     sim_time_t event_ps;        // of the last event before it
+    uint64_t timer_announced;   // sequence of the timer in the list of kernel/fifo.h
 };
 
 // The part of a thread of execution that sending needs; the rest is in engine_internal.h.
@@ -116,6 +117,8 @@ struct sim_channel {
     sim_node_t *from;
     sim_time_t last_ps; // latest arrival sent: order on a channel is checked
     struct sim_far_fifo *far;
+    uint32_t from_port; // of `from`: see kernel/fifo.h
+    bool keeps_number;
 };
 
 // Ports that tie at one instant go in the order of this: a random one, new for every instant, so
@@ -128,8 +131,9 @@ static inline uint64_t sim__tie_rank(uint64_t tie_key, sim_time_t time_ps, uint3
 
 void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message);
 void sim__mailbox_grow(sim_worker_t *worker, sim_mailbox_t *box);
-void sim__wakes_grow(sim_node_t *node);
 sim_timer_t *sim__timer_pop(sim_node_t *node); // also moves now_ps, and counts the event
+// False: the wake is taken care of.
+bool sim__wakes_grow(sim_node_t *node, sim_time_t time_ps, uint32_t port);
 
 // Sends message so that it arrives at arrive_ps, at least the channel's delay from now, and not
 // before anything sent on this channel earlier. The message belongs to the receiver from here on.
@@ -169,8 +173,9 @@ static inline void sim_send(sim_node_t *from,
 static inline void sim_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
 {
     SIM_ASSERT(time_ps >= node->now_ps);
-    if (SIM_UNLIKELY(node->wake_end == node->wake_capacity)) {
-        sim__wakes_grow(node);
+    if (SIM_UNLIKELY(node->wake_end == node->wake_capacity) &&
+        !sim__wakes_grow(node, time_ps, port)) {
+        return;
     }
     sim_wake_t *const wakes = node->wakes;
     uint32_t i = node->wake_end++;

@@ -57,6 +57,11 @@ static int compare_times(const void *a, const void *b)
 // Sets sim->window_ps and parent[] (roots of the units); returns the number of units.
 static uint32_t choose_width(sim_t *sim, uint32_t *parent)
 {
+    if (sim->fifo != NULL && sim->node_count > 0) {
+        sim->window_ps = WINDOW_WIDEST_PS;
+        memset(parent, 0, sim->node_count * sizeof(*parent));
+        return 1;
+    }
     sim_time_t *const delays = sim_alloc_array(sim->channel_count + 1, sizeof(*delays));
     for (size_t i = 0; i < sim->channel_count; i++) {
         delays[i] = sim->channels[i]->delay_ps;
@@ -147,8 +152,10 @@ static void deal_units(sim_t *sim)
         for (uint32_t i = first; i < next; i++) {
             sim->units[i].index = bit + (i - first);
             sim_node_t *const node = sim->units[i].members[0];
-            thread->seats[i - first] =
-                (sim_seat_t){&sim->units[i], node, node->index, sim->units[i].count == 1};
+            thread->seats[i - first] = (sim_seat_t){&sim->units[i],
+                                                    node,
+                                                    node->index,
+                                                    sim->units[i].count == 1 && sim->fifo == NULL};
             for (uint32_t m = 0; m < sim->units[i].count; m++) {
                 sim->units[i].members[m]->worker = &thread->worker;
             }

@@ -22,6 +22,7 @@ sim_t *sim_create(const sim_options_t *options)
     sim->threads = sim_alloc_array(SIM_THREADS_MAX, sizeof(*sim->threads));
     sim->threads[0] = sim__thread_create(sim, 0);
     sim->thread_count = 1;
+    sim->fifo = options->fifo_ties ? sim__fifo_create() : NULL;
     atomic_init(&sim->interrupted, false);
     atomic_init(&sim->barrier_count, 0);
     atomic_init(&sim->barrier_phase, 0);
@@ -105,6 +106,7 @@ void sim_destroy(sim_t *sim)
     for (size_t i = 0; i < sim->node_count; i++) {
         node_destroy(sim->nodes[i]);
     }
+    sim__fifo_destroy(sim->fifo);
     for (size_t i = 0; i < sim->sampler_count; i++) {
         sim_free(sim->samplers[i]);
     }
@@ -135,6 +137,7 @@ void sim_node_register(sim_t *sim, sim_node_t *node, const sim_node_ops_t *ops, 
         .sim = sim,
         .name = sim_strdup(name),
         .index = (uint32_t)sim->node_count,
+        .timer_announced = UINT64_MAX,
     };
     node->tie_key = sim_mix64(sim_mix64(sim->options.seed ^ (sim->options.tie_seed << 32)) ^
                               (sim->node_count + 1));

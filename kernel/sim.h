@@ -32,6 +32,7 @@ typedef struct sim_options {
     uint64_t seed;       // every named random stream derives from it
     uint64_t tie_seed;   // permutes the order of ports that tie at one instant
     unsigned threads;    // 1..SIM_THREADS_MAX; never changes a result
+    bool fifo_ties;      // ties go by insertion instead, across all nodes: kernel/fifo.h
     sim_time_t until_ps; // the run ends before the first event at or after this; NEVER allowed
     sim_time_t
         stall_ps; // events for this long without progress, with work outstanding, are a stall;

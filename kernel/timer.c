@@ -5,7 +5,7 @@
 // itself, so sifting touches no timer but those it moves.
 #include "kernel/timer.h"
 
-#include "kernel/event.h"
+#include "kernel/engine_internal.h"
 
 static inline bool before(const sim_timer_entry_t *a, const sim_timer_entry_t *b)
 {
@@ -57,6 +57,15 @@ static void sift_down(sim_timer_entry_t *heap,
     place(heap, position, entry);
 }
 
+static void set_earliest(sim_node_t *node)
+{
+    if (SIM_UNLIKELY(node->sim->fifo != NULL)) {
+        sim__fifo_timers_changed(node);
+        return;
+    }
+    node->timer_ps = node->timer_count > 0 ? node->timers[0].time_ps : SIM_TIME_NEVER;
+}
+
 static void remove_at(sim_node_t *node, uint32_t position)
 {
     SIM_CHECK(position < node->timer_count);
@@ -70,7 +79,7 @@ static void remove_at(sim_node_t *node, uint32_t position)
             sift_down(node->timers, node->timer_count, position, last);
         }
     }
-    node->timer_ps = node->timer_count > 0 ? node->timers[0].time_ps : SIM_TIME_NEVER;
+    set_earliest(node);
 }
 
 void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
@@ -80,7 +89,9 @@ void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
                node->name,
                time_ps,
                node->now_ps);
-    const sim_timer_entry_t entry = {time_ps, node->timer_sequence++, timer};
+    const uint64_t sequence =
+        SIM_LIKELY(node->sim->fifo == NULL) ? node->timer_sequence++ : sim__fifo_number(node);
+    const sim_timer_entry_t entry = {time_ps, sequence, timer};
     if (sim_timer_armed(timer)) {
         const uint32_t position = timer->position;
         // A later sequence: never before what it was at the same time.
@@ -101,7 +112,7 @@ void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
     if (timer->background && time_ps < node->worker->background_ps) {
         node->worker->background_ps = time_ps;
     }
-    node->timer_ps = node->timers[0].time_ps;
+    set_earliest(node);
 }
 
 void sim_timer_cancel(sim_node_t *node, sim_timer_t *timer)

@@ -56,8 +56,12 @@ void sim__mailbox_grow(sim_worker_t *worker, sim_mailbox_t *box)
     box->capacity = capacity;
 }
 
-void sim__wakes_grow(sim_node_t *node)
+bool sim__wakes_grow(sim_node_t *node, sim_time_t time_ps, uint32_t port)
 {
+    if (node->sim->fifo != NULL) {
+        sim__fifo_wake(node, time_ps, port);
+        return false;
+    }
     const uint32_t count = node->wake_end - node->wake_first;
     if (node->wake_first > 0 && count <= node->wake_capacity / 2) {
         memmove(node->wakes, node->wakes + node->wake_first, count * sizeof(*node->wakes));
@@ -73,6 +77,7 @@ void sim__wakes_grow(sim_node_t *node)
     }
     node->wake_first = 0;
     node->wake_end = count;
+    return true;
 }
 
 // -- appointments: units that want to run in a window beyond the slots
@@ -202,6 +207,10 @@ void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
                channel->to->name,
                arrive_ps,
                from->now_ps);
+    if (thread->sim->fifo != NULL) {
+        sim__fifo_send(channel, arrive_ps, message);
+        return;
+    }
     const sim_time_t ahead_ps = arrive_ps - worker->window_start_ps;
     if (ahead_ps < worker->window_ps) {
         SIM_CHECK(channel->near);
@@ -601,6 +610,13 @@ static void run_alone(sim_thread_t *thread, sim_node_t *node, sim_time_t end_ps)
 
 static void run_unit(sim_thread_t *thread, sim_unit_t *unit, sim_time_t end_ps)
 {
+    if (thread->sim->fifo != NULL) {
+        const sim_time_t after_ps = sim__fifo_run(thread->sim->fifo, end_ps);
+        thread->cut |=
+            sim__fifo_busy(thread->sim->fifo) && after_ps >= thread->sim->options.until_ps;
+        sim__appoint(thread, unit, after_ps);
+        return;
+    }
     for (uint32_t i = 0; i < unit->count; i++) {
         gather_mail(thread, unit->members[i]);
     }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/fifo.h"
 #include "net/frame.h"
 
 net_t *net_create(sim_t *sim, const net_config_t *config)
@@ -116,6 +117,7 @@ static void connect_ports(net_t *net)
                                                &port->peer->node->sim,
                                                port->peer->index,
                                                port->delay_ps);
+            sim_channel_keeps_number(port->channel, port->index);
             sim_random_init(&port->random, sim_options(net->sim)->seed, port->uid, "link-loss");
         }
     }

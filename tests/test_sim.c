@@ -3,7 +3,7 @@
 // tests/test_sim.c - the engine executes what a naive global event list would.
 //
 // Goal: whatever the delays, the window, the units and the threads, every node executes its events
-// in the documented order (time, class, order) and nothing is lost.
+// in the documented order (time, class, order), or that of kernel/fifo.h, and nothing is lost.
 // Method: a random network of nodes whose behaviour is a hash of what they have seen is run twice:
 // by the engine, and by a reference that keeps all events in one unsorted list and takes the least.
 // Each node's history is hashed by the node itself, so any difference in order shows.
@@ -32,6 +32,7 @@ typedef struct pending {
     toy_t *node;
     uint32_t class; // 0 arrival, 1 wake, 2 timer
     uint64_t order;
+    uint64_t serial; // of insertion
     uint32_t port;
     uint64_t message;
 } pending_t;
@@ -43,8 +44,12 @@ typedef struct world {
     uint64_t seed;
     uint64_t tie_seed;
     uint64_t budget; // messages each node may still send
+    bool fifo;
     // the reference
     bool reference;
+    uint64_t next_number;
+    uint64_t current_number;
+    uint64_t serial;
     pending_t *list;
     size_t list_count;
     size_t list_capacity;
@@ -65,6 +70,18 @@ struct toy {
 
 // -- what a toy does, written once for both engines
 
+static void list_add(world_t *world, pending_t event)
+{
+    if (world->fifo && (event.class != 1 || event.time_ps > event.node->node.now_ps)) {
+        event.order = ++world->next_number;
+    } else if (world->fifo) {
+        event.order = world->current_number;
+    }
+    event.serial = world->serial++;
+    SIM_GROW(world->list, world->list_count, &world->list_capacity);
+    world->list[world->list_count++] = event;
+}
+
 static void toy_send(toy_t *toy, uint32_t p, sim_time_t extra_ps, uint64_t message)
 {
     toy_port_t *const port = &toy->ports[p];
@@ -77,14 +94,12 @@ static void toy_send(toy_t *toy, uint32_t p, sim_time_t extra_ps, uint64_t messa
         sim_send(&toy->node, port->channel, arrive_ps, (void *)(uintptr_t)message);
         return;
     }
-    SIM_GROW(world->list, world->list_count, &world->list_capacity);
-    world->list[world->list_count++] =
-        (pending_t){arrive_ps,
-                    port->to,
-                    0,
-                    sim__tie_rank(port->to->node.tie_key, arrive_ps, port->to_port),
-                    port->to_port,
-                    message};
+    list_add(world,
+             (pending_t){.time_ps = arrive_ps,
+                         .node = port->to,
+                         .order = sim__tie_rank(port->to->node.tie_key, arrive_ps, port->to_port),
+                         .port = port->to_port,
+                         .message = message});
 }
 
 static void toy_wake(toy_t *toy, sim_time_t after_ps, uint32_t p)
@@ -95,9 +110,9 @@ static void toy_wake(toy_t *toy, sim_time_t after_ps, uint32_t p)
         sim_wake(&toy->node, time_ps, p);
         return;
     }
-    SIM_GROW(world->list, world->list_count, &world->list_capacity);
-    world->list[world->list_count++] =
-        (pending_t){time_ps, toy, 1, sim__tie_rank(toy->node.tie_key, time_ps, p), p, 0};
+    const uint64_t rank = sim__tie_rank(toy->node.tie_key, time_ps, p);
+    list_add(world,
+             (pending_t){.time_ps = time_ps, .node = toy, .class = 1, .order = rank, .port = p});
 }
 
 static void toy_cancel(toy_t *toy, uint32_t t)
@@ -124,9 +139,12 @@ static void toy_arm(toy_t *toy, uint32_t t, sim_time_t after_ps)
         return;
     }
     toy_cancel(toy, t);
-    SIM_GROW(world->list, world->list_count, &world->list_capacity);
-    world->list[world->list_count++] =
-        (pending_t){time_ps, toy, 2, toy->node.timer_sequence++, t, 0};
+    list_add(world,
+             (pending_t){.time_ps = time_ps,
+                         .node = toy,
+                         .class = 2,
+                         .order = toy->node.timer_sequence++,
+                         .port = t});
 }
 
 // A function of the toy's history alone.
@@ -235,12 +253,14 @@ static void world_build(world_t *world,
                         int style,
                         uint64_t seed,
                         unsigned threads,
-                        sim_time_t until_ps)
+                        sim_time_t until_ps,
+                        bool fifo)
 {
-    *world = (world_t){.seed = seed, .budget = 120};
+    *world = (world_t){.seed = seed, .budget = 120, .fifo = fifo};
     world->sim = sim_create(&(sim_options_t){.seed = seed,
                                              .threads = threads,
                                              .until_ps = until_ps,
+                                             .fifo_ties = fifo,
                                              .tie_seed = seed & 3});
     sim_random_t random;
     sim_random_init(&random, seed, 0, "world");
@@ -291,6 +311,9 @@ static bool is_before(const pending_t *a, const pending_t *b)
     if (a->time_ps != b->time_ps) {
         return a->time_ps < b->time_ps;
     }
+    if (a->node->world->fifo) {
+        return a->order != b->order ? a->order < b->order : a->serial < b->serial;
+    }
     if (a->node != b->node) {
         return a->node->node.index < b->node->node.index;
     }
@@ -314,6 +337,7 @@ static void reference_run(world_t *world, sim_time_t until_ps)
         }
         world->list[least] = world->list[--world->list_count];
         event.node->node.now_ps = event.time_ps;
+        world->current_number = event.order;
         event.node->received += event.class == 0 ? 1 : 0;
         toy_act(event.node, event.class, event.port, event.message);
     }
@@ -322,12 +346,12 @@ static void reference_run(world_t *world, sim_time_t until_ps)
 #define STYLES 6
 #define SEEDS 12
 
-static void compare(int style, uint64_t seed, unsigned threads, sim_time_t until_ps)
+static void compare_ties(int style, uint64_t seed, unsigned threads, sim_time_t until_ps, bool fifo)
 {
     world_t ours;
     world_t theirs;
-    world_build(&ours, style, seed, threads, until_ps);
-    world_build(&theirs, style, seed, 1, until_ps);
+    world_build(&ours, style, seed, threads, until_ps, fifo);
+    world_build(&theirs, style, seed, 1, until_ps, fifo);
     world_start(&ours);
     const sim_ended_t ended = sim_run(ours.sim);
     reference_run(&theirs, until_ps);
@@ -347,6 +371,11 @@ static void compare(int style, uint64_t seed, unsigned threads, sim_time_t until
     ck_assert_int_eq(ended, theirs.list_count > 0 ? SIM_ENDED_UNTIL : SIM_ENDED_DONE);
     world_free(&ours);
     world_free(&theirs);
+}
+
+static void compare(int style, uint64_t seed, unsigned threads, sim_time_t until_ps)
+{
+    compare_ties(style, seed, threads, until_ps, false);
 }
 
 START_TEST(engine_equals_reference)
@@ -375,10 +404,19 @@ START_TEST(limit_equals_reference)
 }
 END_TEST
 
+START_TEST(fifo_ties_equal_reference)
+{
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        compare_ties(_i, seed, 1, SIM_TIME_NEVER, true);
+        compare_ties(_i, seed, 2, 3 * SIM_PS_PER_US + seed * 12345, true);
+    }
+}
+END_TEST
+
 static uint64_t digest_of(uint64_t seed, unsigned threads)
 {
     world_t world;
-    world_build(&world, 4, seed, threads, SIM_TIME_NEVER);
+    world_build(&world, 4, seed, threads, SIM_TIME_NEVER, false);
     world_start(&world);
     (void)sim_run(world.sim);
     const uint64_t digest = sim_digest(world.sim);
@@ -425,7 +463,7 @@ static heard_t stream_of(unsigned threads)
 {
     world_t world;
     heard_t heard = {0};
-    world_build(&world, 4, 9, threads, SIM_TIME_NEVER);
+    world_build(&world, 4, 9, threads, SIM_TIME_NEVER, false);
     sim_stream_t *const stream = sim_stream_create(world.sim, hear, &heard);
     for (uint32_t i = 0; i < world.count; i++) {
         world.toys[i]->stream = stream;
@@ -468,7 +506,7 @@ START_TEST(samples_are_on_time)
 {
     for (unsigned threads = 1; threads <= 2; threads++) {
         world_t world;
-        world_build(&world, _i, 3, threads, SIM_TIME_NEVER);
+        world_build(&world, _i, 3, threads, SIM_TIME_NEVER, false);
         watch_t watches[NODES_MAX];
         for (uint32_t i = 0; i < world.count; i++) {
             watches[i] = (watch_t){i * 100, 333333 + i, 0};
@@ -490,7 +528,7 @@ START_TEST(samples_are_on_time)
         }
         const uint64_t sampled = sim_digest(world.sim);
         world_free(&world);
-        world_build(&world, _i, 3, 1, SIM_TIME_NEVER);
+        world_build(&world, _i, 3, 1, SIM_TIME_NEVER, false);
         world_start(&world);
         (void)sim_run(world.sim);
         ck_assert_uint_eq(sampled, sim_digest(world.sim));
@@ -504,7 +542,7 @@ END_TEST
 START_TEST(nothing_to_do_is_done)
 {
     world_t world;
-    world_build(&world, 0, 1, 1, SIM_TIME_NEVER);
+    world_build(&world, 0, 1, 1, SIM_TIME_NEVER, false);
     ck_assert_int_eq(sim_run(world.sim), SIM_ENDED_DONE);
     ck_assert_uint_eq(sim_end_time_ps(world.sim), 0);
     world_free(&world);
@@ -514,7 +552,7 @@ END_TEST
 START_TEST(unfinished_work_is_a_stall)
 {
     world_t world;
-    world_build(&world, 0, 1, 1, SIM_TIME_NEVER);
+    world_build(&world, 0, 1, 1, SIM_TIME_NEVER, false);
     world_start(&world);
     sim_work_begin(&world.toys[0]->node, 1);
     ck_assert_int_eq(sim_run(world.sim), SIM_ENDED_STALLED);
@@ -530,7 +568,7 @@ static void rearm(sim_node_t *node, sim_timer_t *timer)
 START_TEST(busy_without_progress_is_a_stall)
 {
     world_t world;
-    world_build(&world, 0, 1, 1, SIM_TIME_NEVER);
+    world_build(&world, 0, 1, 1, SIM_TIME_NEVER, false);
     sim_destroy(world.sim);
     world = (world_t){.count = 1};
     world.sim = sim_create(
@@ -586,7 +624,7 @@ static void stop_it(sim_time_t window_end_ps, void *ctx)
 START_TEST(interruption_ends_between_windows)
 {
     world_t world;
-    world_build(&world, 0, 2, 2, SIM_TIME_NEVER);
+    world_build(&world, 0, 2, 2, SIM_TIME_NEVER, false);
     sim_on_window(world.sim, stop_it, world.sim);
     world_start(&world);
     ck_assert_int_eq(sim_run(world.sim), SIM_ENDED_INTERRUPTED);
@@ -598,6 +636,7 @@ END_TEST
 CHECK_MAIN(CHECK_LOOP(engine_equals_reference, 0, STYLES),
            CHECK_LOOP(threads_equal_reference, 0, STYLES),
            CHECK_LOOP(limit_equals_reference, 0, STYLES),
+           CHECK_LOOP(fifo_ties_equal_reference, 0, STYLES),
            CHECK_TEST(digest_depends_on_seed_only),
            CHECK_TEST(streams_come_in_order),
            CHECK_LOOP(samples_are_on_time, 0, STYLES),
