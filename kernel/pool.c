@@ -42,6 +42,13 @@ sim_pool_t *sim_pool_create(size_t hot_bytes, size_t cold_bytes)
     return pool;
 }
 
+void sim_pool_widen(sim_pool_t *pool, size_t cold_bytes)
+{
+    SIM_CHECK(pool->shared->chunk_count == 0 && pool->hot_bytes == SIM_CACHE_LINE);
+    SIM_CHECK(cold_bytes >= pool->cold_bytes);
+    pool->cold_bytes = cold_bytes;
+}
+
 void sim_pool_destroy(sim_pool_t *pool)
 {
     if (pool == NULL) {

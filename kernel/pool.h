@@ -44,6 +44,8 @@ typedef struct sim_pool {
 // Free with sim_pool_destroy; objects still out go with it.
 sim_pool_t *sim_pool_create(size_t hot_bytes, size_t cold_bytes);
 void sim_pool_destroy(sim_pool_t *pool);
+// Makes the cold part of every object larger, before the first is taken.
+void sim_pool_widen(sim_pool_t *pool, size_t cold_bytes);
 // Objects taken and not returned. Valid while no worker runs.
 uint64_t sim_pool_live(const sim_pool_t *pool);
 uint64_t sim_pool_memory_bytes(const sim_pool_t *pool);

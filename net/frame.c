@@ -209,12 +209,32 @@ static size_t build_roce(const net_frame_t *frame, uint8_t *bytes)
     return (size_t)(end - bytes);
 }
 
+static uint8_t *build_telemetry(const net_frame_t *frame, uint8_t *at)
+{
+    if (frame->telemetry == NET_TELEMETRY_PINT && frame->digest_bytes == 1) {
+        SIM_CHECKF(frame->digest <= UINT8_MAX, "digest %u in one byte", frame->digest);
+        *at++ = (uint8_t)frame->digest;
+    } else if (frame->telemetry == NET_TELEMETRY_PINT) {
+        SIM_CHECK(frame->digest_bytes == 2 &&
+                  frame->digest <= NET_INT_MASK(NET_PINT_DIGEST_BITS_MAX));
+        sim_put_be16(at, (uint16_t)(NET_PINT_WIDE_MARK | frame->digest));
+        at += 2;
+    } else if (frame->telemetry == NET_TELEMETRY_INT) {
+        SIM_CHECKF(frame->hop_count <= NET_INT_HOPS_MAX, "%u hops", frame->hop_count);
+        SIM_CHECKF(frame->path_id <= NET_INT_MASK(NET_INT_PATH_BITS), "path %u", frame->path_id);
+        sim_put_be16(at, (uint16_t)(frame->hop_count << NET_INT_PATH_BITS | frame->path_id));
+        at += NET_INT_HEADER_BYTES;
+        for (uint32_t i = 0; i < frame->hop_count; i++) {
+            sim_put_be64(at, frame->hops[i]);
+            at += NET_INT_HOP_BYTES;
+        }
+    }
+    return at;
+}
+
 size_t net_frame_build(const net_frame_t *frame, uint8_t *bytes, size_t capacity_bytes)
 {
-    const uint32_t size_bytes =
-        frame->is_pfc
-            ? (uint32_t)NET_FRAME_BYTES_MIN
-            : net_frame_bytes(frame->opcode, frame->payload_bytes, frame->tagged, frame->ipv6);
+    const uint32_t size_bytes = net_frame_size_bytes(frame);
     SIM_CHECKF(size_bytes <= capacity_bytes,
                "frame of %" PRIu32 " bytes into %zu",
                size_bytes,
@@ -222,8 +242,13 @@ size_t net_frame_build(const net_frame_t *frame, uint8_t *bytes, size_t capacity
     if (frame->is_pfc) {
         return build_pfc(frame, bytes);
     }
-    const size_t used_bytes = build_roce(frame, bytes);
-    SIM_CHECK(used_bytes <= size_bytes);
-    memset(bytes + used_bytes, 0, size_bytes - used_bytes); // up to the least Ethernet frame
+    SIM_CHECK(frame->telemetry == NET_TELEMETRY_NONE ||
+              net_frame_may_have_telemetry(frame->opcode));
+    const size_t packet_bytes = build_roce(frame, bytes);
+    const size_t padded_bytes = size_bytes - net__frame_telemetry_bytes(frame);
+    SIM_CHECK(packet_bytes <= padded_bytes);
+    // Zeros up to the least Ethernet frame.
+    memset(bytes + packet_bytes, 0, padded_bytes - packet_bytes);
+    SIM_CHECK(build_telemetry(frame, bytes + padded_bytes) == bytes + size_bytes);
     return size_bytes;
 }

@@ -2,9 +2,10 @@
 // net/frame.h - the one codec: a frame's fields to bytes and back.
 //
 // A net_frame_t holds every field of an Ethernet frame that rocesim knows: RoCEv2 over IPv4 or
-// IPv6, with or without an 802.1Q tag, and 802.1Qbb PFC MAC control frames. Bytes are as on an
-// Ethernet link without preamble and FCS (LINKTYPE_ETHERNET). All multi-byte fields of the struct
-// are in host order.
+// IPv6, with or without an 802.1Q tag, with or without in-band telemetry behind it
+// (net/prot/telemetry.h), and 802.1Qbb PFC MAC control frames. Bytes are as on an Ethernet link
+// without preamble and FCS (LINKTYPE_ETHERNET). All multi-byte fields of the struct are in host
+// order.
 //
 // Sources: IEEE 802.3 (31, annex 31B/31D), 802.1Q (9.6, 36), RFC 791, RFC 8200, RFC 768,
 // IBA vol. 1 ch. 9 and annex A17 (RoCEv2; A17.3.3: ICRC).
@@ -13,9 +14,10 @@
 
 #include "kernel/base.h"
 #include "net/prot/roce.h"
+#include "net/prot/telemetry.h"
 
 #define NET_FRAME_HEADERS_MAX 160 // bytes before the payload, at most
-#define NET_FRAME_BYTES_MAX 4400  // MTU 4096 and every header
+#define NET_FRAME_BYTES_MAX 4400  // MTU 4096, every header and all telemetry
 
 typedef struct net_frame {
     uint8_t destination_mac[6];
@@ -78,6 +80,14 @@ typedef struct net_frame {
     uint32_t payload_bytes;
     const uint8_t *payload; // NULL when building: zeros. After parsing: points into the bytes.
     uint32_t icrc;          // after parsing: as found; see net_frame_icrc_ok
+
+    // In-band telemetry: RC SENDs, WRITEs and ACKs may have it.
+    uint8_t telemetry;    // net_telemetry_t
+    uint8_t digest_bytes; // PINT: 1 or 2
+    uint8_t hop_count;    // INT
+    uint16_t path_id;
+    uint16_t digest;                 // PINT
+    uint64_t hops[NET_INT_HOPS_MAX]; // INT: net/telemetry.h reads them. Last: most are not there
 } net_frame_t;
 
 // Extension headers an opcode carries.
@@ -101,8 +111,12 @@ uint32_t net_frame_extension_bytes(uint8_t opcode);
 // "RC SEND FIRST", "CNP"...; "unknown" for others. Static.
 const char *net_frame_opcode_name(uint8_t opcode);
 
-// Bytes of a RoCEv2 frame (no preamble, no FCS), at least NET_FRAME_BYTES_MIN.
+// Bytes of a RoCEv2 frame (no preamble, no FCS), at least NET_FRAME_BYTES_MIN, no telemetry.
 uint32_t net_frame_bytes(uint8_t opcode, uint32_t payload_bytes, bool tagged, bool ipv6);
+// Bytes of what net_frame_build makes of the frame, telemetry included.
+uint32_t net_frame_size_bytes(const net_frame_t *frame);
+// Whether a packet of this opcode may have telemetry.
+bool net_frame_may_have_telemetry(uint8_t opcode);
 
 // Writes the frame with all lengths, checksums, pad and ICRC right. capacity_bytes must hold it.
 // Returns its length.

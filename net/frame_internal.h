@@ -14,6 +14,9 @@ static inline uint32_t net__frame_pad_bytes(uint32_t payload_bytes)
 // BTH to ICRC, pad included.
 uint32_t net__frame_transport_bytes(uint8_t opcode, uint32_t payload_bytes);
 
+// What lies behind the packet and its padding.
+uint32_t net__frame_telemetry_bytes(const net_frame_t *frame);
+
 // The destination of every PFC frame, 01-80-C2-00-00-01 (IEEE 802.3 annex 31B).
 extern const uint8_t net__frame_pfc_destination[6];
 

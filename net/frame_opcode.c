@@ -108,3 +108,30 @@ uint32_t net_frame_bytes(uint8_t opcode, uint32_t payload_bytes, bool tagged, bo
                                 net__frame_transport_bytes(opcode, payload_bytes);
     return size_bytes < NET_FRAME_BYTES_MIN ? NET_FRAME_BYTES_MIN : size_bytes;
 }
+
+bool net_frame_may_have_telemetry(uint8_t opcode)
+{
+    return opcode < ROCE_READ_REQUEST || opcode == ROCE_ACKNOWLEDGE; // ROCE_RC is 0
+}
+
+uint32_t net__frame_telemetry_bytes(const net_frame_t *frame)
+{
+    switch ((net_telemetry_t)frame->telemetry) {
+    case NET_TELEMETRY_NONE:
+        break;
+    case NET_TELEMETRY_INT:
+        return NET_INT_HEADER_BYTES + (uint32_t)frame->hop_count * NET_INT_HOP_BYTES;
+    case NET_TELEMETRY_PINT:
+        return frame->digest_bytes;
+    }
+    return 0;
+}
+
+uint32_t net_frame_size_bytes(const net_frame_t *frame)
+{
+    if (frame->is_pfc) {
+        return NET_FRAME_BYTES_MIN;
+    }
+    return net_frame_bytes(frame->opcode, frame->payload_bytes, frame->tagged, frame->ipv6) +
+           net__frame_telemetry_bytes(frame);
+}

@@ -4,7 +4,8 @@
 // Strict: what it accepts, the builder makes again byte for byte (a wrong ICRC excepted). So
 // reserved bits and pad bytes must be zero, lengths must agree with each other and with the frame,
 // checksums must be right, and what net_frame_t cannot say (IP options, fragments, IPv6 extension
-// headers, a second tag, a drop-eligible tag, a trailer) is refused with a message that names it.
+// headers, a second tag, a drop-eligible tag, a trailer that is no telemetry) is refused with a
+// message that names it.
 #include <string.h>
 #include <zlib.h>
 
@@ -17,7 +18,8 @@
 typedef struct reader {
     const uint8_t *bytes;
     size_t offset;
-    size_t end; // headers and payload end here, at most at the end of the bytes
+    size_t end;     // headers and payload end here, at most at the end of the bytes
+    size_t trailer; // what follows the packet and its padding begins here
     net_frame_t *frame;
     sim_message_t *message;
 } reader_t;
@@ -156,8 +158,8 @@ static sim_err_t parse_pfc(reader_t *reader)
     return require_zeros(reader, "padding of a PFC frame", reader->end);
 }
 
-// The frame must end with the IP packet, or with zeros up to the least Ethernet frame. From here on
-// the packet's end is the reader's.
+// The packet's end is the reader's from here on. Up to the least Ethernet frame zeros follow;
+// anything behind is for parse_telemetry.
 static sim_err_t end_at_packet(reader_t *reader, size_t packet_end)
 {
     const size_t frame_end = reader->end;
@@ -168,16 +170,56 @@ static sim_err_t end_at_packet(reader_t *reader, size_t packet_end)
                         packet_end,
                         frame_end);
     }
-    if (packet_end != frame_end && frame_end != NET_FRAME_BYTES_MIN) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "%zu bytes follow the IP packet",
-                        frame_end - packet_end);
-    }
     reader_t padding = *reader;
     padding.offset = packet_end;
     reader->end = packet_end;
-    return require_zeros(&padding, "Ethernet padding", frame_end);
+    reader->trailer = packet_end < NET_FRAME_BYTES_MIN ? NET_FRAME_BYTES_MIN : packet_end;
+    return require_zeros(&padding, "Ethernet padding", reader->trailer);
+}
+
+static void parse_hops(net_frame_t *frame, const uint8_t *at, uint32_t hop_count)
+{
+    frame->telemetry = NET_TELEMETRY_INT;
+    frame->hop_count = (uint8_t)hop_count;
+    frame->path_id = sim_get_be16(at) & NET_INT_MASK(NET_INT_PATH_BITS);
+    for (uint32_t i = 0; i < hop_count; i++) {
+        frame->hops[i] = sim_get_be64(at + NET_INT_HEADER_BYTES + i * NET_INT_HOP_BYTES);
+    }
+}
+
+// What follows the packet and its padding, up to frame_end: nothing, or in-band telemetry.
+static sim_err_t parse_telemetry(reader_t *reader, size_t frame_end)
+{
+    net_frame_t *const frame = reader->frame;
+    const uint8_t *const at = reader->bytes + reader->trailer;
+    const size_t bytes = frame_end - reader->trailer;
+    if (bytes == 0) {
+        return SIM_OK;
+    }
+    if (net_frame_may_have_telemetry(frame->opcode)) {
+        if (bytes == 1) {
+            frame->telemetry = NET_TELEMETRY_PINT;
+            frame->digest_bytes = 1;
+            frame->digest = at[0];
+            return SIM_OK;
+        }
+        const uint32_t hop_count = sim_get_be16(at) >> NET_INT_PATH_BITS;
+        if (hop_count > NET_INT_HOPS_MAX && bytes == NET_PINT_BYTES_MAX) {
+            frame->telemetry = NET_TELEMETRY_PINT;
+            frame->digest_bytes = NET_PINT_BYTES_MAX;
+            frame->digest = sim_get_be16(at) & NET_INT_MASK(NET_PINT_DIGEST_BITS_MAX);
+            return SIM_OK;
+        }
+        if (hop_count <= NET_INT_HOPS_MAX &&
+            bytes == NET_INT_HEADER_BYTES + hop_count * NET_INT_HOP_BYTES) {
+            parse_hops(frame, at, hop_count);
+            return SIM_OK;
+        }
+    }
+    return sim_fail(reader->message,
+                    SIM_ERR_INVALID,
+                    "%zu bytes follow the IP packet and are no telemetry",
+                    bytes);
 }
 
 static sim_err_t check_ip_common(const reader_t *reader, uint8_t protocol)
@@ -507,6 +549,7 @@ static sim_err_t parse_payload(reader_t *reader)
 
 static sim_err_t parse_roce(reader_t *reader, uint16_t type)
 {
+    const size_t frame_end = reader->end;
     sim_err_t error;
     if (type == NET_ETHERTYPE_IPV4) {
         error = parse_ipv4(reader);
@@ -529,6 +572,9 @@ static sim_err_t parse_roce(reader_t *reader, uint16_t type)
     }
     if (error == SIM_OK) {
         error = parse_payload(reader);
+    }
+    if (error == SIM_OK) {
+        error = parse_telemetry(reader, frame_end);
     }
     return error;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/net_config.c - the attributes of networks, links and switches.
 #include "net/switch.h"
+#include "net/telemetry.h"
 
 // clang-format off
 #define AT(member) offsetof(net_config_t, member)
@@ -15,6 +16,12 @@ static const sim_attr_t network_attrs[] = {
      NULL, "VLAN id of tagged frames"},
     {"network.convergence", SIM_ATTR_TIME, false, AT(convergence_ps), "10ms", "0ps", "10s",
      NULL, "routes follow a link change after this; the ends of the link avoid it at once"},
+    {"network.int-multiplier", SIM_ATTR_COUNT, false, AT(int_multiplier), "1", "1", "1024",
+     NULL, "INT counts bytes in units of 128 (sent) and 80 (queued) x this"},
+    {"network.pint-base", SIM_ATTR_RATIO, false, AT(pint_base), "1.05", NET_PINT_BASE_LEAST, "2",
+     NULL, "ratio of neighbouring values of a PINT digest; below 1.045 a digest takes two bytes"},
+    {"network.pint-rtt", SIM_ATTR_TIME, false, AT(pint_rtt_ps), "13us", "1ns", "10s",
+     NULL, "T of PINT's utilization in the switches: the network's round trip without queues"},
 };
 #undef AT
 
@@ -75,6 +82,8 @@ static const sim_attr_t switch_attrs[] = {
      NULL, "weights of the other classes in deficit weighted round robin"},
     {"switch.ecmp-seed", SIM_ATTR_COUNT, true, AT(ecmp_seed), "auto", "0", "4294967295",
      NULL, "seed of the ECMP hash; auto: its own for every switch"},
+    {"switch.telemetry", SIM_ATTR_BOOL, false, AT(telemetry), "true", NULL, NULL,
+     NULL, "writes INT and PINT into packets that ask for it"},
 };
 #undef AT
 

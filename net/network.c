@@ -7,6 +7,7 @@
 
 #include "kernel/fifo.h"
 #include "net/frame.h"
+#include "net/telemetry.h"
 
 net_t *net_create(sim_t *sim, const net_config_t *config)
 {
@@ -27,6 +28,7 @@ void net_destroy(net_t *net)
     }
     sim_pool_destroy(net->packets);
     sim_free(net->routes);
+    sim_free(net->pint);
     sim_free(net->ports);
     sim_free(net->change_timers);
     sim_free(net->changes);
@@ -289,6 +291,10 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
                             net->nodes[i]->sim.name);
         }
     }
+    const sim_err_t error = net__telemetry_build(net, message);
+    if (error != SIM_OK) {
+        return error;
+    }
     connect_ports(net);
     for (size_t i = 0; i < net->node_count; i++) {
         name_ports(net->nodes[i]);
@@ -514,6 +520,21 @@ static void put_extensions(const net_packet_t *packet, net_frame_t *frame)
     }
 }
 
+static void put_telemetry(const net_t *net, const net_packet_t *packet, net_frame_t *frame)
+{
+    frame->telemetry = packet->telemetry;
+    if (packet->telemetry == NET_TELEMETRY_INT) {
+        frame->hop_count = packet->hop_count;
+        frame->path_id = packet->path_id;
+        memcpy(frame->hops,
+               net_packet_telemetry(packet),
+               packet->hop_count * sizeof(frame->hops[0]));
+    } else if (packet->telemetry == NET_TELEMETRY_PINT) {
+        frame->digest = packet->digest;
+        frame->digest_bytes = (uint8_t)net->pint->digest_bytes;
+    }
+}
+
 void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_frame_t *frame)
 {
     const net_t *const net = port->node->net;
@@ -551,4 +572,5 @@ void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_fr
     frame->psn = packet->psn;
     frame->payload_bytes = packet->payload_bytes;
     put_extensions(packet, frame);
+    put_telemetry(net, packet, frame);
 }

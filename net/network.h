@@ -32,6 +32,9 @@ typedef struct net_config {
     bool tagged; // data frames carry an 802.1Q tag with the priority as PCP
     uint64_t vlan_id;
     sim_time_t convergence_ps; // routes follow a link change after this
+    uint64_t int_multiplier;   // of INT's units
+    sim_ratio_t pint_base;     // of the logarithm in PINT's digests
+    sim_time_t pint_rtt_ps;    // PINT's T
 } net_config_t;
 
 typedef struct net_link_config {
@@ -52,7 +55,7 @@ typedef struct net_tally {
     uint64_t created;
     uint64_t delivered;
     uint64_t dropped;
-    uint64_t bytes_created; // frame bytes
+    uint64_t bytes_created; // frame bytes, and what telemetry adds on the way
     uint64_t bytes_delivered;
     uint64_t bytes_dropped;
 } net_tally_t;
@@ -91,13 +94,17 @@ void net_destroy(net_t *net);
 // Links are numbered in order of adding, from 0. Returns the link's number.
 uint32_t net_link_add(net_t *net, net_node_t *a, net_node_t *b, const net_link_config_t *config);
 
+// Makes switches write this kind of telemetry, for someone who will send packets that ask for it.
+// Before net_build; costs memory and time, so not without need.
+void net_want_telemetry(net_t *net, net_telemetry_t kind);
+
 // Takes both directions of a link down (up) at time_ps. Frames that have not wholly arrived when it
 // goes down are lost (and counted where and when they were sent); routes change
 // net_config_t.convergence_ps later. Before net_build.
 void net_link_change_at(net_t *net, uint32_t link, sim_time_t time_ps, bool up);
 
 // Lays out ports, gives addresses, computes routes. SIM_ERR_INVALID with a message when a host has
-// no link, or when there is nothing to simulate. Pairs without a path are no error here: see
+// no link, when there is nothing to simulate, or when INT has no code for a link's rate. Pairs without a path are no error here: see
 // net_reachable.
 SIM_MUST_CHECK sim_err_t net_build(net_t *net, sim_message_t *message);
 
@@ -163,6 +170,13 @@ static inline net_packet_t *net_packet_new(net_node_t *node, uint32_t frame_byte
     node->tally.created++;
     node->tally.bytes_created += frame_bytes;
     return packet;
+}
+
+// Makes a frame longer on its way: telemetry.
+static inline void net_packet_grow(net_node_t *node, net_packet_t *packet, uint32_t more_bytes)
+{
+    packet->frame_bytes = (uint16_t)(packet->frame_bytes + more_bytes);
+    node->tally.bytes_created += more_bytes;
 }
 
 // Takes a packet that has reached the end it was made for. (net_port_drop takes those that do not.)

@@ -65,6 +65,8 @@ struct net {
     net_change_timer_t *change_timers;
     net_routes_t **routes; // [state of the links][node index]; state 0: all up
     size_t state_count;
+    uint32_t telemetry;    // bit per net_telemetry_t that someone wants
+    struct net_pint *pint; // NULL: nobody wants PINT
     bool built;
 };
 
@@ -76,6 +78,10 @@ void net__routes_free(const net_t *net, net_routes_t *routes);
 void net__port_init(net_port_t *port, net_node_t *node, uint32_t index);
 // next_down_ps: when the link will go down the next time after this; NEVER.
 void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps);
+
+// telemetry.c: what the kinds wanted need, once all nodes are there; a switch's port begins to write.
+SIM_MUST_CHECK sim_err_t net__telemetry_build(net_t *net, sim_message_t *message);
+void net__port_start_meter(net_port_t *port);
 
 // switch.c: makes a switch use routes from now on.
 void net__switch_set_routes(net_node_t *node, const net_routes_t *routes);

@@ -2,13 +2,15 @@
 // net/packet.h - a packet in flight: parsed fields, never bytes.
 //
 // 64 hot bytes travel from node to node; what only the two ends read (RETH, DETH, immediates,
-// atomics) lies aside in the pool's cold part. Bytes are made by net/frame.h when a capture wants
-// them. Exactly one owner at any time: a queue, a channel, or the function that was handed it.
+// atomics) lies aside in the pool's cold part, and behind it the records of in-band telemetry in
+// networks where someone asks for them. Bytes are made by net/frame.h when a capture wants them.
+// Exactly one owner at any time: a queue, a channel, or the function that was handed it.
 #ifndef NET_PACKET_H
 #define NET_PACKET_H
 
 #include "kernel/pool.h"
 #include "net/prot/roce.h"
+#include "net/prot/telemetry.h"
 
 typedef enum net_packet_kind { NET_PACKET_ROCE, NET_PACKET_PFC } net_packet_kind_t;
 
@@ -32,10 +34,16 @@ typedef struct net_packet {
     bool solicited : 1;
     bool becn : 1;
     bool retransmission : 1; // bookkeeping only: not on the wire
+    bool acked_alone : 1;    // its ACK is not merged with later ones; agreed by the ends, not sent
+    bool echo_ecn : 1;       // CE comes back as BECN of its ACK, not as a CNP; likewise agreed
+    uint8_t telemetry;       // net_telemetry_t; in an ACK: that of the packet it answers
     uint32_t psn;            // 24 bits
     uint32_t destination_qp; // 24 bits
     uint32_t aeth;           // syndrome << 24 | MSN, where the opcode has an AETH
     sim_time_t sent_ps;      // when its first bit left the source NIC; an ACK echoes it
+    uint16_t path_id;        // INT: exclusive or of the switches' ids
+    uint16_t digest;         // PINT
+    uint8_t hop_count;       // INT: records at net_packet_telemetry
 } net_packet_t;
 
 static_assert(sizeof(net_packet_t) <= SIM_CACHE_LINE, "the hot part of a packet is one cache line");
@@ -70,6 +78,17 @@ typedef struct net_packet_aside {
 static inline net_packet_aside_t *net_packet_aside(const net_packet_t *packet)
 {
     return sim_pool_cold(packet);
+}
+
+// The records of INT, NET_INT_HOPS_MAX of them: only in packets whose kind of telemetry is INT.
+#define NET_PACKET_TELEMETRY_AT SIM_CACHE_LINE          // in the cold part...
+#define NET_PACKET_TELEMETRY_BYTES (3 * SIM_CACHE_LINE) // ...which then is this large
+static_assert(NET_PACKET_TELEMETRY_AT + NET_INT_BYTES_MAX <= NET_PACKET_TELEMETRY_BYTES, "");
+static_assert(sizeof(net_packet_aside_t) <= NET_PACKET_TELEMETRY_AT, "what lies aside comes first");
+
+static inline uint64_t *net_packet_telemetry(const net_packet_t *packet)
+{
+    return (uint64_t *)(void *)((char *)sim_pool_cold(packet) + NET_PACKET_TELEMETRY_AT);
 }
 
 #endif // NET_PACKET_H

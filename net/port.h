@@ -81,6 +81,21 @@ typedef struct net_pause_counters {
     sim_time_t paused_since_ps; // of the open period
 } net_pause_counters_t;
 
+// What a switch's port writes into packets that ask for telemetry (net/telemetry.h).
+typedef struct net_meter {
+    uint64_t tx_bytes;    // on the link so far, overhead included
+    sim_time_t before_ps; // when the frame before started
+    double utilization;   // PINT's estimate U of this port
+    double per_byte;      // 1 / bytes that the link carries in PINT's T
+    sim_random_t random;  // rounds digests
+    const struct net_pint *pint;
+    uint32_t multiplier; // of INT's units
+    uint16_t switch_id;  // of NET_INT_PATH_BITS
+    uint8_t rate_code;
+} net_meter_t;
+
+static_assert(sizeof(net_meter_t) == SIM_CACHE_LINE, "a meter is one cache line");
+
 struct net_port {
     // the first line is all that sending on an idle port needs, besides the class
     sim_channel_t *channel;
@@ -97,8 +112,10 @@ struct net_port {
     bool impaired; // lossy or down, or a packet is to be dropped: the slow way
     bool down;
     bool lossless_guaranteed; // what arrives here in a lossless class cannot be dropped
+    bool metered;             // writes telemetry: `meter` is in use
 
     net_class_t classes[NET_PRIORITIES];
+    net_meter_t meter;
 
     // scheduler
     uint8_t strict; // classes served before the others, highest number first
@@ -166,6 +183,7 @@ static inline bool net_port_idle(const net_port_t *port)
     return !port->wake_pending && port->node->sim.now_ps > port->busy_until_ps;
 }
 
+void net__port_meter(net_port_t *port, net_packet_t *packet); // telemetry.c
 sim_time_t net__port_inexact_time(net_port_t *port, uint32_t bytes);
 void net__port_transmit_impaired(net_port_t *port, net_packet_t *packet, sim_time_t arrive_ps);
 
@@ -174,6 +192,9 @@ static inline void net_port_transmit(net_port_t *port, net_packet_t *packet)
 {
     sim_node_t *const node = &port->node->sim;
     const sim_time_t now_ps = node->now_ps;
+    if (SIM_UNLIKELY(port->metered)) {
+        net__port_meter(port, packet); // the frame may grow
+    }
     const uint32_t frame_bytes = packet->frame_bytes;
     SIM_ASSERT(now_ps >= port->busy_until_ps);
     const uint32_t bytes = frame_bytes + NET_LINK_OVERHEAD_BYTES;

@@ -335,7 +335,7 @@ static void serve(net_switch_t *sw, net_port_t *egress)
     }
     net_packet_t *const packet = net_queue_pop(egress, priority);
     const uint32_t ingress_port = packet->ingress_port;
-    const uint32_t bytes = packet->frame_bytes;
+    const uint32_t bytes = packet->frame_bytes; // as charged: telemetry may make it longer
     mark(sw, egress, packet);
     net_port_transmit(egress, packet);
     release(sw, ingress_port, priority, bytes);
@@ -605,6 +605,9 @@ static void built(net_node_t *node)
             port->quantum_bytes[c] = sw->config.weights[c] * NET_FRAME_BYTES_QUANTUM;
         }
         set_marking(sw, port, &sw->marking[p]);
+        if (sw->config.telemetry) {
+            net__port_start_meter(port);
+        }
     }
     sw->shared_limit =
         sw->config.buffer_bytes > dedicated ? sw->config.buffer_bytes - dedicated : 0;

@@ -32,6 +32,7 @@ typedef struct net_switch_config {
     uint8_t strict_priorities;
     uint32_t weights[NET_PRIORITIES]; // DWRR, 1..255
     uint64_t ecmp_seed;               // SIM_AUTO: from the run's seed and the switch
+    bool telemetry;                   // writes it into packets that ask (net/telemetry.h)
 } net_switch_config_t;
 
 extern const sim_attr_table_t net_switch_config_attrs; // "switch."

@@ -20,7 +20,8 @@ const nic_cc_ops_t *nic_cc_find(const char *name)
     return NULL;
 }
 
-// The round trip of a full packet and its ACK over the idle path this QP takes.
+// The round trip of a full packet and its ACK over the idle path this QP takes. Telemetry is taken
+// to be as long everywhere as at the end.
 static sim_time_t path_rtt_ps(const nic_qp_t *qp)
 {
     const nic_t *const nic = qp->nic;
@@ -30,8 +31,13 @@ static sim_time_t path_rtt_ps(const nic_qp_t *qp)
         !net_path_of(net, nic->interface, qp->path.destination, qp->path.flow_hash, &path)) {
         return 0;
     }
-    const uint32_t data_bytes = nic->header_bytes + qp->mtu_bytes;
-    const uint32_t ack_bytes = nic->header_bytes + ROCE_AETH_BYTES;
+    const net_packet_t last = {
+        .telemetry = (uint8_t)nic->cc_ops->telemetry,
+        .hop_count = (uint8_t)nic__min(path.hop_count - 1, NET_INT_HOPS_MAX),
+    };
+    const uint32_t telemetry_bytes = net_packet_telemetry_bytes(net, &last);
+    const uint32_t data_bytes = nic->header_bytes + qp->mtu_bytes + telemetry_bytes;
+    const uint32_t ack_bytes = nic->header_bytes + ROCE_AETH_BYTES + telemetry_bytes;
     return net_path_time_ps(&path, 1, data_bytes, 0) + net_path_time_ps(&path, 1, ack_bytes, 0);
 }
 
@@ -57,12 +63,18 @@ void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
     cc->line_bps = line_bps;
     cc->window_bytes = window_bytes;
     cc->mtu_bytes = qp->mtu_bytes;
+    cc->int_multiplier = (uint32_t)net_get_config(nic->host->node.net)->int_multiplier;
+    cc->pint = net_pint_of(nic->host->node.net);
     if (cc->ops->init != NULL) {
         cc->base_rtt_ps = config->base_rtt_ps == SIM_AUTO ? path_rtt_ps(qp) : config->base_rtt_ps;
         cc->bdp_bytes = bytes_in(line_bps, cc->base_rtt_ps);
         cc->ops->init(cc);
     }
     qp->flags |= cc->ops->sent != NULL ? NIC_QP_CC_SENT : 0;
+    if (qp->type == NIC_QPT_RC && (cc->ops->telemetry != NET_TELEMETRY_NONE ||
+                                   cc->ops->acks_every_packet || cc->ops->echoes_ecn)) {
+        qp->flags |= NIC_QP_FEEDBACK;
+    }
     nic__cc_sync(qp);
 }
 
@@ -133,8 +145,34 @@ void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes,
         .acked_psn = qp->una_psn - qp->first_psn,
         .next_psn = qp->next_psn - qp->first_psn,
         .nak = nak,
+        .ecn_echo = packet->becn,
         .packet = packet,
+        .telemetry = (net_telemetry_t)packet->telemetry,
+        .hop_count = packet->hop_count,
+        .path_id = packet->path_id,
+        .digest = packet->digest,
+        .hops = packet->telemetry == NET_TELEMETRY_INT ? net_packet_telemetry(packet) : NULL,
     };
     cc->ops->ack(cc, &ack);
     nic__cc_sync(qp);
+}
+
+void nic__add_telemetry(nic_t *nic,
+                        net_packet_t *packet,
+                        net_telemetry_t kind,
+                        const net_packet_t *from)
+{
+    packet->telemetry = (uint8_t)kind;
+    if (from != NULL) {
+        packet->path_id = from->path_id;
+        packet->digest = from->digest;
+        packet->hop_count = from->hop_count;
+        if (kind == NET_TELEMETRY_INT) {
+            memcpy(net_packet_telemetry(packet),
+                   net_packet_telemetry(from),
+                   from->hop_count * sizeof(uint64_t));
+        }
+    }
+    net_node_t *const node = &nic->host->node;
+    net_packet_grow(node, packet, net_packet_telemetry_bytes(node->net, packet));
 }

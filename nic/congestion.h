@@ -12,7 +12,7 @@
 
 #include "kernel/attribute.h"
 #include "kernel/event.h"
-#include "net/packet.h"
+#include "net/telemetry.h"
 
 typedef struct nic_cc nic_cc_t;
 typedef struct nic_cc_ops nic_cc_ops_t;
@@ -31,6 +31,8 @@ struct nic_cc {
     bool active;           // the QP has something unsent or unacknowledged
     uint64_t bdp_bytes;    // NIC's configured base RTT x line rate, for windows; 0: unknown
     sim_time_t base_rtt_ps;
+    uint32_t int_multiplier; // of the units in INT's records
+    const net_pint_t *pint;  // what PINT's digests stand for; NULL: nobody wanted PINT
 };
 
 typedef struct nic_cc_ack {
@@ -39,13 +41,28 @@ typedef struct nic_cc_ack {
     uint64_t acked_psn;   // 64-bit count of packets acknowledged so far
     uint64_t next_psn;    // 64-bit count of packets sent so far
     bool nak;             // a sequence error NAK
+    bool ecn_echo;        // the packet it answers was marked CE (where echoes_ecn)
     const net_packet_t *packet;
+    // What the packet it answers brought along; NONE: not asked for, or that packet's ACK had to
+    // wait behind READ responses. Valid during the call.
+    net_telemetry_t telemetry;
+    uint32_t hop_count;   // INT: records, in the order of the path
+    uint16_t path_id;     // another one: other switches
+    uint16_t digest;      // PINT
+    const uint64_t *hops; // INT (net/telemetry.h)
 } nic_cc_ack_t;
 
 struct nic_cc_ops {
     const char *name;              // "dcqcn"
     size_t state_bytes;            // sizeof the algorithm's struct, which starts with a nic_cc_t
     const sim_attr_table_t *attrs; // "nic.dcqcn."; NULL: no parameters
+
+    // What the algorithm needs to hear, on reliable connections. It is the sender's algorithm that
+    // counts, whatever the receiver's: each packet says how it is to be answered, as the ends
+    // would have agreed when they connected. READ requests and responses say nothing.
+    net_telemetry_t telemetry; // that packets of SENDs and WRITEs collect, and ACKs bring back
+    bool acks_every_packet;    // each asks for an ACK, and ACKs that wait are not merged
+    bool echoes_ecn;           // a CE mark comes back in the packet's ACK instead of as a CNP
 
     // The QP got connected: rate_bps is line_bps, window_bytes the QP's own. May change both.
     void (*init)(nic_cc_t *cc);

@@ -225,6 +225,11 @@ net_node_t *nic_host_create(net_t *net, const char *name, const nic_config_t *co
 {
     nic_host_t *const host = sim_alloc_lines(sizeof(*host));
     nic_config_copy(&host->config, config);
+    const nic_cc_ops_t *const ops =
+        config->custom_cc != NULL ? config->custom_cc : nic_cc_find(config->congestion_control);
+    if (ops != NULL && ops->telemetry != NET_TELEMETRY_NONE) {
+        net_want_telemetry(net, ops->telemetry);
+    }
     net_node_init(net, &host->node, NET_NODE_HOST, &host_ops, name, host_built);
     return &host->node;
 }

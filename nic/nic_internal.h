@@ -86,8 +86,9 @@ enum {
     NIC_QP_TURN = 1 << 8,       // READ responses had the last turn
     NIC_QP_DEAD = 1 << 9,       // destroyed, memory held until the end of the event
     NIC_QP_UNRELIABLE = 1 << 10,
-    NIC_QP_CLOSED = 1 << 11, // the send queue does not work: the state is not RTS
-    NIC_QP_READS = 1 << 12,  // READs are to be answered
+    NIC_QP_CLOSED = 1 << 11,   // the send queue does not work: the state is not RTS
+    NIC_QP_READS = 1 << 12,    // READs are to be answered
+    NIC_QP_FEEDBACK = 1 << 13, // packets say how they are to be answered
 };
 
 // Opcode bits of no transport, for QPs that take no packets.
@@ -359,6 +360,18 @@ static inline net_packet_t *nic__new_packet(nic_t *nic,
         .sent_ps = nic__node(nic)->now_ps,
     };
     return packet;
+}
+
+// The packet collects telemetry from here on, or brings back what another collected: `from`.
+void nic__add_telemetry(nic_t *nic,
+                        net_packet_t *packet,
+                        net_telemetry_t kind,
+                        const net_packet_t *from);
+
+// Whether a packet's ACK is to say more than that it arrived.
+static inline bool nic__wants_feedback(const net_packet_t *packet)
+{
+    return packet->telemetry != NET_TELEMETRY_NONE || packet->acked_alone || packet->echo_ecn;
 }
 
 // The local ACK timeout (9.7.6.1.3): the standard allows up to four times this.

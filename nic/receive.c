@@ -90,6 +90,9 @@ static void notice_congestion(nic_t *nic, nic_qp_t *qp, const net_packet_t *pack
 {
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     nic->counters.np_ecn_marked_roce_packets++;
+    if (packet->echo_ecn) {
+        return; // its ACK says so
+    }
     sim_time_t *const next_ps = next_cnp(nic, qp, packet->source);
     if (now_ps >= *next_ps) {
         *next_ps = now_ps + nic->host->config.cnp_interval_ps;

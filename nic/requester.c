@@ -291,6 +291,18 @@ static inline uint8_t opcode_of(const nic_qp_t *qp, const nic_wqe_t *wqe, bool f
     return (uint8_t)(qp->transport + base + position + (last && has_immediate(wqe)));
 }
 
+// How the algorithm wants the packet to be answered.
+static void ask_for_feedback(nic_t *nic, const nic_qp_t *qp, net_packet_t *packet)
+{
+    const nic_cc_ops_t *const ops = nic__cc_const(qp)->ops;
+    packet->ack_request |= ops->acks_every_packet;
+    packet->acked_alone = ops->acks_every_packet;
+    packet->echo_ecn = ops->echoes_ecn;
+    if (ops->telemetry != NET_TELEMETRY_NONE) {
+        nic__add_telemetry(nic, packet, ops->telemetry, NULL);
+    }
+}
+
 net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp)
 {
     SIM_ASSERT(nic__requester_ready(qp));
@@ -330,6 +342,9 @@ net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp)
     if (SIM_LIKELY((qp->flags & NIC_QP_UNRELIABLE) == 0)) {
         count_retransmission(nic, qp, packet);
         packet->ack_request = wants_ack(nic, qp, last, payload_bytes);
+        if (SIM_UNLIKELY((qp->flags & NIC_QP_FEEDBACK) != 0)) {
+            ask_for_feedback(nic, qp, packet);
+        }
         qp->in_flight_bytes += payload_bytes;
         note_sent(nic, qp, qp->next_psn + 1);
     } else {

@@ -4,7 +4,8 @@
 // Requests are executed in the order of their PSNs and answered in that order too. READs are
 // answered at the pace the port and the QP's rate allow, so what follows a READ waits for its last
 // response: at most one acknowledgement does, because a later one says all an earlier one did.
-// Likewise an ACK that waits for the port is brought up to date rather than followed by another.
+// Likewise an ACK that waits for the port is brought up to date rather than followed by another,
+// unless the sender's congestion control wants one for each packet.
 // Source: IBA vol. 1, 9.7.4 (responder), 9.7.5.1 (AETH, MSN), 9.9.3 (responder's errors).
 #include "nic/nic_internal.h"
 
@@ -53,10 +54,24 @@ bool nic__ack_still_queued(const nic_qp_t *qp)
            qp->queued_ack_number >= qp->nic->queue_popped[qp->queued_ack_class];
 }
 
-static void send_answer(nic_qp_t *qp, uint32_t psn, uint32_t aeth, sim_time_t sent_ps)
+// What an answer brings back of the packet that caused it.
+static void add_feedback(nic_t *nic, net_packet_t *answer, const net_packet_t *cause)
+{
+    answer->becn = cause->echo_ecn && cause->ecn == NET_ECN_CE;
+    if (cause->telemetry != NET_TELEMETRY_NONE) {
+        nic__add_telemetry(nic, answer, (net_telemetry_t)cause->telemetry, cause);
+    }
+}
+
+// cause: the packet it answers, if that wants feedback; else NULL.
+static void send_answer(nic_qp_t *qp,
+                        uint32_t psn,
+                        uint32_t aeth,
+                        sim_time_t sent_ps,
+                        const net_packet_t *cause)
 {
     nic_t *const nic = qp->nic;
-    if (is_ack(aeth) && nic__ack_still_queued(qp)) {
+    if (is_ack(aeth) && nic__ack_still_queued(qp) && cause == NULL) {
         qp->queued_ack->psn = psn;
         qp->queued_ack->aeth = aeth;
         qp->queued_ack->sent_ps = sent_ps;
@@ -69,6 +84,9 @@ static void send_answer(nic_qp_t *qp, uint32_t psn, uint32_t aeth, sim_time_t se
     packet->psn = psn;
     packet->aeth = aeth;
     packet->sent_ps = sent_ps;
+    if (SIM_UNLIKELY(cause != NULL)) {
+        add_feedback(nic, packet, cause);
+    }
     if (SIM_UNLIKELY(!is_ack(aeth))) {
         nic__trace(nic, qp, NIC_TRACE_NAK_SENT, aeth >> 24, 0);
     }
@@ -76,13 +94,17 @@ static void send_answer(nic_qp_t *qp, uint32_t psn, uint32_t aeth, sim_time_t se
     nic__send(nic, packet);
     // A later ACK must not overtake a NAK: it does not merge with what is before one.
     const bool queued = nic->queue_pushed[class] != number;
-    qp->queued_ack = queued && is_ack(aeth) ? packet : NULL;
+    qp->queued_ack = queued && is_ack(aeth) && cause == NULL ? packet : NULL;
     qp->queued_ack_number = number;
     qp->queued_ack_class = class;
 }
 
-// Answers now, or after the READs before it.
-static inline void answer(nic_qp_t *qp, uint32_t psn, uint32_t aeth, sim_time_t sent_ps)
+// Answers now, or after the READs before it: then without feedback, which would be old.
+static inline void answer(nic_qp_t *qp,
+                          uint32_t psn,
+                          uint32_t aeth,
+                          sim_time_t sent_ps,
+                          const net_packet_t *cause)
 {
     if (SIM_UNLIKELY(qp->read_count != 0)) {
         qp->rx_flags |= NIC_RX_HELD;
@@ -91,7 +113,7 @@ static inline void answer(nic_qp_t *qp, uint32_t psn, uint32_t aeth, sim_time_t 
         qp->held_sent_ps = sent_ps;
         return;
     }
-    send_answer(qp, psn, aeth, sent_ps);
+    send_answer(qp, psn, aeth, sent_ps, cause);
 }
 
 // A NAK of the expected PSN waits behind READs: it acknowledges everything before, and more.
@@ -102,25 +124,25 @@ static bool gap_is_held(const nic_qp_t *qp)
 }
 
 // Everything before expected_psn is acknowledged.
-static inline void acknowledge(nic_qp_t *qp, sim_time_t sent_ps)
+static inline void acknowledge(nic_qp_t *qp, sim_time_t sent_ps, const net_packet_t *cause)
 {
     if (SIM_UNLIKELY(qp->read_count != 0) && gap_is_held(qp)) {
         return;
     }
     const uint32_t psn = (uint32_t)(qp->expected_psn - 1) & ROCE_PSN_MASK;
-    answer(qp, psn, ack_aeth(qp->msn), sent_ps);
+    answer(qp, psn, ack_aeth(qp->msn), sent_ps, cause);
 }
 
-static void refuse(nic_qp_t *qp, uint32_t syndrome, sim_time_t sent_ps)
+static void refuse(nic_qp_t *qp, uint32_t syndrome, sim_time_t sent_ps, const net_packet_t *cause)
 {
     const uint32_t psn = (uint32_t)qp->expected_psn & ROCE_PSN_MASK;
-    answer(qp, psn, syndrome << 24 | (qp->msn & ROCE_PSN_MASK), sent_ps);
+    answer(qp, psn, syndrome << 24 | (qp->msn & ROCE_PSN_MASK), sent_ps, cause);
 }
 
 // After its NAK nothing is accepted any more; the QP fails when the NAK is out (9.9.3).
 static void refuse_for_good(nic_qp_t *qp, uint32_t code, sim_time_t sent_ps)
 {
-    refuse(qp, ROCE_SYNDROME_NAK | code, sent_ps);
+    refuse(qp, ROCE_SYNDROME_NAK | code, sent_ps, NULL);
     qp->rx_flags |= NIC_RX_STOPPED;
 }
 
@@ -232,7 +254,7 @@ static void reject(nic_t *nic, nic_qp_t *qp, verdict_t verdict, sim_time_t sent_
         nic->counters.out_of_buffer++;
         qp->rx_flags |= NIC_RX_NAK_SENT;
         qp->nak_ps = nic__node(nic)->now_ps;
-        refuse(qp, (uint32_t)ROCE_SYNDROME_RNR_NAK | qp->min_rnr_timer, sent_ps);
+        refuse(qp, (uint32_t)ROCE_SYNDROME_RNR_NAK | qp->min_rnr_timer, sent_ps, NULL);
         break;
     case VERDICT_LOCAL_SIZE:
     case VERDICT_OPERATION: {
@@ -295,7 +317,11 @@ static void receive_message(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, uint
     const uint32_t immediate = (operation & HAS_IMM) != 0 ? net_packet_aside(packet)->immediate : 0;
 
     const verdict_t verdict = check_request(qp, packet, operation);
-    nic__consume(nic, packet);
+    // Its memory is the next packet's, unless the ACK needs something of it.
+    const bool needed = ack_request && verdict == VERDICT_OK && nic__wants_feedback(packet);
+    if (SIM_LIKELY(!needed)) {
+        nic__consume(nic, packet);
+    }
     if (SIM_UNLIKELY(verdict != VERDICT_OK)) {
         reject(nic, qp, verdict, sent_ps);
         return;
@@ -309,8 +335,11 @@ static void receive_message(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, uint
     qp->rx_flags &= (uint8_t)~NIC_RX_NAK_SENT;
     qp->expected_psn++;
     qp->msn += last;
-    if (ack_request) {
-        acknowledge(qp, sent_ps);
+    if (SIM_UNLIKELY(needed)) {
+        acknowledge(qp, sent_ps, packet);
+        nic__consume(nic, packet);
+    } else if (ack_request) {
+        acknowledge(qp, sent_ps, NULL);
     }
     if (last && (operation & (IS_SEND | HAS_IMM)) != 0) {
         complete_receive(qp, operation, immediate);
@@ -437,7 +466,7 @@ static void release_held(nic_qp_t *qp)
         return;
     }
     qp->rx_flags &= (uint8_t)~NIC_RX_HELD;
-    send_answer(qp, qp->held_psn, qp->held_aeth, qp->held_sent_ps);
+    send_answer(qp, qp->held_psn, qp->held_aeth, qp->held_sent_ps, NULL);
 }
 
 net_packet_t *nic__build_response(nic_t *nic, nic_qp_t *qp)
@@ -501,7 +530,7 @@ static void restart_message(nic_t *nic, nic_qp_t *qp)
     }
 }
 
-static void receive_ahead(nic_t *nic, nic_qp_t *qp, sim_time_t sent_ps)
+static void receive_ahead(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet)
 {
     nic->counters.out_of_sequence++;
     const sim_time_t now_ps = nic__node(nic)->now_ps;
@@ -513,7 +542,10 @@ static void receive_ahead(nic_t *nic, nic_qp_t *qp, sim_time_t sent_ps)
     qp->rx_flags |= NIC_RX_NAK_SENT;
     qp->nak_ps = now_ps;
     restart_message(nic, qp);
-    refuse(qp, (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE, sent_ps);
+    refuse(qp,
+           (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE,
+           packet->retransmission ? 0 : packet->sent_ps,
+           nic__wants_feedback(packet) ? packet : NULL);
 }
 
 static void receive_again(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
@@ -522,7 +554,7 @@ static void receive_again(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, 
     if (packet->opcode == ROCE_READ_REQUEST) {
         repeat_read(qp, packet, psn);
     } else if (packet->ack_request) {
-        acknowledge(qp, 0);
+        acknowledge(qp, 0, nic__wants_feedback(packet) ? packet : NULL);
     }
 }
 
@@ -534,14 +566,12 @@ void nic__receive_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     }
     const int64_t distance = nic__psn_distance(packet->psn, qp->expected_psn);
     if (SIM_UNLIKELY(distance != 0)) {
-        const sim_time_t sent_ps = packet->retransmission ? 0 : packet->sent_ps;
         if (distance < 0) {
             receive_again(nic, qp, packet, qp->expected_psn + (uint64_t)distance);
+        } else {
+            receive_ahead(nic, qp, packet);
         }
         nic__consume(nic, packet);
-        if (distance > 0) {
-            receive_ahead(nic, qp, sent_ps);
-        }
         return;
     }
     const uint32_t operation = operations[packet->opcode & ROCE_OPERATION_MASK];

@@ -7,6 +7,9 @@
 // which counts where windows are long; the price is that a filter has to make the bytes as well.
 #include "pcap-out/capture.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include "kernel/record.h"
 #include "net/frame.h"
 #include "pcap-out/pcap_file.h"
@@ -18,6 +21,12 @@ struct pcap_out_capture {
     bool has_filter;
 };
 
+// As much of a frame as it uses: hops come last.
+static size_t note_bytes(const net_frame_t *frame)
+{
+    return offsetof(net_frame_t, hops) + frame->hop_count * sizeof(frame->hops[0]);
+}
+
 // In the thread of the port's node.
 static void on_packet(const net_trace_t *trace, void *ctx)
 {
@@ -27,9 +36,7 @@ static void on_packet(const net_trace_t *trace, void *ctx)
     net_frame_t frame;
     net_packet_frame(sender, trace->packet, &frame);
     // What took its time on the link is what the file shows.
-    SIM_CHECK(frame.is_pfc ||
-              trace->packet->frame_bytes ==
-                  net_frame_bytes(frame.opcode, frame.payload_bytes, frame.tagged, frame.ipv6));
+    SIM_CHECK(trace->packet->frame_bytes == net_frame_size_bytes(&frame));
     if (capture->has_filter) {
         uint8_t bytes[NET_FRAME_BYTES_MAX];
         const uint32_t size_bytes = (uint32_t)net_frame_build(&frame, bytes, sizeof(bytes));
@@ -37,9 +44,10 @@ static void on_packet(const net_trace_t *trace, void *ctx)
             return;
         }
     }
-    net_frame_t *const note =
-        sim_stream_put(capture->stream, &trace->port->node->sim, trace->time_ps, sizeof(frame));
-    *note = frame;
+    const size_t bytes = note_bytes(&frame);
+    void *const note =
+        sim_stream_put(capture->stream, &trace->port->node->sim, trace->time_ps, bytes);
+    memcpy(note, &frame, bytes);
 }
 
 static void write_frame(sim_time_t time_ps,
@@ -50,10 +58,11 @@ static void write_frame(sim_time_t time_ps,
 {
     (void)node_index;
     const pcap_out_capture_t *const capture = ctx;
-    const net_frame_t *const frame = record;
-    SIM_CHECK(record_bytes == sizeof(*frame));
+    net_frame_t frame;
+    memcpy(&frame, record, record_bytes);
+    SIM_CHECK(record_bytes == note_bytes(&frame));
     uint8_t bytes[NET_FRAME_BYTES_MAX];
-    const uint32_t size_bytes = (uint32_t)net_frame_build(frame, bytes, sizeof(bytes));
+    const uint32_t size_bytes = (uint32_t)net_frame_build(&frame, bytes, sizeof(bytes));
     pcap_out_file_append(capture->file, time_ps, bytes, size_bytes, size_bytes);
 }
 

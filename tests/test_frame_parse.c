@@ -37,8 +37,11 @@ START_TEST(every_truncation_and_every_trailer_is_refused)
         for (size_t cut = 0; cut < size; cut++) {
             ck_assert_int_eq(parse_exact(bytes, cut, NULL), SIM_ERR_INVALID);
         }
+        // Zeros behind a packet that may have telemetry are a digest or an empty list of hops.
+        const bool may = net_frame_may_have_telemetry(frame_rows[_i].opcode);
         for (size_t more = 1; more < 70; more++) {
-            ck_assert_int_eq(parse_exact(bytes, size + more, NULL), SIM_ERR_INVALID);
+            const sim_err_t expected = may && more <= 2 ? SIM_OK : SIM_ERR_INVALID;
+            ck_assert_int_eq(parse_exact(bytes, size + more, NULL), expected);
         }
     }
 }
@@ -159,7 +162,7 @@ static const refusal_t refusals[] = {
     {0x04, false, false, true, 22, 0x0011, "time to live"},
     {0x04, false, false, true, 16, 19, "IPv4 total length 19"},
     {0x04, false, false, true, 16, 1500, "IP packet ends at byte 1514"},
-    {0x0a, false, false, true, 16, 64, "4 bytes follow the IP packet"},
+    {0x0a, false, false, true, 16, 64, "UDP length 48 in an IP packet that has 44 bytes"},
     {0x04, false, true, true, 14, 0x46a9, "IP version 4 under the EtherType of IPv6"},
     {0x04, false, true, true, 18, 1500, "IP packet ends at byte 1554"},
     {0x04, false, true, true, 20, 0x003f, "IP protocol 0"},

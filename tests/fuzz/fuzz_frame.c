@@ -19,8 +19,7 @@ static void check_fields(const uint8_t *bytes, size_t size_bytes, const net_fram
     SIM_CHECK(frame->payload + frame->payload_bytes + frame->pad_bytes + ROCE_ICRC_BYTES <=
               bytes + size_bytes);
     SIM_CHECK(frame->pad_bytes == net__frame_pad_bytes(frame->payload_bytes));
-    SIM_CHECK(size_bytes ==
-              net_frame_bytes(frame->opcode, frame->payload_bytes, frame->tagged, frame->ipv6));
+    SIM_CHECK(size_bytes == net_frame_size_bytes(frame));
 }
 
 static void check_frame(const uint8_t *bytes, size_t size_bytes)
