@@ -3,7 +3,7 @@
 //
 // A net_frame_t holds every field of an Ethernet frame that rocesim knows: RoCEv2 over IPv4 or
 // IPv6, with or without an 802.1Q tag, with or without in-band telemetry behind it
-// (net/prot/telemetry.h), and 802.1Qbb PFC MAC control frames. Bytes are as on an Ethernet link
+// (net/prot/trailer.h), and 802.1Qbb PFC MAC control frames. Bytes are as on an Ethernet link
 // without preamble and FCS (LINKTYPE_ETHERNET). All multi-byte fields of the struct are in host
 // order.
 //
@@ -14,7 +14,7 @@
 
 #include "kernel/base.h"
 #include "net/prot/roce.h"
-#include "net/prot/telemetry.h"
+#include "net/prot/trailer.h"
 
 #define NET_FRAME_HEADERS_MAX 160 // bytes before the payload, at most
 #define NET_FRAME_BYTES_MAX 4400  // MTU 4096, every header and all telemetry

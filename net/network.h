@@ -104,8 +104,8 @@ void net_want_telemetry(net_t *net, net_telemetry_t kind);
 void net_link_change_at(net_t *net, uint32_t link, sim_time_t time_ps, bool up);
 
 // Lays out ports, gives addresses, computes routes. SIM_ERR_INVALID with a message when a host has
-// no link, when there is nothing to simulate, or when INT has no code for a link's rate. Pairs without a path are no error here: see
-// net_reachable.
+// no link, when there is nothing to simulate, or when INT has no code for a link's rate. Pairs
+// without a path are no error here: see net_reachable.
 SIM_MUST_CHECK sim_err_t net_build(net_t *net, sim_message_t *message);
 
 // -- inspection (after net_build)

@@ -79,7 +79,7 @@ void net__port_init(net_port_t *port, net_node_t *node, uint32_t index);
 // next_down_ps: when the link will go down the next time after this; NEVER.
 void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps);
 
-// telemetry.c: what the kinds wanted need, once all nodes are there; a switch's port begins to write.
+// telemetry.c: prepares for the kinds that are wanted; makes a switch's port write them.
 SIM_MUST_CHECK sim_err_t net__telemetry_build(net_t *net, sim_message_t *message);
 void net__port_start_meter(net_port_t *port);
 

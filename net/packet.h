@@ -10,7 +10,7 @@
 
 #include "kernel/pool.h"
 #include "net/prot/roce.h"
-#include "net/prot/telemetry.h"
+#include "net/prot/trailer.h"
 
 typedef enum net_packet_kind { NET_PACKET_ROCE, NET_PACKET_PFC } net_packet_kind_t;
 

@@ -14,7 +14,7 @@
 //           where t, at most T, is the time since the port's frame before; every frame updates U.
 //           In logarithmic steps, rounded at random so that the mean is right.
 //
-// Formats and sources: net/prot/telemetry.h. Models: docs/models/hpcc.md, hpcc-pint.md.
+// Formats and sources: net/prot/trailer.h.
 #ifndef NET_TELEMETRY_H
 #define NET_TELEMETRY_H
 

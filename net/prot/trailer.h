@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/prot/telemetry.h - in-band telemetry on the wire: what switches write into packets.
+// net/prot/trailer.h - in-band telemetry on the wire: what switches write into packets.
 //
 // It lies behind the frame it belongs to, after the ICRC (and after the zeros that bring a short
 // frame to Ethernet's least): an Ethernet trailer, outside the lengths of IP and UDP and outside
@@ -14,8 +14,8 @@
 // A trailer of 2 bytes that begins with 0xf is PINT, which limits INT to 14 hops. All values are
 // big endian. Sources: Li et al., SIGCOMM 2019 (HPCC), section 4.1; Ben Basat et al., SIGCOMM 2020
 // (PINT). Field widths are HPCC's paper's; its simulator has 3 bits of rate and 17 of queue.
-#ifndef NET_PROT_TELEMETRY_H
-#define NET_PROT_TELEMETRY_H
+#ifndef NET_PROT_TRAILER_H
+#define NET_PROT_TRAILER_H
 
 #include <stdint.h>
 
@@ -48,4 +48,4 @@ enum {
 #define NET_INT_MASK(bits) ((UINT64_C(1) << (bits)) - 1)
 #define NET_PINT_WIDE_MARK 0xf000u
 
-#endif // NET_PROT_TELEMETRY_H
+#endif // NET_PROT_TRAILER_H
