@@ -61,6 +61,8 @@ static const char *type_text(sim_attr_type_t type)
         return "classes 0 to 7 ([3, 4])";
     case SIM_ATTR_WEIGHTS:
         return "weight, or eight ([1, 1, 1, 4, 1, 1, 1, 1])";
+    case SIM_ATTR_PROFILES:
+        return "list ([25Gbps 100KB 400KB 0.2, 100Gbps 400KB 1600KB 0.2]) of up to 8 rows";
     }
     return "";
 }

@@ -14,7 +14,6 @@
 __extension__ typedef unsigned __int128 u128;
 
 #define CHOICES_MAX 64
-#define LIST_MAX 8 // priorities of Ethernet (IEEE 802.1Q PCP), and a weight for each
 
 typedef union value {
     bool flag;
@@ -22,20 +21,9 @@ typedef union value {
     sim_ratio_t ratio;
     uint32_t choice;
     uint8_t priorities;
-    uint32_t weights[LIST_MAX];
+    uint32_t weights[SIM__LIST_MAX];
+    sim_profiles_t profiles;
 } value_t;
-
-// The words of a list in messages.
-typedef struct list_words {
-    const char *noun; // "x" is not ...
-    const char *expected;
-} list_words_t;
-
-static const list_words_t priority_words = {"a priority",
-                                            "priorities 0 .. 7 such as [3, 4], 3 or []"};
-static const list_words_t weight_words = {
-    "a weight",
-    "8 weights such as [1, 1, 1, 4, 1, 1, 1, 1], or one for all"};
 
 // -- fields
 
@@ -58,7 +46,9 @@ static size_t field_bytes(const sim_attr_t *attr)
     case SIM_ATTR_PRIORITIES:
         return sizeof(uint8_t);
     case SIM_ATTR_WEIGHTS:
-        return LIST_MAX * sizeof(uint32_t);
+        return SIM__LIST_MAX * sizeof(uint32_t);
+    case SIM_ATTR_PROFILES:
+        return sizeof(sim_profiles_t);
     }
     SIM_CHECKF(false, "%s has type %d", attr->path, (int)attr->type);
     return 0;
@@ -95,6 +85,7 @@ static const sim__measure_t *measure_of(sim_attr_type_t type)
     case SIM_ATTR_ENUM:
     case SIM_ATTR_STRING:
     case SIM_ATTR_PRIORITIES:
+    case SIM_ATTR_PROFILES:
         break;
     }
     return NULL;
@@ -177,120 +168,6 @@ static char *choice_name(const sim_attr_t *attr, uint32_t choice)
     return name;
 }
 
-// -- lists
-
-// The numbers of "[a, b]" or of the single "a", at most LIST_MAX.
-static sim_err_t parse_list(sim__span_t span,
-                            const list_words_t *words,
-                            uint64_t *items,
-                            size_t *count,
-                            sim_message_t *message)
-{
-    const sim__span_t all = span;
-    const sim__shown_t shown = sim__show(all);
-    const bool opened = span.begin < span.end && *span.begin == '[';
-    const bool closed = span.begin < span.end && span.end[-1] == ']';
-    *count = 0;
-    if (opened != closed) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "\"%s\" is not a list: expected %s",
-                        shown.text,
-                        words->expected);
-    }
-    if (opened) {
-        span = sim__span_trim((sim__span_t){span.begin + 1, span.end - 1});
-        if (span.begin >= span.end) {
-            return SIM_OK;
-        }
-    }
-    for (const char *at = span.begin; at != NULL;) {
-        const char *const comma = opened ? memchr(at, ',', (size_t)(span.end - at)) : NULL;
-        const sim__span_t item = {at, comma == NULL ? span.end : comma};
-        if (*count == LIST_MAX) {
-            return sim_fail(message,
-                            SIM_ERR_RANGE,
-                            "\"%s\" lists too many: expected %s",
-                            shown.text,
-                            words->expected);
-        }
-        uint64_t number;
-        const sim_err_t error =
-            sim__parse_number(&sim__measure_count, sim__span_trim(item), &number, NULL);
-        if (error != SIM_OK) {
-            return sim_fail(message,
-                            error,
-                            "\"%s\" is not %s: expected %s",
-                            sim__show(sim__span_trim(item)).text,
-                            words->noun,
-                            words->expected);
-        }
-        items[(*count)++] = number;
-        at = comma == NULL ? NULL : comma + 1;
-    }
-    return SIM_OK;
-}
-
-static sim_err_t parse_priorities(sim__span_t span, uint8_t *priorities, sim_message_t *message)
-{
-    uint64_t items[LIST_MAX];
-    size_t count;
-    const sim_err_t error = parse_list(span, &priority_words, items, &count, message);
-    if (error != SIM_OK) {
-        return error;
-    }
-    unsigned bits = 0;
-    for (size_t i = 0; i < count; ++i) {
-        if (items[i] >= LIST_MAX) {
-            return sim_fail(message,
-                            SIM_ERR_RANGE,
-                            "there is no priority %" PRIu64 ": expected %s",
-                            items[i],
-                            priority_words.expected);
-        }
-        if ((bits >> items[i] & 1U) != 0) {
-            return sim_fail(message,
-                            SIM_ERR_EXISTS,
-                            "priority %" PRIu64 " is listed twice: expected %s",
-                            items[i],
-                            priority_words.expected);
-        }
-        bits |= 1U << items[i];
-    }
-    *priorities = (uint8_t)bits;
-    return SIM_OK;
-}
-
-static sim_err_t parse_weights(sim__span_t span, uint32_t *weights, sim_message_t *message)
-{
-    uint64_t items[LIST_MAX];
-    size_t count;
-    const sim_err_t error = parse_list(span, &weight_words, items, &count, message);
-    if (error != SIM_OK) {
-        return error;
-    }
-    if (count != LIST_MAX && (count != 1 || *span.begin == '[')) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "\"%s\" is a list of %zu: expected %s",
-                        sim__show(span).text,
-                        count,
-                        weight_words.expected);
-    }
-    for (size_t i = 0; i < LIST_MAX; ++i) {
-        const uint64_t weight = items[count == 1 ? 0 : i];
-        if (weight > UINT32_MAX) {
-            return sim_fail(message,
-                            SIM_ERR_RANGE,
-                            "weight %" PRIu64 " is too large: expected at most %" PRIu32,
-                            weight,
-                            UINT32_MAX);
-        }
-        weights[i] = (uint32_t)weight;
-    }
-    return SIM_OK;
-}
-
 // -- scalars
 
 static sim_err_t parse_flag(sim__span_t span, bool *flag, sim_message_t *message)
@@ -333,9 +210,11 @@ static sim_err_t parse_value(const sim_attr_t *attr,
     case SIM_ATTR_ENUM:
         return parse_choice(attr, span, &value->choice, message);
     case SIM_ATTR_PRIORITIES:
-        return parse_priorities(span, &value->priorities, message);
+        return sim__parse_priorities(span, &value->priorities, message);
     case SIM_ATTR_WEIGHTS:
-        return parse_weights(span, value->weights, message);
+        return sim__parse_weights(span, value->weights, message);
+    case SIM_ATTR_PROFILES:
+        return sim__parse_profiles(span, &value->profiles, message);
     case SIM_ATTR_STRING:
         break;
     }
@@ -390,7 +269,7 @@ static bool value_is_within(const sim_attr_t *attr, const value_t *value)
     case SIM_ATTR_RATIO:
         return is_within(attr, value->ratio);
     case SIM_ATTR_WEIGHTS:
-        for (size_t i = 0; i < LIST_MAX; ++i) {
+        for (size_t i = 0; i < SIM__LIST_MAX; ++i) {
             if (!is_within(attr, (sim_ratio_t){value->weights[i], 1})) {
                 return false;
             }
@@ -400,6 +279,7 @@ static bool value_is_within(const sim_attr_t *attr, const value_t *value)
     case SIM_ATTR_ENUM:
     case SIM_ATTR_STRING:
     case SIM_ATTR_PRIORITIES:
+    case SIM_ATTR_PROFILES:
         break;
     }
     return true;
@@ -524,37 +404,6 @@ sim_err_t sim_attr_set(const sim_attr_t *attr,
 
 // -- back to text
 
-static char *format_priorities(unsigned priorities)
-{
-    char text[2 + 3 * LIST_MAX + 1] = "[";
-    size_t length = 1;
-    for (unsigned i = 0; i < LIST_MAX; ++i) {
-        if ((priorities >> i & 1U) != 0) {
-            if (length > 1) {
-                text[length++] = ',';
-                text[length++] = ' ';
-            }
-            text[length++] = (char)('0' + i);
-        }
-    }
-    text[length] = ']';
-    return sim_strdup(text);
-}
-
-static char *format_weights(const uint32_t *w)
-{
-    return sim_format("[%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32
-                      ", %" PRIu32 ", %" PRIu32 "]",
-                      w[0],
-                      w[1],
-                      w[2],
-                      w[3],
-                      w[4],
-                      w[5],
-                      w[6],
-                      w[7]);
-}
-
 static char *format_scalar(const sim_attr_t *attr, uint64_t number)
 {
     if (attr->auto_ok && number == SIM_AUTO) {
@@ -588,9 +437,11 @@ char *sim_attr_get(const sim_attr_t *attr, const void *config)
     case SIM_ATTR_ENUM:
         return choice_name(attr, value.choice);
     case SIM_ATTR_PRIORITIES:
-        return format_priorities(value.priorities);
+        return sim__format_priorities(value.priorities);
     case SIM_ATTR_WEIGHTS:
-        return format_weights(value.weights);
+        return sim__format_weights(value.weights);
+    case SIM_ATTR_PROFILES:
+        return sim__format_profiles(&value.profiles);
     case SIM_ATTR_STRING:
         break;
     }

@@ -22,11 +22,26 @@ typedef enum sim_attr_type {   // field type    written as
     SIM_ATTR_STRING,           // char *        owned by the struct (sim_free)
     SIM_ATTR_PRIORITIES,       // uint8_t       [3, 4] or 3 or []: a bit per priority 0..7
     SIM_ATTR_WEIGHTS,          // uint32_t[8]   [1, 1, 1, 4, 1, 1, 1, 1] or one for all
+    SIM_ATTR_PROFILES,         // sim_profiles_t [25Gbps 100KB 400KB 0.2, ...] or []
 } sim_attr_type_t;
 // clang-format on
 
 // COUNT, BYTES, TIME and RATE fields may be left to the program where the table says auto_ok.
 #define SIM_AUTO (UINT64_MAX - 1)
+
+// Two sizes and a probability for each of some rates: what depends on the rate of a link, but not
+// in proportion to it. Rates differ, low_bytes <= high_bytes, probability <= 1.
+#define SIM_PROFILES_MAX 8u
+typedef struct sim_profile {
+    uint64_t rate_bps;
+    uint64_t low_bytes;
+    uint64_t high_bytes;
+    sim_ratio_t probability;
+} sim_profile_t;
+typedef struct sim_profiles {
+    uint64_t count;
+    sim_profile_t rows[SIM_PROFILES_MAX];
+} sim_profiles_t;
 
 typedef struct sim_attr {
     const char *path; // dotted, kebab-case: "switch.ecn.kmin"

@@ -59,4 +59,21 @@ char *sim__format_number(const sim__measure_t *measure, uint64_t number);
 // The shorter of "0.2" and "1/5" (the first when equally long); free with sim_free.
 char *sim__format_ratio(sim_ratio_t ratio);
 
+// -- attribute_list.c
+
+#define SIM__LIST_MAX 8 // priorities of Ethernet (IEEE 802.1Q PCP), and a weight for each
+
+SIM_MUST_CHECK sim_err_t sim__parse_priorities(sim__span_t span,
+                                               uint8_t *priorities,
+                                               sim_message_t *message);
+SIM_MUST_CHECK sim_err_t sim__parse_weights(sim__span_t span,
+                                            uint32_t *weights, // SIM__LIST_MAX of them
+                                            sim_message_t *message);
+SIM_MUST_CHECK sim_err_t sim__parse_profiles(sim__span_t span,
+                                             sim_profiles_t *profiles,
+                                             sim_message_t *message);
+char *sim__format_priorities(unsigned priorities);
+char *sim__format_weights(const uint32_t *w);
+char *sim__format_profiles(const sim_profiles_t *profiles);
+
 #endif // KERNEL_ATTRIBUTE_INTERNAL_H

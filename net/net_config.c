@@ -74,6 +74,8 @@ static const sim_attr_t switch_attrs[] = {
      NULL, "mark probability at kmax"},
     {"switch.ecn.scale", SIM_ATTR_BOOL, false, AT(ecn_scale), "true", NULL, NULL,
      NULL, "kmin and kmax in proportion to the port's rate / 100 Gbps"},
+    {"switch.ecn.profiles", SIM_ATTR_PROFILES, false, AT(ecn_profiles), "[]", NULL, NULL,
+     NULL, "kmin, kmax and pmax of ports of a rate, in the place of the three above and not scaled: rows of rate kmin kmax pmax"},
     {"switch.trust", SIM_ATTR_ENUM, false, AT(trust), "dscp", NULL, NULL,
      "dscp|pcp", "the class of a packet: its DSCP / 8, or the 802.1Q PCP"},
     {"switch.strict-priorities", SIM_ATTR_PRIORITIES, false, AT(strict_priorities), "[6, 7]", NULL, NULL,

@@ -561,15 +561,33 @@ static bool headroom_suffices(const net_switch_t *sw, const net_port_t *port)
            pause_ps / 2 >= net_port_frame_time_ps(port, NET_FRAME_BYTES_QUANTUM);
 }
 
-static void set_marking(net_switch_t *sw, const net_port_t *port, marking_t *marking)
+// The thresholds of a port of this rate: its profile, or what the switch has for all.
+static sim_profile_t ecn_profile(const net_switch_config_t *config, uint64_t rate_bps)
 {
+    for (uint32_t i = 0; i < config->ecn_profiles.count; i++) {
+        if (config->ecn_profiles.rows[i].rate_bps == rate_bps) {
+            return config->ecn_profiles.rows[i];
+        }
+    }
     const uint64_t hundred_gbps = UINT64_C(100000000000);
     __extension__ typedef unsigned __int128 wide_t;
-    const wide_t scale = sw->config.ecn_scale ? port->rate_bps : hundred_gbps;
-    marking->kmin_bytes = (uint64_t)(sw->config.ecn_kmin_bytes * scale / hundred_gbps);
-    marking->kmax_bytes = (uint64_t)(sw->config.ecn_kmax_bytes * scale / hundred_gbps);
+    const wide_t scale = config->ecn_scale ? rate_bps : hundred_gbps;
+    return (sim_profile_t){
+        .rate_bps = rate_bps,
+        .low_bytes = (uint64_t)(config->ecn_kmin_bytes * scale / hundred_gbps),
+        .high_bytes = (uint64_t)(config->ecn_kmax_bytes * scale / hundred_gbps),
+        .probability = config->ecn_pmax,
+    };
+}
+
+static void set_marking(net_switch_t *sw, const net_port_t *port, marking_t *marking)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    const sim_profile_t profile = ecn_profile(&sw->config, port->rate_bps);
+    marking->kmin_bytes = profile.low_bytes;
+    marking->kmax_bytes = profile.high_bytes;
     const uint64_t range = marking->kmax_bytes - marking->kmin_bytes;
-    const sim_ratio_t pmax = sw->config.ecn_pmax;
+    const sim_ratio_t pmax = profile.probability;
     if (range > 0) {
         const wide_t one = (wide_t)1 << 64;
         marking->slope =
@@ -622,6 +640,17 @@ sim_err_t net_switch_config_check(const net_switch_config_t *config, sim_message
                         " bytes)",
                         config->ecn_kmin_bytes,
                         config->ecn_kmax_bytes);
+    }
+    for (uint32_t i = 0; i < config->ecn_profiles.count; i++) {
+        const sim_profile_t *const row = &config->ecn_profiles.rows[i];
+        if (row->low_bytes > row->high_bytes) {
+            return sim_fail(message,
+                            SIM_ERR_RANGE,
+                            "switch.ecn.profiles: kmin is above kmax (%" PRIu64 " > %" PRIu64
+                            " bytes)",
+                            row->low_bytes,
+                            row->high_bytes);
+        }
     }
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         if (config->weights[p] == 0) {

@@ -27,8 +27,9 @@ typedef struct net_switch_config {
     uint64_t ecn_kmin_bytes; // at 100 Gbps where ecn_scale is on
     uint64_t ecn_kmax_bytes;
     sim_ratio_t ecn_pmax;
-    bool ecn_scale; // thresholds in proportion to the port's rate / 100 Gbps
-    uint32_t trust; // net_trust_t: class from DSCP (dscp / 8) or from the 802.1Q PCP
+    bool ecn_scale;              // thresholds in proportion to the port's rate / 100 Gbps
+    sim_profiles_t ecn_profiles; // kmin, kmax and pmax of ports of these rates, not scaled
+    uint32_t trust;              // net_trust_t: class from DSCP (dscp / 8) or from the 802.1Q PCP
     uint8_t strict_priorities;
     uint32_t weights[NET_PRIORITIES]; // DWRR, 1..255
     uint64_t ecmp_seed;               // SIM_AUTO: from the run's seed and the switch

@@ -178,6 +178,40 @@ START_TEST(step_is_exact_and_scales)
 }
 END_TEST
 
+// A profile of the port's own rate counts, unscaled, and no other; its pmax too.
+START_TEST(profiles_are_by_rate)
+{
+    static const struct {
+        uint64_t gbps;
+        double kmin;
+        double kmax;
+        double pmax;
+    } cases[] = {
+        {25, 8000, 30000, 1},      // its own
+        {40, 8000, 8000, 0},       // its own: a step
+        {100, 20000, 60000, 0.25}, // none: the switch's
+        {50, 10000, 30000, 0.25},  // none: the switch's, scaled
+    };
+    net_switch_config_t config = marking_config(20000, 60000, (sim_ratio_t){1, 4});
+    sim_message_t message;
+    const sim_attr_t *const attr = sim_attr_find(&net_switch_config_attrs, "switch.ecn.profiles");
+    ck_assert_int_eq(sim_attr_set(attr, &config, "[25Gbps 8KB 30KB 1, 40Gbps 8KB 8KB 0]", &message),
+                     SIM_OK);
+    ck_assert_int_eq(net_switch_config_check(&config, &message), SIM_OK);
+    fixture_t fixture;
+    tally_t tally = {.class = 2};
+    run_sawtooth(&fixture, &config, cases[_i].gbps * FIXTURE_GBPS, NET_ECN_ECT0, &tally);
+    for (uint32_t b = 0; b < BINS; b++) {
+        const double p = probability(b * 1000.0, cases[_i].kmin, cases[_i].kmax, cases[_i].pmax);
+        const double n = (double)tally.seen[b];
+        const double bound = p * (1 - p) > 0 ? 5 * sqrt(n * p * (1 - p)) + 3 : 1e-6;
+        ck_assert_double_ge(n, 400);
+        ck_assert_double_le(fabs((double)tally.marked[b] - n * p), bound);
+    }
+    fixture_destroy(&fixture);
+}
+END_TEST
+
 START_TEST(only_capable_packets_of_marked_classes)
 {
     static const struct {
@@ -257,6 +291,7 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP(marks_follow_red, 0, 5),
            CHECK_LOOP(step_is_exact_and_scales, 0, 4),
+           CHECK_LOOP(profiles_are_by_rate, 0, 4),
            CHECK_LOOP(only_capable_packets_of_marked_classes, 0, 5),
            CHECK_TEST(classes_are_marked_apart),
            CHECK_TEST(marks_depend_on_the_seed_only))

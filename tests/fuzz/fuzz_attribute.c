@@ -9,7 +9,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#define FIELD_BYTES 32 // of the largest field
+#define FIELD_BYTES sizeof(sim_profiles_t) // of the largest field
 
 // clang-format off
 static const sim_attr_t attrs[] = {
@@ -24,6 +24,7 @@ static const sim_attr_t attrs[] = {
     {.path = "x.string", .type = SIM_ATTR_STRING},
     {.path = "x.priorities", .type = SIM_ATTR_PRIORITIES},
     {.path = "x.weights", .type = SIM_ATTR_WEIGHTS, .min_text = "1"},
+    {.path = "x.profiles", .type = SIM_ATTR_PROFILES},
 };
 // clang-format on
 
