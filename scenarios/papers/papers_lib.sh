@@ -4,7 +4,7 @@
 # A figure: begin, simulate (as often as needed), measure KEY VALUE for each number, report.
 # published.csv beside it has the numbers of the paper, a row per KEY:
 #   key,published,unit,tolerance_percent,source
-# A row with a tolerance is asked for; one without is only shown. Only bash, sort and awk are used.
+# and ends with remarks after a #. A row with a tolerance is asked for; one without is only shown. Only bash, sort and awk are used.
 
 # begin OUT: settles where everything is. Sets here, out, program.
 begin() {
@@ -20,6 +20,7 @@ begin() {
     mkdir -p "$out"
     echo "== $(basename "$here"): $(sed -n 's/^# [^ ]* - //p' "$here/run.sh" | head -n 1)"
     echo "key,ours" >"$out/ours.csv"
+    echo "what,values,verdict" >"$out/orders.csv"
 }
 
 # seeds DEFAULT: the seeds to run, one with --quick
@@ -61,6 +62,13 @@ measure() {
     echo "$1,$2" >>"$out/ours.csv"
 }
 
+# expect TEXT A OP B: an order that is asked for, OP one of < > <= >=
+expect() {
+    local verdict
+    verdict=$(awk -v a="$2" -v b="$4" "BEGIN { print (a != \"\" && b != \"\" && a + 0 $3 b + 0) ? \"ok\" : \"OUT\" }")
+    echo "$1,$2 $3 $4,$verdict" >>"$out/orders.csv"
+}
+
 # quantile P: of the numbers on stdin, nearest rank
 quantile() {
     sort -g | awk -v p="$1" '{ value[NR] = $1 }
@@ -96,7 +104,7 @@ draw() {
 report() {
     local status=0
     awk -v share="${1:-100}" -v csv="$out/table.csv" -f "$papers/table.awk" \
-        "$out/ours.csv" "$here/published.csv" >"$out/table.txt" || status=1
+        "$out/ours.csv" "$here/published.csv" "$out/orders.csv" >"$out/table.txt" || status=1
     cat "$out/table.txt"
     if [ "$quick" = 1 ] && [ $status = 1 ]; then
         echo "   (--quick: nothing is asked)"

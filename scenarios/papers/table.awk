@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# scenarios/papers/table.awk - "ours, theirs, difference": ours.csv and published.csv into a table.
+# scenarios/papers/table.awk - "ours, theirs, difference": ours.csv, published.csv and
+# orders.csv into a table.
 # Set share (percent of asked rows that must be within tolerance) and csv (the table again).
 BEGIN {
     FS = ","
@@ -8,6 +9,13 @@ BEGIN {
 FNR == 1 { file++; next }
 /^#/ { if (file == 2) { sub(/^# ?/, ""); notes = notes "   " $0 "\n" } next }
 file == 1 { ours[$1] = $2; next }
+file == 3 {
+    asked++
+    if ($3 == "ok") good++
+    orders[++m] = sprintf("%-66s %20s  %s", $1, $2, $3)
+    printf "%s,,,,,,%s,\"%s\"\n", $1, $3, $2 > csv
+    next
+}
 {
     source = $5
     for (i = 6; i <= NF; i++) source = source "," $i
@@ -36,6 +44,7 @@ function shorten(value) { return value == "-" ? value : sprintf("%.5g", value) }
 END {
     printf "%-38s %12s %12s %-7s %8s %6s\n", "", "ours", "theirs", "unit", "diff.", "asked"
     for (i = 1; i <= n; i++) print row[i]
+    for (i = 1; i <= m; i++) print orders[i]
     printf "%s", notes
     if (asked) {
         printf "%d of %d asked rows within their tolerance (%d %% needed)\n", good, asked, share

@@ -17,7 +17,7 @@ for seed in $(seeds 40); do
                 cuts++; if (cuts == 1) { print "first cut after", (ms - 0.217) * 1000
                                          print "rate after the first cut", rate }
                 if (ups == 1) cut_between = 1
-                if (ups) { print "later cuts", 100 * (1 - rate / last) }
+                if (ups && !later++) print "first later cut", 100 * (1 - rate / last)
             }
             if (last != "" && rate > last) {
                 ups++
@@ -55,7 +55,7 @@ series "$near" "host2:" | awk '{ print $1 / 1000, $2 * 1082 / 1106 / 1e9 }' >"$o
 series "$near" "queue_bytes" | awk '{ print $1 / 1000, $2 / 1000 }' >"$out/queue.txt"
 draw vendor-short.svg <<END
 set multiplot layout 2,1 title "A 1 MB flow passes by, 25 Gb/s (HPCC, fig. 9b); ours: $near"
-set xrange [0:3.1]; set lmargin 9
+set xrange [0:3.1]; set lmargin 9; set key bottom right
 set ylabel 'rate (Gb/s)'; set yrange [0:27]
 \$theirs << EOD
 0 24.45
@@ -78,7 +78,7 @@ EOD
 plot '$out/long.txt' using 1:2 with lines lw 2 lc rgb '#1f77b4' title 'long flow', \
      '$out/short.txt' using 1:2 with lines lw 2 lc rgb '#ff7f0e' title 'short flow', \
      \$theirs using 1:2 with steps dt 2 lw 2 lc rgb 'black' title 'long flow, theirs'
-set ylabel 'queue (KB)'; set yrange [0:300]; set xlabel 'time (ms)'
+set key top right; set ylabel 'queue (KB)'; set yrange [0:300]; set xlabel 'time (ms)'
 \$peaks << EOD
 0.37 196
 1.08 227
