@@ -84,6 +84,10 @@ static void send_answer(nic_qp_t *qp,
     packet->psn = psn;
     packet->aeth = aeth;
     packet->sent_ps = sent_ps;
+    // Switches must see the class it was sent in, or a pause of it would stop nothing.
+    if (SIM_UNLIKELY(class != qp->priority)) {
+        packet->dscp = (uint8_t)(class * 8);
+    }
     if (SIM_UNLIKELY(cause != NULL)) {
         add_feedback(nic, packet, cause);
     }

@@ -342,6 +342,33 @@ START_TEST(answers_keep_the_order_of_requests)
 }
 END_TEST
 
+// The DSCP of an ACK is that of the class it is sent in: switches classify by it, and pause by it.
+START_TEST(acknowledgements_say_their_class)
+{
+    static const uint8_t classes[] = {5, 3}; // ack-priority; auto
+    for (size_t i = 0; i < 2; i++) {
+        set_up();
+        config.nic.ack_priority = i == 0 ? classes[i] : SIM_AUTO;
+        pair_destroy(pair);
+        pair = pair_create(&config);
+        pair_connect(pair, &qps, NIC_QPT_RC, NULL);
+        post_mix("w");
+        pair_run(pair);
+        check_mix("w");
+        size_t answers = 0;
+        for (size_t k = 0; k < pair->wire_count; k++) {
+            if (pair->wire[k].host == 1) {
+                ck_assert_uint_eq(pair->wire[k].packet.priority, classes[i]);
+                ck_assert_uint_eq(pair->wire[k].packet.dscp, classes[i] * 8u);
+                answers++;
+            }
+        }
+        ck_assert_uint_gt(answers, 0);
+        tear_down();
+    }
+}
+END_TEST
+
 CHECK_MAIN(CHECK_LOOP(any_single_loss_is_repaired, 0, 20),
            CHECK_LOOP(periodic_losses_are_repaired, 0, 10),
            CHECK_TEST(sequence_nak_goes_back_to_the_gap),
@@ -351,4 +378,5 @@ CHECK_MAIN(CHECK_LOOP(any_single_loss_is_repaired, 0, 20),
            CHECK_LOOP(rnr_waits_are_those_of_the_table, 0, 32),
            CHECK_TEST(read_asks_again_for_the_missing_part),
            CHECK_TEST(lost_read_request_times_out),
-           CHECK_TEST(answers_keep_the_order_of_requests))
+           CHECK_TEST(answers_keep_the_order_of_requests),
+           CHECK_TEST(acknowledgements_say_their_class))
