@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# fat-tree - slowdown by flow size on 320 hosts, six congestion controls (HPCC, figure 11)
+#
+# SCHEMES and LOADS choose some of them: SCHEMES="HPCC DCTCP" LOADS=50%. HORIZON_MS is the time in
+# which flows start (50; 2 with --quick). With --resume runs that are complete are kept.
+set -eu
+. "$(dirname "$0")/../papers_lib.sh"
+begin "$1"
+schemes=${SCHEMES:-"DCQCN TIMELY DCQCN+win TIMELY+win DCTCP HPCC"}
+loads=${LOADS:-"50% 30%+incast"}
+columns="0 30 60 70 80 90 95"
+horizon_ms=${HORIZON_MS:-$([ "$quick" = 1 ] && echo 2 || echo 50)}
+
+# The options of a scheme; the scenario is DCQCN.
+options_of() {
+    case $1 in
+    DCQCN) ;;
+    *) return 1 ;;
+    esac
+}
+
+# run_of LOAD SCHEME: the name of its folder
+run_of() {
+    echo "$2-$1" | tr -d '%'
+}
+
+# bins FLOWS: a line per twentieth of the flows by size: percent, largest size, p95 of slowdown
+bins() {
+    sort -n -s -k1,1 "$1" | awk -v n="$(wc -l <"$1")" '{ print int((NR - 1) * 20 / n), $1, $2 }' |
+        sort -k1,1n -k3,3g | awk '
+            function out() { if (count) print bin * 5, largest, value[int(count * 0.95) + 1] }
+            $1 != bin { out(); bin = $1; count = largest = 0 }
+            { value[++count] = $3; if ($2 > largest) largest = $2 }
+            END { out() }'
+}
+
+# analyse LOAD SCHEME: from the result folder to its numbers
+analyse() {
+    local load=$1 scheme=$2 run
+    run=$(run_of "$load" "$scheme")
+    awk -f "$here/slowdown.awk" "$out/$run/flows.csv" >"$out/$run.flows.txt"
+    bins "$out/$run.flows.txt" >"$out/$run.bins.txt"
+    rm -f "$out/$run/flows.csv.gz"
+    for column in $columns; do
+        measure "$load $scheme p95 from $column%" \
+            "$(awk -v column="$column" '$1 == column { printf "%.4g", $3 }' "$out/$run.bins.txt")"
+    done
+    measure "$load $scheme p95 latency" \
+        "$(awk '$1 <= 3000 { print $3 }' "$out/$run.flows.txt" | quantile 0.95)"
+    # Time stopped, of both directions of each link, while flows started and ended.
+    measure "$load $scheme paused" "$(awk -F, -v ps="$(field "$run" sim_time_ps)" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^paused_prio/) column[i] }
+        NR > 1 { ports++; for (i in column) sum += $i }
+        END { print 100 * sum * 1000 / (ports * ps) }' "$out/$run/ports.csv")"
+}
+
+for load in $loads; do
+    for scheme in $schemes; do
+        read -r -a options <<<"$(options_of "$scheme")"
+        options+=(--until "$((horizon_ms + 20))ms" --set "traffic[0].poisson.stop=${horizon_ms}ms")
+        if [ "$load" = 50% ]; then
+            options+=(--set "traffic[1].incast.stop=0s")
+        else
+            options+=(--set "traffic[0].poisson.load=0.3" --set "traffic[1].incast.stop=${horizon_ms}ms")
+        fi
+        simulate "$(run_of "$load" "$scheme")" fat-tree.yaml "${options[@]}"
+        analyse "$load" "$scheme"
+    done
+done
+
+# published KEY, ours KEY
+published() { awk -F, -v key="$1" '$1 == key { print $2 }' "$here/published.csv"; }
+ours() { awk -F, -v key="$1" '$1 == key { print $2 }' "$out/ours.csv"; }
+
+# In each column every two schemes that differ by more than 1 % there must come in the same order.
+for load in $loads; do
+    for column in $columns; do
+        wrong=$(for scheme in $schemes; do
+            key="$load $scheme p95 from $column%"
+            echo "$scheme $(published "$key") $(ours "$key")"
+        done | awk '{ name[NR] = $1; theirs[NR] = $2; ours[NR] = $3 }
+            END { for (i = 1; i <= NR; i++) for (j = 1; j <= NR; j++)
+                      if (theirs[i] * 1.01 < theirs[j] && ours[i] >= ours[j]) printf " %s>%s", name[i], name[j] }')
+        expect "$load order of schemes from $column%:${wrong:- as theirs}" "$(echo "$wrong" | wc -w)" "<=" 0
+    done
+done
+
+for load in $loads; do
+    name=$(echo "fat-tree-$load" | tr -d '%')
+    {
+        echo "set title 'FB\\_Hadoop on 320 hosts, $load: p95 slowdown (lines ours, points HPCC fig. 11)'"
+        echo "set xlabel 'flow size (percentile of flows)'; set ylabel 'FCT slowdown, p95'"
+        echo "set logscale y; set xrange [-2:102]; set key outside right top; set size ratio 0.7"
+        i=0
+        plots=
+        for scheme in $schemes; do
+            i=$((i + 1))
+            echo "\$theirs$i << EOD"
+            for column in $columns; do
+                echo "$column $(published "$load $scheme p95 from $column%")"
+            done
+            echo EOD
+            plots="$plots${plots:+, }'$out/$(run_of "$load" "$scheme").bins.txt' using 1:3 with lines lw 2 \
+                lc $i title '$scheme', \$theirs$i using 1:2 with points pt 7 ps 0.7 lc $i notitle"
+        done
+        echo "plot $plots"
+    } | draw "$name.svg"
+done
+report 80
