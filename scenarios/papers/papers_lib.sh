@@ -4,7 +4,8 @@
 # A figure: begin, simulate (as often as needed), measure KEY VALUE for each number, report.
 # published.csv beside it has the numbers of the paper, a row per KEY:
 #   key,published,unit,tolerance_percent,source
-# and ends with remarks after a #. A row with a tolerance is asked for; one without is only shown. Only bash, sort and awk are used.
+# and ends with remarks after a #. A row with a tolerance is asked for; one without is
+# only shown. Only bash, sort and awk are used.
 
 # begin OUT: settles where everything is. Sets here, out, program.
 begin() {
@@ -65,7 +66,8 @@ measure() {
 # expect TEXT A OP B: an order that is asked for, OP one of < > <= >=
 expect() {
     local verdict
-    verdict=$(awk -v a="$2" -v b="$4" "BEGIN { print (a != \"\" && b != \"\" && a + 0 $3 b + 0) ? \"ok\" : \"OUT\" }")
+    verdict=$(awk -v a="$2" -v b="$4" "BEGIN {
+        print (a != \"\" && b != \"\" && a + 0 $3 b + 0) ? \"ok\" : \"OUT\" }")
     echo "$1,$2 $3 $4,$verdict" >>"$out/orders.csv"
 }
 

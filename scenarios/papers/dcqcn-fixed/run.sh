@@ -30,7 +30,8 @@ shares() {
     awk -F, -v flows="$2" '/port\[host[1-9]/ && /tx_bytes/ {
             if ($1 == 1e8) first[$2] = $3; else { sum += $3 - last[$2] }
             last[$2] = $3 }
-        END { for (host in last) print (last[host] - first[host]) * flows / sum }' "$out/$1/series.csv" | sort -g
+        END { for (host in last) print (last[host] - first[host]) * flows / sum }' \
+        "$out/$1/series.csv" | sort -g
 }
 
 # A period of tau ends with a cut if a mark came in it: what the fluid model assumes.
@@ -96,7 +97,8 @@ set ylabel 'queue (KB)'; set yrange [0:900]; set xlabel 'time (ms)'; set lmargin
 plot '$out/swinging.txt' using 1:2 with lines lc rgb '#ff7f0e' title '85 us', \
      '$out/steady.txt' using 1:2 with lines lw 2 lc rgb '#1f77b4' title '4 us'
 set title "A third flow joins two"
-set ylabel 'rate (Gb/s)'; set yrange [0:30]; set xrange [0:210]; set key bottom left; set arrow from 0,13.3 to 210,13.3 nohead dt 2
+set ylabel 'rate (Gb/s)'; set yrange [0:30]; set xrange [0:210]; set key bottom left
+set arrow from 0,13.3 to 210,13.3 nohead dt 2
 plot for [i=1:3] '< grep host'.i.'- $out/third.txt' using 1:3 with lines lw 2 title 'flow '.i
 unset multiplot
 END

@@ -81,7 +81,8 @@ for load in $loads; do
             echo "$scheme $(published "$key") $(ours "$key")"
         done | awk '{ name[NR] = $1; theirs[NR] = $2; ours[NR] = $3 }
             END { for (i = 1; i <= NR; i++) for (j = 1; j <= NR; j++)
-                      if (theirs[i] * 1.01 < theirs[j] && ours[i] >= ours[j]) printf " %s>%s", name[i], name[j] }')
+                      if (theirs[i] * 1.01 < theirs[j] && ours[i] >= ours[j])
+                          printf " %s>%s", name[i], name[j] }')
         expect "$load order of schemes from $column%:${wrong:- as theirs}" "$(echo "$wrong" | wc -w)" "<=" 0
     done
 done
