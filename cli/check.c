@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/check.c - `rocesim check` and `rocesim topo`: what a scenario means, without running it.
-#include "cli/advice.h"
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/world.h"
@@ -141,7 +140,6 @@ int cli_command_check(const cli_args_t *args)
     } else {
         print_world(world);
         topo_lint(world->net, print_finding, stdout);
-        cli_advise(world, stderr);
     }
     return finish(scenario, world, status);
 }

@@ -22,6 +22,20 @@ static const sim_attr_t network_attrs[] = {
      NULL, "ratio of neighbouring values of a PINT digest; below 1.045 a digest takes two bytes"},
     {"network.pint-rtt", SIM_ATTR_TIME, false, AT(pint_rtt_ps), "13us", "1ns", "10s",
      NULL, "T of PINT's utilization in the switches: the network's round trip without queues"},
+    {"network.link-overhead", SIM_ATTR_BOOL, false, AT(link_overhead), "true", NULL, NULL,
+     NULL, "preamble, FCS and gap take their time on links; false: a frame takes only its own bytes"},
+    {"network.whole-ns", SIM_ATTR_BOOL, false, AT(whole_ns), "false", NULL, NULL,
+     NULL, "the time a frame takes on a link, or at a QP's rate, is cut to whole nanoseconds"},
+    {"network.ecmp", SIM_ATTR_ENUM, false, AT(ecmp), "mixed", NULL, NULL,
+     "mixed|murmur3", "hash that spreads flows over equal paths; murmur3: of addresses and ports as the HPCC simulator numbers them, modulo the paths"},
+    {"network.ecmp-port", SIM_ATTR_COUNT, false, AT(ecmp_port), "4791", "0", "65535",
+     NULL, "UDP destination port of data in the hash murmur3"},
+    {"network.next-hops", SIM_ATTR_ENUM, false, AT(next_hops), "by-port", NULL, NULL,
+     "by-port|last-node-first", "order of equal paths: rising port numbers, or neighbours made last first"},
+    {"network.pause-expires", SIM_ATTR_BOOL, false, AT(pause_expires), "true", NULL, NULL,
+     NULL, "a pause ends with its quanta; false: only with a resume, as in simulators without that timer"},
+    {"network.pause-frame", SIM_ATTR_BYTES, false, AT(pause_frame_bytes), "60", "1", "1500",
+     NULL, "bytes a PFC frame takes on links, FCS aside"},
 };
 #undef AT
 
@@ -40,6 +54,8 @@ static const sim_attr_t link_attrs[] = {
 
 #define AT(member) offsetof(net_switch_config_t, member)
 static const sim_attr_t switch_attrs[] = {
+    {"switch.mmu", SIM_ATTR_ENUM, false, AT(mmu), "standard", NULL, NULL,
+     "standard|hpcc", "rules of the buffer, of pauses and of turns; hpcc: those of the HPCC project's simulator"},
     {"switch.buffer", SIM_ATTR_BYTES, false, AT(buffer_bytes), "32MB", "1KB", "64GB",
      NULL, "packet memory of the whole switch: shared, reserved and headroom together"},
     {"switch.pfc.enabled", SIM_ATTR_BOOL, false, AT(pfc_enabled), "true", NULL, NULL,

@@ -110,8 +110,12 @@ static void connect_ports(net_t *net)
             port->delay_ps = link->config.delay_ps;
             port->rate_bps = link->config.rate_bps;
             const uint64_t ps_bits = 8 * SIM_PS_PER_S;
-            port->ps_per_byte = ps_bits % port->rate_bps == 0 ? ps_bits / port->rate_bps : 0;
-            port->gap_ps = NET_GAP_BYTES * ps_bits / port->rate_bps;
+            port->whole_ns = net->config.whole_ns;
+            port->overhead_bytes = net->config.link_overhead ? NET_LINK_OVERHEAD_BYTES : 0;
+            const bool usual = net->config.link_overhead && !net->config.whole_ns;
+            port->ps_per_byte =
+                usual && ps_bits % port->rate_bps == 0 ? ps_bits / port->rate_bps : 0;
+            port->gap_ps = net->config.link_overhead ? NET_GAP_BYTES * ps_bits / port->rate_bps : 0;
             port->delay_less_gap_ps = port->delay_ps - port->gap_ps;
             port->impaired = link->config.loss_rate.num > 0 || link->config.bit_error_rate.num > 0;
             port->channel = sim_channel_create(net->sim,
@@ -452,7 +456,10 @@ uint32_t net_flow_hash(const net_t *net,
                        uint32_t destination,
                        uint16_t source_port)
 {
-    (void)net; // the destination port and the protocol are the same for all RoCEv2 packets
+    if (net->config.ecmp == NET_ECMP_MURMUR3) {
+        return source_port; // each switch hashes it with all the rest
+    }
+    // The destination port and the protocol are the same for all RoCEv2 packets.
     const uint64_t addresses = ((uint64_t)source << 32) | destination;
     return (uint32_t)(sim_mix64(sim_mix64(addresses) ^ source_port) >> 32);
 }

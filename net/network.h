@@ -25,16 +25,26 @@ typedef enum net_forwarding {
     NET_FORWARDING_SWITCHED, // switches leave the frame as it is
 } net_forwarding_t;
 
+typedef enum net_ecmp { NET_ECMP_MIXED, NET_ECMP_MURMUR3 } net_ecmp_t;
+typedef enum net_next_hops { NET_NEXT_HOPS_BY_PORT, NET_NEXT_HOPS_LAST_NODE_FIRST } net_next_hops_t;
+
 // One for the whole network.
 typedef struct net_config {
     uint32_t forwarding; // net_forwarding_t
     bool ipv6;
     bool tagged; // data frames carry an 802.1Q tag with the priority as PCP
     uint64_t vlan_id;
-    sim_time_t convergence_ps; // routes follow a link change after this
-    uint64_t int_multiplier;   // of INT's units
-    sim_ratio_t pint_base;     // of the logarithm in PINT's digests
-    sim_time_t pint_rtt_ps;    // PINT's T
+    sim_time_t convergence_ps;  // routes follow a link change after this
+    uint64_t int_multiplier;    // of INT's units
+    sim_ratio_t pint_base;      // of the logarithm in PINT's digests
+    sim_time_t pint_rtt_ps;     // PINT's T
+    bool link_overhead;         // preamble, FCS and gap take time on links
+    bool whole_ns;              // times of frames are cut to whole nanoseconds
+    uint32_t ecmp;              // net_ecmp_t
+    uint64_t ecmp_port;         // destination port in the hash murmur3
+    uint32_t next_hops;         // net_next_hops_t
+    bool pause_expires;         // with its quanta
+    uint64_t pause_frame_bytes; // of a PFC frame
 } net_config_t;
 
 typedef struct net_link_config {

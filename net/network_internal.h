@@ -22,7 +22,7 @@ typedef struct net_hop {
 // Routes of one switch, for one state of the links.
 typedef struct net_routes {
     net_hop_t *hops; // by leaf
-    uint32_t *ports; // ranges of ports, each range in rising order
+    uint32_t *ports; // ranges of ports, each in the order of net_config_t.next_hops
     size_t port_count;
     size_t port_capacity;
 } net_routes_t;
@@ -85,10 +85,21 @@ void net__port_start_meter(net_port_t *port);
 
 // switch.c: makes a switch use routes from now on.
 void net__switch_set_routes(net_node_t *node, const net_routes_t *routes);
-// The port a switch sends a packet to `interface` out of by these routes, links up; NULL: no route.
+// The port a switch sends a request from `source` to `interface` out of by these routes, links up;
+// NULL: no route.
 const net_port_t *net__switch_route(const net_node_t *node,
                                     const net_routes_t *routes,
+                                    uint32_t source,
                                     uint32_t interface,
                                     uint32_t flow_hash);
+
+// routing.c: the hash of net_config_t.ecmp murmur3, seeded: of a request's flow, whose hash is its
+// source port; of a packet, whose ports are the other way round in an answer.
+uint32_t net__murmur3_flow(const net_t *net,
+                           uint32_t seed,
+                           uint32_t source,
+                           uint32_t destination,
+                           uint32_t flow_hash);
+uint32_t net__murmur3_packet(const net_t *net, uint32_t seed, const net_packet_t *packet);
 
 #endif // NET_NETWORK_INTERNAL_H

@@ -109,14 +109,33 @@ void net__port_trace(const net_port_t *port,
 
 // -- sending
 
-sim_time_t net_port_frame_time_ps(const net_port_t *port, uint32_t frame_bytes)
+// bytes x 8 / rate seconds as a double, its fraction cut to 64 bits, times 10^9 cut to a whole
+// number:
+// the roundings of ns-3's DataRate and Time, which differ from those of integer arithmetic where
+// the quotient is a whole number of nanoseconds but its double lies just below.
+sim_time_t net_whole_ns_time_ps(uint64_t bytes, uint64_t rate_bps)
 {
-    const uint64_t bytes = frame_bytes + NET_LINK_OVERHEAD_BYTES;
-    return bytes * 8 * SIM_PS_PER_S / port->rate_bps;
+    __extension__ typedef unsigned __int128 wide_t;
+    const double seconds = (double)bytes * 8.0 / (double)rate_bps;
+    const uint64_t whole = (uint64_t)seconds;
+    const uint64_t fraction = (uint64_t)((seconds - (double)whole) * 0x1p64);
+    const uint64_t ns = (uint64_t)((wide_t)fraction * 1000000000 >> 64);
+    return whole * SIM_PS_PER_S + ns * SIM_PS_PER_NS;
 }
 
-sim_time_t net__port_inexact_time(net_port_t *port, uint32_t bytes)
+sim_time_t net_port_frame_time_ps(const net_port_t *port, uint32_t frame_bytes)
 {
+    const uint64_t bytes = frame_bytes + port->overhead_bytes;
+    return SIM_UNLIKELY(port->whole_ns) ? net_whole_ns_time_ps(bytes, port->rate_bps)
+                                        : bytes * 8 * SIM_PS_PER_S / port->rate_bps;
+}
+
+sim_time_t net__port_inexact_time(net_port_t *port, uint32_t full_bytes)
+{
+    const uint32_t bytes = full_bytes - NET_LINK_OVERHEAD_BYTES + port->overhead_bytes;
+    if (port->whole_ns) {
+        return net_whole_ns_time_ps(bytes, port->rate_bps);
+    }
     const bool back_to_back = port->busy_until_ps == port->node->sim.now_ps;
     const uint64_t carried = back_to_back ? port->remainder : 0;
     const uint64_t numerator = bytes * (8 * SIM_PS_PER_S) + carried;
@@ -299,7 +318,9 @@ uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
             continue;
         }
         port->pauses[p].rx_pause++;
-        port->paused_until_ps[p] = now_ps + net_port_quanta_ps(port, aside->pfc.quanta[p]);
+        port->paused_until_ps[p] = port->node->net->config.pause_expires
+                                       ? now_ps + net_port_quanta_ps(port, aside->pfc.quanta[p])
+                                       : SIM_TIME_NEVER;
         if (!(port->paused & bit)) {
             port->paused |= bit;
             port->pauses[p].paused_since_ps = now_ps;
@@ -317,22 +338,28 @@ sim_time_t net_port_paused_ps(const net_port_t *port, uint32_t priority, sim_tim
     return pauses->paused_ps + (open ? now_ps - pauses->paused_since_ps : 0);
 }
 
+static net_packet_t *new_control(net_port_t *port)
+{
+    const uint32_t bytes = (uint32_t)port->node->net->config.pause_frame_bytes;
+    net_packet_t *const packet = net_packet_new(port->node, bytes);
+    *packet = (net_packet_t){
+        .frame_bytes = (uint16_t)bytes,
+        .kind = NET_PACKET_PFC,
+        .priority = NET_PRIORITIES - 1,
+    };
+    net_packet_aside_t *const aside = net_packet_aside(packet);
+    aside->pfc.classes = 0;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        aside->pfc.quanta[p] = 0;
+    }
+    return packet;
+}
+
 // The PFC frame that waits to be sent, made if there is none.
 static net_packet_aside_t *control_frame(net_port_t *port)
 {
     if (port->control == NULL) {
-        net_packet_t *const packet = net_packet_new(port->node, NET_FRAME_BYTES_MIN);
-        *packet = (net_packet_t){
-            .frame_bytes = NET_FRAME_BYTES_MIN,
-            .kind = NET_PACKET_PFC,
-            .priority = NET_PRIORITIES - 1,
-        };
-        net_packet_aside_t *const aside = net_packet_aside(packet);
-        aside->pfc.classes = 0;
-        for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-            aside->pfc.quanta[p] = 0;
-        }
-        port->control = packet;
+        port->control = new_control(port);
     }
     return net_packet_aside(port->control);
 }
@@ -364,6 +391,21 @@ void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta)
     } else {
         net_port_wake(port);
     }
+}
+
+void net_port_pause_queue(net_port_t *port, uint32_t priority, uint16_t quanta)
+{
+    net_packet_t *const packet = new_control(port);
+    net_pause_counters_t *const pauses = &port->pauses[priority];
+    net_packet_aside(packet)->pfc.classes = (uint8_t)(1u << priority);
+    net_packet_aside(packet)->pfc.quanta[priority] = quanta;
+    *(quanta != 0 ? &pauses->tx_pause : &pauses->tx_resume) += 1;
+    net_port_trace(port, quanta != 0 ? NET_TRACE_XOFF : NET_TRACE_XON, NULL, priority);
+    net_packet_t **link = &port->control;
+    while (*link != NULL) {
+        link = &(*link)->next;
+    }
+    *link = packet;
 }
 
 // -- metrics

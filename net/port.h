@@ -39,7 +39,7 @@ typedef enum net_drop_reason {
     NET_DROP_TTL,
     NET_DROP_LINK_LOSS, // loss rate or bit errors
     NET_DROP_LINK_DOWN,
-    NET_DROP_HOST, // no such QP or interface at the receiving host (nic_counters_t.late_answers)
+    NET_DROP_HOST, // no such QP or interface at the receiving host
     NET_DROP_REASON_COUNT,
 } net_drop_reason_t;
 const char *net_drop_reason_name(net_drop_reason_t reason);
@@ -132,6 +132,9 @@ struct net_port {
     uint32_t link;
     uint64_t rate_bps;
     uint64_t remainder; // of the division by rate_bps, within a busy period
+    // Where either is not as usual, ps_per_byte is 0.
+    uint32_t overhead_bytes; // NET_LINK_OVERHEAD_BYTES, or none (net_config_t.link_overhead)
+    bool whole_ns;           // net_config_t.whole_ns
     net_link_config_t config;
     sim_random_t random;     // losses
     uint64_t drop_countdown; // net_port_drop_next; 0: off
@@ -173,6 +176,8 @@ void net_node_digest(const net_node_t *node, sim_digest_t *digest);
 
 // Time of a frame on the link with preamble, FCS and gap, from an idle start.
 sim_time_t net_port_frame_time_ps(const net_port_t *port, uint32_t frame_bytes);
+// The time of so many bytes as ns-3 computes it: whole nanoseconds.
+sim_time_t net_whole_ns_time_ps(uint64_t bytes, uint64_t rate_bps);
 
 // Takes the packet: counts the drop, tells listeners, frees.
 void net_port_drop(net_port_t *port, net_packet_t *packet, net_drop_reason_t reason);
@@ -288,6 +293,8 @@ uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet);
 // the port is idle, else with the next wake, which must then send and clear port->control. A frame
 // still waiting takes the newest word for each class, so at most one waits.
 void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta);
+// Puts a PFC frame of its own behind those that wait at port->control; does not start it.
+void net_port_pause_queue(net_port_t *port, uint32_t priority, uint16_t quanta);
 
 // -- metrics: what a series can sample, by name
 

@@ -3,7 +3,9 @@
 //
 // Interfaces are grouped by the switch they hang on (a leaf), so a switch keeps one entry per leaf
 // and not one per host. For each leaf a breadth-first search gives every switch its distance; the
-// ports towards neighbours one step nearer are its next hops. Hosts never forward.
+// ports towards neighbours one step nearer are its next hops, in rising order unless
+// net_config_t.next_hops says otherwise. Hosts never forward.
+#include <stdlib.h>
 #include <string.h>
 
 #include "net/network_internal.h"
@@ -12,9 +14,62 @@ typedef struct search {
     const net_t *net;
     const bool *link_up;
     uint32_t *distance; // by node index; UINT32_MAX: not reached
+    uint32_t *position; // in the queue, by node index
     net_node_t **queue;
-    uint32_t *ports; // of one switch
+    uint32_t *ports;   // of one switch
+    uint32_t **orders; // by node index, its ports with the last neighbour first; NULL: by number
 } search_t;
+
+// -- the order of ns-3 programs that keep neighbours in maps by address: switches made later lie
+// lower in memory, and equal paths come in the order in which the search found their next nodes
+
+typedef struct neighbour {
+    uint32_t node_index;
+    uint32_t port;
+} neighbour_t;
+
+static int compare_neighbours(const void *a, const void *b)
+{
+    const neighbour_t *const x = a;
+    const neighbour_t *const y = b;
+    if (x->node_index != y->node_index) {
+        return x->node_index > y->node_index ? -1 : 1;
+    }
+    return (x->port > y->port) - (x->port < y->port);
+}
+
+static uint32_t *last_neighbour_first(const net_node_t *node)
+{
+    neighbour_t *const sorted = sim_alloc_array(node->port_count + 1, sizeof(*sorted));
+    uint32_t *const ports = sim_alloc_array(node->port_count + 1, sizeof(*ports));
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        sorted[p] = (neighbour_t){node->ports[p].peer->node->sim.index, p};
+    }
+    qsort(sorted, node->port_count, sizeof(*sorted), compare_neighbours);
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        ports[p] = sorted[p].port;
+    }
+    sim_free(sorted);
+    return ports;
+}
+
+static void order_by_position(const search_t *search, const net_node_t *node, uint32_t count)
+{
+    uint32_t *const ports = search->ports;
+    for (uint32_t i = 1; i < count; i++) {
+        const uint32_t port = ports[i];
+        const uint32_t position = search->position[node->ports[port].peer->node->sim.index];
+        uint32_t j = i;
+        while (j > 0 &&
+               search->position[node->ports[ports[j - 1]].peer->node->sim.index] > position) {
+            ports[j] = ports[j - 1];
+            j--;
+        }
+        ports[j] = port;
+    }
+}
+
+// -- the search
 
 static void measure_distances(search_t *search, net_node_t *leaf)
 {
@@ -23,14 +78,19 @@ static void measure_distances(search_t *search, net_node_t *leaf)
     size_t head = 0;
     size_t tail = 0;
     search->distance[leaf->sim.index] = 0;
+    search->position[leaf->sim.index] = 0;
     search->queue[tail++] = leaf;
     while (head < tail) {
         const net_node_t *const node = search->queue[head++];
-        for (uint32_t p = 0; p < node->port_count; p++) {
+        const uint32_t *const order =
+            search->orders != NULL ? search->orders[node->sim.index] : NULL;
+        for (uint32_t i = 0; i < node->port_count; i++) {
+            const uint32_t p = order != NULL ? order[i] : i;
             net_node_t *const next = node->ports[p].peer->node;
             if (next->kind == NET_NODE_SWITCH && search->link_up[node->ports[p].link] &&
                 search->distance[next->sim.index] == UINT32_MAX) {
                 search->distance[next->sim.index] = search->distance[node->sim.index] + 1;
+                search->position[next->sim.index] = (uint32_t)tail;
                 search->queue[tail++] = next;
             }
         }
@@ -72,6 +132,9 @@ static void add_hops(search_t *search, net_node_t *node, uint32_t leaf, net_rout
             search->ports[count++] = p;
         }
     }
+    if (search->orders != NULL) {
+        order_by_position(search, node, count);
+    }
     routes->hops[leaf] = count > 0 ? intern_ports(routes, routes->hops, leaf, search->ports, count)
                                    : (net_hop_t){0, 0};
 }
@@ -83,12 +146,19 @@ net_routes_t *net__routes_compute(const net_t *net, const bool *link_up)
         .net = net,
         .link_up = link_up,
         .distance = sim_alloc_array(net->node_count + 1, sizeof(uint32_t)),
+        .position = sim_alloc_array(net->node_count + 1, sizeof(uint32_t)),
         .queue = sim_alloc_array(net->node_count + 1, sizeof(net_node_t *)),
         .ports = sim_alloc_array(SIM_PORTS_PER_NODE_MAX, sizeof(uint32_t)),
     };
     for (size_t i = 0; i < net->node_count; i++) {
         if (net->nodes[i]->kind == NET_NODE_SWITCH) {
             routes[i].hops = sim_alloc_array(net->leaf_count + 1, sizeof(net_hop_t));
+        }
+    }
+    if (net->config.next_hops == NET_NEXT_HOPS_LAST_NODE_FIRST) {
+        search.orders = sim_alloc_array(net->node_count + 1, sizeof(*search.orders));
+        for (size_t i = 0; i < net->node_count; i++) {
+            search.orders[i] = last_neighbour_first(net->nodes[i]);
         }
     }
     for (uint32_t leaf = 0; leaf < net->leaf_count; leaf++) {
@@ -99,6 +169,11 @@ net_routes_t *net__routes_compute(const net_t *net, const bool *link_up)
             }
         }
     }
+    for (size_t i = 0; search.orders != NULL && i < net->node_count; i++) {
+        sim_free(search.orders[i]);
+    }
+    sim_free(search.orders);
+    sim_free(search.position);
     sim_free(search.distance);
     sim_free(search.queue);
     sim_free(search.ports);
@@ -113,6 +188,67 @@ void net__routes_free(const net_t *net, net_routes_t *routes)
     }
     sim_free(routes);
 }
+
+// -- murmur3
+
+static inline uint32_t rotate(uint32_t x, unsigned bits)
+{
+    return x << bits | x >> (32 - bits);
+}
+
+// MurmurHash3_x86_32 of three words (A. Appleby, public domain).
+static uint32_t murmur3(const uint32_t words[3], uint32_t seed)
+{
+    uint32_t hash = seed;
+    for (int i = 0; i < 3; i++) {
+        hash ^= rotate(words[i] * 0xcc9e2d51u, 15) * 0x1b873593u;
+        hash = rotate(hash, 13) * 5 + 0xe6546b64u;
+    }
+    hash ^= 12; // bytes
+    hash = (hash ^ hash >> 16) * 0x85ebca6bu;
+    hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
+    return hash ^ hash >> 16;
+}
+
+// The HPCC simulator gives node i, of 65536 at most, the address 11.(i / 256).(i % 256).1.
+static uint32_t peer_address(const net_t *net, uint32_t interface)
+{
+    const uint32_t index = net->interfaces[interface]->node->sim.index;
+    return 0x0b000001u + (index >> 8 << 16) + ((index & 0xff) << 8);
+}
+
+static uint32_t murmur3_of(const net_t *net,
+                           uint32_t seed,
+                           uint32_t source,
+                           uint32_t destination,
+                           uint32_t ports)
+{
+    const uint32_t words[3] = {peer_address(net, source), peer_address(net, destination), ports};
+    return murmur3(words, seed);
+}
+
+uint32_t net__murmur3_flow(const net_t *net,
+                           uint32_t seed,
+                           uint32_t source,
+                           uint32_t destination,
+                           uint32_t flow_hash)
+{
+    const uint32_t port = (uint32_t)net->config.ecmp_port;
+    return murmur3_of(net, seed, source, destination, flow_hash | port << 16);
+}
+
+uint32_t net__murmur3_packet(const net_t *net, uint32_t seed, const net_packet_t *packet)
+{
+    const uint32_t port = (uint32_t)net->config.ecmp_port;
+    const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
+    const bool answer =
+        packet->opcode == ROCE_CNP || operation == ROCE_ACKNOWLEDGE ||
+        (operation >= ROCE_READ_RESPONSE_FIRST && operation <= ROCE_READ_RESPONSE_ONLY);
+    const uint32_t ports = answer ? port | packet->flow_hash << 16 : packet->flow_hash | port << 16;
+    return murmur3_of(net, seed, packet->source, packet->destination, ports);
+}
+
+// -- paths
 
 bool net_path_of(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_hash, net_path_t *path)
 {
@@ -129,7 +265,7 @@ bool net_path_of(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_has
         }
         const net_node_t *const node = arrived->node;
         port = node->kind == NET_NODE_SWITCH
-                   ? net__switch_route(node, &net->routes[0][node->sim.index], to, flow_hash)
+                   ? net__switch_route(node, &net->routes[0][node->sim.index], from, to, flow_hash)
                    : NULL;
     }
     return false;
@@ -142,10 +278,10 @@ bool net_reachable(const net_t *net, uint32_t from, uint32_t to)
 }
 
 // Time between the first and the last of count frames of these bytes, back to back.
-static sim_time_t spread_ps(uint64_t count, uint32_t frame_bytes, uint64_t rate_bps)
+static sim_time_t spread_ps(uint64_t count, uint32_t link_bytes, uint64_t rate_bps)
 {
     __extension__ typedef unsigned __int128 wide_t;
-    const uint64_t bits_ps = (frame_bytes + NET_LINK_OVERHEAD_BYTES) * (8 * SIM_PS_PER_S);
+    const uint64_t bits_ps = link_bytes * (8 * SIM_PS_PER_S);
     return count == 0 ? 0 : (sim_time_t)((wide_t)bits_ps * count / rate_bps) - bits_ps / rate_bps;
 }
 
@@ -164,7 +300,8 @@ sim_time_t net_path_time_ps(const net_path_t *path,
         const net_port_t *const port = path->ports[h];
         const sim_time_t full_ps = net_port_frame_time_ps(port, full_frame_bytes);
         slowest_bps = port->rate_bps < slowest_bps ? port->rate_bps : slowest_bps;
-        const sim_time_t spread = spread_ps(full_count, full_frame_bytes, slowest_bps);
+        const uint32_t link_bytes = full_frame_bytes + port->overhead_bytes;
+        const sim_time_t spread = spread_ps(full_count, link_bytes, slowest_bps);
         if (full_count > 0) {
             // The transmitter is free again when the last of the full frames and its gap are out.
             const sim_time_t free_ps = first_ps + spread + full_ps;

@@ -7,54 +7,7 @@
 // and docs/models/pfc.md (Choudhury and Hahne 1998; IEEE 802.1Qbb; DCQCN, SIGCOMM 2015).
 #include "net/switch.h"
 
-#include "net/network_internal.h"
-
-// What one (ingress port, lossless class) holds.
-typedef struct ingress_class {
-    uint64_t bytes; // in reserved and shared buffer
-    uint64_t headroom_bytes : 63;
-    uint64_t stopped : 1; // told to stop
-} ingress_class_t;
-#define HEADROOM_MASK (UINT64_MAX >> 1) // what headroom_bytes has room for
-
-typedef struct ingress {
-    ingress_class_t classes[NET_PRIORITIES];
-    uint64_t headroom_limit; // per class
-    uint8_t stopped;         // classes told to stop
-    uint16_t quanta;
-    sim_timer_t refresh; // repeats the pause before the peer's clock runs out
-    net_port_t *port;
-} ingress_t;
-
-typedef struct marking {
-    uint64_t kmin_bytes;
-    uint64_t kmax_bytes;
-    uint64_t slope; // probability per byte above kmin, in units of 2^-64
-    sim_random_t random;
-    char pad[SIM_CACHE_LINE - 3 * sizeof(uint64_t) - sizeof(sim_random_t)];
-} marking_t;
-
-struct net_switch {
-    net_node_t node; // first
-    const net_attachment_t *attachments;
-    const net_hop_t *hops;
-    const uint32_t *hop_ports;
-    uint32_t leaf; // own number; NO_LEAF
-    uint32_t ecmp_seed;
-    uint8_t lossless;
-    uint8_t ecn;
-    uint8_t warm_class; // the class most packets are expected in
-    bool routed;
-    bool trust_dscp;
-    uint64_t shared_bytes; // in use
-    uint64_t shared_limit; // buffer without reserved and headroom
-    uint64_t held_bytes;   // all that is stored
-    uint64_t pfc_alpha;    // in 2^-ALPHA_BITS
-    uint64_t lossy_alpha;
-    ingress_t *ingress;
-    marking_t *marking;
-    net_switch_config_t config;
-};
+#include "net/switch_internal.h"
 
 static net_switch_t *to_switch(net_node_t *node)
 {
@@ -70,59 +23,9 @@ static const net_switch_t *to_const_switch(const net_node_t *node)
 
 // -- routing
 
-// The index-th live port of a range, for a hash over the live ones only; UINT32_MAX: none is.
-static uint32_t choose_live(const net_switch_t *sw,
-                            const uint32_t *ports,
-                            uint32_t count,
-                            uint32_t hash)
-{
-    uint32_t live = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        live += sw->node.ports[ports[i]].down ? 0 : 1;
-    }
-    uint32_t index = (uint32_t)(((uint64_t)hash * live) >> 32);
-    for (uint32_t i = 0; i < count; i++) {
-        if (!sw->node.ports[ports[i]].down && index-- == 0) {
-            return ports[i];
-        }
-    }
-    return UINT32_MAX;
-}
-
-// Hash of the 5-tuple with the switch's own seed: the same function at two tiers would send what
-// one tier put on a port out of the same port of the next (polarisation).
-static inline uint32_t spread(const net_switch_t *sw, uint32_t flow_hash)
-{
-    uint32_t hash = (flow_hash ^ sw->ecmp_seed) * 0x85ebca6bu;
-    hash ^= hash >> 15;
-    return hash * 0xc2b2ae35u;
-}
-
-static inline uint32_t route(const net_switch_t *sw, uint32_t interface, uint32_t flow_hash)
-{
-    const net_attachment_t attachment = sw->attachments[interface];
-    if (attachment.leaf == sw->leaf) {
-        return attachment.port;
-    }
-    if (attachment.leaf == NET_NO_LEAF) {
-        return UINT32_MAX;
-    }
-    const net_hop_t hop = sw->hops[attachment.leaf];
-    if (hop.count <= 1) {
-        return hop.count == 1 ? sw->hop_ports[hop.first] : UINT32_MAX;
-    }
-    const uint32_t hash = spread(sw, flow_hash);
-    const uint32_t *const ports = sw->hop_ports + hop.first;
-    const uint32_t port = ports[((uint64_t)hash * hop.count) >> 32];
-    if (SIM_UNLIKELY(sw->node.ports[port].down)) {
-        // The upper bits of the hash are what chose this port: others spread its flows.
-        return choose_live(sw, ports, hop.count, hash * 0x9e3779b1u);
-    }
-    return port;
-}
-
 const net_port_t *net__switch_route(const net_node_t *node,
                                     const net_routes_t *routes,
+                                    uint32_t source,
                                     uint32_t interface,
                                     uint32_t flow_hash)
 {
@@ -136,7 +39,10 @@ const net_port_t *net__switch_route(const net_node_t *node,
     if (hop.count == 0) {
         return NULL;
     }
-    const uint64_t index = ((uint64_t)spread(sw, flow_hash) * hop.count) >> 32;
+    const uint64_t index =
+        sw->murmur
+            ? net__murmur3_flow(node->net, sw->ecmp_seed, source, interface, flow_hash) % hop.count
+            : ((uint64_t)net__spread(sw, flow_hash) * hop.count) >> 32;
     return &node->ports[routes->ports[hop.first + index]];
 }
 
@@ -149,25 +55,12 @@ void net__switch_set_routes(net_node_t *node, const net_routes_t *routes)
 
 // -- buffer accounting
 
-// Alphas are kept as multiples of 2^-20: exact for the powers of two that switches offer.
-#define ALPHA_BITS 20u
-
-static uint64_t alpha_of(sim_ratio_t ratio)
-{
-    return (ratio.num << ALPHA_BITS) / ratio.den;
-}
-
-static inline uint64_t fraction_of(uint64_t bytes, uint64_t alpha)
-{
-    return (bytes * alpha) >> ALPHA_BITS;
-}
-
 static inline uint64_t xoff_threshold(const net_switch_t *sw)
 {
     if (sw->config.pfc_threshold_bytes != SIM_AUTO) {
         return sw->config.pfc_threshold_bytes;
     }
-    return fraction_of(sw->shared_limit - sw->shared_bytes, sw->pfc_alpha);
+    return net__fraction_of(sw->shared_limit - sw->shared_bytes, sw->pfc_alpha);
 }
 
 static inline uint64_t above_reserved(const net_switch_t *sw, uint64_t bytes)
@@ -268,7 +161,7 @@ static bool admit_lossy(net_switch_t *sw,
         *reason = NET_DROP_BUFFER_FULL;
         return false;
     }
-    const uint64_t limit = fraction_of(free_bytes, sw->lossy_alpha);
+    const uint64_t limit = net__fraction_of(free_bytes, sw->lossy_alpha);
     if (egress->classes[packet->priority].bytes + packet->frame_bytes > limit) {
         *reason = NET_DROP_EGRESS_FULL;
         return false;
@@ -285,26 +178,6 @@ static inline void release(net_switch_t *sw, uint32_t port, uint32_t priority, u
     } else {
         sw->shared_bytes -= bytes;
     }
-}
-
-// -- ECN
-
-// RED on the bytes left in the queue as the packet leaves it (papers on DCQCN mark at dequeue).
-static inline void mark(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
-{
-    marking_t *const marking = &sw->marking[egress->index];
-    const uint64_t queued = egress->classes[packet->priority].bytes;
-    if (queued <= marking->kmin_bytes || packet->ecn == NET_ECN_NOT_ECT ||
-        !(sw->ecn & (1u << packet->priority))) {
-        return;
-    }
-    if (queued <= marking->kmax_bytes &&
-        sim_random_u64(&marking->random) >= (queued - marking->kmin_bytes) * marking->slope) {
-        return;
-    }
-    packet->ecn = NET_ECN_CE;
-    egress->ecn_marked[packet->priority]++;
-    net_port_trace(egress, NET_TRACE_MARK, packet, 0);
 }
 
 // -- events
@@ -336,7 +209,7 @@ static void serve(net_switch_t *sw, net_port_t *egress)
     net_packet_t *const packet = net_queue_pop(egress, priority);
     const uint32_t ingress_port = packet->ingress_port;
     const uint32_t bytes = packet->frame_bytes; // as charged: telemetry may make it longer
-    mark(sw, egress, packet);
+    net__mark(sw, egress, packet);
     net_port_transmit(egress, packet);
     release(sw, ingress_port, priority, bytes);
     if (egress->control != NULL || (egress->waiting & (uint8_t)~egress->paused)) {
@@ -380,7 +253,7 @@ static inline void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *
         pause_arrived(sw, ingress, packet);
         return;
     }
-    const uint32_t out = route(sw, packet->destination, packet->flow_hash);
+    const uint32_t out = net__route(sw, packet);
     if (SIM_UNLIKELY(out == UINT32_MAX)) {
         net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
         return;
@@ -448,7 +321,7 @@ static inline void warm_paths(const net_switch_t *sw)
         const uint32_t in = (uint32_t)mail->key & (SIM_PORTS_PER_NODE_MAX - 1);
         __builtin_prefetch(&sw->node.ports[in].classes[packet->priority]);
         if (packet->kind == NET_PACKET_ROCE) {
-            const uint32_t out = route(sw, packet->destination, packet->flow_hash);
+            const uint32_t out = net__route(sw, packet);
             if (out != UINT32_MAX) {
                 __builtin_prefetch(&sw->node.ports[out]);
                 __builtin_prefetch(&sw->node.ports[out].classes[packet->priority]);
@@ -503,6 +376,13 @@ static const sim_node_ops_t switch_ops = {
     .kind = "switch",
     .run = run,
     .warm = warm,
+    .digest = add_digest,
+    .destroy = destroy,
+};
+
+static const sim_node_ops_t switch_hpcc_ops = {
+    .kind = "switch",
+    .run = net__switch_run_hpcc,
     .digest = add_digest,
     .destroy = destroy,
 };
@@ -629,6 +509,9 @@ static void built(net_node_t *node)
     }
     sw->shared_limit =
         sw->config.buffer_bytes > dedicated ? sw->config.buffer_bytes - dedicated : 0;
+    if (sw->config.mmu == NET_MMU_HPCC) {
+        net__switch_built_hpcc(sw);
+    }
 }
 
 sim_err_t net_switch_config_check(const net_switch_config_t *config, sim_message_t *message)
@@ -663,18 +546,20 @@ sim_err_t net_switch_config_check(const net_switch_config_t *config, sim_message
 net_node_t *net_switch_create(net_t *net, const char *name, const net_switch_config_t *config)
 {
     net_switch_t *const sw = sim_alloc_lines(sizeof(*sw));
-    net_node_init(net, &sw->node, NET_NODE_SWITCH, &switch_ops, name, built);
+    const sim_node_ops_t *const ops = config->mmu == NET_MMU_HPCC ? &switch_hpcc_ops : &switch_ops;
+    net_node_init(net, &sw->node, NET_NODE_SWITCH, ops, name, built);
     sw->config = *config;
-    sw->pfc_alpha = alpha_of(config->pfc_alpha);
-    sw->lossy_alpha = alpha_of(config->lossy_alpha);
+    sw->pfc_alpha = net__alpha_of(config->pfc_alpha);
+    sw->lossy_alpha = net__alpha_of(config->lossy_alpha);
     sw->lossless = config->pfc_enabled ? config->pfc_priorities : 0;
     sw->warm_class = sw->lossless != 0 ? (uint8_t)__builtin_ctz(sw->lossless) : 0;
     sw->ecn = config->ecn_enabled ? config->ecn_priorities : 0;
     sw->trust_dscp = config->trust == NET_TRUST_DSCP;
-    const uint64_t seed = sim_options(net->sim)->seed;
-    sw->ecmp_seed = config->ecmp_seed == SIM_AUTO
-                        ? (uint32_t)sim_mix64(sim_mix64(seed) ^ (sw->node.sim.index + 1))
-                        : (uint32_t)config->ecmp_seed;
+    sw->murmur = net->config.ecmp == NET_ECMP_MURMUR3;
+    const uint64_t mixed =
+        sim_mix64(sim_mix64(sim_options(net->sim)->seed) ^ (sw->node.sim.index + 1));
+    const uint64_t own_seed = sw->murmur ? sw->node.sim.index : mixed;
+    sw->ecmp_seed = (uint32_t)(config->ecmp_seed == SIM_AUTO ? own_seed : config->ecmp_seed);
     return &sw->node;
 }
 
@@ -686,7 +571,8 @@ const net_switch_config_t *net_switch_config(const net_node_t *node)
 sim_err_t net_switch_check(const net_node_t *node, sim_message_t *message)
 {
     const net_switch_t *const sw = to_const_switch(node);
-    const uint64_t classes = (uint64_t)__builtin_popcount(sw->lossless);
+    const bool hpcc = sw->config.mmu == NET_MMU_HPCC; // its classes share one headroom
+    const uint64_t classes = hpcc ? 1 : (uint64_t)__builtin_popcount(sw->lossless);
     uint64_t headroom = 0;
     for (uint32_t p = 0; p < node->port_count; p++) {
         headroom += classes * sw->ingress[p].headroom_limit;

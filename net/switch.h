@@ -10,7 +10,10 @@
 
 typedef enum net_trust { NET_TRUST_DSCP, NET_TRUST_PCP } net_trust_t;
 
+typedef enum net_mmu { NET_MMU_STANDARD, NET_MMU_HPCC } net_mmu_t;
+
 typedef struct net_switch_config {
+    uint32_t mmu;                 // net_mmu_t
     uint64_t buffer_bytes;        // of the whole switch
     uint8_t pfc_priorities;       // classes made lossless
     bool pfc_enabled;             //

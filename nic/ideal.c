@@ -40,9 +40,12 @@ static void pipeline_init(pipeline_t *pipeline, const net_path_t *path, sim_time
 
 static sim_time_t frame_time_ps(hop_t *hop, uint32_t frame_bytes, bool back_to_back)
 {
-    const uint64_t bytes = frame_bytes + NET_LINK_OVERHEAD_BYTES;
+    const uint64_t bytes = frame_bytes + hop->port->overhead_bytes;
     if (hop->port->ps_per_byte != 0) {
         return bytes * hop->port->ps_per_byte;
+    }
+    if (hop->port->whole_ns) {
+        return net_whole_ns_time_ps(bytes, hop->port->rate_bps);
     }
     const uint64_t carried = back_to_back ? hop->remainder : 0;
     const uint64_t numerator = bytes * (8 * SIM_PS_PER_S) + carried;

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/switch_internal.h - what the two ways a switch can work share: state, routing, marking.
+//
+// switch.c is the switch of docs/models/switch.md; switch_hpcc.c follows another simulator's rules
+// for its buffer (docs/models/hpcc-compat.md).
+#ifndef NET_SWITCH_INTERNAL_H
+#define NET_SWITCH_INTERNAL_H
+
+#include "net/network_internal.h"
+#include "net/switch.h"
+
+// What one (ingress port, lossless class) holds.
+typedef struct ingress_class {
+    uint64_t bytes; // in reserved and shared buffer
+    uint64_t headroom_bytes : 63;
+    uint64_t stopped : 1; // told to stop
+} ingress_class_t;
+#define HEADROOM_MASK (UINT64_MAX >> 1) // what headroom_bytes has room for
+
+typedef struct ingress {
+    ingress_class_t classes[NET_PRIORITIES];
+    uint64_t headroom_limit; // per class
+    uint64_t alpha;          // switch_hpcc.c only, like pfc_alpha
+    uint8_t stopped;         // classes told to stop
+    uint16_t quanta;
+    sim_timer_t refresh; // repeats the pause before the peer's clock runs out
+    net_port_t *port;
+} ingress_t;
+
+typedef struct marking {
+    uint64_t kmin_bytes;
+    uint64_t kmax_bytes;
+    uint64_t slope; // probability per byte above kmin, in units of 2^-64
+    sim_random_t random;
+    char pad[SIM_CACHE_LINE - 3 * sizeof(uint64_t) - sizeof(sim_random_t)];
+} marking_t;
+
+struct net_switch {
+    net_node_t node; // first
+    const net_attachment_t *attachments;
+    const net_hop_t *hops;
+    const uint32_t *hop_ports;
+    uint32_t leaf; // own number; NO_LEAF
+    uint32_t ecmp_seed;
+    uint8_t lossless;
+    uint8_t ecn;
+    uint8_t warm_class; // the class most packets are expected in
+    bool routed;
+    bool trust_dscp;
+    bool murmur;           // net_config_t.ecmp
+    uint64_t shared_bytes; // in use
+    uint64_t shared_limit; // buffer without reserved and headroom
+    uint64_t held_bytes;   // all that is stored
+    uint64_t pfc_alpha;    // in 2^-ALPHA_BITS
+    uint64_t lossy_alpha;
+    ingress_t *ingress;
+    marking_t *marking;
+    net_switch_config_t config;
+};
+
+// -- routing
+
+// The index-th live port of a range, for a hash over the live ones only; UINT32_MAX: none is.
+static inline uint32_t net__choose_live(const net_switch_t *sw,
+                                        const uint32_t *ports,
+                                        uint32_t count,
+                                        uint32_t hash)
+{
+    uint32_t live = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        live += sw->node.ports[ports[i]].down ? 0 : 1;
+    }
+    uint32_t index = (uint32_t)(((uint64_t)hash * live) >> 32);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!sw->node.ports[ports[i]].down && index-- == 0) {
+            return ports[i];
+        }
+    }
+    return UINT32_MAX;
+}
+
+// Hash of the 5-tuple with the switch's own seed: the same function at two tiers would send what
+// one tier put on a port out of the same port of the next (polarisation).
+static inline uint32_t net__spread(const net_switch_t *sw, uint32_t flow_hash)
+{
+    uint32_t hash = (flow_hash ^ sw->ecmp_seed) * 0x85ebca6bu;
+    hash ^= hash >> 15;
+    return hash * 0xc2b2ae35u;
+}
+
+static inline uint32_t net__route(const net_switch_t *sw, const net_packet_t *packet)
+{
+    const net_attachment_t attachment = sw->attachments[packet->destination];
+    if (attachment.leaf == sw->leaf) {
+        return attachment.port;
+    }
+    if (attachment.leaf == NET_NO_LEAF) {
+        return UINT32_MAX;
+    }
+    const net_hop_t hop = sw->hops[attachment.leaf];
+    if (hop.count <= 1) {
+        return hop.count == 1 ? sw->hop_ports[hop.first] : UINT32_MAX;
+    }
+    const uint32_t *const ports = sw->hop_ports + hop.first;
+    if (SIM_UNLIKELY(sw->murmur)) {
+        const uint32_t hash = net__murmur3_packet(sw->node.net, sw->ecmp_seed, packet);
+        const uint32_t port = ports[hash % hop.count];
+        return sw->node.ports[port].down ? net__choose_live(sw, ports, hop.count, hash) : port;
+    }
+    const uint32_t hash = net__spread(sw, packet->flow_hash);
+    const uint32_t port = ports[((uint64_t)hash * hop.count) >> 32];
+    if (SIM_UNLIKELY(sw->node.ports[port].down)) {
+        // The upper bits of the hash are what chose this port: others spread its flows.
+        return net__choose_live(sw, ports, hop.count, hash * 0x9e3779b1u);
+    }
+    return port;
+}
+
+// -- fractions of the buffer
+
+// Alphas are kept as multiples of 2^-20: exact for the powers of two that switches offer.
+#define NET__ALPHA_BITS 20u
+#define NET__ALPHA_ONE (UINT64_C(1) << NET__ALPHA_BITS)
+
+static inline uint64_t net__alpha_of(sim_ratio_t ratio)
+{
+    return (ratio.num << NET__ALPHA_BITS) / ratio.den;
+}
+
+static inline uint64_t net__fraction_of(uint64_t bytes, uint64_t alpha)
+{
+    return (bytes * alpha) >> NET__ALPHA_BITS;
+}
+
+// -- ECN
+
+// RED on the bytes left in the queue as the packet leaves it (papers on DCQCN mark at dequeue).
+static inline void net__mark(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+{
+    marking_t *const marking = &sw->marking[egress->index];
+    const uint64_t queued = egress->classes[packet->priority].bytes;
+    if (queued <= marking->kmin_bytes || packet->ecn == NET_ECN_NOT_ECT ||
+        !(sw->ecn & (1u << packet->priority))) {
+        return;
+    }
+    if (queued <= marking->kmax_bytes &&
+        sim_random_u64(&marking->random) >= (queued - marking->kmin_bytes) * marking->slope) {
+        return;
+    }
+    packet->ecn = NET_ECN_CE;
+    egress->ecn_marked[packet->priority]++;
+    net_port_trace(egress, NET_TRACE_MARK, packet, 0);
+}
+
+// switch_hpcc.c: the run of a switch whose config says NET_MMU_HPCC, and its set-up.
+void net__switch_run_hpcc(sim_node_t *node);
+void net__switch_built_hpcc(net_switch_t *sw);
+
+#endif // NET_SWITCH_INTERNAL_H
