@@ -647,17 +647,64 @@ void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps)
     thread->sample_next_ps = next_ps;
 }
 
-static uint64_t next_window(const sim_thread_t *thread)
+static uint64_t next_slot(const sim_thread_t *thread)
 {
-    const sim_t *const sim = thread->sim;
-    uint64_t next = SIM_NO_WINDOW;
-    for (uint32_t ahead = 1; ahead < SIM_SLOTS && next == SIM_NO_WINDOW; ahead++) {
+    for (uint32_t ahead = 1; ahead < SIM_SLOTS; ahead++) {
         if (thread->worker.slot_used[(thread->worker.slot + ahead) & (SIM_SLOTS - 1)]) {
-            next = sim->window + ahead;
+            return thread->sim->window + ahead;
         }
     }
-    if (thread->appointment_count > 0 && thread->appointments[0].window < next) {
-        next = thread->appointments[0].window;
+    return SIM_NO_WINDOW;
+}
+
+static sim_time_t unit_next_ps(const sim_unit_t *unit)
+{
+    sim_time_t next_ps = SIM_TIME_NEVER;
+    for (uint32_t i = 0; i < unit->count; i++) {
+        const sim_node_t *const node = unit->members[i];
+        next_ps = node->wake_ps < next_ps ? node->wake_ps : next_ps;
+        next_ps = node->timer_ps < next_ps ? node->timer_ps : next_ps;
+        for (size_t c = 0; node->far != NULL && c < node->far->count; c++) {
+            const struct sim_far_fifo *const fifo = node->far->channels[c]->far;
+            if (fifo->count > 0 && fifo->letters[fifo->first].arrive_ps < next_ps) {
+                next_ps = fifo->letters[fifo->first].arrive_ps;
+            }
+        }
+    }
+    return next_ps;
+}
+
+// Whether the earliest appointment stands. One made for a timer that was cancelled or moved since
+// does not, and is put off: a window in which nothing happens would let samplers see time pass
+// after the last event.
+static bool appointment_stands(sim_thread_t *thread)
+{
+    if (thread->sim->fifo != NULL) {
+        return true;
+    }
+    const sim_appointment_t appointment = thread->appointments[0];
+    const sim_time_t next_ps = unit_next_ps(appointment.unit);
+    if (next_ps / thread->sim->window_ps <= appointment.window) {
+        return true;
+    }
+    (void)appointment_pop(thread);
+    if (appointment.unit->far_window == appointment.window) {
+        appointment.unit->far_window = SIM_NO_WINDOW;
+    }
+    sim__appoint(thread, appointment.unit, next_ps);
+    return false;
+}
+
+static uint64_t next_window(sim_thread_t *thread)
+{
+    const sim_t *const sim = thread->sim;
+    uint64_t next = next_slot(thread);
+    while (thread->appointment_count > 0 && thread->appointments[0].window < next) {
+        if (appointment_stands(thread)) {
+            next = thread->appointments[0].window;
+        } else {
+            next = next_slot(thread);
+        }
     }
     for (unsigned t = 0; t < sim->thread_count; t++) {
         const sim_parcels_t *const parcels = &thread->parcels[t][sim->parity];
