@@ -70,6 +70,18 @@ static void print_metrics(FILE *out)
         print_row(name, m->unit, m->help, out);
         sim_free(name);
     }
+    for (size_t a = 0; nic_cc_all[a] != NULL; a++) {
+        const char *const *names = nic_cc_all[a]->metric_names;
+        for (; names != NULL && *names != NULL; names++) {
+            char *const name = sim_format("qp[HOST:NUMBER].%s", *names);
+            char *const help = sim_format("what %s tells of its state; its page in docs/models/ "
+                                          "says what it is",
+                                          nic_cc_all[a]->name);
+            print_row(name, "", help, out);
+            sim_free(name);
+            sim_free(help);
+        }
+    }
 }
 
 static void print_summary_fields(FILE *out)

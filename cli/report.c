@@ -226,6 +226,13 @@ void cli_report(const cli_world_t *world, cli_results_t *results, const char *fo
                 results->event_rows,
                 results->event_rows_left_out);
     }
+    if (results->series_rows_left_out > 0) {
+        fprintf(out,
+                "  series    the first %" PRIu64 " rows are in series.csv, %" PRIu64
+                " more are not (outputs.series-max)\n",
+                results->series_rows,
+                results->series_rows_left_out);
+    }
     cli_text_t hops;
     cli_text_t speed;
     fprintf(out, "  digest    %016" PRIx64 "\n", results->digest);

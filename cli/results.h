@@ -51,6 +51,7 @@ typedef struct cli_results {
     const net_port_t **hottest; // by largest queue, then bytes sent
     size_t hottest_count;
     uint64_t series_rows;
+    uint64_t series_rows_left_out;
     uint64_t event_rows;
     uint64_t event_rows_left_out;
     uint64_t capture_frames;

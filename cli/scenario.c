@@ -36,6 +36,8 @@ static const sim_attr_t outputs_attrs[] = {
      "true", NULL, NULL, NULL, "write flows.csv"},
     {"outputs.events-max", SIM_ATTR_COUNT, false, offsetof(cli_outputs_config_t, events_max),
      "100000", NULL, NULL, NULL, "rows of events.csv at most; the rest is counted"},
+    {"outputs.series-max", SIM_ATTR_COUNT, false, offsetof(cli_outputs_config_t, series_max),
+     "10000000", NULL, NULL, NULL, "rows of series.csv at most; the rest is counted"},
     {"outputs.hottest-ports", SIM_ATTR_COUNT, false, offsetof(cli_outputs_config_t, hottest_ports),
      "10", "1", "1000", NULL, "ports listed in the summary"},
 };
@@ -312,6 +314,7 @@ static void destroy_lists(cli_scenario_t *scenario)
         cli_pair_fini(&scenario->series[i].ports);
         sim_free(scenario->series[i].nodes);
         sim_free(scenario->series[i].qps);
+        sim_free(scenario->series[i].peers);
     }
     for (size_t i = 0; i < scenario->capture_count; i++) {
         sim_attrs_fini(&cli_capture_config_attrs, &scenario->captures[i].config);

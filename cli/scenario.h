@@ -30,6 +30,7 @@ typedef struct cli_run_config {
 typedef struct cli_outputs_config {
     bool flows;
     uint64_t events_max;
+    uint64_t series_max;
     uint64_t hottest_ports;
 } cli_outputs_config_t;
 
@@ -38,7 +39,13 @@ typedef struct cli_observe_config {
     char *series;
     sim_time_t start_ps;
     sim_time_t every_ps;
+    uint32_t on; // cli_observe_on_t
 } cli_observe_config_t;
+
+typedef enum cli_observe_on {
+    CLI_ON_TIME,  // a row each `every`
+    CLI_ON_CHANGE // a row per instant that left another value
+} cli_observe_on_t;
 
 typedef enum cli_direction {
     CLI_DIRECTION_BOTH,
@@ -71,7 +78,7 @@ extern const sim_attr_table_t cli_down_config_attrs;
 typedef enum cli_series_kind {
     CLI_SERIES_PORT,   // port[A->B].METRIC or .METRIC[PRIORITY]
     CLI_SERIES_NIC,    // nic[HOST].COUNTER
-    CLI_SERIES_QP,     // qp[HOST:NUMBER].METRIC
+    CLI_SERIES_QP,     // qp[HOST:NUMBER].METRIC, qp[HOST->PEER].METRIC, qp[HOST->PEER:NUMBER]...
     CLI_SERIES_SWITCH, // switch[NAME].buffer_bytes
 } cli_series_kind_t;
 
@@ -82,9 +89,11 @@ typedef struct cli_series {
     cli_pair_t ports; // PORT
     char *nodes;      // NIC, QP, SWITCH: pattern of names
     char *qps;        // QP: pattern of numbers
+    char *peers;      // QP: pattern of names of what they are connected to; NULL: not asked for
     uint8_t classes;  // PORT: those that are summed
     bool one_class;
-    uint32_t metric; // index in the kind's table
+    uint32_t metric;       // index in the kind's table
+    const char *cc_metric; // QP: instead, a number of its congestion control
 } cli_series_t;
 
 typedef struct cli_capture {
@@ -258,7 +267,12 @@ typedef struct cli_switch_metric {
     const char *unit;
     const char *help;
     uint64_t (*read)(const net_node_t *node);
+    uint32_t points; // of its ports, after which it may have changed
 } cli_switch_metric_t;
 extern const cli_switch_metric_t cli_switch_metrics[];
+
+// Names of what the congestion controls tell about queue pairs that nic_qp_metrics does not have,
+// each once. Returns how many of them (at most count_max).
+size_t cli_cc_metric_names(const char **names, size_t count_max);
 
 #endif // CLI_SCENARIO_H

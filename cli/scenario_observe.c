@@ -10,9 +10,12 @@ static const sim_attr_t observe_attrs[] = {
      "", NULL, NULL, NULL,
      "what to sample: port[leaf0->host5].queue_bytes, nic[host5].np_cnp_sent..."},
     {"observe.start", SIM_ATTR_TIME, false, offsetof(cli_observe_config_t, start_ps),
-     "0s", "0s", NULL, NULL, "time of the first sample"},
+     "0s", "0s", NULL, NULL, "time of the first row"},
     {"observe.every", SIM_ATTR_TIME, false, offsetof(cli_observe_config_t, every_ps),
      "10us", "1ns", "10000s", NULL, "time between samples"},
+    {"observe.on", SIM_ATTR_ENUM, false, offsetof(cli_observe_config_t, on),
+     "time", NULL, NULL, "time|change",
+     "time: a row each 'every'; change: a row at 'start' and wherever an instant left another value"},
 };
 const sim_attr_table_t cli_observe_config_attrs = {
     "observe", "series", sizeof(cli_observe_config_t), observe_attrs, SIM_COUNT_OF(observe_attrs)};
@@ -35,9 +38,9 @@ const sim_attr_table_t cli_capture_config_attrs = {
     SIM_COUNT_OF(capture_attrs)};
 // clang-format on
 
-#define SERIES_EXPECTED                                                         \
-    "expected port[A->B].METRIC, nic[HOST].COUNTER, qp[HOST:NUMBER].METRIC or " \
-    "switch[NAME].METRIC"
+#define SERIES_EXPECTED                                                       \
+    "expected port[A->B].METRIC, nic[HOST].COUNTER, qp[HOST:NUMBER].METRIC, " \
+    "qp[HOST->PEER].METRIC or switch[NAME].METRIC"
 
 static uint64_t switch_buffer_bytes(const net_node_t *node)
 {
@@ -50,10 +53,51 @@ static uint64_t switch_headroom_bytes(const net_node_t *node)
 }
 
 const cli_switch_metric_t cli_switch_metrics[] = {
-    {"buffer_bytes", "bytes", "bytes held in the switch's buffer", switch_buffer_bytes},
-    {"headroom_bytes", "bytes", "the part of them that is in PFC headroom", switch_headroom_bytes},
-    {NULL, NULL, NULL, NULL},
+    {"buffer_bytes",
+     "bytes",
+     "bytes held in the switch's buffer",
+     switch_buffer_bytes,
+     NET_TRACE_ENQUEUE | NET_TRACE_RELEASE},
+    {"headroom_bytes",
+     "bytes",
+     "the part of them that is in PFC headroom",
+     switch_headroom_bytes,
+     NET_TRACE_ENQUEUE | NET_TRACE_RELEASE},
+    {NULL, NULL, NULL, NULL, 0},
 };
+
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_qp_metric(const char *name)
+{
+    const nic_qp_metric_t *metric = nic_qp_metrics;
+    while (metric->name != NULL && strcmp(metric->name, name) != 0) {
+        metric++;
+    }
+    return metric->name != NULL;
+}
+
+size_t cli_cc_metric_names(const char **names, size_t count_max)
+{
+    size_t count = 0;
+    for (size_t a = 0; nic_cc_all[a] != NULL; a++) {
+        const char *const *name = nic_cc_all[a]->metric_names;
+        for (; name != NULL && *name != NULL && count < count_max; name++) {
+            if (!is_qp_metric(*name) && !is_among(*name, names, count)) {
+                names[count++] = *name;
+            }
+        }
+    }
+    return count;
+}
 
 #define NAMES_MAX 128u
 
@@ -77,9 +121,12 @@ static size_t metric_names(cli_series_kind_t kind, const char **names)
             break;
         }
         if (name == NULL) {
-            return count;
+            break;
         }
         names[count] = name;
+    }
+    if (kind == CLI_SERIES_QP) {
+        count += cli_cc_metric_names(names + count, NAMES_MAX - count);
     }
     return count;
 }
@@ -94,6 +141,8 @@ static sim_err_t find_metric(cli_series_t *series,
     for (size_t i = 0; i < count; i++) {
         if (strcmp(names[i], name) == 0) {
             series->metric = (uint32_t)i;
+            series->cc_metric =
+                series->kind == CLI_SERIES_QP && !is_qp_metric(name) ? names[i] : NULL;
             return SIM_OK;
         }
     }
@@ -132,6 +181,21 @@ static sim_err_t take_class(cli_series_t *series,
     return SIM_OK;
 }
 
+// Whether there is anything that tells of its changes.
+static sim_err_t check_on(const cli_series_t *series, const cli_place_t *place, cli_error_t *error)
+{
+    if (series->config.on == CLI_ON_TIME || series->kind != CLI_SERIES_PORT ||
+        net_port_metrics[series->metric].points != 0) {
+        return SIM_OK;
+    }
+    return cli_fail(error,
+                    SIM_ERR_INVALID,
+                    place,
+                    "%s belongs to an interval and has no changes, expected 'every' without "
+                    "'on: change'",
+                    net_port_metrics[series->metric].name);
+}
+
 static sim_err_t check_class(const cli_series_t *series,
                              const cli_place_t *place,
                              cli_error_t *error)
@@ -146,6 +210,35 @@ static sim_err_t check_class(const cli_series_t *series,
                     net_port_metrics[series->metric].name);
 }
 
+// "host5:2", "host5->host6" or "host5->host6:2".
+static sim_err_t take_qps(cli_series_t *series, const char *text, sim_message_t *message)
+{
+    cli_pair_t pair;
+    sim_err_t result = SIM_OK;
+    if (strstr(text, "->") == NULL) {
+        result = cli_pair_parse(text, ":", "a QP such as host5:2 or host*:*", &pair, message);
+        if (result == SIM_OK) {
+            series->nodes = pair.left;
+            series->qps = pair.right;
+        }
+        return result;
+    }
+    result = cli_pair_parse(text, "->", "QPs such as host5->host6", &pair, message);
+    if (result != SIM_OK) {
+        return result;
+    }
+    char *const colon = strchr(pair.right, ':');
+    series->nodes = pair.left;
+    series->peers = pair.right;
+    series->qps = sim_strdup(colon != NULL ? colon + 1 : "*");
+    if (colon != NULL) {
+        *colon = '\0';
+        result = cli_pattern_check(series->peers, message);
+        result = result == SIM_OK ? cli_pattern_check(series->qps, message) : result;
+    }
+    return result;
+}
+
 // What stands in the brackets.
 static sim_err_t take_entities(cli_series_t *series,
                                const char *text,
@@ -158,12 +251,7 @@ static sim_err_t take_entities(cli_series_t *series,
         result =
             cli_pair_parse(text, "->", "a port such as leaf0->host5", &series->ports, &message);
     } else if (series->kind == CLI_SERIES_QP) {
-        cli_pair_t pair;
-        result = cli_pair_parse(text, ":", "a QP such as host5:2 or host*:*", &pair, &message);
-        if (result == SIM_OK) {
-            series->nodes = pair.left;
-            series->qps = pair.right;
-        }
+        result = take_qps(series, text, &message);
     } else {
         series->nodes = sim_strdup(text);
         result = cli_pattern_check(text, &message);
@@ -219,6 +307,9 @@ static sim_err_t parse_series(cli_series_t *series, const cli_place_t *place, cl
     }
     if (result == SIM_OK) {
         result = check_class(series, place, error);
+    }
+    if (result == SIM_OK) {
+        result = check_on(series, place, error);
     }
     sim_free(metric);
     return result;

@@ -138,6 +138,7 @@ GET_WHOLE(get_retransmitted, nics.retransmitted_packets)
 GET_WHOLE(get_event_rows, event_rows)
 GET_WHOLE(get_event_rows_left_out, event_rows_left_out)
 GET_WHOLE(get_series_rows, series_rows)
+GET_WHOLE(get_series_rows_left_out, series_rows_left_out)
 GET_WHOLE(get_capture_frames, capture_frames)
 
 // -- flows
@@ -394,6 +395,7 @@ const cli_summary_field_t cli_summary_fields[] = {
     {"events_csv.rows", "", "rows of events.csv", get_event_rows},
     {"events_csv.left_out", "", "events beyond outputs.events-max", get_event_rows_left_out},
     {"series_csv.rows", "", "rows of series.csv", get_series_rows},
+    {"series_csv.left_out", "", "rows beyond outputs.series-max", get_series_rows_left_out},
     {"capture_frames", "packets", "frames in all captures", get_capture_frames},
     {"wall_s", "s", "time the run took", get_wall},
     {"wall_packet_hops_per_s", "1/s", "packet_hops / wall_s", get_wall_hops},

@@ -315,6 +315,8 @@ static const char *event_text(const cli_event_row_t *event)
     case NET_TRACE_MARK:
     case NET_TRACE_XOFF:
     case NET_TRACE_XON:
+    case NET_TRACE_PFC:
+    case NET_TRACE_RELEASE:
         break;
     }
     return "";
@@ -420,12 +422,13 @@ static void series_value(cli_file_t *file, const void *row, unsigned priority)
 
 // clang-format off
 static const cli_column_t series_columns[] = {
-    {"time_ns", "ns", "time of the sample; it shows what all earlier events left", false, series_time},
-    {"path", "", "what was sampled: port[leaf0->host5].queue_bytes", false, series_path},
-    {"value", "", "the sample, in the unit of the metric (below)", false, series_value},
+    {"time_ns", "ns", "of a sample: it shows what all earlier events left; on change: when, and it shows what the events of that instant left", false, series_time},
+    {"path", "", "what is observed: port[leaf0->host5].queue_bytes", false, series_path},
+    {"value", "", "in the unit of the metric (below)", false, series_value},
 };
 const cli_table_t cli_series_table = {
-    "series.csv", "A row per sample of what `observe` asks for, by time, then by node. Only where it asks.",
+    "series.csv", "A row per sample of what `observe` asks for, or per change of it, by time, then by node. Only where it asks. At most "
+    "`outputs.series-max` rows: `series_csv.left_out` in summary.json says how many there would have been beyond them.",
     series_columns, SIM_COUNT_OF(series_columns)};
 // clang-format on
 

@@ -435,6 +435,34 @@ static sim_err_t check_captures(const cli_world_t *world, cli_error_t *error)
     return SIM_OK;
 }
 
+static sim_err_t check_series_nodes(const cli_world_t *world,
+                                    const cli_place_t *place,
+                                    const char *pattern,
+                                    net_node_kind_t kind,
+                                    cli_error_t *error)
+{
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        const net_node_t *const node = net_node_at(world->net, i);
+        if (node->kind == kind && cli_pattern_match(pattern, node->sim.name)) {
+            return SIM_OK;
+        }
+    }
+    for (size_t i = 0; kind == NET_NODE_HOST && i < world->nic_count; i++) {
+        if (cli_pattern_match(pattern, world->nics[i].name)) {
+            return SIM_OK;
+        }
+    }
+    cli_shown_t shown;
+    cli_fail(error,
+             SIM_ERR_UNKNOWN,
+             place,
+             "'%s' matches no %s",
+             cli_show(&shown, pattern),
+             kind == NET_NODE_HOST ? "host" : "switch");
+    cli_add_nearest_node(error, world->net, pattern, (int)kind);
+    return SIM_ERR_UNKNOWN;
+}
+
 static sim_err_t check_one_series(const cli_world_t *world,
                                   const cli_series_t *series,
                                   cli_error_t *error)
@@ -454,26 +482,10 @@ static sim_err_t check_one_series(const cli_world_t *world,
     }
     const net_node_kind_t kind =
         series->kind == CLI_SERIES_SWITCH ? NET_NODE_SWITCH : NET_NODE_HOST;
-    for (size_t i = 0; i < net_node_count(world->net); i++) {
-        const net_node_t *const node = net_node_at(world->net, i);
-        if (node->kind == kind && cli_pattern_match(series->nodes, node->sim.name)) {
-            return SIM_OK;
-        }
-    }
-    for (size_t i = 0; kind == NET_NODE_HOST && i < world->nic_count; i++) {
-        if (cli_pattern_match(series->nodes, world->nics[i].name)) {
-            return SIM_OK;
-        }
-    }
-    cli_shown_t shown;
-    cli_fail(error,
-             SIM_ERR_UNKNOWN,
-             &series->place,
-             "'%s' matches no %s",
-             cli_show(&shown, series->nodes),
-             kind == NET_NODE_HOST ? "host" : "switch");
-    cli_add_nearest_node(error, world->net, series->nodes, (int)kind);
-    return SIM_ERR_UNKNOWN;
+    const sim_err_t result = check_series_nodes(world, &series->place, series->nodes, kind, error);
+    return result != SIM_OK || series->peers == NULL
+               ? result
+               : check_series_nodes(world, &series->place, series->peers, kind, error);
 }
 
 static sim_err_t check_series(const cli_world_t *world, cli_error_t *error)

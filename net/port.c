@@ -328,6 +328,7 @@ uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
         }
     }
     arm_pause_timer(port);
+    net_port_trace(port, NET_TRACE_PFC, packet, 0);
     return released;
 }
 
@@ -467,6 +468,8 @@ READ_SUM(read_tx_bytes, port->classes[p].tx_bytes)
 READ_SUM(read_tx_packets, port->classes[p].tx_packets)
 READ_SUM(read_rx_bytes, port->classes[p].rx_bytes)
 READ_SUM(read_rx_packets, port->classes[p].rx_packets)
+READ_SUM(read_load,
+         port->classes[p].tx_bytes + NET_LINK_OVERHEAD_BYTES * port->classes[p].tx_packets)
 READ_SUM(read_marked, port->ecn_marked[p])
 READ_SUM(read_rx_pause, port->pauses[p].rx_pause)
 READ_SUM(read_tx_pause, port->pauses[p].tx_pause)
@@ -484,20 +487,30 @@ static uint64_t read_discards(const net_port_t *port, uint8_t classes, sim_time_
 }
 
 // clang-format off
+#define TX      NET_TRACE_TX
+#define RX      NET_TRACE_RX
+#define PAUSED  (NET_TRACE_PAUSED | NET_TRACE_RESUMED)
+#define SENT    (NET_TRACE_XOFF | NET_TRACE_XON)
 const net_port_metric_t net_port_metrics[] = {
-    {"queue_bytes", "bytes",   "frame bytes waiting in the port's queue",          true,  read_queue},
-    {"tx_bytes",    "bytes",   "frame bytes sent so far",                          true,  read_tx_bytes},
-    {"tx_packets",  "packets", "frames sent so far",                               true,  read_tx_packets},
-    {"rx_bytes",    "bytes",   "frame bytes received so far",                      true,  read_rx_bytes},
-    {"rx_packets",  "packets", "frames received so far",                           true,  read_rx_packets},
-    {"ecn_marked",  "packets", "packets marked CE so far",                         true,  read_marked},
-    {"paused",      "",        "1 while the peer has stopped the class, else 0",   true,  read_is_paused},
-    {"paused_ps",   "ps",      "time stopped by the peer so far",                  true,  read_paused},
-    {"rx_pause",    "frames",  "PFC pause frames received so far",                 true,  read_rx_pause},
-    {"tx_pause",    "frames",  "PFC pause frames sent so far",                     true,  read_tx_pause},
-    {"discards",    "packets", "packets dropped at the port so far, any reason",   false, read_discards},
-    {NULL, NULL, NULL, false, NULL},
+    {"queue_bytes", "bytes",   "frame bytes waiting in the port's queue",        true,  NET_TRACE_ENQUEUE | TX, false, read_queue},
+    {"tx_bytes",    "bytes",   "frame bytes sent so far",                        true,  TX, false, read_tx_bytes},
+    {"tx_packets",  "packets", "frames sent so far",                             true,  TX, false, read_tx_packets},
+    {"rx_bytes",    "bytes",   "frame bytes received so far",                    true,  RX, false, read_rx_bytes},
+    {"rx_packets",  "packets", "frames received so far",                         true,  RX, false, read_rx_packets},
+    {"ecn_marked",  "packets", "packets marked CE so far",                       true,  NET_TRACE_MARK, false, read_marked},
+    {"paused",      "",        "1 while the peer has stopped the class, else 0", true,  PAUSED, false, read_is_paused},
+    {"paused_ps",   "ps",      "time stopped by the peer so far",                true,  PAUSED, false, read_paused},
+    {"rx_pause",    "frames",  "PFC pause frames received so far",               true,  NET_TRACE_PFC, false, read_rx_pause},
+    {"tx_pause",    "frames",  "PFC pause frames sent so far",                   true,  SENT, false, read_tx_pause},
+    {"discards",    "packets", "packets dropped at the port so far, any reason", false, NET_TRACE_DROP, false, read_discards},
+    {"utilisation", "1/1000000", "share of the link's time that frames took, preamble to gap, since the sample before; "
+     "a frame counts where it starts", true, 0, true, read_load},
+    {NULL, NULL, NULL, false, 0, false, NULL},
 };
+#undef TX
+#undef RX
+#undef PAUSED
+#undef SENT
 // clang-format on
 
 const net_port_metric_t *net_port_metric_find(const char *name)

@@ -29,6 +29,10 @@ typedef enum net_trace_point {
     NET_TRACE_XOFF = 1 << 7,    // this port's node stops a class of the peer; detail: priority
     NET_TRACE_XON = 1 << 8,     //
     NET_TRACE_LINK = 1 << 9,    // detail: 1 up, 0 down
+    NET_TRACE_PFC = 1 << 10,    // a PFC frame from the peer took effect
+    // at the egress port of a switch: the buffer of a packet sent was given back, and a pause of
+    // the peer it came from was ended if that was due
+    NET_TRACE_RELEASE = 1 << 11,
 } net_trace_point_t;
 
 typedef enum net_drop_reason {
@@ -303,6 +307,12 @@ typedef struct net_port_metric {
     const char *unit; // "bytes"
     const char *help;
     bool per_priority; // readable per class as name[p] too; without: sum over classes
+    // Trace points of the port after which it may have changed. 0: a series on change has nothing
+    // to go by.
+    uint32_t points;
+    // read gives bytes on the link so far, preamble to gap; the metric is what they took of the
+    // link's time between two samples.
+    bool is_load;
     uint64_t (*read)(const net_port_t *port, uint8_t classes, sim_time_t time_ps);
 } net_port_metric_t;
 extern const net_port_metric_t net_port_metrics[]; // ends with a NULL name

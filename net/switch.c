@@ -212,6 +212,7 @@ static void serve(net_switch_t *sw, net_port_t *egress)
     net__mark(sw, egress, packet);
     net_port_transmit(egress, packet);
     release(sw, ingress_port, priority, bytes);
+    net_port_trace(egress, NET_TRACE_RELEASE, NULL, 0);
     if (egress->control != NULL || (egress->waiting & (uint8_t)~egress->paused)) {
         net_port_wake(egress);
     }

@@ -59,19 +59,26 @@ static uint64_t read_queued(const nic_qp_t *qp)
     return qp->sq_posted - qp->sq_done;
 }
 
-// A number of the QP's algorithm, by name; 0 where it has none of that name.
-static uint64_t read_algorithm(const nic_qp_t *qp, const char *name)
+bool nic_qp_cc_metric(const nic_qp_t *qp, const char *name, uint64_t *value)
 {
     const nic_cc_t *const cc = nic__cc_const(qp);
-    if (cc->ops == NULL || cc->ops->metric == NULL || cc->ops->metric_names == NULL) {
-        return 0;
+    if (qp->state == NIC_QPS_RESET || cc->ops->metric == NULL || cc->ops->metric_names == NULL) {
+        return false;
     }
     for (uint32_t i = 0; cc->ops->metric_names[i] != NULL; i++) {
         if (strcmp(cc->ops->metric_names[i], name) == 0) {
-            return cc->ops->metric(cc, i);
+            *value = cc->ops->metric(cc, i);
+            return true;
         }
     }
-    return 0;
+    return false;
+}
+
+// 0 where the algorithm has none of that name.
+static uint64_t read_algorithm(const nic_qp_t *qp, const char *name)
+{
+    uint64_t value = 0;
+    return nic_qp_cc_metric(qp, name, &value) ? value : 0;
 }
 
 static uint64_t read_alpha(const nic_qp_t *qp)
@@ -84,15 +91,32 @@ static uint64_t read_target(const nic_qp_t *qp)
     return read_algorithm(qp, "target_rate");
 }
 
+static uint64_t read_retransmitted(const nic_qp_t *qp)
+{
+    return qp->retransmitted_packets;
+}
+
+static uint64_t read_state(const nic_qp_t *qp)
+{
+    return qp->state;
+}
+
 // clang-format off
+#define ACKED (NIC_TRACE_ACK | NIC_TRACE_COMPLETION | NIC_TRACE_STATE)
+#define SENT  (NIC_TRACE_SEND | NIC_TRACE_RETRANSMIT)
 const nic_qp_metric_t nic_qp_metrics[] = {
-    {"rate_bps", "bit/s", "rate at which the queue pair paces its packets", read_rate},
-    {"window_bytes", "bytes", "unacknowledged payload allowed", read_window},
-    {"in_flight_bytes", "bytes", "payload sent and not acknowledged", read_in_flight},
-    {"unacked_packets", "packets", "packets sent and not acknowledged", read_unacknowledged},
-    {"queued_requests", "requests", "send work requests not completed", read_queued},
-    {"alpha", "1/1000000", "DCQCN: estimate of congestion", read_alpha},
-    {"target_rate_bps", "bit/s", "DCQCN: rate that recovery aims at", read_target},
-    {NULL, NULL, NULL, NULL},
+    {"rate_bps", "bit/s", "rate at which the queue pair paces its packets", read_rate, NIC_TRACE_RATE},
+    {"window_bytes", "bytes", "unacknowledged payload allowed; 2^64 - 1: no limit", read_window, NIC_TRACE_WINDOW},
+    {"in_flight_bytes", "bytes", "payload sent and not acknowledged", read_in_flight, SENT | ACKED},
+    {"unacked_packets", "packets", "packets sent and not acknowledged", read_unacknowledged, SENT | ACKED},
+    {"queued_requests", "requests", "send work requests not completed", read_queued, NIC_TRACE_POST | ACKED},
+    {"retransmitted_packets", "packets", "packets sent again so far", read_retransmitted, NIC_TRACE_SEND},
+    {"rtt_ps", "ps", "round trip of the packet acknowledged last; of one sent again none is known", NULL, NIC_TRACE_ACK},
+    {"state", "", "0 reset, 3 ready to send, 4 send queue error, 5 error", read_state, NIC_TRACE_STATE | NIC_TRACE_LIFE},
+    {"alpha", "1/1000000", "DCQCN: estimate of congestion", read_alpha, NIC_TRACE_CONTROL},
+    {"target_rate_bps", "bit/s", "DCQCN: rate that recovery aims at", read_target, NIC_TRACE_CONTROL},
+    {NULL, NULL, NULL, NULL, 0},
 };
+#undef ACKED
+#undef SENT
 // clang-format on

@@ -108,9 +108,15 @@ typedef struct nic_qp_metric {
     const char *name; // "rate_bps", "window_bytes", "in_flight_bytes", "alpha"...
     const char *unit;
     const char *help;
+    // NULL: what its trace point told last.
     uint64_t (*read)(const nic_qp_t *qp);
+    uint32_t points; // nic_trace_point_t bits after which it may have changed
 } nic_qp_metric_t;
 extern const nic_qp_metric_t nic_qp_metrics[]; // ends with a NULL name
+
+// A number of the QP's congestion control (nic_cc_ops_t.metric) by its name. False: it has none of
+// that name. It may have changed after NIC_TRACE_CONTROL.
+bool nic_qp_cc_metric(const nic_qp_t *qp, const char *name, uint64_t *value);
 
 // Why a QP with unfinished work does not move, for stall reports: "class 3 paused by leaf0",
 // "window full", "waits for ACK"... Returns false if the QP has nothing unfinished.

@@ -353,9 +353,10 @@ sim_err_t nic_qp_connect(nic_qp_t *qp, const nic_qp_attr_t *attr, sim_message_t 
     const uint64_t window = attr->window_bytes == SIM_AUTO ? configured : attr->window_bytes;
     set_path(qp, attr);
     set_transport(qp, attr);
-    set_state(qp, NIC_QPS_RTS);
+    qp->state = NIC_QPS_RTS;
     qp->flags &= (uint16_t)~NIC_QP_CLOSED;
     nic__cc_create(qp, line_bps, window == SIM_AUTO ? NIC_WINDOW_UNLIMITED : window);
+    nic__trace(qp->nic, qp, NIC_TRACE_STATE, NIC_QPS_RTS, NIC_QPS_RESET);
     return SIM_OK;
 }
 
@@ -458,6 +459,11 @@ sim_err_t nic_post_recv(nic_qp_t *qp, const nic_recv_wr_t *wr)
 }
 
 // -- asking
+
+uint32_t nic_qp_destination(const nic_qp_t *qp)
+{
+    return qp->state == NIC_QPS_RESET ? NET_INTERFACES_MAX : qp->path.destination;
+}
 
 uint32_t nic_qp_num(const nic_qp_t *qp)
 {

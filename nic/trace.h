@@ -42,7 +42,8 @@ typedef enum nic_trace_point {
     NIC_TRACE_WINDOW = 1 << 12,
     // Congestion control was called: what its metrics show may have changed.
     NIC_TRACE_CONTROL = 1 << 13,
-    // The QP's state changed. value and before: nic_qp_state_t.
+    // The QP's state changed. value and before: nic_qp_state_t. When it is connected, this is the
+    // last point told: rate, window and congestion control are set.
     NIC_TRACE_STATE = 1 << 14,
     // value: 1 created, 0 to be destroyed.
     NIC_TRACE_LIFE = 1 << 15,

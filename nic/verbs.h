@@ -163,6 +163,8 @@ uint32_t nic_qp_num(const nic_qp_t *qp);
 nic_qp_state_t nic_qp_state(const nic_qp_t *qp);
 void *nic_qp_ctx(const nic_qp_t *qp);
 nic_t *nic_qp_nic(const nic_qp_t *qp);
+// The interface it is connected to; NET_INTERFACES_MAX before it is, and for UD.
+uint32_t nic_qp_destination(const nic_qp_t *qp);
 // The 5-tuple hash of what this QP sends: which of the equal paths it takes.
 uint32_t nic_qp_flow_hash(const nic_qp_t *qp);
 // Nothing posted is unfinished, and nothing received waits to be answered.

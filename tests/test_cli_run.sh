@@ -101,7 +101,7 @@ grep -q "slowdown p50" "$work/stdout" || fail "compare prints no slowdown"
 # Events beyond the limit are counted: rows and what was left out add up to all.
 expect 0 "few events" "$ROCESIM" run $here/pfc-storm.yaml -o "$work/e" --set outputs.events-max=5
 [ "$(wc -l <"$work/e/events.csv")" -eq 6 ] || fail "events-max does not hold"
-left=$(sed -n 's/^ *"left_out": \([0-9]*\).*/\1/p' "$work/e/summary.json")
+left=$(sed -n '/"events_csv"/,/}/s/^ *"left_out": \([0-9]*\).*/\1/p' "$work/e/summary.json")
 expect 0 "all events" "$ROCESIM" run $here/pfc-storm.yaml -o "$work/e"
 [ "$(wc -l <"$work/e/events.csv")" -eq $((left + 6)) ] || fail "events left out do not add up"
 

@@ -104,10 +104,10 @@ START_TEST(a_write_in_all_its_moments)
     ck_assert_uint_eq(acked_ps, 3013960); // so that the formulas above are not only our own
     size_t n = 0;
     check(0, n++, NIC_TRACE_LIFE, 0, 1, 0);
-    check(0, n++, NIC_TRACE_STATE, 0, NIC_QPS_RTS, NIC_QPS_RESET);
     check(0, n++, NIC_TRACE_RATE, 0, line_bps, 0);
     check(0, n++, NIC_TRACE_WINDOW, 0, NIC_WINDOW_UNLIMITED, 0);
     check(0, n++, NIC_TRACE_CONTROL, 0, 0, 0);
+    check(0, n++, NIC_TRACE_STATE, 0, NIC_QPS_RTS, NIC_QPS_RESET);
     check(0, n, NIC_TRACE_POST, START_PS, BYTES, 0);
     ck_assert_ptr_nonnull(logs[0].traces[n++].wr);
     check(0, n++, NIC_TRACE_SEND, START_PS, MTU, 0);
