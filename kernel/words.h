@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/words.h - text files of words between blanks, read word by word with their places.
+//
+// For the formats of other simulators, whose readers take the next word wherever it stands. Every
+// complaint begins with "NAME:LINE:COLUMN: " of the word it is about, so a person can go there.
+// Lines and columns count from 1, columns in bytes. Nothing is copied: words point into the text.
+#ifndef KERNEL_WORDS_H
+#define KERNEL_WORDS_H
+
+#include "kernel/random.h"
+
+typedef struct sim_word {
+    const char *text; // not 0-terminated
+    size_t size_bytes;
+    uint32_t line;
+    uint32_t column;
+} sim_word_t;
+
+typedef struct sim_words {
+    const char *name; // of the file, for messages
+    const char *at;
+    const char *end;
+    const char *line_begin;
+    uint32_t line;
+} sim_words_t;
+
+// text must live as long as the reader and the words it gives.
+void sim_words_init(sim_words_t *words, const char *name, const char *text, size_t size_bytes);
+
+// The next word of the file, or of the line at which the reader stands. False: there is none; word
+// is then empty and its place is where the file, or the line, ends.
+bool sim_words_next(sim_words_t *words, sim_word_t *word);
+bool sim_words_next_in_line(sim_words_t *words, sim_word_t *word);
+// Goes to the next line; what is left of this one is passed over. False: it was the last.
+bool sim_words_next_line(sim_words_t *words);
+
+bool sim_word_is(const sim_word_t *word, const char *text);
+
+// The word as messages show it: control characters as '?', long ones cut short.
+typedef struct sim_word_shown {
+    char text[72];
+} sim_word_shown_t;
+const char *sim_word_show(const sim_word_t *word, sim_word_shown_t *shown);
+
+// Writes "NAME:LINE:COLUMN: message" and returns error.
+sim_err_t sim_word_fail(const sim_words_t *words,
+                        const sim_word_t *word,
+                        sim_message_t *message,
+                        sim_err_t error,
+                        const char *format,
+                        ...) SIM_PRINTF(5, 6);
+
+// Takes the next word, which must exist; what names it for the message ("the number of links").
+SIM_MUST_CHECK sim_err_t sim_words_need(sim_words_t *words,
+                                        sim_word_t *word,
+                                        const char *what,
+                                        sim_message_t *message);
+
+// -- words as values. All accept an exponent ("1e-5") as the readers they imitate do.
+
+// A whole number from min to max.
+SIM_MUST_CHECK sim_err_t sim_word_count(const sim_words_t *words,
+                                        const sim_word_t *word,
+                                        const char *what,
+                                        uint64_t min,
+                                        uint64_t max,
+                                        uint64_t *count,
+                                        sim_message_t *message);
+// "100Gbps", "50Mb/s"; a bare number is bit/s. Above 0.
+SIM_MUST_CHECK sim_err_t sim_word_rate(const sim_words_t *words,
+                                       const sim_word_t *word,
+                                       const char *what,
+                                       uint64_t *rate_bps,
+                                       sim_message_t *message);
+// "1000ns", "0.001ms"; a bare number counts bare_unit ("s", "us"), to the picosecond (what is
+// finer is cut off).
+SIM_MUST_CHECK sim_err_t sim_word_time(const sim_words_t *words,
+                                       const sim_word_t *word,
+                                       const char *what,
+                                       const char *bare_unit,
+                                       sim_time_t *time_ps,
+                                       sim_message_t *message);
+// A probability, 0 to 1.
+SIM_MUST_CHECK sim_err_t sim_word_ratio(const sim_words_t *words,
+                                        const sim_word_t *word,
+                                        const char *what,
+                                        sim_ratio_t *ratio,
+                                        sim_message_t *message);
+
+// The number a word begins with as plain decimal text: no sign but '-', no exponent, at most
+// 19 decimals; *rest is what follows it in the word. False: it does not begin with a number, or
+// one that is too long for this.
+typedef struct sim_plain {
+    char text[96];
+} sim_plain_t;
+bool sim_word_plain(const sim_word_t *word, sim_plain_t *plain, sim_word_t *rest);
+
+#endif // KERNEL_WORDS_H
