@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "topologies/builder_internal.h"
+#include "topologies/topology_file.h"
 
 const topo_ops_t *const topo_all[] = {
     &topo_pair,
@@ -11,6 +12,7 @@ const topo_ops_t *const topo_all[] = {
     &topo_parking_lot,
     &topo_leaf_spine,
     &topo_fat_tree,
+    &topo_file,
     NULL,
 };
 

@@ -11,6 +11,9 @@
 #include "net/switch.h"
 #include "nic/host.h"
 
+// Hears of what is odd but no error, one line of text each.
+typedef void (*topo_note_fn)(const char *text, void *ctx);
+
 // What builders need from whoever wrote the scenario. Pointers returned are valid until the next
 // call of the same function.
 typedef struct topo_plan {
@@ -19,6 +22,11 @@ typedef struct topo_plan {
     const nic_config_t *(*nic_config)(const char *node_name, void *ctx);
     // Last word on a link between two named nodes: may change *config (the builder's choice).
     void (*link_config)(const char *a, const char *b, net_link_config_t *config, void *ctx);
+    // Reads a whole file named in the scenario; the caller frees *text with sim_free. May be NULL:
+    // the topology "file" is refused then.
+    sim_err_t (
+        *read_file)(const char *name, char **text, size_t *size, sim_message_t *message, void *ctx);
+    topo_note_fn note; // may be NULL
     void *ctx;
 } topo_plan_t;
 
@@ -27,7 +35,8 @@ typedef struct topo_ops {
     const char *help;              // one line
     const sim_attr_table_t *attrs; // prefix "topology.<name>."
     // Values that do not fit each other (odd k, no hosts) are SIM_ERR_RANGE with a message that
-    // starts with the attribute's name. Nothing is built then.
+    // starts with the attribute's name, or with "FILE:LINE:COLUMN: " where a file is at fault.
+    // Nothing is built then.
     SIM_MUST_CHECK sim_err_t (*check)(const void *config, sim_message_t *message);
     SIM_MUST_CHECK sim_err_t (*build)(const topo_plan_t *plan,
                                       const void *config,

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// topologies/file_hpcc.c - topology files of HPCC's ns-3 simulator, ConWeave and SimAI.
+//
+//     nodes switches links                                                 HPCC, ConWeave
+//     nodes gpus-per-server nvswitches switches links gpu [gpus-per-node]  SimAI
+//     ids of the switches (SimAI: of the NVSwitches first)
+//     a b rate delay error-rate                                            one per link
+//
+// Words count, not lines, as for the readers it imitates; what follows the last link is ignored.
+// SimAI's NVSwitches are switches like others here. docs/formats/peers.md
+#include <string.h>
+
+#include "topologies/file_internal.h"
+
+typedef struct header {
+    uint64_t nodes;
+    uint64_t switches; // NVSwitches included
+    uint64_t links;
+    uint32_t line; // of the counts
+} header_t;
+
+static size_t words_in_line(sim_words_t words)
+{
+    sim_word_t word;
+    size_t count = 0;
+    while (sim_words_next_in_line(&words, &word)) {
+        count++;
+    }
+    return count;
+}
+
+static sim_err_t need_count(topo__file_reader_t *reader,
+                            const char *what,
+                            uint64_t max,
+                            uint64_t *value,
+                            sim_word_t *word)
+{
+    const sim_err_t error = sim_words_need(&reader->words, word, what, reader->message);
+    return error == SIM_OK
+               ? sim_word_count(&reader->words, word, what, 0, max, value, reader->message)
+               : error;
+}
+
+static sim_err_t read_header(topo__file_reader_t *reader, header_t *header)
+{
+    sim_word_t word;
+    sim_words_t first_line = reader->words;
+    while (words_in_line(first_line) == 0 && sim_words_next_line(&first_line)) {
+    }
+    const size_t count = words_in_line(first_line);
+    const bool simai = count >= 5 && count <= 7;
+    // Each host stands in a link, so that there cannot be more nodes than there is text.
+    const uint64_t max = reader->size_bytes;
+    uint64_t nvswitches = 0;
+    uint64_t ignored = 0;
+    sim_err_t error = need_count(reader, "the number of nodes", max, &header->nodes, &word);
+    header->line = word.line;
+    if (error == SIM_OK && simai) {
+        error = need_count(reader, "the number of GPUs per server", max, &ignored, &word);
+    }
+    if (error == SIM_OK && simai) {
+        error = need_count(reader, "the number of NVSwitches", max, &nvswitches, &word);
+    }
+    if (error == SIM_OK) {
+        error = need_count(reader, "the number of switches", max, &header->switches, &word);
+    }
+    if (error == SIM_OK) {
+        error = need_count(reader, "the number of links", max, &header->links, &word);
+    }
+    for (size_t i = 5; i < count && simai && error == SIM_OK; i++) {
+        error = sim_words_need(&reader->words, &word, "a type of GPU", reader->message);
+    }
+    header->switches += nvswitches;
+    if (error == SIM_OK && header->switches > header->nodes) {
+        error = sim_word_fail(&reader->words,
+                              &word,
+                              reader->message,
+                              SIM_ERR_RANGE,
+                              "%" PRIu64 " switches of %" PRIu64
+                              " nodes, expected fewer: nodes counts hosts and switches",
+                              header->switches,
+                              header->nodes);
+    }
+    return error;
+}
+
+static sim_err_t read_switches(topo__file_reader_t *reader, const header_t *header, bool *is_switch)
+{
+    const uint64_t id_max = header->nodes - (header->nodes > 0);
+    uint32_t line = 0;
+    for (uint64_t i = 0; i < header->switches; i++) {
+        sim_word_t word;
+        uint64_t id = 0;
+        const sim_err_t error =
+            need_count(reader, "the id of a switch (a node)", id_max, &id, &word);
+        if (error != SIM_OK) {
+            return error;
+        }
+        if (is_switch[id]) {
+            return sim_word_fail(&reader->words,
+                                 &word,
+                                 reader->message,
+                                 SIM_ERR_EXISTS,
+                                 "switch %" PRIu64 " is listed before, expected %" PRIu64
+                                 " different ids",
+                                 id,
+                                 header->switches);
+        }
+        is_switch[id] = true;
+        line = word.line;
+    }
+    // More ids on the line than declared would be read as a link.
+    const size_t left = words_in_line(reader->words);
+    if (header->switches > 0 && left > 0 && left != 5) {
+        sim_word_t word;
+        (void)sim_words_next_in_line(&reader->words, &word);
+        return sim_word_fail(&reader->words,
+                             &word,
+                             reader->message,
+                             SIM_ERR_INVALID,
+                             "%zu more words on the line of switch ids, expected %" PRIu64
+                             " ids as line %u says",
+                             left,
+                             header->switches,
+                             header->line);
+    }
+    (void)line;
+    return SIM_OK;
+}
+
+static sim_err_t read_end(topo__file_reader_t *reader,
+                          const header_t *header,
+                          uint64_t number,
+                          const char *what,
+                          uint32_t *node,
+                          sim_word_t *word)
+{
+    if (!sim_words_next(&reader->words, word)) {
+        return sim_word_fail(&reader->words,
+                             word,
+                             reader->message,
+                             SIM_ERR_INVALID,
+                             "the file ends after %" PRIu64 " links, expected %" PRIu64
+                             " as line %u says",
+                             number,
+                             header->links,
+                             header->line);
+    }
+    uint64_t id = 0;
+    const sim_err_t error =
+        sim_word_count(&reader->words, word, what, 0, header->nodes - 1, &id, reader->message);
+    *node = (uint32_t)id;
+    return error;
+}
+
+static sim_err_t read_values(topo__file_reader_t *reader, topo_file_link_t *link)
+{
+    const sim_words_t *const words = &reader->words;
+    sim_word_t word;
+    sim_err_t error = sim_words_need(&reader->words, &word, "the rate of a link", reader->message);
+    if (error == SIM_OK) {
+        error = sim_word_rate(words, &word, "the rate of a link", &link->rate_bps, reader->message);
+    }
+    if (error == SIM_OK) {
+        error = sim_words_need(&reader->words, &word, "the delay of a link", reader->message);
+    }
+    if (error == SIM_OK) {
+        error = sim_word_time(words,
+                              &word,
+                              "the delay of a link",
+                              "s",
+                              &link->delay_ps,
+                              reader->message);
+    }
+    if (error == SIM_OK && link->delay_ps > SIM_PS_PER_S) {
+        error = sim_word_fail(words,
+                              &word,
+                              reader->message,
+                              SIM_ERR_RANGE,
+                              "a delay of more than 1 s, expected 1ps to 1s");
+    }
+    if (error == SIM_OK && link->delay_ps == 0) {
+        topo__file_note(reader, &word, "a link without delay is given 1 ps, the least there is");
+        link->delay_ps = 1;
+    }
+    if (error == SIM_OK) {
+        error = sim_words_need(&reader->words, &word, "the error rate of a link", reader->message);
+    }
+    if (error == SIM_OK) {
+        error = sim_word_ratio(words, &word, "an error rate", &link->loss_rate, reader->message);
+    }
+    return error;
+}
+
+static sim_err_t read_links(topo__file_reader_t *reader, const header_t *header, uint32_t *degree)
+{
+    for (uint64_t i = 0; i < header->links; i++) {
+        topo_file_link_t link = {.loss_rate = {0, 1}};
+        sim_word_t a;
+        sim_word_t b;
+        sim_err_t error = read_end(reader, header, i, "a node of a link", &link.a, &a);
+        if (error == SIM_OK) {
+            error = read_end(reader, header, i, "a node of a link", &link.b, &b);
+        }
+        if (error == SIM_OK && link.a == link.b) {
+            error = sim_word_fail(&reader->words,
+                                  &b,
+                                  reader->message,
+                                  SIM_ERR_INVALID,
+                                  "a link from node %u to itself, expected two nodes",
+                                  link.a);
+        }
+        if (error == SIM_OK) {
+            error = read_values(reader, &link);
+        }
+        if (error != SIM_OK) {
+            return error;
+        }
+        degree[link.a]++;
+        degree[link.b]++;
+        topo__file_add_link(reader->file, &link);
+    }
+    return SIM_OK;
+}
+
+// What follows is ignored, as comments are; lines that look like links deserve a word.
+static void note_more_links(topo__file_reader_t *reader, const header_t *header)
+{
+    sim_words_t words = reader->words;
+    sim_word_t first = {0};
+    uint64_t more = 0;
+    while (sim_words_next_line(&words)) {
+        sim_words_t line = words;
+        sim_word_t word;
+        uint64_t id = 0;
+        sim_plain_t plain;
+        sim_word_t rest;
+        const bool node = sim_words_next_in_line(&line, &word) &&
+                          sim_word_count(&line, &word, "", 0, header->nodes, &id, NULL) == SIM_OK;
+        const sim_word_t begin = word;
+        if (node && words_in_line(line) == 4 && sim_words_next_in_line(&line, &word) &&
+            sim_word_plain(&word, &plain, &rest) && rest.size_bytes == 0) {
+            first = more == 0 ? begin : first;
+            more++;
+        }
+    }
+    if (more > 0) {
+        topo__file_note(reader,
+                        &first,
+                        "%" PRIu64 " more links than the %" PRIu64
+                        " that line %u declares: they are ignored",
+                        more,
+                        header->links,
+                        header->line);
+    }
+}
+
+static sim_err_t check_degrees(topo__file_reader_t *reader,
+                               const bool *is_switch,
+                               const uint32_t *degree)
+{
+    sim_word_t end;
+    sim_words_t words = reader->words;
+    (void)sim_words_next(&words, &end);
+    for (size_t i = 0; i < reader->file->node_count; i++) {
+        if (degree[i] == 0 && !is_switch[i]) {
+            return sim_word_fail(&reader->words,
+                                 &end,
+                                 reader->message,
+                                 SIM_ERR_INVALID,
+                                 "node %zu is a host that no link joins, expected a link for each "
+                                 "host (are the numbers of nodes and switches right?)",
+                                 i);
+        }
+        if (degree[i] == 0) {
+            topo__file_note(reader, &end, "no link joins switch %zu", i);
+        }
+        if (degree[i] > SIM_PORTS_PER_NODE_MAX) {
+            return sim_word_fail(&reader->words,
+                                 &end,
+                                 reader->message,
+                                 SIM_ERR_RANGE,
+                                 "node %zu has %u links, expected at most %u",
+                                 i,
+                                 degree[i],
+                                 SIM_PORTS_PER_NODE_MAX);
+        }
+    }
+    return SIM_OK;
+}
+
+sim_err_t topo__file_read_hpcc(topo__file_reader_t *reader)
+{
+    header_t header = {0};
+    sim_err_t error = read_header(reader, &header);
+    if (error != SIM_OK) {
+        return error;
+    }
+    bool *const is_switch = sim_alloc_array(header.nodes + 1, sizeof(*is_switch));
+    uint32_t *const degree = sim_alloc_array(header.nodes + 1, sizeof(*degree));
+    error = read_switches(reader, &header, is_switch);
+    for (uint32_t i = 0; i < header.nodes && error == SIM_OK; i++) {
+        topo__file_add_node(reader->file,
+                            is_switch[i] ? "switch" : "host",
+                            i,
+                            is_switch[i] ? NET_NODE_SWITCH : NET_NODE_HOST);
+    }
+    if (error == SIM_OK) {
+        error = read_links(reader, &header, degree);
+    }
+    if (error == SIM_OK) {
+        note_more_links(reader, &header);
+        error = check_degrees(reader, is_switch, degree);
+    }
+    sim_free(is_switch);
+    sim_free(degree);
+    return error;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// topologies/file_internal.h - what the readers of topology files share.
+#ifndef TOPOLOGIES_FILE_INTERNAL_H
+#define TOPOLOGIES_FILE_INTERNAL_H
+
+#include "kernel/words.h"
+#include "topologies/topology_file.h"
+
+typedef struct topo__file_reader {
+    sim_words_t words;
+    size_t size_bytes; // of the whole text
+    topo_file_t *file;
+    topo_note_fn note; // may be NULL
+    void *ctx;
+    sim_message_t *message;
+} topo__file_reader_t;
+
+// Tells the note "NAME:LINE:COLUMN: text".
+void topo__file_note(const topo__file_reader_t *reader,
+                     const sim_word_t *word,
+                     const char *format,
+                     ...) SIM_PRINTF(3, 4);
+
+// Adds a node named <tier><number>; returns its index.
+uint32_t topo__file_add_node(topo_file_t *file,
+                             const char *tier,
+                             uint32_t number,
+                             net_node_kind_t kind);
+void topo__file_add_link(topo_file_t *file, const topo_file_link_t *link);
+
+SIM_MUST_CHECK sim_err_t topo__file_read_hpcc(topo__file_reader_t *reader);
+
+#endif // TOPOLOGIES_FILE_INTERNAL_H

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// topologies/topology_file.c - the topology "file": reads a peer's file and builds what it lists.
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "topologies/builder_internal.h"
+#include "topologies/file_internal.h"
+
+#define PREFIX "topology.file"
+#define AT(member) offsetof(topo_file_config_t, member)
+
+// clang-format off
+static const sim_attr_t attrs[] = {
+    {PREFIX ".path", SIM_ATTR_STRING, false, AT(path), "", NULL, NULL, NULL,
+     "the file; topology: {file: PATH} is short for it"},
+    {PREFIX ".format", SIM_ATTR_ENUM, false, AT(format), "auto", NULL, NULL, "auto|hpcc",
+     "hpcc: HPCC's ns-3 simulator, ConWeave, SimAI; auto: by the first word"},
+    {PREFIX ".loss-rate", SIM_ATTR_RATIO, false, AT(loss_rate), "0", "0", "1", NULL,
+     "share of frames lost at random on links to which the file gives no loss"},
+};
+// clang-format on
+#undef AT
+
+static const sim_attr_table_t attr_table = {PREFIX,
+                                            "simulation",
+                                            sizeof(topo_file_config_t),
+                                            attrs,
+                                            SIM_COUNT_OF(attrs)};
+
+// -- what readers share
+
+void topo__file_note(const topo__file_reader_t *reader,
+                     const sim_word_t *word,
+                     const char *format,
+                     ...)
+{
+    if (reader->note == NULL) {
+        return;
+    }
+    char text[sizeof(((sim_message_t *)NULL)->text)];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    sim_message_t message;
+    (void)sim_word_fail(&reader->words, word, &message, SIM_OK, "%s", text);
+    reader->note(message.text, reader->ctx);
+}
+
+uint32_t topo__file_add_node(topo_file_t *file,
+                             const char *tier,
+                             uint32_t number,
+                             net_node_kind_t kind)
+{
+    SIM_GROW(file->nodes, file->node_count, &file->node_capacity);
+    file->nodes[file->node_count] =
+        (topo_file_node_t){sim_format("%s%" PRIu32, tier, number), kind, number};
+    return (uint32_t)file->node_count++;
+}
+
+void topo__file_add_link(topo_file_t *file, const topo_file_link_t *link)
+{
+    SIM_GROW(file->links, file->link_count, &file->link_capacity);
+    file->links[file->link_count++] = *link;
+}
+
+sim_err_t topo_file_parse(topo_file_format_t format,
+                          const char *name,
+                          const char *text,
+                          size_t size_bytes,
+                          topo_note_fn note,
+                          void *ctx,
+                          topo_file_t **file,
+                          sim_message_t *message)
+{
+    topo__file_reader_t reader = {
+        .size_bytes = size_bytes,
+        .file = sim_alloc(sizeof(*reader.file)),
+        .note = note,
+        .ctx = ctx,
+        .message = message,
+    };
+    sim_words_init(&reader.words, name, text, size_bytes);
+    (void)format;
+    const sim_err_t error = topo__file_read_hpcc(&reader);
+    if (error != SIM_OK) {
+        topo_file_destroy(reader.file);
+        return error;
+    }
+    *file = reader.file;
+    return SIM_OK;
+}
+
+void topo_file_destroy(topo_file_t *file)
+{
+    if (file == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < file->node_count; i++) {
+        sim_free(file->nodes[i].name);
+    }
+    sim_free(file->nodes);
+    sim_free(file->links);
+    sim_free(file);
+}
+
+// -- building
+
+// Nodes are made in the order of the file: a node's index in the simulation is its number in an
+// HPCC file, which switches may use as the seed of their hash.
+static sim_err_t build_graph(const topo_file_t *file,
+                             const topo_file_config_t *config,
+                             const topo_plan_t *plan,
+                             sim_message_t *message)
+{
+    topo_graph_t *const graph = topo_graph_create();
+    sim_err_t error = SIM_OK;
+    for (size_t i = 0; i < file->node_count && error == SIM_OK; i++) {
+        const topo_file_node_t *const node = &file->nodes[i];
+        error = topo_graph_node(graph, node->name, node->kind, message);
+    }
+    for (size_t i = 0; i < file->link_count && error == SIM_OK; i++) {
+        const topo_file_link_t *const link = &file->links[i];
+        net_link_config_t link_config;
+        sim_attrs_default(&net_link_config_attrs, &link_config);
+        link_config.rate_bps = link->rate_bps;
+        link_config.delay_ps = link->delay_ps;
+        link_config.loss_rate = link->loss_rate.num > 0 ? link->loss_rate : config->loss_rate;
+        error = topo_graph_link(graph,
+                                file->nodes[link->a].name,
+                                file->nodes[link->b].name,
+                                &link_config,
+                                message);
+        sim_attrs_fini(&net_link_config_attrs, &link_config);
+    }
+    if (error == SIM_OK) {
+        error = topo_graph_build(graph, plan, message);
+    }
+    topo_graph_destroy(graph);
+    return error;
+}
+
+static sim_err_t file_check(const void *config, sim_message_t *message)
+{
+    const topo_file_config_t *const file = config;
+    return file->path[0] != '\0' ? SIM_OK
+                                 : sim_fail(message,
+                                            SIM_ERR_INVALID,
+                                            "path: none is given, expected the name of a file");
+}
+
+static sim_err_t file_build(const topo_plan_t *plan, const void *config, sim_message_t *message)
+{
+    const topo_file_config_t *const wanted = config;
+    sim_err_t error = file_check(wanted, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    if (plan->read_file == NULL) {
+        return sim_fail(message, SIM_ERR_STATE, "path: this program reads no topology files");
+    }
+    char *text = NULL;
+    size_t size_bytes = 0;
+    sim_message_t reason = {""};
+    error = plan->read_file(wanted->path, &text, &size_bytes, &reason, plan->ctx);
+    if (error != SIM_OK) {
+        return sim_fail(message, error, "path: %.400s", reason.text);
+    }
+    topo_file_t *file = NULL;
+    error = topo_file_parse((topo_file_format_t)wanted->format,
+                            wanted->path,
+                            text,
+                            size_bytes,
+                            plan->note,
+                            plan->ctx,
+                            &file,
+                            message);
+    if (error == SIM_OK) {
+        error = build_graph(file, wanted, plan, message);
+        topo_file_destroy(file);
+    }
+    sim_free(text);
+    return error;
+}
+
+const topo_ops_t topo_file = {"file",
+                              "a file of HPCC's simulator, its forks",
+                              &attr_table,
+                              file_check,
+                              file_build};

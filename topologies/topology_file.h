@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// topologies/topology_file.h - topologies read from the files of other simulators.
+//
+// Formats: docs/formats/peers.md. Whatever the format, hosts are named host<number> and HPCC-family
+// switches switch<number>, with the numbers of the file, so flow files and patterns find them.
+#ifndef TOPOLOGIES_TOPOLOGY_FILE_H
+#define TOPOLOGIES_TOPOLOGY_FILE_H
+
+#include "topologies/topology.h"
+
+typedef enum topo_file_format {
+    TOPO_FILE_AUTO, // by the first word
+    TOPO_FILE_HPCC, // HPCC's ns-3 simulator and its forks: ConWeave, SimAI
+} topo_file_format_t;
+
+typedef struct topo_file_node {
+    char *name;
+    net_node_kind_t kind;
+    uint32_t number; // in the file; counted by kind of switch where the format does not number
+} topo_file_node_t;
+
+typedef struct topo_file_link {
+    uint32_t a; // index of the node
+    uint32_t b;
+    uint64_t rate_bps;
+    sim_time_t delay_ps;
+    sim_ratio_t loss_rate;
+} topo_file_link_t;
+
+typedef struct topo_file {
+    topo_file_node_t *nodes; // HPCC: index is number
+    size_t node_count;
+    size_t node_capacity;
+    topo_file_link_t *links; // in order of the file: the order of ports
+    size_t link_count;
+    size_t link_capacity;
+} topo_file_t;
+
+// Reads size_bytes of text. On failure message begins with "NAME:LINE:COLUMN: ". note (may be NULL)
+// hears of what is odd but no error, with a place too. Free with topo_file_destroy.
+SIM_MUST_CHECK sim_err_t topo_file_parse(topo_file_format_t format,
+                                         const char *name,
+                                         const char *text,
+                                         size_t size_bytes,
+                                         topo_note_fn note,
+                                         void *ctx,
+                                         topo_file_t **file,
+                                         sim_message_t *message);
+void topo_file_destroy(topo_file_t *file);
+
+// "topology.file."
+typedef struct topo_file_config {
+    char *path;
+    uint32_t format;       // topo_file_format_t
+    sim_ratio_t loss_rate; // of links to which the file gives none
+} topo_file_config_t;
+
+extern const topo_ops_t topo_file;
+
+#endif // TOPOLOGIES_TOPOLOGY_FILE_H
