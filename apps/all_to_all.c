@@ -44,12 +44,13 @@ static sim_err_t fill_from(const all_to_all_config_t *config,
     const size_t count = places->list.count;
     const size_t nics = count / places->host_count;
     for (size_t step = nics; step < count; step += nics) {
-        const app__request_t request = {places->list.interfaces[from],
-                                        places->list.interfaces[(from + step) % count],
-                                        config->bytes,
-                                        config->start_ps,
-                                        SIM_AUTO,
-                                        false};
+        const app__request_t request = {
+            .source = places->list.interfaces[from],
+            .destination = places->list.interfaces[(from + step) % count],
+            .bytes = config->bytes,
+            .start_ps = config->start_ps,
+            .priority = SIM_AUTO,
+        };
         const sim_err_t error = app__plan_add(plan, &request, "hosts", message);
         if (error != SIM_OK) {
             return error;

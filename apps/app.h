@@ -34,6 +34,8 @@ typedef struct app_context {
     // Reads a whole file named in the scenario (relative to the scenario's folder).
     sim_err_t (
         *read_file)(const char *name, char **text, size_t *size, sim_message_t *message, void *ctx);
+    // Hears of what is odd but no error, one line each; may be NULL.
+    void (*note)(const char *text, void *ctx);
     void *ctx;
 } app_context_t;
 
@@ -43,6 +45,7 @@ typedef struct app_flow_result {
     uint32_t source;  // interface
     uint32_t destination;
     uint16_t udp_source_port;
+    uint16_t service_port; // destination port in the file it comes from; 0: none
     uint8_t priority;
     uint64_t bytes;
     sim_time_t start_ps;
@@ -67,7 +70,8 @@ typedef struct app_ops {
     const char *help;
     const sim_attr_table_t *attrs; // prefix "traffic.<name>."
     // Creates the application: resolves hosts, makes QPs or plans them, arms first timers. On error
-    // nothing remains. The message starts with the attribute's name where one is at fault.
+    // nothing remains. The message starts with the attribute's name where one is at fault, or with
+    // "FILE:LINE:COLUMN: " where a file is.
     SIM_MUST_CHECK sim_err_t (*create)(const app_context_t *context,
                                        const void *config,
                                        app_t **app,

@@ -4,12 +4,13 @@
 // A row is `source destination bytes start [priority]`, separated by spaces, tabs or commas. Rows
 // end with the line or a semicolon; in a list in brackets, [a b 1MB 0us, a c 1MB 5us], with the
 // comma. Blank rows, what follows a #, and a first row that begins with `src` or `source` are
-// skipped. docs/models/traffic.md
+// skipped. Files of other simulators are told by their first words. docs/models/traffic.md
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "apps/flow_file.h"
 #include "apps/transfer.h"
 
 #define PREFIX "traffic.flows"
@@ -20,6 +21,7 @@
 typedef struct flows_config {
     char *file;
     char *list;
+    uint32_t format;    // app_flow_format_t
     sim_time_t stop_ps; // SIM_AUTO: none
     app__shape_t shape;
 } flows_config_t;
@@ -30,6 +32,9 @@ static const sim_attr_t attrs[] = {
      "file of rows: source destination bytes start [priority]"},
     {PREFIX ".list", SIM_ATTR_STRING, false, offsetof(flows_config_t, list), "", NULL, NULL, NULL,
      "rows in the scenario itself, as of a file or [row, row]"},
+    {PREFIX ".format", SIM_ATTR_ENUM, false, offsetof(flows_config_t, format), "auto", NULL, NULL,
+     "auto|rows|hpcc",
+     "of the file; hpcc: HPCC's ns-3 simulator, SimAI, ConWeave; auto: by the first words"},
     APP__STOP_ATTR(PREFIX, flows_config_t, stop_ps),
     APP__SHAPE_ATTRS(PREFIX, flows_config_t, shape),
 };
@@ -285,9 +290,10 @@ static sim_err_t take_list(reader_t *reader, const char *list, sim_message_t *me
     return take_text(reader, first, length, message);
 }
 
-static sim_err_t take_file(reader_t *reader, const char *name, sim_message_t *message)
+static sim_err_t take_file(reader_t *reader, const flows_config_t *config, sim_message_t *message)
 {
     const app_context_t *const context = reader->context;
+    const char *const name = config->file;
     char *text = NULL;
     size_t size_bytes = 0;
     sim_message_t reason = {""};
@@ -295,13 +301,21 @@ static sim_err_t take_file(reader_t *reader, const char *name, sim_message_t *me
     if (error != SIM_OK) {
         return sim_fail(message, error, "file: %.400s", reason.text);
     }
-    char *const place = sim_format(": %.200s line ", name);
+    app_flow_format_t format = (app_flow_format_t)config->format;
+    if (format == APP_FLOW_AUTO) {
+        format = app_flow_file_detect(text, size_bytes);
+    }
     reader->attribute = "file";
-    reader->place = place;
-    reader->row = 0;
-    reader->in_brackets = false;
-    error = take_text(reader, text, size_bytes, message);
-    sim_free(place);
+    if (format == APP_FLOW_HPCC) {
+        error = app__flows_add_hpcc(context, reader->plan, name, text, size_bytes, message);
+    } else {
+        char *const place = sim_format(": %.200s line ", name);
+        reader->place = place;
+        reader->row = 0;
+        reader->in_brackets = false;
+        error = take_text(reader, text, size_bytes, message);
+        sim_free(place);
+    }
     sim_free(text);
     return error;
 }
@@ -313,7 +327,7 @@ static sim_err_t fill(reader_t *reader, const flows_config_t *config, sim_messag
     }
     sim_err_t error = app__plan_stop_at(reader->plan, config->stop_ps, 0, message);
     if (error == SIM_OK && *config->file != '\0') {
-        error = take_file(reader, config->file, message);
+        error = take_file(reader, config, message);
     }
     if (error == SIM_OK && *config->list != '\0') {
         error = take_list(reader, config->list, message);

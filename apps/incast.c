@@ -81,12 +81,13 @@ static sim_err_t add_sender(const incast_t *incast,
                             sim_message_t *message)
 {
     const bool read = incast->config->shape.verb == APP__VERB_READ;
-    const app__request_t request = {read ? burst->target : sender,
-                                    read ? sender : burst->target,
-                                    incast->config->bytes,
-                                    burst->start_ps,
-                                    SIM_AUTO,
-                                    false};
+    const app__request_t request = {
+        .source = read ? burst->target : sender,
+        .destination = read ? sender : burst->target,
+        .bytes = incast->config->bytes,
+        .start_ps = burst->start_ps,
+        .priority = SIM_AUTO,
+    };
     return app__plan_add(plan, &request, "from", message);
 }
 

@@ -71,12 +71,13 @@ static sim_err_t fill(const permutation_config_t *config,
     const size_t nics = places->list.count / places->host_count;
     for (size_t i = 0; i < places->list.count; i++) {
         const size_t to = order[i / nics] * nics + i % nics;
-        const app__request_t request = {places->list.interfaces[i],
-                                        places->list.interfaces[to],
-                                        config->bytes,
-                                        config->start_ps,
-                                        SIM_AUTO,
-                                        false};
+        const app__request_t request = {
+            .source = places->list.interfaces[i],
+            .destination = places->list.interfaces[to],
+            .bytes = config->bytes,
+            .start_ps = config->start_ps,
+            .priority = SIM_AUTO,
+        };
         const sim_err_t error = app__plan_add(plan, &request, "hosts", message);
         if (error != SIM_OK) {
             return error;

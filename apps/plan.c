@@ -94,6 +94,8 @@ sim_err_t app__plan_add(app__plan_t *plan,
         .dscp = shape->dscp == SIM_AUTO ? APP__AS_THE_NIC : (uint8_t)shape->dscp,
         .verb = (uint8_t)shape->verb,
         .status = NIC_WC_SUCCESS,
+        .source_port = request->source_port,
+        .service_port = request->service_port,
     };
     return SIM_OK;
 }
@@ -233,6 +235,9 @@ uint64_t app__plan_hash(const app__plan_t *plan, uint64_t index)
 
 uint16_t app__plan_udp_source_port(const app__plan_t *plan, uint64_t index)
 {
+    if (plan->transfers[index].source_port != 0) {
+        return plan->transfers[index].source_port;
+    }
     const uint64_t span = UINT16_MAX - ROCE_SOURCE_PORT_MIN;
     return (uint16_t)(ROCE_SOURCE_PORT_MIN + (app__plan_hash(plan, index) & span));
 }
@@ -332,6 +337,7 @@ void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
             .source = transfer->source,
             .destination = transfer->destination,
             .udp_source_port = app__plan_udp_source_port(plan, i),
+            .service_port = transfer->service_port,
             .priority = app__plan_priority(plan, transfer),
             .bytes = app__transfer_bytes(transfer),
             .start_ps = transfer->start_ps,

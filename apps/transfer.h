@@ -2,7 +2,7 @@
 // apps/transfer.h - plans of transfers and their execution: the engine of all kinds of flows.
 //
 // A transfer moves messages of one size, one after another, from one interface to another on a QP
-// of its own. A plan holds every transfer from the start, 56 bytes each; QPs and what goes with
+// of its own. A plan holds every transfer from the start, 64 bytes each; QPs and what goes with
 // them exist only for transfers under way. The requester's QP is made at the start time and
 // destroyed with the last completion; the responder's when the first packet comes, see runtime.c.
 //
@@ -63,9 +63,11 @@ typedef struct app__transfer {
     uint8_t dscp;           // APP__AS_THE_NIC
     uint8_t verb;           // app__verb_t
     uint8_t status;         // nic_wc_status_t
+    uint16_t source_port;   // of UDP; 0: derived from the flow's number
+    uint16_t service_port;  // destination port in the file it comes from, for results; 0: none
 } app__transfer_t;
 
-static_assert(sizeof(app__transfer_t) <= 56, "there may be millions of them");
+static_assert(sizeof(app__transfer_t) <= SIM_CACHE_LINE, "there may be millions of them");
 
 // Payload of what was posted, once the transfer has ended; of all that is planned before.
 static inline uint64_t app__transfer_bytes(const app__transfer_t *transfer)
@@ -94,8 +96,10 @@ typedef struct app__request {
     uint32_t destination;
     uint64_t bytes; // of each message
     sim_time_t start_ps;
-    uint64_t priority; // SIM_AUTO: the shape's
-    bool can_talk;     // known already: app__can_talk
+    uint64_t priority;     // SIM_AUTO: the shape's
+    uint16_t source_port;  // of UDP; 0: derived from the flow's number
+    uint16_t service_port; // destination port in the file it comes from; 0: none
+    bool can_talk;         // known already: app__can_talk
 } app__request_t;
 
 // Adds a transfer of the plan's shape, unless it would start after the plan's stop.
@@ -135,6 +139,14 @@ void app__planned_values(const app_t *app, app_value_fn fn, void *ctx);
 #define APP__PLANNED_OPS                                          \
     .destroy = app__planned_destroy, .flows = app__planned_flows, \
     .progress = app__planned_progress, .values = app__planned_values
+
+// Adds the flows of a file of HPCC's simulator (apps/flow_file.h), from hosts named host<number>.
+SIM_MUST_CHECK sim_err_t app__flows_add_hpcc(const app_context_t *context,
+                                             app__plan_t *plan,
+                                             const char *name,
+                                             const char *text,
+                                             size_t size_bytes,
+                                             sim_message_t *message);
 
 // Until when to plan: stop_ps, or the end of the run where that is SIM_AUTO.
 sim_time_t app__plan_stop_ps(const app_context_t *context, sim_time_t stop_ps);

@@ -269,13 +269,6 @@ static sim_err_t check_attr(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_m
     if ((attr->path_mtu & (attr->path_mtu - 1)) != 0) {
         return sim_fail(message, SIM_ERR_RANGE, "path_mtu: %u is no path MTU", attr->path_mtu);
     }
-    if (attr->udp_source_port != 0 && attr->udp_source_port < ROCE_SOURCE_PORT_MIN) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "udp_source_port: %u is below %u",
-                        attr->udp_source_port,
-                        ROCE_SOURCE_PORT_MIN);
-    }
     return check_peer(qp, attr, message);
 }
 

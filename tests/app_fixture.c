@@ -90,7 +90,13 @@ void world_begin(world_t *world)
 
 topo_plan_t world_plan(world_t *world)
 {
-    return (topo_plan_t){world->net, switch_config, nic_config, link_config, world};
+    return (topo_plan_t){
+        .net = world->net,
+        .switch_config = switch_config,
+        .nic_config = nic_config,
+        .link_config = link_config,
+        .ctx = world,
+    };
 }
 
 void world_complete(world_t *world)
@@ -206,7 +212,7 @@ sim_err_t world_try_app(world_t *world,
     sim_attrs_default(ops->attrs, config);
     sim_err_t error = world_set(ops->attrs, config, settings, message);
     const app_context_t context =
-        {world->net, world->runtime, world->app_count, find_hosts, read_file, world};
+        {world->net, world->runtime, world->app_count, find_hosts, read_file, NULL, world};
     if (error == SIM_OK) {
         error = ops->create(&context, config, app, message);
     }

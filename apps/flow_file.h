@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/flow_file.h - flows read from the files of other simulators.
+//
+// Formats: docs/formats/peers.md. Hosts are numbers; the application "flows" takes them for the
+// hosts named host<number>.
+#ifndef APPS_FLOW_FILE_H
+#define APPS_FLOW_FILE_H
+
+#include "kernel/words.h"
+
+typedef void (*app_note_fn)(const char *text, void *ctx);
+
+typedef enum app_flow_format {
+    APP_FLOW_AUTO, // by the first words
+    APP_FLOW_ROWS, // our own: docs/formats/scenario.md
+    APP_FLOW_HPCC, // HPCC's ns-3 simulator and its forks: SimAI, ConWeave
+} app_flow_format_t;
+
+// 10000 and the number of earlier flows of the same pair: what HPCC's simulator gives flows.
+#define APP_FLOW_SOURCE_PORT_FIRST 10000u
+
+typedef struct app_flow_row {
+    uint64_t bytes;
+    sim_time_t start_ps;
+    uint32_t source; // number of the host
+    uint32_t destination;
+    uint32_t line; // of the row in the file
+    uint32_t column;
+    uint32_t repeat; // earlier rows of the same pair
+    uint16_t destination_port;
+    uint8_t priority;
+} app_flow_row_t;
+
+typedef struct app_flow_file {
+    app_flow_row_t *rows;
+    size_t count;
+    size_t capacity;
+} app_flow_file_t;
+
+// The format a text is in; never AUTO.
+app_flow_format_t app_flow_file_detect(const char *text, size_t size_bytes);
+
+// Reads size_bytes of HPCC's format. On failure message begins with "NAME:LINE:COLUMN: ". note (may
+// be NULL) hears of what is odd but no error. Free with app_flow_file_fini, also on failure.
+SIM_MUST_CHECK sim_err_t app_flow_file_parse(const char *name,
+                                             const char *text,
+                                             size_t size_bytes,
+                                             app_note_fn note,
+                                             void *ctx,
+                                             app_flow_file_t *file,
+                                             sim_message_t *message);
+void app_flow_file_fini(app_flow_file_t *file);
+
+#endif // APPS_FLOW_FILE_H

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/flows_hpcc.c - flows of other simulators' files as transfers between hosts of this network.
+//
+// Host n of the file is the host named host<n>. Where hosts have several NICs, a flow takes the
+// pair of NICs with the fewest hops between them; of several such pairs, flows of the same two
+// hosts take turns.
+#include <string.h>
+
+#include "apps/flow_file.h"
+#include "apps/transfer.h"
+
+#define HOST_PREFIX "host"
+#define PAIRS_MAX 4096u // of NICs of two hosts
+
+typedef struct numbered {
+    uint64_t first; // interface of the host with that number + 1; 0: no such host
+    uint32_t count;
+} numbered_t;
+
+typedef struct hosts {
+    numbered_t *items;
+    size_t count;
+} hosts_t;
+
+// The number in "host<number>"; false: another name.
+static bool number_of(const char *name, uint64_t *number)
+{
+    const size_t prefix = strlen(HOST_PREFIX);
+    return strncmp(name, HOST_PREFIX, prefix) == 0 && name[prefix] >= '0' && name[prefix] <= '9' &&
+           sim_parse_count(name + prefix, number, NULL) == SIM_OK && *number <= UINT32_MAX;
+}
+
+static void hosts_init(hosts_t *hosts, const net_t *net)
+{
+    const uint32_t interfaces = (uint32_t)net_interface_count(net);
+    uint64_t highest = 0;
+    uint64_t number = 0;
+    for (uint32_t i = 0; i < interfaces; i++) {
+        if (number_of(app__host_name(net, i), &number) && number > highest) {
+            highest = number;
+        }
+    }
+    // Numbers far beyond the hosts there are would make a table of holes.
+    hosts->count = (size_t)(highest < UINT64_C(1) << 24 ? highest + 1 : 0);
+    hosts->items = sim_alloc_array(hosts->count + 1, sizeof(*hosts->items));
+    for (uint32_t i = 0; i < interfaces; i++) {
+        if (number_of(app__host_name(net, i), &number) && number < hosts->count) {
+            numbered_t *const host = &hosts->items[number];
+            host->first = host->count == 0 ? i + 1 : host->first;
+            host->count++;
+        }
+    }
+}
+
+// The pair number `turn` (round and round) of those with the fewest hops. False: none can talk.
+static bool choose_pair(const net_t *net,
+                        const numbered_t *from,
+                        const numbered_t *to,
+                        uint32_t turn,
+                        app__request_t *request)
+{
+    uint32_t fewest = UINT32_MAX;
+    uint32_t pairs = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        uint32_t seen = 0;
+        for (uint32_t i = 0; i < from->count * to->count && i < PAIRS_MAX; i++) {
+            const uint32_t source = (uint32_t)(from->first - 1) + i / to->count;
+            const uint32_t destination = (uint32_t)(to->first - 1) + i % to->count;
+            net_path_t path;
+            if (!net_path_of(net, source, destination, 0, &path)) {
+                continue;
+            }
+            if (pass == 0 && path.hop_count < fewest) {
+                fewest = path.hop_count;
+                pairs = 0;
+            }
+            pairs += pass == 0 && path.hop_count == fewest;
+            if (pass == 1 && path.hop_count == fewest && seen++ == turn % pairs) {
+                request->source = source;
+                request->destination = destination;
+                request->can_talk = true;
+                return true;
+            }
+        }
+        if (pairs == 0) {
+            return false;
+        }
+    }
+    return false;
+}
+
+static sim_err_t fail_row(const char *name,
+                          const app_flow_row_t *row,
+                          uint32_t host,
+                          const hosts_t *hosts,
+                          sim_message_t *message)
+{
+    return sim_fail(message,
+                    SIM_ERR_UNKNOWN,
+                    "%s:%u:%u: no host has the number %u, expected hosts named " HOST_PREFIX
+                    "0 to " HOST_PREFIX "%zu",
+                    name,
+                    row->line,
+                    row->column,
+                    host,
+                    hosts->count == 0 ? 0 : hosts->count - 1);
+}
+
+static sim_err_t add_row(const app_context_t *context,
+                         app__plan_t *plan,
+                         const hosts_t *hosts,
+                         const char *name,
+                         const app_flow_row_t *row,
+                         sim_message_t *message)
+{
+    const uint32_t ends[] = {row->source, row->destination};
+    for (size_t i = 0; i < SIM_COUNT_OF(ends); i++) {
+        if (ends[i] >= hosts->count || hosts->items[ends[i]].count == 0) {
+            return fail_row(name, row, ends[i], hosts, message);
+        }
+    }
+    app__request_t request = {
+        .bytes = row->bytes,
+        .start_ps = row->start_ps,
+        .priority = row->priority,
+        .source_port = (uint16_t)(APP_FLOW_SOURCE_PORT_FIRST + row->repeat),
+        .service_port = row->destination_port,
+    };
+    if (!choose_pair(context->net,
+                     &hosts->items[row->source],
+                     &hosts->items[row->destination],
+                     row->repeat,
+                     &request)) {
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "%s:%u:%u: there is no path between host %u and host %u, expected hosts "
+                        "that links join",
+                        name,
+                        row->line,
+                        row->column,
+                        row->source,
+                        row->destination);
+    }
+    sim_message_t reason = {""};
+    const sim_err_t error = app__plan_add(plan, &request, "flow", &reason);
+    return error == SIM_OK ? SIM_OK
+                           : sim_fail(message,
+                                      error,
+                                      "%s:%u:%u: %.400s",
+                                      name,
+                                      row->line,
+                                      row->column,
+                                      reason.text);
+}
+
+sim_err_t app__flows_add_hpcc(const app_context_t *context,
+                              app__plan_t *plan,
+                              const char *name,
+                              const char *text,
+                              size_t size_bytes,
+                              sim_message_t *message)
+{
+    app_flow_file_t file;
+    hosts_t hosts = {0};
+    sim_err_t error =
+        app_flow_file_parse(name, text, size_bytes, context->note, context->ctx, &file, message);
+    if (error == SIM_OK) {
+        hosts_init(&hosts, context->net);
+    }
+    for (size_t i = 0; i < file.count && error == SIM_OK; i++) {
+        error = add_row(context, plan, &hosts, name, &file.rows[i], message);
+    }
+    app_flow_file_fini(&file);
+    sim_free(hosts.items);
+    return error;
+}
