@@ -12,18 +12,19 @@ typedef struct option {
     const char *override; // the attribute it sets; NULL: handled apart
 } option_t;
 
-#define FOR_SCENARIO (1u << CLI_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO)
+#define FOR_RUN (1u << CLI_RUN | 1u << CLI_HPCC)
+#define FOR_SCENARIO (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO)
 
 static const option_t options[] = {
-    {"-o", true, 1u << CLI_RUN, NULL},
-    {"--output", true, 1u << CLI_RUN, NULL},
+    {"-o", true, FOR_RUN, NULL},
+    {"--output", true, FOR_RUN, NULL},
     {"--set", true, FOR_SCENARIO, NULL},
     {"--seed", true, FOR_SCENARIO, "seed"},
     {"--tie-seed", true, FOR_SCENARIO, "tie-seed"},
     {"--until", true, FOR_SCENARIO, "until"},
     {"--threads", true, FOR_SCENARIO, "threads"},
-    {"--quiet", false, 1u << CLI_RUN, NULL},
-    {"--json", false, 1u << CLI_RUN, NULL},
+    {"--quiet", false, FOR_RUN, NULL},
+    {"--json", false, FOR_RUN, NULL},
     {"--markdown", false, 1u << CLI_PARAMS, NULL},
     {"--outputs-markdown", false, 1u << CLI_PARAMS, NULL},
     {"--help", false, ~0u, NULL},
@@ -38,6 +39,7 @@ static const struct {
     const char *operands; // for messages
 } commands[] = {
     {"run", CLI_RUN, 1, 1, "one scenario file"},
+    {"hpcc", CLI_HPCC, 1, 1, "one config file"},
     {"check", CLI_CHECK, 1, 1, "one scenario file"},
     {"topo", CLI_TOPO, 1, 1, "one scenario file"},
     {"params", CLI_PARAMS, 0, 1, "at most one attribute path"},
@@ -49,6 +51,7 @@ static const char help_program[] =
     "rocesim: packet-level simulation of RoCEv2 networks\n"
     "\n"
     "  rocesim run SCENARIO.yaml [-o DIR]   simulates\n"
+    "  rocesim hpcc CONFIG.txt [-o DIR]     runs a config of the HPCC ns-3 simulator\n"
     "  rocesim check SCENARIO.yaml          says what a run would be, without running\n"
     "  rocesim topo SCENARIO.yaml           prints the network in Graphviz DOT\n"
     "  rocesim params [PATH]                explains attributes\n"
@@ -83,6 +86,23 @@ static const char help_run[] =
     "(as when a link is down for good) are a result: they are counted, and the exit status is 0.\n"
     "Scenarios are explained in docs/formats/scenario.md, results in docs/formats/outputs.md.\n";
 
+static const char help_hpcc[] =
+    "rocesim hpcc CONFIG.txt [options]\n"
+    "\n"
+    "Runs a config.txt of the HPCC ns-3 simulator (or ConWeave's, SimAI's), unchanged: reads the\n"
+    "topology, flow and trace files it names and writes fct, pfc, qlen and packet trace in its\n"
+    "formats. Names are relative to the current folder, as there; inputs that are not found there\n"
+    "are looked for beside CONFIG.txt.\n"
+    "\n"
+    "  -o DIR             write fct.txt, pfc.txt, qlen.txt and packets.txt there, and what\n"
+    "                     `rocesim run -o` writes: summary.json, flows.csv, scenario.yaml...\n"
+    "                     Without -o the files that the config names are written, and no others.\n"
+    "  --set PATH=VALUE   set any attribute, on top of the config: nic.dcqcn.rpg-ai-rate=40Mbps\n"
+    "  --set compat=off   our own models instead of those of the simulator\n"
+    "  --seed, --tie-seed, --until, --threads, --quiet, --json   as of `rocesim run`\n"
+    "\n"
+    "Formats and keys are explained in docs/formats/peers.md and docs/formats/hpcc.md.\n";
+
 static const char help_check[] =
     "rocesim check SCENARIO.yaml [--set PATH=VALUE]... [--seed N] [--until TIME]\n"
     "\n"
@@ -113,6 +133,8 @@ const char *cli_help_text(cli_command_t command)
     switch (command) {
     case CLI_RUN:
         return help_run;
+    case CLI_HPCC:
+        return help_hpcc;
     case CLI_CHECK:
         return help_check;
     case CLI_TOPO:
@@ -158,7 +180,7 @@ static sim_err_t unknown_command(const char *name, cli_error_t *error)
     cli_shown_t shown;
     cli_fail(error, SIM_ERR_UNKNOWN, NULL, "rocesim: unknown command '%s'", cli_show(&shown, name));
     cli_error_add_nearest(error, name, names, SIM_COUNT_OF(names));
-    cli_error_add(error, ", expected run, check, topo, params, compare or --help");
+    cli_error_add(error, ", expected run, hpcc, check, topo, params, compare or --help");
     return SIM_ERR_UNKNOWN;
 }
 
@@ -295,7 +317,7 @@ sim_err_t cli_args_parse(int argc, const char *const *argv, cli_args_t *args, cl
             error,
             SIM_ERR_INVALID,
             NULL,
-            "rocesim: no command, expected run, check, topo, params, compare or --help");
+            "rocesim: no command, expected run, hpcc, check, topo, params, compare or --help");
     }
     if (strcmp(argv[1], "--version") == 0) {
         args->command = CLI_VERSION;

@@ -7,6 +7,7 @@
 
 typedef enum cli_command {
     CLI_RUN,
+    CLI_HPCC,
     CLI_CHECK,
     CLI_TOPO,
     CLI_PARAMS,

@@ -139,6 +139,7 @@ int cli_command_check(const cli_args_t *args)
         status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     } else {
         print_world(world);
+        cli_world_print_notes(world, stdout);
         topo_lint(world->net, print_finding, stdout);
     }
     return finish(scenario, world, status);
@@ -159,6 +160,7 @@ int cli_command_topo(const cli_args_t *args)
         status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     } else {
         topo_write_dot(world->net, write_dot, stdout);
+        cli_world_print_notes(world, stderr);
         topo_lint(world->net, print_finding, stderr);
     }
     return finish(scenario, world, status);

@@ -51,6 +51,8 @@ static int dispatch(const cli_args_t *args)
     switch (args->command) {
     case CLI_RUN:
         return cli_command_run(args);
+    case CLI_HPCC:
+        return cli_command_hpcc(args);
     case CLI_CHECK:
         return cli_command_check(args);
     case CLI_TOPO:

@@ -67,7 +67,7 @@ static sim_err_t write_scenario(cli_scenario_t *scenario,
                                 const char *folder,
                                 cli_error_t *error)
 {
-    if (world->read_files) {
+    if (world->file_count > 0) {
         char *const absolute = cli_scenario_folder(scenario);
         sim_free(scenario->run.folder);
         scenario->run.folder = absolute;
@@ -80,6 +80,7 @@ static sim_err_t write_scenario(cli_scenario_t *scenario,
 
 typedef struct run {
     const cli_args_t *args;
+    const cli_run_extra_t *extra;
     cli_scenario_t *scenario;
     cli_world_t *world;
     cli_observers_t *observers;
@@ -90,15 +91,18 @@ typedef struct run {
 static sim_err_t prepare(run_t *run, cli_error_t *error)
 {
     const char *const folder = run->args->folder;
-    if (folder == NULL) {
-        return SIM_OK;
+    sim_err_t result = SIM_OK;
+    if (folder != NULL) {
+        result = cli_folder_prepare(folder, run->scenario->capture_count > 0, error);
+        if (result == SIM_OK) {
+            result = write_scenario(run->scenario, run->world, folder, error);
+        }
+        if (result == SIM_OK) {
+            result = cli_observers_create(run->world, folder, &run->observers, error);
+        }
     }
-    sim_err_t result = cli_folder_prepare(folder, run->scenario->capture_count > 0, error);
-    if (result == SIM_OK) {
-        result = write_scenario(run->scenario, run->world, folder, error);
-    }
-    if (result == SIM_OK) {
-        result = cli_observers_create(run->world, folder, &run->observers, error);
+    if (result == SIM_OK && run->extra->begin != NULL) {
+        result = run->extra->begin(run->world, run->extra->ctx, error);
     }
     return result;
 }
@@ -131,10 +135,17 @@ static sim_err_t write_results(run_t *run, cli_error_t *error)
     json_t *const summary = cli_summary_json(run->world, &run->results);
     run->summary = cli_summary_text(summary);
     json_decref(summary);
+    cli_error_t other;
+    if (run->extra->end != NULL) {
+        const sim_err_t ended = run->extra->end(run->world, run->extra->ctx, &other);
+        if (ended != SIM_OK && result == SIM_OK) {
+            result = ended;
+            *error = other;
+        }
+    }
     if (folder == NULL) {
         return result;
     }
-    cli_error_t other;
     for (unsigned step = 0; step < 3; step++) {
         sim_err_t written = SIM_OK;
         if (step == 0 && run->scenario->outputs.flows) {
@@ -223,24 +234,40 @@ static int run_world(run_t *run)
     return status;
 }
 
-int cli_command_run(const cli_args_t *args)
+int cli_run_scenario(const cli_args_t *args, cli_scenario_t *scenario, const cli_run_extra_t *extra)
 {
-    run_t run = {.args = args};
+    run_t run = {.args = args, .extra = extra, .scenario = scenario};
     cli_error_t error;
-    sim_err_t result = cli_scenario_load(args->operands[0],
-                                         args->overrides,
-                                         args->override_count,
-                                         &run.scenario,
-                                         &error);
-    if (result == SIM_OK && args->folder != NULL) {
+    sim_err_t result = SIM_OK;
+    if (args->folder != NULL) {
         result = cli_folder_check(args->folder, args->operands[0], &error);
     }
     if (result == SIM_OK) {
         result = cli_world_create(run.scenario, CLI_BUILD_ALL, &run.world, &error);
     }
-    const int status =
-        result == SIM_OK ? run_world(&run) : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    int status = CLI_EXIT_BAD_INPUT;
+    if (result == SIM_OK) {
+        cli_world_print_notes(run.world, stderr);
+        status = run_world(&run);
+    } else {
+        status = cli_report_failure(&error, status);
+    }
     cli_world_destroy(run.world);
-    cli_scenario_destroy(run.scenario);
+    return status;
+}
+
+int cli_command_run(const cli_args_t *args)
+{
+    static const cli_run_extra_t nothing = {NULL, NULL, NULL};
+    cli_scenario_t *scenario = NULL;
+    cli_error_t error;
+    const sim_err_t result = cli_scenario_load(args->operands[0],
+                                               args->overrides,
+                                               args->override_count,
+                                               &scenario,
+                                               &error);
+    const int status = result == SIM_OK ? cli_run_scenario(args, scenario, &nothing)
+                                        : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    cli_scenario_destroy(scenario);
     return status;
 }

@@ -376,7 +376,29 @@ sim_err_t cli_scenario_load(const char *file_name,
 {
     cli_document_t *const document = cli_document_create();
     cli_tree_t *root = NULL;
-    sim_err_t result = cli_yaml_read(document, file_name, &root, error);
+    const sim_err_t result = cli_yaml_read(document, file_name, &root, error);
+    if (result != SIM_OK) {
+        cli_document_destroy(document);
+        return result;
+    }
+    return cli_scenario_load_tree(document,
+                                  root,
+                                  file_name,
+                                  overrides,
+                                  override_count,
+                                  scenario,
+                                  error);
+}
+
+sim_err_t cli_scenario_load_tree(cli_document_t *document,
+                                 cli_tree_t *root,
+                                 const char *file_name,
+                                 const cli_override_t *overrides,
+                                 size_t override_count,
+                                 cli_scenario_t **scenario,
+                                 cli_error_t *error)
+{
+    sim_err_t result = SIM_OK;
     // A root that is no mapping is refused below, whatever the overrides say.
     for (size_t i = 0; i < override_count && result == SIM_OK && root->kind == CLI_TREE_MAP; i++) {
         result = cli_override_apply(document, root, &overrides[i], error);

@@ -211,6 +211,15 @@ SIM_MUST_CHECK sim_err_t cli_scenario_load(const char *file_name,
                                            cli_scenario_t **scenario,
                                            cli_error_t *error);
 
+// The same of a tree in memory: takes the document.
+SIM_MUST_CHECK sim_err_t cli_scenario_load_tree(cli_document_t *document,
+                                                cli_tree_t *root,
+                                                const char *file_name,
+                                                const cli_override_t *overrides,
+                                                size_t override_count,
+                                                cli_scenario_t **scenario,
+                                                cli_error_t *error);
+
 // The same of size bytes in memory; file_name stands in messages.
 SIM_MUST_CHECK sim_err_t cli_scenario_parse(const char *file_name,
                                             const char *bytes,

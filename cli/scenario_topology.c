@@ -2,6 +2,8 @@
 // cli/scenario_topology.c - the sections that say what the network is: topology, nodes, links.
 #include "cli/scenario.h"
 
+#include "topologies/topology_file.h"
+
 #include <string.h>
 
 #define NAME_BYTES_MAX 64u
@@ -208,6 +210,17 @@ void cli__graph_fini(cli_graph_t *graph)
 
 // -- topology
 
+// "file: x.txt" is short for "file: {path: x.txt}".
+static const cli_tree_entry_t *path_as_map(cli_document_t *document, const cli_tree_entry_t *entry)
+{
+    const cli_place_t place = entry->value->place;
+    cli_tree_t *const map = cli_tree_new(document, CLI_TREE_MAP, place);
+    cli_tree_add(map, cli_tree_new_scalar(document, place, "path"), entry->value);
+    cli_tree_t *const choice = cli_tree_new(document, CLI_TREE_MAP, place);
+    cli_tree_add(choice, entry->key, map);
+    return &choice->entries[0];
+}
+
 sim_err_t cli__take_topology(cli_scenario_t *scenario, const cli_tree_t *map, cli_error_t *error)
 {
     const char *names[64];
@@ -222,9 +235,13 @@ sim_err_t cli__take_topology(cli_scenario_t *scenario, const cli_tree_t *map, cl
     if (result != SIM_OK) {
         return result;
     }
+    const topo_ops_t *const ops = topo_find(entry->key->text);
+    const cli_tree_t *const value = entry->value;
+    if (ops == &topo_file && value->kind == CLI_TREE_SCALAR && !value->is_null) {
+        entry = path_as_map(scenario->document, entry);
+    }
     scenario->topology_place = entry->key->place;
     scenario->topology_map = entry->value;
-    const topo_ops_t *const ops = topo_find(entry->key->text);
     if (ops == NULL) {
         return take_graph(scenario, entry->value, error);
     }

@@ -3,6 +3,7 @@
 #include "cli/world.h"
 
 #include "pcap-out/pcap_file.h"
+#include "topologies/topology_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,11 +141,11 @@ char *cli_scenario_folder(const cli_scenario_t *scenario)
     return folder;
 }
 
-static sim_err_t app_read_file(const char *name,
-                               char **text,
-                               size_t *size,
-                               sim_message_t *message,
-                               void *ctx)
+static sim_err_t read_file(const char *name,
+                           char **text,
+                           size_t *size,
+                           sim_message_t *message,
+                           void *ctx)
 {
     cli_world_t *const world = ctx;
     char *path = NULL;
@@ -158,10 +159,41 @@ static sim_err_t app_read_file(const char *name,
     cli_error_t error;
     const sim_err_t result = cli_read_file(path, INPUT_FILE_BYTES_MAX, text, size, &error);
     sim_free(path);
-    world->read_files = true;
+    SIM_GROW(world->files, world->file_count, &world->file_capacity);
+    world->files[world->file_count++] = sim_strdup(name);
     return result == SIM_OK
                ? SIM_OK
                : sim_fail(message, result, "%.440s, expected a file that can be read", error.text);
+}
+
+static void keep_note(const char *text, void *ctx)
+{
+    cli_world_t *const world = ctx;
+    SIM_GROW(world->notes, world->note_count, &world->note_capacity);
+    world->notes[world->note_count++] = sim_strdup(text);
+}
+
+void cli_world_print_notes(const cli_world_t *world, FILE *out)
+{
+    for (size_t i = 0; i < world->note_count; i++) {
+        fprintf(out, "note: %s\n", world->notes[i]);
+    }
+}
+
+// Whether a message begins with "NAME:LINE:" of a file that was read: it says itself where.
+static bool names_file(const cli_world_t *world, const char *text)
+{
+    for (size_t i = 0; i < world->file_count; i++) {
+        const size_t size = strlen(world->files[i]);
+        const char *const after = text + size;
+        if (strncmp(text, world->files[i], size) == 0 && after[0] == ':') {
+            const size_t digits = strspn(after + 1, "0123456789");
+            if (digits > 0 && after[1 + digits] == ':') {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 // -- names
@@ -536,6 +568,8 @@ static sim_err_t build_network(cli_world_t *world, cli_error_t *error)
         .switch_config = plan_switch,
         .nic_config = plan_nic,
         .link_config = plan_link,
+        .read_file = read_file,
+        .note = keep_note,
         .ctx = world,
     };
     sim_message_t message;
@@ -551,6 +585,14 @@ static sim_err_t build_network(cli_world_t *world, cli_error_t *error)
             return result;
         }
         result = net_build(world->net, &message);
+    }
+    if (result != SIM_OK && names_file(world, message.text)) {
+        return cli_fail(error, result, NULL, "%s", message.text);
+    }
+    if (result != SIM_OK && scenario->topology == &topo_file) {
+        const char *const prefix = scenario->topology->attrs->prefix;
+        const cli_place_t place = cli_locate(scenario->topology_map, prefix, message.text);
+        return cli_fail(error, result, &place, "%s.%s", prefix, message.text);
     }
     if (result != SIM_OK) {
         const cli_place_t place = place_of_lonely_host(scenario);
@@ -577,12 +619,16 @@ static sim_err_t create_apps(cli_world_t *world, cli_error_t *error)
             .runtime = world->runtime,
             .index = (uint32_t)i,
             .hosts = app_find_hosts,
-            .read_file = app_read_file,
+            .read_file = read_file,
+            .note = keep_note,
             .ctx = world,
         };
         sim_message_t message;
         const sim_err_t result =
             traffic->ops->create(&context, traffic->config, &world->apps[i], &message);
+        if (result != SIM_OK && names_file(world, message.text)) {
+            return cli_fail(error, result, NULL, "%s", message.text);
+        }
         if (result != SIM_OK) {
             cli_place_t place = traffic->place;
             if (!traffic->map->is_null) {
@@ -657,6 +703,14 @@ void cli_world_destroy(cli_world_t *world)
         sim_free(world->nics[i].name);
     }
     sim_free(world->nics);
+    for (size_t i = 0; i < world->file_count; i++) {
+        sim_free(world->files[i]);
+    }
+    sim_free(world->files);
+    for (size_t i = 0; i < world->note_count; i++) {
+        sim_free(world->notes[i]);
+    }
+    sim_free(world->notes);
     cli__variants_destroy(world->variants);
     sim_destroy(world->sim);
     net_destroy(world->net);

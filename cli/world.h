@@ -7,6 +7,8 @@
 
 #include "cli/scenario.h"
 
+#include <stdio.h>
+
 // A NIC and what results call it: its host's name, with "/nic1" where the host has several.
 typedef struct cli_nic {
     nic_t *nic;
@@ -23,7 +25,12 @@ typedef struct cli_world {
     size_t app_count;
     cli_nic_t *nics; // by interface
     size_t nic_count;
-    bool read_files; // an application read a file named in the scenario
+    char **files; // names of those that the topology and applications read
+    size_t file_count;
+    size_t file_capacity;
+    char **notes; // what is odd about them but no error, a line each
+    size_t note_count;
+    size_t note_capacity;
     struct cli_variants *variants;
 } cli_world_t;
 
@@ -54,6 +61,9 @@ SIM_MUST_CHECK sim_err_t cli_find_ports(const cli_world_t *world,
                                         net_port_t ***ports,
                                         size_t *count,
                                         cli_error_t *error);
+
+// Prints what was odd about the files of the scenario, a line each.
+void cli_world_print_notes(const cli_world_t *world, FILE *out);
 
 // The folder that file names in the scenario start from, as an absolute path; free with sim_free.
 char *cli_scenario_folder(const cli_scenario_t *scenario);

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/hpcc_scenario.c - the scenario that a config of the HPCC ns-3 simulator amounts to.
+//
+// Every value keeps the place of the config it comes from, so that what an attribute refuses is
+// reported there. Which key sets which attribute, and what "compat" adds: docs/formats/hpcc.md.
+#include "cli/hpcc.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct maker {
+    cli_hpcc_t *hpcc;
+    const cli_hpcc_config_t *config;
+    cli_document_t *document;
+    cli_tree_t *root;
+} maker_t;
+
+// -- putting values into the tree
+
+static cli_tree_t *child_map(const maker_t *maker, cli_tree_t *map, const char *key)
+{
+    const cli_tree_entry_t *const found = cli_tree_find(map, key);
+    if (found != NULL) {
+        return found->value;
+    }
+    cli_tree_t *const made = cli_tree_new(maker->document, CLI_TREE_MAP, map->place);
+    cli_tree_add(map, cli_tree_new_scalar(maker->document, map->place, key), made);
+    return made;
+}
+
+// Sets the value at a dotted path below map.
+static void put(const maker_t *maker,
+                cli_tree_t *map,
+                const char *path,
+                const cli_place_t *place,
+                const char *text)
+{
+    char *const parts = sim_strdup(path);
+    char *key = parts;
+    for (char *dot = strchr(key, '.'); dot != NULL; dot = strchr(key, '.')) {
+        *dot = '\0';
+        map = child_map(maker, map, key);
+        key = dot + 1;
+    }
+    cli_tree_add(map,
+                 cli_tree_new_scalar(maker->document, *place, key),
+                 cli_tree_new_scalar(maker->document, *place, text));
+    sim_free(parts);
+}
+
+// A value that comes from a key.
+static void put_key(const maker_t *maker,
+                    const char *path,
+                    cli_hpcc_key_t key,
+                    const char *format,
+                    ...) SIM_PRINTF(4, 5);
+static void put_key(const maker_t *maker,
+                    const char *path,
+                    cli_hpcc_key_t key,
+                    const char *format,
+                    ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    put(maker, maker->root, path, &maker->config->values[key].place, text);
+}
+
+// A value that comes from the simulator's code.
+static void put_fixed(const maker_t *maker, const char *path, const char *text)
+{
+    put(maker, maker->root, path, &maker->root->place, text);
+}
+
+static bool on(const maker_t *maker, cli_hpcc_key_t key)
+{
+    return cli_hpcc_number(maker->config, key) != 0;
+}
+
+static const char *text_of(bool value)
+{
+    return value ? "true" : "false";
+}
+
+static sim_err_t need(const maker_t *maker, cli_hpcc_key_t key, cli_error_t *error)
+{
+    return maker->config->values[key].has
+               ? SIM_OK
+               : cli_fail(error,
+                          SIM_ERR_INVALID,
+                          &maker->config->values[key].place,
+                          "no %s, expected one: the simulator has no value of its own for it",
+                          cli_hpcc_key_name(key));
+}
+
+// -- the network
+
+static void put_topology(const maker_t *maker)
+{
+    put_key(maker,
+            "topology.file.path",
+            CLI_HPCC_TOPOLOGY_FILE,
+            "%s",
+            maker->hpcc->topology_file.path);
+    put_key(maker, "topology.file.format", CLI_HPCC_TOPOLOGY_FILE, "hpcc");
+    put_key(maker,
+            "topology.file.loss-rate",
+            CLI_HPCC_ERROR_RATE_PER_LINK,
+            "%s",
+            cli_hpcc_text(maker->config, CLI_HPCC_ERROR_RATE_PER_LINK));
+}
+
+// Rates of the ports of switches, each once.
+static size_t collect_rates(const topo_file_t *file, uint64_t *rates, size_t rates_max)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < file->link_count; i++) {
+        const topo_file_link_t *const link = &file->links[i];
+        if (file->nodes[link->a].kind != NET_NODE_SWITCH &&
+            file->nodes[link->b].kind != NET_NODE_SWITCH) {
+            continue;
+        }
+        size_t r = 0;
+        while (r < count && rates[r] != link->rate_bps) {
+            r++;
+        }
+        if (r == count && count < rates_max) {
+            rates[count++] = link->rate_bps;
+        }
+    }
+    return count;
+}
+
+static sim_err_t put_marking(const maker_t *maker, cli_error_t *error)
+{
+    const cli_hpcc_config_t *const config = maker->config;
+    put_key(maker,
+            "switch.ecn.enabled",
+            CLI_HPCC_ENABLE_QCN,
+            "%s",
+            text_of(on(maker, CLI_HPCC_ENABLE_QCN)));
+    uint64_t rates[SIM_PROFILES_MAX + 1];
+    const size_t count = collect_rates(maker->hpcc->topology, rates, SIM_COUNT_OF(rates));
+    if (count > SIM_PROFILES_MAX) {
+        return cli_fail(error,
+                        SIM_ERR_RANGE,
+                        &config->values[CLI_HPCC_KMIN_MAP].place,
+                        "switches with ports of more than %u rates, expected fewer",
+                        (unsigned)SIM_PROFILES_MAX);
+    }
+    char text[SIM_PROFILES_MAX * 128 + 8] = "[";
+    for (size_t i = 0; i < count; i++) {
+        const cli_hpcc_row_t *const kmin = cli_hpcc_find(&config->kmin, rates[i]);
+        const cli_hpcc_row_t *const kmax = cli_hpcc_find(&config->kmax, rates[i]);
+        const cli_hpcc_row_t *const pmax = cli_hpcc_find(&config->pmax, rates[i]);
+        if (kmin == NULL || kmax == NULL || pmax == NULL) {
+            const cli_hpcc_key_t key = kmin == NULL   ? CLI_HPCC_KMIN_MAP
+                                       : kmax == NULL ? CLI_HPCC_KMAX_MAP
+                                                      : CLI_HPCC_PMAX_MAP;
+            return cli_fail(error,
+                            SIM_ERR_INVALID,
+                            &config->values[key].place,
+                            "%s has no row for ports of %" PRIu64 " bit/s, expected one for each "
+                            "rate of the topology",
+                            cli_hpcc_key_name(key),
+                            rates[i]);
+        }
+        if (kmin->number.num > kmax->number.num) {
+            return cli_fail(error,
+                            SIM_ERR_RANGE,
+                            &kmin->place,
+                            "a KMIN_MAP of %" PRIu64 " for ports of %" PRIu64
+                            " bit/s, expected at most its KMAX_MAP, which is %" PRIu64,
+                            kmin->number.num,
+                            rates[i],
+                            kmax->number.num);
+        }
+        const size_t length = strlen(text);
+        snprintf(text + length,
+                 sizeof(text) - length,
+                 "%s%" PRIu64 "bps %" PRIu64 "KB %" PRIu64 "KB %" PRIu64 "/%" PRIu64,
+                 i > 0 ? ", " : "",
+                 rates[i],
+                 kmin->number.num,
+                 kmax->number.num,
+                 pmax->number.num,
+                 pmax->number.den);
+    }
+    if (count > 0) {
+        put_key(maker, "switch.ecn.profiles", CLI_HPCC_KMIN_MAP, "%s]", text);
+    }
+    return SIM_OK;
+}
+
+// Every class that a flow uses is lossless.
+static void put_classes(const maker_t *maker)
+{
+    unsigned classes = 0;
+    for (size_t i = 0; i < maker->hpcc->flows.count; i++) {
+        classes |= 1u << maker->hpcc->flows.rows[i].priority;
+    }
+    char text[64] = "[";
+    for (unsigned p = 0; p < NET_PRIORITIES; p++) {
+        if ((classes >> p & 1u) != 0) {
+            const size_t length = strlen(text);
+            snprintf(text + length, sizeof(text) - length, "%s%u", length > 1 ? ", " : "", p);
+        }
+    }
+    put_key(maker, "switch.pfc.priorities", CLI_HPCC_FLOW_FILE, "%s]", text);
+}
+
+static sim_err_t put_switch(const maker_t *maker, cli_error_t *error)
+{
+    put_key(maker,
+            "switch.buffer",
+            CLI_HPCC_BUFFER_SIZE,
+            "%" PRIu64 "MiB",
+            cli_hpcc_number(maker->config, CLI_HPCC_BUFFER_SIZE));
+    put_key(maker,
+            "switch.pfc.enabled",
+            CLI_HPCC_ENABLE_PFC,
+            "%s",
+            text_of(on(maker, CLI_HPCC_ENABLE_PFC)));
+    put_classes(maker);
+    return put_marking(maker, error);
+}
+
+static sim_err_t put_link_down(const maker_t *maker, cli_error_t *error)
+{
+    const cli_hpcc_config_t *const config = maker->config;
+    const topo_file_t *const file = maker->hpcc->topology;
+    const cli_place_t *const place = &config->values[CLI_HPCC_LINK_DOWN].place;
+    if (config->down_us == 0) {
+        return SIM_OK;
+    }
+    const uint64_t a = config->down_a;
+    const uint64_t b = config->down_b;
+    bool found = false;
+    for (size_t i = 0; i < file->link_count && !found; i++) {
+        const topo_file_link_t *const link = &file->links[i];
+        found = (link->a == a && link->b == b) || (link->a == b && link->b == a);
+    }
+    if (!found) {
+        return cli_fail(error,
+                        SIM_ERR_UNKNOWN,
+                        place,
+                        "LINK_DOWN: no link joins %" PRIu64 " and %" PRIu64
+                        ", expected a link of the topology",
+                        a,
+                        b);
+    }
+    char *const name = sim_format("%s--%s", file->nodes[a].name, file->nodes[b].name);
+    cli_tree_t *const links = child_map(maker, maker->root, "links");
+    // The time counts from 2 s, when flows begin by habit.
+    char text[64];
+    snprintf(text, sizeof(text), "%" PRIu64 "us", 2000000 + config->down_us);
+    put(maker, child_map(maker, links, name), "down.at", place, text);
+    sim_free(name);
+    put_fixed(maker, "network.convergence", "0ps");
+    return SIM_OK;
+}
+
+// -- the hosts
+
+static sim_err_t put_dcqcn(const maker_t *maker, cli_error_t *error)
+{
+    const cli_hpcc_config_t *const config = maker->config;
+    static const cli_hpcc_key_t needed[] = {CLI_HPCC_RP_TIMER,
+                                            CLI_HPCC_EWMA_GAIN,
+                                            CLI_HPCC_RATE_AI,
+                                            CLI_HPCC_RATE_HAI};
+    for (size_t i = 0; i < SIM_COUNT_OF(needed); i++) {
+        const sim_err_t result = need(maker, needed[i], error);
+        if (result != SIM_OK) {
+            return result;
+        }
+    }
+    static const struct {
+        const char *path;
+        cli_hpcc_key_t key;
+        const char *unit;
+    } times[] = {
+        {"nic.dcqcn.dce-tcp-rtt", CLI_HPCC_ALPHA_RESUME_INTERVAL, "us"},
+        {"nic.dcqcn.rate-reduce-monitor-period", CLI_HPCC_RATE_DECREASE_INTERVAL, "us"},
+        {"nic.dcqcn.rpg-time-reset", CLI_HPCC_RP_TIMER, "us"},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(times); i++) {
+        put_key(maker,
+                times[i].path,
+                times[i].key,
+                "%s%s",
+                cli_hpcc_text(config, times[i].key),
+                times[i].unit);
+    }
+    static const struct {
+        const char *path;
+        cli_hpcc_key_t key;
+    } rates[] = {
+        {"nic.dcqcn.rpg-ai-rate", CLI_HPCC_RATE_AI},
+        {"nic.dcqcn.rpg-hai-rate", CLI_HPCC_RATE_HAI},
+        {"nic.dcqcn.rpg-min-rate", CLI_HPCC_MIN_RATE},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(rates); i++) {
+        put_key(maker,
+                rates[i].path,
+                rates[i].key,
+                "%" PRIu64 "bps",
+                cli_hpcc_number(config, rates[i].key));
+    }
+    put_key(maker,
+            "nic.dcqcn.rpg-threshold",
+            CLI_HPCC_FAST_RECOVERY_TIMES,
+            "%" PRIu64,
+            cli_hpcc_number(config, CLI_HPCC_FAST_RECOVERY_TIMES));
+    put_key(maker,
+            "nic.dcqcn.clamp-tgt-rate",
+            CLI_HPCC_CLAMP_TARGET_RATE,
+            "%s",
+            text_of(on(maker, CLI_HPCC_CLAMP_TARGET_RATE)));
+    const double gain = strtod(cli_hpcc_text(config, CLI_HPCC_EWMA_GAIN), NULL);
+    put_key(maker,
+            "nic.dcqcn.dce-tcp-g",
+            CLI_HPCC_EWMA_GAIN,
+            "%d",
+            gain < 1.0 ? (int)(1024.0 * (1.0 - gain) + 0.5) : 0);
+    put_fixed(maker, "nic.dcqcn.rpg-byte-reset", "0");
+    put_fixed(maker, "nic.dcqcn.initial-alpha-value", "1024");
+    return SIM_OK;
+}
+
+static sim_err_t put_algorithm(const maker_t *maker, cli_error_t *error)
+{
+    static const struct {
+        uint64_t mode;
+        const char *name;
+    } modes[] = {{1, "dcqcn"}, {3, "hpcc"}, {7, "timely"}, {8, "dctcp"}, {10, "hpcc-pint"}};
+    const uint64_t mode = cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE);
+    const cli_place_t *const place = &maker->config->values[CLI_HPCC_CC_MODE].place;
+    const char *name = NULL;
+    for (size_t i = 0; i < SIM_COUNT_OF(modes); i++) {
+        name = modes[i].mode == mode ? modes[i].name : name;
+    }
+    if (name == NULL || nic_cc_find(name) == NULL) {
+        return cli_fail(error,
+                        SIM_ERR_UNKNOWN,
+                        place,
+                        "CC_MODE %" PRIu64 ", expected 1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 (DCTCP) "
+                        "or 10 (HPCC-PINT)",
+                        mode);
+    }
+    put_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "%s", name);
+    return mode == 1 ? put_dcqcn(maker, error) : SIM_OK;
+}
+
+static sim_err_t put_nic(const maker_t *maker, cli_error_t *error)
+{
+    const cli_hpcc_config_t *const config = maker->config;
+    const uint64_t payload = cli_hpcc_number(config, CLI_HPCC_PACKET_PAYLOAD_SIZE);
+    uint64_t mtu = 256;
+    while (mtu < payload && mtu < 4096) {
+        mtu *= 2;
+    }
+    put_key(maker, "nic.mtu", CLI_HPCC_PACKET_PAYLOAD_SIZE, "%" PRIu64, mtu);
+    if (on(maker, CLI_HPCC_HAS_WIN)) {
+        put_key(maker, "nic.window", CLI_HPCC_HAS_WIN, "%" PRIu64, maker->hpcc->bdp_bytes_max);
+    }
+    if (on(maker, CLI_HPCC_GLOBAL_T)) {
+        put_key(maker, "nic.base-rtt", CLI_HPCC_GLOBAL_T, "%" PRIu64 "ns", maker->hpcc->rtt_ns_max);
+    }
+    return put_algorithm(maker, error);
+}
+
+// -- the rest
+
+static void put_traffic(const maker_t *maker)
+{
+    const cli_place_t *const place = &maker->config->values[CLI_HPCC_FLOW_FILE].place;
+    cli_tree_t *const list = cli_tree_new(maker->document, CLI_TREE_LIST, *place);
+    cli_tree_t *const entry = cli_tree_new(maker->document, CLI_TREE_MAP, *place);
+    put(maker, entry, "flows.file", place, maker->hpcc->flow_file.path);
+    put(maker, entry, "flows.format", place, "hpcc");
+    cli_tree_add(list, NULL, entry);
+    cli_tree_add(maker->root, cli_tree_new_scalar(maker->document, *place, "traffic"), list);
+}
+
+static void put_run(const maker_t *maker)
+{
+    char *const folder = getcwd(NULL, 0);
+    put_fixed(maker, "folder", folder != NULL ? folder : ".");
+    free(folder);
+    put_key(maker,
+            "until",
+            CLI_HPCC_SIMULATOR_STOP_TIME,
+            "%ss",
+            cli_hpcc_text(maker->config, CLI_HPCC_SIMULATOR_STOP_TIME));
+}
+
+sim_err_t cli_hpcc_scenario(cli_hpcc_t *hpcc,
+                            cli_document_t *document,
+                            cli_tree_t **root,
+                            cli_error_t *error)
+{
+    const char *const origin = cli_document_text(document, hpcc->config->file_name);
+    const cli_place_t place = {origin, 1, 1};
+    const maker_t maker = {
+        .hpcc = hpcc,
+        .config = hpcc->config,
+        .document = document,
+        .root = cli_tree_new(document, CLI_TREE_MAP, place),
+    };
+    put_run(&maker);
+    put_topology(&maker);
+    sim_err_t result = put_switch(&maker, error);
+    if (result == SIM_OK) {
+        result = put_link_down(&maker, error);
+    }
+    if (result == SIM_OK) {
+        result = put_nic(&maker, error);
+    }
+    put_traffic(&maker);
+    *root = maker.root;
+    return result;
+}
