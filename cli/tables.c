@@ -148,39 +148,33 @@ static void port_rate(cli_file_t *file, const void *row, unsigned priority)
     cli_file_put_u64(file, PORT(row)->rate_bps);
 }
 
-static void put_class_counters(cli_file_t *file, const net_port_t *port, size_t offset)
+static void put_metric(cli_file_t *file, const net_port_t *port, const char *metric)
 {
-    uint64_t sum = 0;
-    for (unsigned p = 0; p < NET_PRIORITIES; p++) {
-        uint64_t value;
-        memcpy(&value, (const char *)&port->classes[p] + offset, sizeof(value));
-        sum += value;
-    }
-    cli_file_put_u64(file, sum);
+    cli_file_put_u64(file, net_port_metric_find(metric)->read(port, 0xff, 0));
 }
 
 static void port_tx_packets(cli_file_t *file, const void *row, unsigned priority)
 {
     (void)priority;
-    put_class_counters(file, PORT(row), offsetof(net_class_t, tx_packets));
+    put_metric(file, PORT(row), "tx_packets");
 }
 
 static void port_tx_bytes(cli_file_t *file, const void *row, unsigned priority)
 {
     (void)priority;
-    put_class_counters(file, PORT(row), offsetof(net_class_t, tx_bytes));
+    put_metric(file, PORT(row), "tx_bytes");
 }
 
 static void port_rx_packets(cli_file_t *file, const void *row, unsigned priority)
 {
     (void)priority;
-    put_class_counters(file, PORT(row), offsetof(net_class_t, rx_packets));
+    put_metric(file, PORT(row), "rx_packets");
 }
 
 static void port_rx_bytes(cli_file_t *file, const void *row, unsigned priority)
 {
     (void)priority;
-    put_class_counters(file, PORT(row), offsetof(net_class_t, rx_bytes));
+    put_metric(file, PORT(row), "rx_bytes");
 }
 
 static void port_queue_max(cli_file_t *file, const void *row, unsigned priority)
@@ -223,12 +217,12 @@ static void port_prio_tx_bytes(cli_file_t *file, const void *row, unsigned prior
 
 static void port_prio_rx_packets(cli_file_t *file, const void *row, unsigned priority)
 {
-    cli_file_put_u64(file, PORT(row)->classes[priority].rx_packets);
+    cli_file_put_u64(file, PORT(row)->received[priority].packets);
 }
 
 static void port_prio_rx_bytes(cli_file_t *file, const void *row, unsigned priority)
 {
-    cli_file_put_u64(file, PORT(row)->classes[priority].rx_bytes);
+    cli_file_put_u64(file, PORT(row)->received[priority].bytes);
 }
 
 static void port_prio_tx_pause(cli_file_t *file, const void *row, unsigned priority)

@@ -49,6 +49,8 @@ target_compile_options(rocesim_flags INTERFACE
     # A fused multiply-add rounds once where two operations round twice: results would depend on
     # the processor and the compiler.
     -ffp-contract=off
+    # Pairs of counters are added faster one by one than packed into a vector for it.
+    -fno-tree-vectorize
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wcast-align
     -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wundef -Wvla
     -Wpointer-arith -Wwrite-strings -Wformat=2 -Wswitch-enum -Wimplicit-fallthrough

@@ -65,8 +65,8 @@ static bool anything_to_come(const sim_t *sim)
     }
     for (unsigned t = 0; t < sim->thread_count; t++) {
         const sim_thread_t *const thread = sim->threads[t];
-        for (size_t box = 0; box < sim->node_count * SIM_SLOTS; box++) {
-            if (thread->worker.boxes[box].count > 0) {
+        for (size_t i = 0; i < sim->node_count * SIM_SLOTS; i++) {
+            if (thread->worker.boxes[i % SIM_SLOTS][i / SIM_SLOTS].count > 0) {
                 return true;
             }
         }
@@ -82,7 +82,7 @@ static bool anything_to_come(const sim_t *sim)
             return true;
         }
         for (size_t c = 0; node->far != NULL && c < node->far->count; c++) {
-            if (node->far->channels[c]->far->count > 0) {
+            if (sim__ends(sim, node->far->channels[c])->far->count > 0) {
                 return true;
             }
         }

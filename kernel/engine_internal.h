@@ -71,6 +71,18 @@ typedef struct sim_sampler {
     struct sim_sampler *next; // of the same node
 } sim_sampler_t;
 
+// The part of a channel that sending does not read.
+typedef struct sim_channel_ends {
+    sim_node_t *from;
+    sim_node_t *to;
+    sim_time_t delay_ps;
+    struct sim_far_fifo *far; // NULL until something took the far path
+    uint32_t from_port;       // of `from`: see kernel/fifo.h
+    bool keeps_number;
+} sim_channel_ends_t;
+
+#define SIM_CHANNEL_BLOCK 4096u // channels allocated together: they never move
+
 // What the loop over a window needs to know of a unit before it touches it.
 typedef struct sim_seat {
     sim_unit_t *unit; // NULL in the padding
@@ -120,7 +132,10 @@ struct sim {
     sim_node_t **nodes;
     size_t node_count;
     size_t node_capacity;
-    sim_channel_t **channels;
+    sim_channel_t **channel_blocks; // of SIM_CHANNEL_BLOCK channels each
+    size_t channel_block_count;
+    size_t channel_block_capacity;
+    sim_channel_ends_t *channel_ends; // by channel index
     size_t channel_count;
     size_t channel_capacity;
     sim_sampler_t **samplers;
@@ -162,6 +177,11 @@ static inline sim_thread_t *sim__thread_of(const sim_node_t *node)
     return (sim_thread_t *)(void *)node->worker;
 }
 
+static inline sim_channel_ends_t *sim__ends(const sim_t *sim, const sim_channel_t *channel)
+{
+    return &sim->channel_ends[channel->index];
+}
+
 // partition.c: sim->units, threads and window_ps from nodes and channels. Called once.
 void sim__partition(sim_t *sim);
 
@@ -182,7 +202,7 @@ void sim__heap_lower(sim_unit_t *unit, sim_node_t *node);
 // fifo.c
 struct sim_fifo *sim__fifo_create(void);
 void sim__fifo_destroy(struct sim_fifo *fifo);
-void sim__fifo_send(sim_channel_t *channel, sim_time_t arrive_ps, void *message);
+void sim__fifo_send(sim_t *sim, const sim_channel_t *channel, sim_time_t arrive_ps, void *message);
 void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port);
 uint64_t sim__fifo_number(sim_node_t *node); // for a timer
 void sim__fifo_timers_changed(sim_node_t *node);

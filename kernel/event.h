@@ -32,6 +32,11 @@ typedef struct sim_mail {
     void *message;
 } sim_mail_t;
 
+static inline uint32_t sim_mail_port(const sim_mail_t *mail)
+{
+    return (uint32_t)mail->key & ((1u << SIM_PORT_BITS) - 1);
+}
+
 typedef struct sim_mailbox {
     sim_mail_t *mail;
     uint32_t count;
@@ -98,8 +103,8 @@ struct sim_worker {
     sim_time_t direct_ps; // arrivals this far behind the next window's start take the far path
     uint32_t slot;        // of the current window
     uint32_t index;       // of this worker
-    sim_mailbox_t *boxes; // [node][SIM_SLOTS]
-    uint64_t *active[SIM_SLOTS]; // a bit per unit that has something in that slot
+    sim_mailbox_t *boxes[SIM_SLOTS]; // by node: those of one slot lie together
+    uint64_t *active[SIM_SLOTS];     // a bit per unit that has something in that slot
     bool slot_used[SIM_SLOTS];
     uint8_t *box_class;       // by node: the size its mailboxes had lately
     uint64_t progress;        // anything useful, see sim_progress
@@ -107,19 +112,15 @@ struct sim_worker {
     sim_time_t background_ps; // no background timer armed here is due before
 };
 
+// All that sending needs of a channel, four to a cache line; the rest is in engine_internal.h.
 struct sim_channel {
-    sim_node_t *to;
-    uint32_t to_index;   // of `to`
-    uint32_t unit_index; // of `to`
-    uint32_t port;       // where messages arrive
+    uint32_t to_index;   // of the receiving node
+    uint32_t unit_index; // of its unit
+    uint16_t port;       // where messages arrive
     bool near;           // both ends run in one unit
-    sim_time_t delay_ps;
-    sim_node_t *from;
-    sim_time_t last_ps; // latest arrival sent: order on a channel is checked
-    struct sim_far_fifo *far;
-    uint32_t from_port; // of `from`: see kernel/fifo.h
-    bool keeps_number;
+    uint32_t index;      // of the channel
 };
+static_assert(sizeof(struct sim_channel) == 16, "four channels to a cache line");
 
 // Ports that tie at one instant go in the order of this: a random one, new for every instant, so
 // that each of n ports is first, second or last equally often. Looked at only where ports do tie.
@@ -129,8 +130,17 @@ static inline uint64_t sim__tie_rank(uint64_t tie_key, sim_time_t time_ps, uint3
     return (hash & ~(uint64_t)((1u << SIM_PORT_BITS) - 1)) | port;
 }
 
+#ifdef SIM_DEAR_CHECKS
+void sim__check_send(const sim_node_t *from, const sim_channel_t *channel, sim_time_t arrive_ps);
+#endif
 void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message);
-void sim__mailbox_grow(sim_worker_t *worker, sim_mailbox_t *box);
+// Puts the message into a mailbox that was full. (A function that ends in this call needs no frame
+// of its own: sending is short.)
+void sim__mailbox_grow(sim_worker_t *worker,
+                       uint32_t slot,
+                       const sim_channel_t *channel,
+                       sim_time_t within_ps,
+                       void *message);
 sim_timer_t *sim__timer_pop(sim_node_t *node); // also moves now_ps, and counts the event
 // False: the wake is taken care of.
 bool sim__wakes_grow(sim_node_t *node, sim_time_t time_ps, uint32_t port);
@@ -143,8 +153,9 @@ static inline void sim_send(sim_node_t *from,
                             void *message)
 {
     sim_worker_t *const worker = from->worker;
-    SIM_ASSERT(arrive_ps >= from->now_ps + channel->delay_ps);
-    SIM_ASSERT(arrive_ps > channel->last_ps);
+#ifdef SIM_DEAR_CHECKS
+    sim__check_send(from, channel, arrive_ps);
+#endif
     // Wraps for arrivals inside the current window, which only near channels may have.
     sim_time_t ahead_ps = arrive_ps - worker->window_start_ps - worker->window_ps;
     if (SIM_UNLIKELY(ahead_ps >= worker->direct_ps || channel->near)) {
@@ -160,9 +171,10 @@ static inline void sim_send(sim_node_t *from,
         slot++;
     }
     slot &= SIM_SLOTS - 1;
-    sim_mailbox_t *const box = &worker->boxes[(size_t)channel->to_index * SIM_SLOTS + slot];
+    sim_mailbox_t *const box = &worker->boxes[slot][channel->to_index];
     if (SIM_UNLIKELY(box->count == box->capacity)) {
-        sim__mailbox_grow(worker, box);
+        sim__mailbox_grow(worker, slot, channel, ahead_ps, message);
+        return;
     }
     box->mail[box->count++] = (sim_mail_t){(ahead_ps << SIM_PORT_BITS) | channel->port, message};
     worker->active[slot][channel->unit_index >> 6] |= UINT64_C(1) << (channel->unit_index & 63);
@@ -225,7 +237,7 @@ static inline bool sim_node_next(sim_node_t *node, sim_event_t *event)
         __builtin_prefetch(mail[5].message);
         node->now_ps = mail_ps;
         event->kind = SIM_EVENT_ARRIVAL;
-        event->port = (uint32_t)mail->key & ((1u << SIM_PORT_BITS) - 1);
+        event->port = sim_mail_port(mail);
         event->message = mail->message;
         sim__digest_event(node, mail_ps, event->port);
         return true;

@@ -87,16 +87,17 @@ void sim__fifo_destroy(struct sim_fifo *fifo)
 
 // -- numbers kept for the end of a transmission
 
-void sim_channel_keeps_number(sim_channel_t *channel, uint32_t port)
+void sim_channel_keeps_number(const sim_node_t *from, const sim_channel_t *channel, uint32_t port)
 {
-    struct sim_fifo *const fifo = channel->from->sim->fifo;
+    struct sim_fifo *const fifo = from->sim->fifo;
     if (fifo == NULL) {
         return;
     }
-    SIM_CHECK(!channel->from->sim->ran);
-    const size_t node = channel->from->index;
+    SIM_CHECK(!from->sim->ran);
+    sim_channel_ends_t *const ends = sim__ends(from->sim, channel);
+    const size_t node = from->index;
     if (node >= fifo->kept_nodes) {
-        const size_t count = channel->from->sim->node_count;
+        const size_t count = from->sim->node_count;
         fifo->kept = sim_realloc_array(fifo->kept, count, sizeof(*fifo->kept));
         fifo->kept_ports = sim_realloc_array(fifo->kept_ports, count, sizeof(*fifo->kept_ports));
         for (size_t i = fifo->kept_nodes; i < count; i++) {
@@ -112,8 +113,8 @@ void sim_channel_keeps_number(sim_channel_t *channel, uint32_t port)
         }
         fifo->kept_ports[node] = port + 1;
     }
-    channel->from_port = port;
-    channel->keeps_number = true;
+    ends->from_port = port;
+    ends->keeps_number = true;
 }
 
 static uint64_t kept_number(const struct sim_fifo *fifo, const sim_node_t *node, uint32_t port)
@@ -294,16 +295,17 @@ static fifo_event_t take(struct sim_fifo *fifo, uint64_t bucket)
 
 // -- what nodes ask for
 
-void sim__fifo_send(sim_channel_t *channel, sim_time_t arrive_ps, void *message)
+void sim__fifo_send(sim_t *sim, const sim_channel_t *channel, sim_time_t arrive_ps, void *message)
 {
-    struct sim_fifo *const fifo = channel->from->sim->fifo;
-    if (channel->keeps_number) {
-        fifo->kept[channel->from->index][channel->from_port] = fifo->next_number++;
+    struct sim_fifo *const fifo = sim->fifo;
+    const sim_channel_ends_t *const ends = sim__ends(sim, channel);
+    if (ends->keeps_number) {
+        fifo->kept[ends->from->index][ends->from_port] = fifo->next_number++;
     }
     add(fifo,
         (fifo_event_t){.time_ps = arrive_ps,
                        .number = fifo->next_number++,
-                       .node = channel->to,
+                       .node = ends->to,
                        .message = message,
                        .port = channel->port,
                        .kind = SIM_EVENT_ARRIVAL});

@@ -16,9 +16,9 @@
 
 #include "kernel/event.h"
 
-// Messages sent on this channel keep a number for the next wake of their sender at `port`.
+// Messages sent on this channel keep a number for the next wake of their sender, `from`, at `port`.
 // Before the run.
-void sim_channel_keeps_number(sim_channel_t *channel, uint32_t port);
+void sim_channel_keeps_number(const sim_node_t *from, const sim_channel_t *channel, uint32_t port);
 
 // Whether ties go by insertion in this node's simulation.
 bool sim_fifo_ties(const sim_node_t *node);

@@ -33,12 +33,12 @@ static uint32_t join(const sim_t *sim, sim_time_t width_ps, uint32_t *parent)
         parent[i] = i;
     }
     for (size_t i = 0; i < sim->channel_count; i++) {
-        const sim_channel_t *const channel = sim->channels[i];
-        if (channel->delay_ps >= width_ps) {
+        const sim_channel_ends_t *const ends = &sim->channel_ends[i];
+        if (ends->delay_ps >= width_ps) {
             continue;
         }
-        const uint32_t a = find_root(parent, channel->from->index);
-        const uint32_t b = find_root(parent, channel->to->index);
+        const uint32_t a = find_root(parent, ends->from->index);
+        const uint32_t b = find_root(parent, ends->to->index);
         if (a != b) {
             parent[a < b ? b : a] = a < b ? a : b;
             components--;
@@ -64,7 +64,7 @@ static uint32_t choose_width(sim_t *sim, uint32_t *parent)
     }
     sim_time_t *const delays = sim_alloc_array(sim->channel_count + 1, sizeof(*delays));
     for (size_t i = 0; i < sim->channel_count; i++) {
-        delays[i] = sim->channels[i]->delay_ps;
+        delays[i] = sim->channel_ends[i].delay_ps;
     }
     qsort(delays, sim->channel_count, sizeof(*delays), compare_times);
     uint32_t units = 0;
@@ -128,7 +128,7 @@ static void deal_units(sim_t *sim)
         weight[sim->nodes[i]->unit - sim->units] += 1;
     }
     for (size_t i = 0; i < sim->channel_count; i++) {
-        weight[sim->channels[i]->to->unit - sim->units] += 2;
+        weight[sim->channel_ends[i].to->unit - sim->units] += 2;
     }
     for (uint32_t i = 0; i < sim->unit_count; i++) {
         left += weight[i];
@@ -168,9 +168,9 @@ static void deal_units(sim_t *sim)
         sim_worker_t *const worker = &sim->threads[t]->worker;
         worker->window_ps = sim->window_ps;
         worker->direct_ps = sim->window_ps * (SIM_SLOTS - 1);
-        worker->boxes = sim_alloc_lines(sim->node_count * SIM_SLOTS * sizeof(*worker->boxes));
         worker->box_class = sim_alloc_array(sim->node_count + 1, sizeof(*worker->box_class));
         for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
+            worker->boxes[slot] = sim_alloc_lines((sim->node_count + 1) * sizeof(sim_mailbox_t));
             worker->active[slot] = sim_alloc_array(bit / 64 + 1, sizeof(uint64_t));
         }
     }
@@ -207,12 +207,14 @@ void sim__partition(sim_t *sim)
     deal_units(sim);
     deal_samplers(sim);
     for (size_t i = 0; i < sim->channel_count; i++) {
-        sim_channel_t *const channel = sim->channels[i];
-        sim_unit_t *const unit = channel->to->unit;
+        const sim_channel_ends_t *const ends = &sim->channel_ends[i];
+        sim_channel_t *const channel =
+            &sim->channel_blocks[i / SIM_CHANNEL_BLOCK][i % SIM_CHANNEL_BLOCK];
+        sim_unit_t *const unit = ends->to->unit;
         channel->unit_index = unit->index;
-        channel->near = channel->from->unit == unit;
-        if (channel->near && channel->delay_ps < unit->lookahead_ps) {
-            unit->lookahead_ps = channel->delay_ps;
+        channel->near = ends->from->unit == unit;
+        if (channel->near && ends->delay_ps < unit->lookahead_ps) {
+            unit->lookahead_ps = ends->delay_ps;
         }
     }
 }

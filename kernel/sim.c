@@ -41,15 +41,15 @@ sim_thread_t *sim__thread_create(sim_t *sim, unsigned index)
 
 void sim__thread_destroy(sim_thread_t *thread)
 {
-    const size_t box_count = thread->worker.boxes == NULL ? 0 : thread->sim->node_count * SIM_SLOTS;
-    for (size_t i = 0; i < box_count; i++) {
-        sim_free(thread->worker.boxes[i].mail);
-    }
-    sim_free(thread->worker.boxes);
-    sim_free(thread->worker.box_class);
     for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
+        sim_mailbox_t *const boxes = thread->worker.boxes[slot];
+        for (size_t i = 0; boxes != NULL && i < thread->sim->node_count; i++) {
+            sim_free(boxes[i].mail);
+        }
+        sim_free(boxes);
         sim_free(thread->worker.active[slot]);
     }
+    sim_free(thread->worker.box_class);
     for (uint32_t class = 0; class < SIM_MAIL_CLASSES; class ++) {
         for (sim_mail_t *mail = thread->free_mail[class]; mail != NULL;) {
             sim_mail_t *const next = mail->message;
@@ -90,11 +90,13 @@ void sim_destroy(sim_t *sim)
         return;
     }
     for (size_t i = 0; i < sim->channel_count; i++) {
-        if (sim->channels[i]->far != NULL) {
-            sim_free(sim->channels[i]->far->letters);
-            sim_free(sim->channels[i]->far);
+        if (sim->channel_ends[i].far != NULL) {
+            sim_free(sim->channel_ends[i].far->letters);
+            sim_free(sim->channel_ends[i].far);
         }
-        sim_free(sim->channels[i]);
+    }
+    for (size_t i = 0; i < sim->channel_block_count; i++) {
+        sim_free(sim->channel_blocks[i]);
     }
     for (size_t i = 0; i < sim->unit_count; i++) {
         sim_free(sim->units[i].members);
@@ -115,7 +117,8 @@ void sim_destroy(sim_t *sim)
     }
     sim_free(sim->threads);
     sim_free(sim->units);
-    sim_free(sim->channels);
+    sim_free(sim->channel_blocks);
+    sim_free(sim->channel_ends);
     sim_free(sim->nodes);
     sim_free(sim->samplers);
     sim_free(sim->streams);
@@ -154,16 +157,19 @@ sim_channel_t *sim_channel_create(sim_t *sim,
     SIM_CHECK(delay_ps >= 1);
     SIM_CHECK(port < SIM_PORTS_PER_NODE_MAX);
     SIM_CHECK(from != to);
-    sim_channel_t *const channel = sim_alloc_lines(sizeof(*channel));
-    *channel = (sim_channel_t){
-        .to = to,
-        .to_index = to->index,
-        .port = port,
-        .delay_ps = delay_ps,
-        .from = from,
-    };
-    SIM_GROW(sim->channels, sim->channel_count, &sim->channel_capacity);
-    sim->channels[sim->channel_count++] = channel;
+    SIM_CHECK(sim->channel_count < UINT32_MAX);
+    const uint32_t index = (uint32_t)sim->channel_count;
+    if (index % SIM_CHANNEL_BLOCK == 0) {
+        SIM_GROW(sim->channel_blocks, sim->channel_block_count, &sim->channel_block_capacity);
+        sim->channel_blocks[sim->channel_block_count++] =
+            sim_alloc_lines(SIM_CHANNEL_BLOCK * sizeof(sim_channel_t));
+    }
+    SIM_GROW(sim->channel_ends, sim->channel_count, &sim->channel_capacity);
+    sim->channel_ends[sim->channel_count++] =
+        (sim_channel_ends_t){.from = from, .to = to, .delay_ps = delay_ps};
+    sim_channel_t *const channel =
+        &sim->channel_blocks[index / SIM_CHANNEL_BLOCK][index % SIM_CHANNEL_BLOCK];
+    *channel = (sim_channel_t){.to_index = to->index, .port = (uint16_t)port, .index = index};
     return channel;
 }
 

@@ -26,7 +26,7 @@ typedef struct sim_channel sim_channel_t;
 typedef struct sim_digest sim_digest_t;
 
 #define SIM_THREADS_MAX 64
-#define SIM_PORTS_PER_NODE_MAX (1u << 16)
+#define SIM_PORTS_PER_NODE_MAX UINT16_MAX
 
 typedef struct sim_options {
     uint64_t seed;       // every named random stream derives from it

@@ -9,18 +9,16 @@
 
 #include "kernel/engine_internal.h"
 
-#define INSERTION_SORT_MAX 12u
+#define RANK_SORT_MAX 8u
+#define INSERTION_SORT_MAX 48u // of what ties at one instant
 #define PORT_MASK ((1u << SIM_PORT_BITS) - 1)
 
 // -- mailboxes
 
-static uint32_t class_of(uint32_t capacity)
+// Of the smallest mailbox that holds so many: 16 << class.
+static inline uint32_t class_of(uint32_t count)
 {
-    uint32_t class = 0;
-    while ((16u << class) < capacity) {
-        class ++;
-    }
-    return class;
+    return count <= 16 ? 0 : 28 - (uint32_t)__builtin_clz(count - 1);
 }
 
 static sim_mail_t *take_mailbox(sim_thread_t *thread, uint32_t class)
@@ -40,12 +38,16 @@ static void give_mailbox(sim_thread_t *thread, sim_mail_t *mail, uint32_t capaci
     thread->free_mail[class] = mail;
 }
 
-void sim__mailbox_grow(sim_worker_t *worker, sim_mailbox_t *box)
+void sim__mailbox_grow(sim_worker_t *worker,
+                       uint32_t slot,
+                       const sim_channel_t *channel,
+                       sim_time_t within_ps,
+                       void *message)
 {
     sim_thread_t *const thread = (sim_thread_t *)(void *)worker;
-    const size_t node = (size_t)(box - worker->boxes) / SIM_SLOTS;
-    const uint32_t capacity =
-        box->capacity == 0 ? 16u << worker->box_class[node] : box->capacity * 2;
+    sim_mailbox_t *const box = &worker->boxes[slot][channel->to_index];
+    const uint32_t usual = 16u << worker->box_class[channel->to_index];
+    const uint32_t capacity = box->capacity == 0 ? usual : box->capacity * 2;
     SIM_CHECK(capacity <= 16u << (SIM_MAIL_CLASSES - 1));
     sim_mail_t *const mail = take_mailbox(thread, class_of(capacity));
     if (box->count > 0) {
@@ -54,6 +56,9 @@ void sim__mailbox_grow(sim_worker_t *worker, sim_mailbox_t *box)
     }
     box->mail = mail;
     box->capacity = capacity;
+    box->mail[box->count++] = (sim_mail_t){(within_ps << SIM_PORT_BITS) | channel->port, message};
+    worker->active[slot][channel->unit_index >> 6] |= UINT64_C(1) << (channel->unit_index & 63);
+    worker->slot_used[slot] = true;
 }
 
 bool sim__wakes_grow(sim_node_t *node, sim_time_t time_ps, uint32_t port)
@@ -149,7 +154,7 @@ static void parcel_send(sim_thread_t *thread,
                         sim_time_t arrive_ps,
                         void *message)
 {
-    const unsigned to = channel->to->worker->index;
+    const unsigned to = sim__ends(thread->sim, channel)->to->worker->index;
     sim_parcels_t *const parcels = &thread->parcels[to][thread->sim->parity];
     SIM_GROW(parcels->items, parcels->count, &parcels->capacity);
     if (parcels->count == 0 || arrive_ps < parcels->earliest_ps) {
@@ -170,7 +175,7 @@ static bool comes_after(const sim_node_t *node, uint64_t a, uint64_t b)
 
 static void near_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)
 {
-    sim_node_t *const to = channel->to;
+    sim_node_t *const to = sim__ends(from->sim, channel)->to;
     sim_unit_t *const unit = to->unit;
     const uint64_t key = ((arrive_ps - to->window_start_ps) << SIM_PORT_BITS) | channel->port;
     if (to->own_count + SIM_MAIL_PAD + 1 > to->own_capacity) {
@@ -196,19 +201,32 @@ static void near_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arriv
     }
 }
 
+static void check_send(const sim_node_t *from, const sim_channel_t *channel, sim_time_t arrive_ps)
+{
+    const sim_channel_ends_t *const ends = sim__ends(from->sim, channel);
+    SIM_CHECKF(arrive_ps >= from->now_ps + ends->delay_ps,
+               "%s to %s: arrival %" PRIu64 " is less than the delay after %" PRIu64,
+               from->name,
+               ends->to->name,
+               arrive_ps,
+               from->now_ps);
+}
+
+#ifdef SIM_DEAR_CHECKS
+void sim__check_send(const sim_node_t *from, const sim_channel_t *channel, sim_time_t arrive_ps)
+{
+    check_send(from, channel, arrive_ps);
+}
+#endif
+
 void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)
 {
     sim_thread_t *const thread = sim__thread_of(from);
     sim_worker_t *const worker = &thread->worker;
     SIM_CHECKF(thread->sim->ran, "%s sends before the run", from->name);
-    SIM_CHECKF(arrive_ps >= from->now_ps + channel->delay_ps,
-               "%s to %s: arrival %" PRIu64 " is less than the delay after %" PRIu64,
-               from->name,
-               channel->to->name,
-               arrive_ps,
-               from->now_ps);
+    check_send(from, channel, arrive_ps);
     if (thread->sim->fifo != NULL) {
-        sim__fifo_send(channel, arrive_ps, message);
+        sim__fifo_send(from->sim, channel, arrive_ps, message);
         return;
     }
     const sim_time_t ahead_ps = arrive_ps - worker->window_start_ps;
@@ -223,29 +241,31 @@ void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
         return;
     }
     const uint32_t slot = (worker->slot + (uint32_t)windows_ahead) & (SIM_SLOTS - 1);
-    sim_mailbox_t *const box = &worker->boxes[(size_t)channel->to_index * SIM_SLOTS + slot];
-    if (box->count == box->capacity) {
-        sim__mailbox_grow(worker, box);
-    }
+    sim_mailbox_t *const box = &worker->boxes[slot][channel->to_index];
     const sim_time_t within_ps = ahead_ps % worker->window_ps;
+    if (box->count == box->capacity) {
+        sim__mailbox_grow(worker, slot, channel, within_ps, message);
+        return;
+    }
     box->mail[box->count++] = (sim_mail_t){(within_ps << SIM_PORT_BITS) | channel->port, message};
-    mark_active(thread, slot, channel->to->unit);
+    mark_active(thread, slot, sim__ends(thread->sim, channel)->to->unit);
 }
 
 // Takes a parcel in: into the channel's fifo, which the node empties window by window.
 static void parcel_receive(sim_thread_t *thread, const sim_parcel_t *parcel)
 {
     sim_channel_t *const channel = parcel->channel;
-    sim_node_t *const node = channel->to;
-    if (channel->far == NULL) {
-        channel->far = sim_alloc(sizeof(*channel->far));
+    sim_channel_ends_t *const ends = sim__ends(thread->sim, channel);
+    sim_node_t *const node = ends->to;
+    if (ends->far == NULL) {
+        ends->far = sim_alloc(sizeof(*ends->far));
         if (node->far == NULL) {
             node->far = sim_alloc(sizeof(*node->far));
         }
         SIM_GROW(node->far->channels, node->far->count, &node->far->capacity);
         node->far->channels[node->far->count++] = channel;
     }
-    struct sim_far_fifo *const fifo = channel->far;
+    struct sim_far_fifo *const fifo = ends->far;
     if (fifo->count == fifo->capacity) {
         const size_t capacity = fifo->capacity == 0 ? 64 : fifo->capacity * 2;
         sim_far_letter_t *const letters = sim_alloc_array(capacity, sizeof(*letters));
@@ -292,7 +312,7 @@ static void stage_far(sim_thread_t *thread, sim_node_t *node, size_t *count)
     const sim_time_t end_ps = start_ps + thread->worker.window_ps;
     for (size_t i = 0; i < node->far->count; i++) {
         const sim_channel_t *const channel = node->far->channels[i];
-        struct sim_far_fifo *const fifo = channel->far;
+        struct sim_far_fifo *const fifo = sim__ends(thread->sim, channel)->far;
         while (fifo->count > 0) {
             const sim_far_letter_t letter = fifo->letters[fifo->first];
             if (letter.arrive_ps >= end_ps) {
@@ -321,13 +341,32 @@ static void insertion_sort(sim_mail_t *mail, size_t count)
     }
 }
 
+// Each entry's place is the number of smaller keys: more comparisons than insertion has, but
+// nothing for a branch predictor to guess, which is what sorting a few random keys costs otherwise.
+static void rank_sort(const sim_mail_t *from, size_t count, sim_mail_t *to)
+{
+    uint32_t rank[RANK_SORT_MAX] = {0};
+    for (size_t i = 1; i < count; i++) {
+        const uint64_t key = from[i].key;
+        uint32_t smaller = 0;
+        for (size_t j = 0; j < i; j++) {
+            const uint32_t is_smaller = from[j].key < key;
+            smaller += is_smaller;
+            rank[j] += 1 - is_smaller;
+        }
+        rank[i] = smaller;
+    }
+    for (size_t i = 0; i < count; i++) {
+        to[rank[i]] = from[i];
+    }
+}
+
 // Sorts count entries from `from` into `to`: spreads them over about as many buckets as there are
 // entries, then straightens what is left by insertion.
 static void sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count, sim_mail_t *to)
 {
-    if (count <= INSERTION_SORT_MAX) {
-        memcpy(to, from, count * sizeof(*to));
-        insertion_sort(to, count);
+    if (count <= RANK_SORT_MAX) {
+        rank_sort(from, count, to);
         return;
     }
     unsigned bucket_bits = 4;
@@ -375,7 +414,7 @@ static void order_group(const sim_node_t *node, sim_mail_t *mail, size_t count)
     for (size_t i = 0; i < count; i++) {
         mail[i].key = sim__tie_rank(node->tie_key, time_ps, (uint32_t)mail[i].key & PORT_MASK);
     }
-    if (count <= 4 * INSERTION_SORT_MAX) {
+    if (count <= INSERTION_SORT_MAX) {
         insertion_sort(mail, count);
     } else {
         qsort(mail, count, sizeof(*mail), compare_keys);
@@ -388,8 +427,15 @@ static void order_group(const sim_node_t *node, sim_mail_t *mail, size_t count)
 // The same for all of a window's mail, sorted by (time, port).
 static void order_ties(const sim_node_t *node, sim_mail_t *mail, size_t count)
 {
+    bool tied = false;
     for (size_t i = 1; i < count; i++) {
-        if (SIM_LIKELY(((mail[i].key ^ mail[i - 1].key) >> SIM_PORT_BITS) != 0)) {
+        tied |= (mail[i].key ^ mail[i - 1].key) <= PORT_MASK;
+    }
+    if (SIM_LIKELY(!tied)) {
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        if ((mail[i].key ^ mail[i - 1].key) > PORT_MASK) {
             continue;
         }
         const size_t first = i - 1;
@@ -432,14 +478,13 @@ static void gather_mail(sim_thread_t *thread, sim_node_t *node)
 {
     sim_t *const sim = thread->sim;
     const uint32_t slot = thread->worker.slot;
-    const size_t box_index = (size_t)node->index * SIM_SLOTS + slot;
-    sim_mailbox_t *const own = &thread->worker.boxes[box_index];
+    sim_mailbox_t *const own = &thread->worker.boxes[slot][node->index];
     const sim_mail_t *source = own->mail;
     size_t count = own->count;
     if (sim->thread_count > 1 || node->far != NULL) {
         size_t staged = 0;
         for (unsigned t = 0; t < sim->thread_count; t++) {
-            sim_mailbox_t *const box = &sim->threads[t]->worker.boxes[box_index];
+            sim_mailbox_t *const box = &sim->threads[t]->worker.boxes[slot][node->index];
             for (uint32_t i = 0; i < box->count; i++) {
                 stage_one(thread, &staged, box->mail[i]);
             }
@@ -665,7 +710,8 @@ static sim_time_t unit_next_ps(const sim_unit_t *unit)
         next_ps = node->wake_ps < next_ps ? node->wake_ps : next_ps;
         next_ps = node->timer_ps < next_ps ? node->timer_ps : next_ps;
         for (size_t c = 0; node->far != NULL && c < node->far->count; c++) {
-            const struct sim_far_fifo *const fifo = node->far->channels[c]->far;
+            const sim_channel_t *const channel = node->far->channels[c];
+            const struct sim_far_fifo *const fifo = sim__ends(node->sim, channel)->far;
             if (fifo->count > 0 && fifo->letters[fifo->first].arrive_ps < next_ps) {
                 next_ps = fifo->letters[fifo->first].arrive_ps;
             }
@@ -722,7 +768,7 @@ static uint64_t next_window(sim_thread_t *thread)
 
 static inline const sim_mailbox_t *box_of(const sim_thread_t *thread, const sim_seat_t *seat)
 {
-    return &thread->worker.boxes[(size_t)seat->node_index * SIM_SLOTS + thread->worker.slot];
+    return &thread->worker.boxes[thread->worker.slot][seat->node_index];
 }
 
 static inline void prefetch_node(const sim_thread_t *thread, const sim_seat_t *seat)

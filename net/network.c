@@ -117,13 +117,13 @@ static void connect_ports(net_t *net)
                 usual && ps_bits % port->rate_bps == 0 ? ps_bits / port->rate_bps : 0;
             port->gap_ps = net->config.link_overhead ? NET_GAP_BYTES * ps_bits / port->rate_bps : 0;
             port->delay_less_gap_ps = port->delay_ps - port->gap_ps;
-            port->impaired = link->config.loss_rate.num > 0 || link->config.bit_error_rate.num > 0;
+            net__port_update_special(port);
             port->channel = sim_channel_create(net->sim,
                                                &port->node->sim,
                                                &port->peer->node->sim,
                                                port->peer->index,
                                                port->delay_ps);
-            sim_channel_keeps_number(port->channel, port->index);
+            sim_channel_keeps_number(&port->node->sim, port->channel, port->index);
             sim_random_init(&port->random, sim_options(net->sim)->seed, port->uid, "link-loss");
         }
     }

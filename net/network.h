@@ -18,6 +18,7 @@ typedef struct net_node net_node_t;
 typedef struct net_port net_port_t;
 typedef struct net_frame net_frame_t;
 
+#define NET_NO_PORT UINT16_MAX // numbers of ports are below it
 #define NET_INTERFACES_MAX ((1u << 24) - 2)
 
 typedef enum net_forwarding {
@@ -82,6 +83,7 @@ struct net_node {
     net_tally_t tally;
     uint32_t port_count;
     net_node_kind_t kind;
+    bool rerouted; // by a change of links or routes: what was looked up before may be wrong
     net_t *net;
     net_node_built_fn built;
 };

@@ -16,8 +16,10 @@ typedef struct net_attachment {
 // The equal-cost ports towards one leaf: a range of the switch's port list. count 0: unreachable.
 typedef struct net_hop {
     uint32_t first;
-    uint32_t count;
+    uint16_t count;
+    uint16_t base; // the first of them where they are consecutive; else HOP_SCATTERED
 } net_hop_t;
+#define NET_HOP_SCATTERED UINT16_MAX
 
 // Routes of one switch, for one state of the links.
 typedef struct net_routes {

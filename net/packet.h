@@ -37,13 +37,16 @@ typedef struct net_packet {
     bool acked_alone : 1;    // its ACK is not merged with later ones; agreed by the ends, not sent
     bool echo_ecn : 1;       // CE comes back as BECN of its ACK, not as a CNP; likewise agreed
     uint8_t telemetry;       // net_telemetry_t; in an ACK: that of the packet it answers
+    uint8_t hop_count;       // INT: records at net_packet_telemetry
     uint32_t psn;            // 24 bits
     uint32_t destination_qp; // 24 bits
     uint32_t aeth;           // syndrome << 24 | MSN, where the opcode has an AETH
-    sim_time_t sent_ps;      // when its first bit left the source NIC; an ACK echoes it
-    uint16_t path_id;        // INT: exclusive or of the switches' ids
-    uint16_t digest;         // PINT
-    uint8_t hop_count;       // INT: records at net_packet_telemetry
+    uint16_t egress_port;    // chosen by that switch; NET_NO_PORT: no way there
+    union {
+        uint16_t path_id; // INT: exclusive or of the switches' ids
+        uint16_t digest;  // PINT
+    };
+    sim_time_t sent_ps; // when its first bit left the source NIC; an ACK echoes it
 } net_packet_t;
 
 static_assert(sizeof(net_packet_t) <= SIM_CACHE_LINE, "the hot part of a packet is one cache line");

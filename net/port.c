@@ -53,7 +53,7 @@ void net_node_digest(const net_node_t *node, sim_digest_t *digest)
         for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
             sim_digest_add(digest, port->classes[c].tx_packets);
             sim_digest_add(digest, port->classes[c].tx_bytes);
-            sim_digest_add(digest, port->classes[c].rx_bytes);
+            sim_digest_add(digest, port->received[c].bytes);
             sim_digest_add(digest, port->pauses[c].rx_pause);
             sim_digest_add(digest, port->pauses[c].paused_ps);
             sim_digest_add(digest, port->ecn_marked[c]);
@@ -92,6 +92,7 @@ void net_port_listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *c
     }
     *link = listener;
     port->trace_points |= (uint16_t)points;
+    net__port_update_special(port);
 }
 
 void net__port_trace(const net_port_t *port,
@@ -130,19 +131,6 @@ sim_time_t net_port_frame_time_ps(const net_port_t *port, uint32_t frame_bytes)
                                         : bytes * 8 * SIM_PS_PER_S / port->rate_bps;
 }
 
-sim_time_t net__port_inexact_time(net_port_t *port, uint32_t full_bytes)
-{
-    const uint32_t bytes = full_bytes - NET_LINK_OVERHEAD_BYTES + port->overhead_bytes;
-    if (port->whole_ns) {
-        return net_whole_ns_time_ps(bytes, port->rate_bps);
-    }
-    const bool back_to_back = port->busy_until_ps == port->node->sim.now_ps;
-    const uint64_t carried = back_to_back ? port->remainder : 0;
-    const uint64_t numerator = bytes * (8 * SIM_PS_PER_S) + carried;
-    port->remainder = numerator % port->rate_bps;
-    return numerator / port->rate_bps;
-}
-
 void net_port_drop(net_port_t *port, net_packet_t *packet, net_drop_reason_t reason)
 {
     net_node_t *const node = port->node;
@@ -157,7 +145,7 @@ void net_port_drop(net_port_t *port, net_packet_t *packet, net_drop_reason_t rea
 void net_port_drop_next(net_port_t *port, uint64_t count)
 {
     port->drop_countdown = count;
-    port->impaired = true;
+    net__port_update_special(port);
 }
 
 // (1 - rate)^bits as a fraction of 2^64, by repeated squaring: the chance that a frame has no wrong
@@ -197,26 +185,60 @@ static bool is_lost(net_port_t *port, const net_packet_t *packet)
     return false;
 }
 
-void net__port_transmit_impaired(net_port_t *port, net_packet_t *packet, sim_time_t arrive_ps)
+static sim_time_t inexact_time(net_port_t *port, uint32_t bytes)
 {
+    if (port->whole_ns) {
+        return net_whole_ns_time_ps(bytes, port->rate_bps);
+    }
+    const bool back_to_back = port->busy_until_ps == port->node->sim.now_ps;
+    const uint64_t carried = back_to_back ? port->remainder : 0;
+    const uint64_t numerator = bytes * (8 * SIM_PS_PER_S) + carried;
+    port->remainder = numerator % port->rate_bps;
+    return numerator / port->rate_bps;
+}
+
+void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
+{
+    sim_node_t *const node = &port->node->sim;
+    if (port->metered) {
+        net__port_meter(port, packet); // the frame may grow
+    }
+    const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
+    SIM_ASSERT(node->now_ps >= port->busy_until_ps);
+    port->busy_until_ps = node->now_ps + (port->ps_per_byte != 0 ? bytes * port->ps_per_byte
+                                                                 : inexact_time(port, bytes));
+    net_class_t *const class = &port->classes[packet->priority];
+    class->tx_packets++;
+    class->tx_bytes += packet->frame_bytes;
+    net_port_trace(port, NET_TRACE_TX, packet, 0);
+    const sim_time_t arrive_ps = port->busy_until_ps + port->delay_less_gap_ps;
     if (port->down || arrive_ps > port->next_down_ps) {
         net_port_drop(port, packet, NET_DROP_LINK_DOWN);
     } else if (is_lost(port, packet)) {
         net_port_drop(port, packet, NET_DROP_LINK_LOSS);
     } else {
-        sim_send(&port->node->sim, port->channel, arrive_ps, packet);
+        sim_send(node, port->channel, arrive_ps, packet);
     }
+}
+
+void net__port_update_special(net_port_t *port)
+{
+    port->special = port->ps_per_byte == 0 || port->down || port->metered ||
+                    port->next_down_ps != SIM_TIME_NEVER || port->drop_countdown > 0 ||
+                    port->config.loss_rate.num > 0 || port->config.bit_error_rate.num > 0 ||
+                    (port->trace_points & NET_TRACE_TX) != 0;
 }
 
 void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps)
 {
+    const bool changed = port->down != down;
     port->next_down_ps = next_down_ps;
-    port->impaired = down || next_down_ps != SIM_TIME_NEVER || port->drop_countdown > 0 ||
-                     port->config.loss_rate.num > 0 || port->config.bit_error_rate.num > 0;
-    if (port->down == down) {
+    port->down = down;
+    port->node->rerouted = true;
+    net__port_update_special(port);
+    if (!changed) {
         return;
     }
-    port->down = down;
     net_port_trace(port, NET_TRACE_LINK, NULL, down ? 0 : 1);
     if (down && port->paused != 0) {
         // A link that goes down forgets pause: nobody could release it.
@@ -466,8 +488,8 @@ static uint64_t read_is_paused(const net_port_t *port, uint8_t classes, sim_time
     }
 READ_SUM(read_tx_bytes, port->classes[p].tx_bytes)
 READ_SUM(read_tx_packets, port->classes[p].tx_packets)
-READ_SUM(read_rx_bytes, port->classes[p].rx_bytes)
-READ_SUM(read_rx_packets, port->classes[p].rx_packets)
+READ_SUM(read_rx_bytes, port->received[p].bytes)
+READ_SUM(read_rx_packets, port->received[p].packets)
 READ_SUM(read_load,
          port->classes[p].tx_bytes + NET_LINK_OVERHEAD_BYTES * port->classes[p].tx_packets)
 READ_SUM(read_marked, port->ecn_marked[p])

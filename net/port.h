@@ -62,19 +62,30 @@ typedef void (*net_trace_fn)(const net_trace_t *trace, void *ctx);
 // Calls fn at the points of the mask. Several listeners per port; kept until the net is destroyed.
 void net_port_listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *ctx);
 
-// One class of a port: its queue and its counters, on one cache line.
+// One class of a port, sending: its queue and its counters, on one cache line.
 typedef struct net_class {
     net_packet_t *head;
     net_packet_t *tail;
     uint64_t bytes;     // frame bytes held
     uint64_t bytes_max; // most ever held
     uint64_t tx_packets;
-    uint64_t tx_bytes; // frame bytes, without FCS
-    uint64_t rx_packets;
-    uint64_t rx_bytes;
+    uint64_t tx_bytes;         // frame bytes, without FCS
+    uint64_t mark_above_bytes; // a packet that leaves more than this queued may be marked CE
+    uint64_t unused;
 } net_class_t;
 
 static_assert(sizeof(net_class_t) == SIM_CACHE_LINE, "a class is one cache line");
+
+// One class of a port, receiving: what came, and what the node still stores of it. A node without
+// buffers of its own keeps nothing here.
+typedef struct net_received {
+    uint64_t packets;
+    uint64_t bytes;
+    uint64_t stored_bytes; // in reserved and shared buffer
+    uint64_t headroom_bytes : 63;
+    uint64_t stopped : 1; // the peer was told to stop
+} net_received_t;
+#define NET_HEADROOM_MASK (UINT64_MAX >> 1) // what headroom_bytes has room for
 
 typedef struct net_pause_counters {
     uint64_t tx_pause; // XOFF frames sent for this class
@@ -102,7 +113,7 @@ static_assert(sizeof(net_meter_t) == SIM_CACHE_LINE, "a meter is one cache line"
 
 struct net_port {
     // the first line is all that sending on an idle port needs, besides the class
-    sim_channel_t *channel;
+    _Alignas(SIM_CACHE_LINE) sim_channel_t *channel;
     sim_time_t busy_until_ps;
     uint64_t ps_per_byte;         // 0: not whole, use rate_bps and remainder
     sim_time_t delay_less_gap_ps; // of the link, less gap_ps; may wrap below zero
@@ -113,12 +124,13 @@ struct net_port {
     uint8_t waiting;       // classes with packets in their queue
     uint8_t paused;        // classes the peer has stopped
     bool wake_pending;
-    bool impaired; // lossy or down, or a packet is to be dropped: the slow way
+    bool special; // lossy, down, metered, listened to or of an inexact rate: the slow way to send
     bool down;
     bool lossless_guaranteed; // what arrives here in a lossless class cannot be dropped
     bool metered;             // writes telemetry: `meter` is in use
 
     net_class_t classes[NET_PRIORITIES];
+    net_received_t received[NET_PRIORITIES];
     net_meter_t meter;
 
     // scheduler
@@ -193,34 +205,27 @@ static inline bool net_port_idle(const net_port_t *port)
 }
 
 void net__port_meter(net_port_t *port, net_packet_t *packet); // telemetry.c
-sim_time_t net__port_inexact_time(net_port_t *port, uint32_t bytes);
-void net__port_transmit_impaired(net_port_t *port, net_packet_t *packet, sim_time_t arrive_ps);
+void net__port_transmit_special(net_port_t *port, net_packet_t *packet);
+// To be called when anything changed that `special` stands for.
+void net__port_update_special(net_port_t *port);
 
 // Starts sending a packet (taking it). No frame may be on the link.
 static inline void net_port_transmit(net_port_t *port, net_packet_t *packet)
 {
-    sim_node_t *const node = &port->node->sim;
-    const sim_time_t now_ps = node->now_ps;
-    if (SIM_UNLIKELY(port->metered)) {
-        net__port_meter(port, packet); // the frame may grow
+    if (SIM_UNLIKELY(port->special)) {
+        net__port_transmit_special(port, packet);
+        return;
     }
+    sim_node_t *const node = &port->node->sim;
     const uint32_t frame_bytes = packet->frame_bytes;
-    SIM_ASSERT(now_ps >= port->busy_until_ps);
-    const uint32_t bytes = frame_bytes + NET_LINK_OVERHEAD_BYTES;
-    const sim_time_t time_ps = SIM_LIKELY(port->ps_per_byte != 0)
-                                   ? bytes * port->ps_per_byte
-                                   : net__port_inexact_time(port, bytes);
-    port->busy_until_ps = now_ps + time_ps;
+    SIM_ASSERT(node->now_ps >= port->busy_until_ps);
+    const sim_time_t end_ps =
+        node->now_ps + (frame_bytes + NET_LINK_OVERHEAD_BYTES) * port->ps_per_byte;
+    port->busy_until_ps = end_ps;
     net_class_t *const class = &port->classes[packet->priority];
     class->tx_packets++;
     class->tx_bytes += frame_bytes;
-    net_port_trace(port, NET_TRACE_TX, packet, 0);
-    const sim_time_t arrive_ps = now_ps + time_ps + port->delay_less_gap_ps;
-    if (SIM_UNLIKELY(port->impaired)) {
-        net__port_transmit_impaired(port, packet, arrive_ps);
-        return;
-    }
-    sim_send(node, port->channel, arrive_ps, packet);
+    sim_send(node, port->channel, end_ps + port->delay_less_gap_ps, packet);
 }
 
 // Asks for a wake at the end of the frame on the link (or now), once.
@@ -237,9 +242,9 @@ static inline void net_port_wake(net_port_t *port)
 
 static inline void net_port_count_rx(net_port_t *port, const net_packet_t *packet)
 {
-    net_class_t *const class = &port->classes[packet->priority];
-    class->rx_packets++;
-    class->rx_bytes += packet->frame_bytes;
+    net_received_t *const received = &port->received[packet->priority];
+    received->packets++;
+    received->bytes += packet->frame_bytes;
     net_port_trace(port, NET_TRACE_RX, packet, 0);
 }
 

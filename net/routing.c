@@ -113,7 +113,11 @@ static net_hop_t intern_ports(net_routes_t *routes,
             break; // recent leaves are the likely ones; a repeated set costs memory only
         }
     }
-    const net_hop_t hop = {(uint32_t)routes->port_count, count};
+    SIM_CHECK(count <= UINT16_MAX);
+    const bool consecutive = ports[count - 1] - ports[0] == count - 1 && ports[0] < UINT16_MAX;
+    const net_hop_t hop = {.first = (uint32_t)routes->port_count,
+                           .count = (uint16_t)count,
+                           .base = consecutive ? (uint16_t)ports[0] : NET_HOP_SCATTERED};
     for (uint32_t i = 0; i < count; i++) {
         SIM_GROW(routes->ports, routes->port_count, &routes->port_capacity);
         routes->ports[routes->port_count++] = ports[i];
@@ -136,7 +140,7 @@ static void add_hops(search_t *search, net_node_t *node, uint32_t leaf, net_rout
         order_by_position(search, node, count);
     }
     routes->hops[leaf] = count > 0 ? intern_ports(routes, routes->hops, leaf, search->ports, count)
-                                   : (net_hop_t){0, 0};
+                                   : (net_hop_t){.base = NET_HOP_SCATTERED};
 }
 
 net_routes_t *net__routes_compute(const net_t *net, const bool *link_up)

@@ -35,7 +35,7 @@ const net_port_t *net__switch_route(const net_node_t *node,
         return &node->ports[attachment.port];
     }
     const net_hop_t hop =
-        attachment.leaf == NET_NO_LEAF ? (net_hop_t){0, 0} : routes->hops[attachment.leaf];
+        attachment.leaf == NET_NO_LEAF ? (net_hop_t){.count = 0} : routes->hops[attachment.leaf];
     if (hop.count == 0) {
         return NULL;
     }
@@ -49,6 +49,7 @@ const net_port_t *net__switch_route(const net_node_t *node,
 void net__switch_set_routes(net_node_t *node, const net_routes_t *routes)
 {
     net_switch_t *const sw = to_switch(node);
+    node->rerouted = true;
     sw->hops = routes->hops;
     sw->hop_ports = routes->ports;
 }
@@ -72,7 +73,7 @@ static inline uint64_t above_reserved(const net_switch_t *sw, uint64_t bytes)
 static void stop_peer(net_switch_t *sw, ingress_t *in, uint32_t priority)
 {
     in->stopped |= (uint8_t)(1u << priority);
-    in->classes[priority].stopped = 1;
+    in->port->received[priority].stopped = 1;
     net_port_pause_send(in->port, (uint8_t)(1u << priority), in->quanta);
     if (!sim_timer_armed(&in->refresh)) {
         const sim_time_t pause_ps = net_port_quanta_ps(in->port, in->quanta);
@@ -93,23 +94,23 @@ static void refresh_pause(sim_node_t *node, sim_timer_t *timer)
 // Finds room for a lossless packet: reserved first, then shared up to the threshold, then headroom.
 static inline bool admit_lossless(net_switch_t *sw, const net_packet_t *packet)
 {
-    ingress_t *const in = &sw->ingress[packet->ingress_port];
-    ingress_class_t *const held = &in->classes[packet->priority];
+    net_received_t *const held = &sw->node.ports[packet->ingress_port].received[packet->priority];
     const uint64_t bytes = packet->frame_bytes;
-    const uint64_t before = above_reserved(sw, held->bytes);
-    const uint64_t after = above_reserved(sw, held->bytes + bytes);
+    const uint64_t before = above_reserved(sw, held->stored_bytes);
+    const uint64_t after = above_reserved(sw, held->stored_bytes + bytes);
     if (after == 0 ||
         (after <= xoff_threshold(sw) && sw->shared_bytes + (after - before) <= sw->shared_limit)) {
-        held->bytes += bytes;
+        held->stored_bytes += bytes;
         sw->shared_bytes += after - before;
         return true;
     }
+    ingress_t *const in = &sw->ingress[packet->ingress_port];
     const bool fits = held->headroom_bytes + bytes <= in->headroom_limit;
     if (fits) {
-        held->headroom_bytes = (held->headroom_bytes + bytes) & HEADROOM_MASK;
+        held->headroom_bytes = (held->headroom_bytes + bytes) & NET_HEADROOM_MASK;
     }
     // Where nothing is held, nothing will leave and let the peer go again.
-    if (!held->stopped && held->bytes + held->headroom_bytes > 0) {
+    if (!held->stopped && held->stored_bytes + held->headroom_bytes > 0) {
         stop_peer(sw, in, packet->priority);
     }
     return fits;
@@ -117,7 +118,7 @@ static inline bool admit_lossless(net_switch_t *sw, const net_packet_t *packet)
 
 static void let_peer_go(net_switch_t *sw, ingress_t *in, uint32_t priority)
 {
-    in->classes[priority].stopped = 0;
+    in->port->received[priority].stopped = 0;
     in->stopped &= (uint8_t) ~(1u << priority);
     if (in->stopped == 0) {
         sim_timer_cancel(&sw->node.sim, &in->refresh);
@@ -132,21 +133,20 @@ static inline void release_lossless(net_switch_t *sw,
                                     uint32_t priority,
                                     uint64_t bytes)
 {
-    ingress_t *const in = &sw->ingress[port];
-    ingress_class_t *const held = &in->classes[priority];
-    const uint64_t before = above_reserved(sw, held->bytes);
+    net_received_t *const held = &sw->node.ports[port].received[priority];
+    const uint64_t before = above_reserved(sw, held->stored_bytes);
     if (SIM_UNLIKELY(held->headroom_bytes > 0)) {
         const uint64_t drained = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
-        held->headroom_bytes = (held->headroom_bytes - drained) & HEADROOM_MASK;
+        held->headroom_bytes = (held->headroom_bytes - drained) & NET_HEADROOM_MASK;
         bytes -= drained;
     }
-    SIM_ASSERT(held->bytes >= bytes);
-    held->bytes -= bytes;
-    const uint64_t after = above_reserved(sw, held->bytes);
+    SIM_ASSERT(held->stored_bytes >= bytes);
+    held->stored_bytes -= bytes;
+    const uint64_t after = above_reserved(sw, held->stored_bytes);
     sw->shared_bytes -= before - after;
     if (SIM_UNLIKELY(held->stopped) && held->headroom_bytes == 0 &&
         (after == 0 || after + sw->config.pfc_xon_bytes <= xoff_threshold(sw))) {
-        let_peer_go(sw, in, priority);
+        let_peer_go(sw, &sw->ingress[port], priority);
     }
 }
 
@@ -254,8 +254,11 @@ static inline void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *
         pause_arrived(sw, ingress, packet);
         return;
     }
-    const uint32_t out = net__route(sw, packet);
-    if (SIM_UNLIKELY(out == UINT32_MAX)) {
+    if (SIM_UNLIKELY(sw->node.rerouted)) {
+        packet->egress_port = (uint16_t)net__route(sw, packet);
+    }
+    const uint32_t out = packet->egress_port;
+    if (SIM_UNLIKELY(out == NET_NO_PORT)) {
         net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
         return;
     }
@@ -290,44 +293,47 @@ static inline void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *
 static void warm(const sim_node_t *node, uint32_t arrivals)
 {
     const net_switch_t *const sw = (const net_switch_t *)(const void *)node;
+    const uint32_t class = sw->warm_class;
     if (arrivals < sw->node.port_count) {
+        for (uint32_t i = node->wake_first; i < node->wake_end; i++) {
+            __builtin_prefetch(&sw->node.ports[node->wakes[i].port]);
+            __builtin_prefetch(&sw->node.ports[node->wakes[i].port].classes[class]);
+        }
         return;
     }
-    const uint32_t class = sw->warm_class;
     for (uint32_t p = 0; p < sw->node.port_count; p++) {
         __builtin_prefetch(&sw->node.ports[p]);
         __builtin_prefetch(&sw->node.ports[p].classes[class]);
-        __builtin_prefetch(&sw->ingress[p].classes[class]);
-        __builtin_prefetch(&sw->marking[p]);
+        __builtin_prefetch(&sw->node.ports[p].received[class]);
     }
 }
 
-// ...and then what they point to: the packets at the head of their queues, and their channels.
+// ...and then the packets at the head of the queues that will be served.
 static inline void warm_heads(const net_switch_t *sw)
 {
-    for (uint32_t p = 0; p < sw->node.port_count; p++) {
-        const net_port_t *const port = &sw->node.ports[p];
-        __builtin_prefetch(port->channel);
+    const sim_node_t *const node = &sw->node.sim;
+    for (uint32_t i = node->wake_first; i < node->wake_end; i++) {
+        const net_port_t *const port = &sw->node.ports[node->wakes[i].port];
         if (port->waiting != 0) {
             __builtin_prefetch(port->classes[__builtin_ctz(port->waiting)].head);
         }
     }
 }
 
-// With little mail: the ports of what has arrived, and no others.
-static inline void warm_paths(const net_switch_t *sw)
+// Looks up where all that has arrived will go, one packet beside the other, and fetches these
+// ports: what comes next, packet by packet, need not wait for any of that.
+static inline void route_ahead(net_switch_t *sw)
 {
     for (const sim_mail_t *mail = sw->node.sim.mail; mail->message != NULL; mail++) {
-        const net_packet_t *const packet = mail->message;
-        const uint32_t in = (uint32_t)mail->key & (SIM_PORTS_PER_NODE_MAX - 1);
-        __builtin_prefetch(&sw->node.ports[in].classes[packet->priority]);
-        if (packet->kind == NET_PACKET_ROCE) {
+        net_packet_t *const packet = mail->message;
+        const uint32_t in = sim_mail_port(mail);
+        __builtin_prefetch(&sw->node.ports[in].received[packet->priority]);
+        if (SIM_LIKELY(packet->kind == NET_PACKET_ROCE)) {
             const uint32_t out = net__route(sw, packet);
-            if (out != UINT32_MAX) {
-                __builtin_prefetch(&sw->node.ports[out]);
-                __builtin_prefetch(&sw->node.ports[out].classes[packet->priority]);
-                __builtin_prefetch(&sw->ingress[in].classes[packet->priority]);
-            }
+            packet->egress_port = (uint16_t)out;
+            __builtin_prefetch(&sw->node.ports[out == NET_NO_PORT ? in : out]);
+            __builtin_prefetch(
+                &sw->node.ports[out == NET_NO_PORT ? in : out].classes[packet->priority]);
         }
     }
 }
@@ -335,10 +341,11 @@ static inline void warm_paths(const net_switch_t *sw)
 static void run(sim_node_t *node)
 {
     net_switch_t *const sw = (net_switch_t *)(void *)node;
-    if (node->mail_count >= sw->node.port_count) {
-        warm_heads(sw);
-    } else {
-        warm_paths(sw);
+    warm_heads(sw);
+    // Where several nodes run together, mail may still come in between.
+    sw->node.rerouted = node->own_capacity != 0;
+    if (!sw->node.rerouted) {
+        route_ahead(sw);
     }
     sim_event_t event;
     while (sim_node_next(node, &event)) {
@@ -461,7 +468,7 @@ static sim_profile_t ecn_profile(const net_switch_config_t *config, uint64_t rat
     };
 }
 
-static void set_marking(net_switch_t *sw, const net_port_t *port, marking_t *marking)
+static void set_marking(net_switch_t *sw, net_port_t *port, marking_t *marking)
 {
     __extension__ typedef unsigned __int128 wide_t;
     const sim_profile_t profile = ecn_profile(&sw->config, port->rate_bps);
@@ -475,6 +482,10 @@ static void set_marking(net_switch_t *sw, const net_port_t *port, marking_t *mar
             (uint64_t)((pmax.num >= pmax.den ? one - 1 : one / pmax.den * pmax.num) / range);
     }
     sim_random_init(&marking->random, sim_options(sw->node.sim.sim)->seed, port->uid, "ecn-mark");
+    const uint8_t marked = sw->config.ecn_enabled ? sw->config.ecn_priorities : 0;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        port->classes[p].mark_above_bytes = marked & (1u << p) ? marking->kmin_bytes : UINT64_MAX;
+    }
 }
 
 static void built(net_node_t *node)
@@ -554,7 +565,6 @@ net_node_t *net_switch_create(net_t *net, const char *name, const net_switch_con
     sw->lossy_alpha = net__alpha_of(config->lossy_alpha);
     sw->lossless = config->pfc_enabled ? config->pfc_priorities : 0;
     sw->warm_class = sw->lossless != 0 ? (uint8_t)__builtin_ctz(sw->lossless) : 0;
-    sw->ecn = config->ecn_enabled ? config->ecn_priorities : 0;
     sw->trust_dscp = config->trust == NET_TRUST_DSCP;
     sw->murmur = net->config.ecmp == NET_ECMP_MURMUR3;
     const uint64_t mixed =
@@ -606,11 +616,11 @@ uint64_t net_switch_headroom_limit_bytes(const net_node_t *node, uint32_t port)
 
 uint64_t net_switch_headroom_used_bytes(const net_node_t *node)
 {
-    const net_switch_t *const sw = to_const_switch(node);
+    SIM_CHECK(node->kind == NET_NODE_SWITCH);
     uint64_t bytes = 0;
     for (uint32_t p = 0; p < node->port_count; p++) {
         for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
-            bytes += sw->ingress[p].classes[c].headroom_bytes;
+            bytes += node->ports[p].received[c].headroom_bytes;
         }
     }
     return bytes;
@@ -618,8 +628,8 @@ uint64_t net_switch_headroom_used_bytes(const net_node_t *node)
 
 uint64_t net_switch_ingress_bytes(const net_node_t *node, uint32_t port, uint32_t priority)
 {
-    const net_switch_t *const sw = to_const_switch(node);
+    SIM_CHECK(node->kind == NET_NODE_SWITCH);
     SIM_CHECK(port < node->port_count && priority < NET_PRIORITIES);
-    const ingress_class_t *const held = &sw->ingress[port].classes[priority];
-    return held->bytes + held->headroom_bytes;
+    const net_received_t *const held = &node->ports[port].received[priority];
+    return held->stored_bytes + held->headroom_bytes;
 }

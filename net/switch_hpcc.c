@@ -46,26 +46,26 @@ static void serve_or_wait(net_switch_t *sw, net_port_t *port)
 
 static void send_pause(net_switch_t *sw, ingress_t *in, uint32_t priority, bool stop)
 {
-    in->classes[priority].stopped = stop;
+    in->port->received[priority].stopped = stop;
     net_port_pause_queue(in->port, priority, stop ? in->quanta : 0);
     serve_or_wait(sw, in->port);
 }
 
 static void discharge(net_switch_t *sw, ingress_t *in, uint32_t priority, uint64_t bytes)
 {
-    ingress_class_t *const held = &in->classes[priority];
+    net_received_t *const held = &in->port->received[priority];
     const uint64_t from_headroom = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
-    const uint64_t before = shared_of(sw, held->bytes);
-    held->headroom_bytes = (held->headroom_bytes - from_headroom) & HEADROOM_MASK;
-    held->bytes -= bytes - from_headroom;
-    sw->shared_bytes -= before - shared_of(sw, held->bytes);
+    const uint64_t before = shared_of(sw, held->stored_bytes);
+    held->headroom_bytes = (held->headroom_bytes - from_headroom) & NET_HEADROOM_MASK;
+    held->stored_bytes -= bytes - from_headroom;
+    sw->shared_bytes -= before - shared_of(sw, held->stored_bytes);
     sw->held_bytes -= bytes;
 }
 
 static bool may_resume(const net_switch_t *sw, const ingress_t *in, uint32_t priority)
 {
-    const ingress_class_t *const held = &in->classes[priority];
-    const uint64_t shared = shared_of(sw, held->bytes);
+    const net_received_t *const held = &in->port->received[priority];
+    const uint64_t shared = shared_of(sw, held->stored_bytes);
     return held->stopped && held->headroom_bytes == 0 &&
            (shared == 0 || shared + sw->config.pfc_xon_bytes <= threshold(sw, in));
 }
@@ -115,17 +115,17 @@ static void serve(net_switch_t *sw, net_port_t *port)
 // False: there is no room for it.
 static bool charge(net_switch_t *sw, ingress_t *in, uint32_t priority, uint64_t bytes)
 {
-    ingress_class_t *const held = &in->classes[priority];
+    net_received_t *const held = &in->port->received[priority];
     const uint64_t limit = threshold(sw, in);
     if (bytes + held->headroom_bytes > in->headroom_limit &&
-        bytes + shared_of(sw, held->bytes) > limit) {
+        bytes + shared_of(sw, held->stored_bytes) > limit) {
         return false;
     }
-    const uint64_t shared = shared_of(sw, held->bytes + bytes);
+    const uint64_t shared = shared_of(sw, held->stored_bytes + bytes);
     if (shared > limit) {
-        held->headroom_bytes = (held->headroom_bytes + bytes) & HEADROOM_MASK;
+        held->headroom_bytes = (held->headroom_bytes + bytes) & NET_HEADROOM_MASK;
     } else {
-        held->bytes += bytes;
+        held->stored_bytes += bytes;
         sw->shared_bytes += shared < bytes ? shared : bytes;
     }
     return true;
@@ -133,9 +133,9 @@ static bool charge(net_switch_t *sw, ingress_t *in, uint32_t priority, uint64_t 
 
 static bool must_stop(const net_switch_t *sw, const ingress_t *in, uint32_t priority)
 {
-    const ingress_class_t *const held = &in->classes[priority];
+    const net_received_t *const held = &in->port->received[priority];
     return !held->stopped &&
-           (held->headroom_bytes > 0 || shared_of(sw, held->bytes) >= threshold(sw, in));
+           (held->headroom_bytes > 0 || shared_of(sw, held->stored_bytes) >= threshold(sw, in));
 }
 
 static void enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
@@ -169,7 +169,7 @@ static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
         return;
     }
     const uint32_t out = net__route(sw, packet);
-    if (out == UINT32_MAX) {
+    if (out == NET_NO_PORT) {
         net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
         return;
     }

@@ -9,16 +9,8 @@
 #include "net/network_internal.h"
 #include "net/switch.h"
 
-// What one (ingress port, lossless class) holds.
-typedef struct ingress_class {
-    uint64_t bytes; // in reserved and shared buffer
-    uint64_t headroom_bytes : 63;
-    uint64_t stopped : 1; // told to stop
-} ingress_class_t;
-#define HEADROOM_MASK (UINT64_MAX >> 1) // what headroom_bytes has room for
-
+// Of one port, besides what net_received_t holds per class.
 typedef struct ingress {
-    ingress_class_t classes[NET_PRIORITIES];
     uint64_t headroom_limit; // per class
     uint64_t alpha;          // switch_hpcc.c only, like pfc_alpha
     uint8_t stopped;         // classes told to stop
@@ -43,7 +35,6 @@ struct net_switch {
     uint32_t leaf; // own number; NO_LEAF
     uint32_t ecmp_seed;
     uint8_t lossless;
-    uint8_t ecn;
     uint8_t warm_class; // the class most packets are expected in
     bool routed;
     bool trust_dscp;
@@ -60,7 +51,7 @@ struct net_switch {
 
 // -- routing
 
-// The index-th live port of a range, for a hash over the live ones only; UINT32_MAX: none is.
+// The index-th live port of a range, for a hash over the live ones only; NO_PORT: none is.
 static inline uint32_t net__choose_live(const net_switch_t *sw,
                                         const uint32_t *ports,
                                         uint32_t count,
@@ -76,7 +67,7 @@ static inline uint32_t net__choose_live(const net_switch_t *sw,
             return ports[i];
         }
     }
-    return UINT32_MAX;
+    return NET_NO_PORT;
 }
 
 // Hash of the 5-tuple with the switch's own seed: the same function at two tiers would send what
@@ -88,30 +79,50 @@ static inline uint32_t net__spread(const net_switch_t *sw, uint32_t flow_hash)
     return hash * 0xc2b2ae35u;
 }
 
+// HPCC's choice among equal-cost ports; NET_NO_PORT: there is none.
+static inline uint32_t net__route_murmur(const net_switch_t *sw,
+                                         const net_packet_t *packet,
+                                         net_hop_t hop)
+{
+    if (hop.count == 0) {
+        return NET_NO_PORT;
+    }
+    const uint32_t *const ports = sw->hop_ports + hop.first;
+    if (hop.count == 1) {
+        return ports[0];
+    }
+    const uint32_t hash = net__murmur3_packet(sw->node.net, sw->ecmp_seed, packet);
+    const uint32_t port = ports[hash % hop.count];
+    return sw->node.ports[port].down ? net__choose_live(sw, ports, hop.count, hash) : port;
+}
+
+// The port a packet leaves by; NET_NO_PORT: there is none.
 static inline uint32_t net__route(const net_switch_t *sw, const net_packet_t *packet)
 {
     const net_attachment_t attachment = sw->attachments[packet->destination];
-    if (attachment.leaf == sw->leaf) {
-        return attachment.port;
+    if (SIM_UNLIKELY(attachment.leaf == NET_NO_LEAF)) {
+        return NET_NO_PORT;
     }
-    if (attachment.leaf == NET_NO_LEAF) {
-        return UINT32_MAX;
-    }
+    // Up, down to another switch or down to a host: too hard to guess, so all go one way.
     const net_hop_t hop = sw->hops[attachment.leaf];
-    if (hop.count <= 1) {
-        return hop.count == 1 ? sw->hop_ports[hop.first] : UINT32_MAX;
+    const uint32_t here = 0 - (uint32_t)(attachment.leaf == sw->leaf); // a mask
+    if (SIM_UNLIKELY(sw->murmur) && !here) {
+        return net__route_murmur(sw, packet, hop);
     }
-    const uint32_t *const ports = sw->hop_ports + hop.first;
-    if (SIM_UNLIKELY(sw->murmur)) {
-        const uint32_t hash = net__murmur3_packet(sw->node.net, sw->ecmp_seed, packet);
-        const uint32_t port = ports[hash % hop.count];
-        return sw->node.ports[port].down ? net__choose_live(sw, ports, hop.count, hash) : port;
-    }
+    const uint32_t count = (here & 1) | (~here & hop.count);
+    const uint32_t base = (here & attachment.port) | (~here & hop.base);
     const uint32_t hash = net__spread(sw, packet->flow_hash);
-    const uint32_t port = ports[((uint64_t)hash * hop.count) >> 32];
-    if (SIM_UNLIKELY(sw->node.ports[port].down)) {
+    const uint32_t index = (uint32_t)(((uint64_t)hash * count) >> 32);
+    uint32_t port = base + index;
+    if (SIM_UNLIKELY(base == NET_HOP_SCATTERED)) {
+        if (count == 0) {
+            return NET_NO_PORT;
+        }
+        port = sw->hop_ports[hop.first + index];
+    }
+    if (SIM_UNLIKELY(sw->node.ports[port].down) && count > 1) {
         // The upper bits of the hash are what chose this port: others spread its flows.
-        return net__choose_live(sw, ports, hop.count, hash * 0x9e3779b1u);
+        return net__choose_live(sw, sw->hop_ports + hop.first, count, hash * 0x9e3779b1u);
     }
     return port;
 }
@@ -137,12 +148,12 @@ static inline uint64_t net__fraction_of(uint64_t bytes, uint64_t alpha)
 // RED on the bytes left in the queue as the packet leaves it (papers on DCQCN mark at dequeue).
 static inline void net__mark(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
-    marking_t *const marking = &sw->marking[egress->index];
-    const uint64_t queued = egress->classes[packet->priority].bytes;
-    if (queued <= marking->kmin_bytes || packet->ecn == NET_ECN_NOT_ECT ||
-        !(sw->ecn & (1u << packet->priority))) {
+    const net_class_t *const class = &egress->classes[packet->priority];
+    const uint64_t queued = class->bytes;
+    if (queued <= class->mark_above_bytes || packet->ecn == NET_ECN_NOT_ECT) {
         return;
     }
+    marking_t *const marking = &sw->marking[egress->index];
     if (queued <= marking->kmax_bytes &&
         sim_random_u64(&marking->random) >= (queued - marking->kmin_bytes) * marking->slope) {
         return;

@@ -239,4 +239,5 @@ void net__port_start_meter(net_port_t *port)
     }
     sim_random_init(&meter->random, sim_options(net->sim)->seed, port->uid, "telemetry");
     port->metered = true;
+    net__port_update_special(port);
 }

@@ -85,6 +85,7 @@ static void host_warm(const sim_node_t *node, uint32_t arrivals)
         __builtin_prefetch((const char *)&host->nics[i] + 2 * SIM_CACHE_LINE);
         __builtin_prefetch(port);
         __builtin_prefetch(&port->classes[host->config.priority & 7]);
+        __builtin_prefetch(&port->received[host->config.priority & 7]);
     }
     for (uint32_t line = 0; line < 4; line++) {
         __builtin_prefetch((const char *)host->sent_last + line * SIM_CACHE_LINE);

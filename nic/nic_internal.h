@@ -248,7 +248,7 @@ typedef struct nic_cnp_slot {
 // -- NIC and host
 
 struct nic {
-    net_port_t *port;
+    _Alignas(SIM_CACHE_LINE) net_port_t *port;
     nic_host_t *host;
     nic_qp_t ***qp_pages; // by (number - ROCE_QPN_FIRST) >> NIC_QP_PAGE_BITS; NULL: none there
     uint32_t qp_page_count;
@@ -285,7 +285,6 @@ struct nic {
     uint32_t cnp_slot_count;
     uint32_t cnp_slot_capacity;
     struct nic_listener *listeners;
-    char pad[SIM_CACHE_LINE];
 };
 
 struct nic_host {

@@ -20,7 +20,7 @@ static const sim_attr_t attrs[] = {
                leaves,
                "4",
                "1",
-               "65536",
+               "65535",
                "leaf switches"),
     TOPO__ATTR(SIM_ATTR_COUNT,
                PREFIX,

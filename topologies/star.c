@@ -12,7 +12,7 @@ static const sim_attr_t attrs[] = {
                hosts,
                "8",
                "1",
-               "65536",
+               "65535",
                "hosts on the switch"),
     TOPO__ATTR(SIM_ATTR_RATE,
                PREFIX,
