@@ -366,6 +366,14 @@ static sim_err_t put_nic(const maker_t *maker, cli_error_t *error)
         mtu *= 2;
     }
     put_key(maker, "nic.mtu", CLI_HPCC_PACKET_PAYLOAD_SIZE, "%" PRIu64, mtu);
+    if (on(maker, CLI_HPCC_L2_BACK_TO_ZERO)) {
+        put_key(maker, "nic.retransmission", CLI_HPCC_L2_BACK_TO_ZERO, "go-back-0");
+        put_key(maker,
+                "nic.retransmission-chunk",
+                CLI_HPCC_L2_CHUNK_SIZE,
+                "%" PRIu64,
+                cli_hpcc_number(config, CLI_HPCC_L2_CHUNK_SIZE));
+    }
     if (on(maker, CLI_HPCC_HAS_WIN)) {
         put_key(maker, "nic.window", CLI_HPCC_HAS_WIN, "%" PRIu64, maker->hpcc->bdp_bytes_max);
     }
@@ -373,6 +381,52 @@ static sim_err_t put_nic(const maker_t *maker, cli_error_t *error)
         put_key(maker, "nic.base-rtt", CLI_HPCC_GLOBAL_T, "%" PRIu64 "ns", maker->hpcc->rtt_ns_max);
     }
     return put_algorithm(maker, error);
+}
+
+// -- the simulator's models
+
+// Destination port of the flows, as far as the hash for paths is concerned; 100 by habit.
+static uint32_t service_port(const maker_t *maker)
+{
+    const app_flow_file_t *const flows = &maker->hpcc->flows;
+    const uint32_t port = flows->count > 0 ? flows->rows[0].destination_port : 100;
+    for (size_t i = 0; i < flows->count; i++) {
+        if (flows->rows[i].destination_port != port) {
+            const cli_place_t place = {maker->hpcc->flow_file.path,
+                                       (int)flows->rows[i].line,
+                                       (int)flows->rows[i].column};
+            cli_hpcc_note(maker->hpcc,
+                          &place,
+                          "flows have several destination ports: paths are chosen as if all had %u",
+                          port);
+            break;
+        }
+    }
+    return port;
+}
+
+static void put_compat(const maker_t *maker)
+{
+    static const struct {
+        const char *path;
+        const char *text;
+    } values[] = {
+        {"ties", "insertion"},
+        {"network.link-overhead", "false"},
+        {"network.whole-ns", "true"},
+        {"network.ecmp", "murmur3"},
+        {"network.next-hops", "last-node-first"},
+        {"network.pause-expires", "false"},
+        {"network.pause-frame", "43"},
+        {"switch.mmu", "hpcc"},
+        {"switch.pfc.alpha", "1/8"},
+        {"switch.pfc.reserved", "4096"},
+        {"switch.pfc.xon-offset", "3072"},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {
+        put_fixed(maker, values[i].path, values[i].text);
+    }
+    put_key(maker, "network.ecmp-port", CLI_HPCC_FLOW_FILE, "%u", service_port(maker));
 }
 
 // -- the rest
@@ -421,6 +475,9 @@ sim_err_t cli_hpcc_scenario(cli_hpcc_t *hpcc,
     }
     if (result == SIM_OK) {
         result = put_nic(&maker, error);
+    }
+    if (hpcc->compat) {
+        put_compat(&maker);
     }
     put_traffic(&maker);
     *root = maker.root;
