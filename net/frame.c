@@ -228,6 +228,10 @@ static uint8_t *build_telemetry(const net_frame_t *frame, uint8_t *at)
             sim_put_be64(at, frame->hops[i]);
             at += NET_INT_HOP_BYTES;
         }
+        for (uint32_t i = frame->hop_count; i < frame->reserved_hops; i++) {
+            sim_put_be64(at, 0);
+            at += NET_INT_HOP_BYTES;
+        }
     }
     return at;
 }

@@ -82,9 +82,10 @@ typedef struct net_frame {
     uint32_t icrc;          // after parsing: as found; see net_frame_icrc_ok
 
     // In-band telemetry: RC SENDs, WRITEs and ACKs may have it.
-    uint8_t telemetry;    // net_telemetry_t
-    uint8_t digest_bytes; // PINT: 1 or 2
-    uint8_t hop_count;    // INT
+    uint8_t telemetry;     // net_telemetry_t
+    uint8_t digest_bytes;  // PINT: 1 or 2
+    uint8_t hop_count;     // INT
+    uint8_t reserved_hops; // INT: zeros follow the records up to so many; 0: as many as records
     uint16_t path_id;
     uint16_t digest;                 // PINT
     uint64_t hops[NET_INT_HOPS_MAX]; // INT: net/telemetry.h reads them. Last: most are not there

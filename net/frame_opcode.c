@@ -120,7 +120,7 @@ uint32_t net__frame_telemetry_bytes(const net_frame_t *frame)
     case NET_TELEMETRY_NONE:
         break;
     case NET_TELEMETRY_INT:
-        return NET_INT_HEADER_BYTES + (uint32_t)frame->hop_count * NET_INT_HOP_BYTES;
+        return net_int_bytes(frame->hop_count, frame->reserved_hops);
     case NET_TELEMETRY_PINT:
         return frame->digest_bytes;
     }

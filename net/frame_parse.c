@@ -177,14 +177,35 @@ static sim_err_t end_at_packet(reader_t *reader, size_t packet_end)
     return require_zeros(&padding, "Ethernet padding", reader->trailer);
 }
 
-static void parse_hops(net_frame_t *frame, const uint8_t *at, uint32_t hop_count)
+// Records, and zeros for more of them. False: anything else.
+static bool parse_hops(net_frame_t *frame, const uint8_t *at, size_t bytes)
 {
+    const uint32_t hop_count = sim_get_be16(at) >> NET_INT_PATH_BITS;
+    const uint32_t used = net_int_bytes(hop_count, 0);
+    if (bytes > NET_INT_BYTES_MAX || bytes < used || (bytes - used) % NET_INT_HOP_BYTES != 0 ||
+        first_nonzero(at + used, bytes - used) != bytes - used) {
+        return false;
+    }
     frame->telemetry = NET_TELEMETRY_INT;
     frame->hop_count = (uint8_t)hop_count;
+    frame->reserved_hops = (uint8_t)((bytes - NET_INT_HEADER_BYTES) / NET_INT_HOP_BYTES);
     frame->path_id = sim_get_be16(at) & NET_INT_MASK(NET_INT_PATH_BITS);
     for (uint32_t i = 0; i < hop_count; i++) {
         frame->hops[i] = sim_get_be64(at + NET_INT_HEADER_BYTES + i * NET_INT_HOP_BYTES);
     }
+    return true;
+}
+
+static bool parse_digest(net_frame_t *frame, const uint8_t *at, size_t bytes)
+{
+    const uint32_t wide = bytes == NET_PINT_BYTES_MAX ? sim_get_be16(at) : 0;
+    if (bytes != 1 && wide < NET_PINT_WIDE_MARK) {
+        return false;
+    }
+    frame->telemetry = NET_TELEMETRY_PINT;
+    frame->digest_bytes = (uint8_t)bytes;
+    frame->digest = bytes == 1 ? at[0] : wide & NET_INT_MASK(NET_PINT_DIGEST_BITS_MAX);
+    return true;
 }
 
 // What follows the packet and its padding, up to frame_end: nothing, or in-band telemetry.
@@ -196,25 +217,9 @@ static sim_err_t parse_telemetry(reader_t *reader, size_t frame_end)
     if (bytes == 0) {
         return SIM_OK;
     }
-    if (net_frame_may_have_telemetry(frame->opcode)) {
-        if (bytes == 1) {
-            frame->telemetry = NET_TELEMETRY_PINT;
-            frame->digest_bytes = 1;
-            frame->digest = at[0];
-            return SIM_OK;
-        }
-        const uint32_t hop_count = sim_get_be16(at) >> NET_INT_PATH_BITS;
-        if (hop_count > NET_INT_HOPS_MAX && bytes == NET_PINT_BYTES_MAX) {
-            frame->telemetry = NET_TELEMETRY_PINT;
-            frame->digest_bytes = NET_PINT_BYTES_MAX;
-            frame->digest = sim_get_be16(at) & NET_INT_MASK(NET_PINT_DIGEST_BITS_MAX);
-            return SIM_OK;
-        }
-        if (hop_count <= NET_INT_HOPS_MAX &&
-            bytes == NET_INT_HEADER_BYTES + hop_count * NET_INT_HOP_BYTES) {
-            parse_hops(frame, at, hop_count);
-            return SIM_OK;
-        }
+    if (net_frame_may_have_telemetry(frame->opcode) &&
+        (parse_digest(frame, at, bytes) || parse_hops(frame, at, bytes))) {
+        return SIM_OK;
     }
     return sim_fail(reader->message,
                     SIM_ERR_INVALID,

@@ -18,6 +18,8 @@ static const sim_attr_t network_attrs[] = {
      NULL, "routes follow a link change after this; the ends of the link avoid it at once"},
     {"network.int-multiplier", SIM_ATTR_COUNT, false, AT(int_multiplier), "1", "1", "1024",
      NULL, "INT counts bytes in units of 128 (sent) and 80 (queued) x this"},
+    {"network.int-reserved-hops", SIM_ATTR_COUNT, false, AT(int_reserved_hops), "0", "0", "14",
+     NULL, "packets that ask for INT have room for so many records from the start; beyond, they grow"},
     {"network.pint-base", SIM_ATTR_RATIO, false, AT(pint_base), "1.05", NET_PINT_BASE_LEAST, "2",
      NULL, "ratio of neighbouring values of a PINT digest; below 1.045 a digest takes two bytes"},
     {"network.pint-rtt", SIM_ATTR_TIME, false, AT(pint_rtt_ps), "13us", "1ns", "10s",

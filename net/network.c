@@ -532,6 +532,7 @@ static void put_telemetry(const net_t *net, const net_packet_t *packet, net_fram
     frame->telemetry = packet->telemetry;
     if (packet->telemetry == NET_TELEMETRY_INT) {
         frame->hop_count = packet->hop_count;
+        frame->reserved_hops = (uint8_t)net->config.int_reserved_hops;
         frame->path_id = packet->path_id;
         memcpy(frame->hops,
                net_packet_telemetry(packet),

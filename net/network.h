@@ -37,6 +37,7 @@ typedef struct net_config {
     uint64_t vlan_id;
     sim_time_t convergence_ps;  // routes follow a link change after this
     uint64_t int_multiplier;    // of INT's units
+    uint64_t int_reserved_hops; // whose records packets have room for from the start
     sim_ratio_t pint_base;      // of the logarithm in PINT's digests
     sim_time_t pint_rtt_ps;     // PINT's T
     bool link_overhead;         // preamble, FCS and gap take time on links

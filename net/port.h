@@ -104,9 +104,10 @@ typedef struct net_meter {
     double per_byte;      // 1 / bytes that the link carries in PINT's T
     sim_random_t random;  // rounds digests
     const struct net_pint *pint;
-    uint32_t multiplier; // of INT's units
-    uint16_t switch_id;  // of NET_INT_PATH_BITS
-    uint8_t rate_code;
+    uint16_t multiplier;   // of INT's units
+    uint16_t switch_id;    // of NET_INT_PATH_BITS
+    uint8_t rate_code;     //
+    uint8_t reserved_hops; // packets already have room for so many records
 } net_meter_t;
 
 static_assert(sizeof(net_meter_t) == SIM_CACHE_LINE, "a meter is one cache line");

@@ -72,7 +72,9 @@ static void push_record(net_port_t *port, net_packet_t *packet, uint64_t queue_b
                                                                        queue_bytes,
                                                                        meter->multiplier);
     packet->path_id ^= meter->switch_id;
-    net_packet_grow(port->node, packet, NET_INT_HOP_BYTES);
+    if (packet->hop_count > meter->reserved_hops) {
+        net_packet_grow(port->node, packet, NET_INT_HOP_BYTES);
+    }
 }
 
 // -- PINT
@@ -153,7 +155,7 @@ void net__port_meter(net_port_t *port, net_packet_t *packet)
     if (asks && packet->telemetry == NET_TELEMETRY_INT) {
         push_record(port, packet, queue_bytes);
     }
-    const uint32_t bytes = packet->frame_bytes + (uint32_t)NET_LINK_OVERHEAD_BYTES;
+    const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
     if (meter->pint != NULL) {
         update_utilization(meter, port->node->sim.now_ps, bytes, queue_bytes);
         // The largest of the hops: one below what the packet says cannot raise it.
@@ -171,7 +173,7 @@ uint32_t net_packet_telemetry_bytes(const net_t *net, const net_packet_t *packet
     case NET_TELEMETRY_NONE:
         break;
     case NET_TELEMETRY_INT:
-        return NET_INT_HEADER_BYTES + (uint32_t)packet->hop_count * NET_INT_HOP_BYTES;
+        return net_int_bytes(packet->hop_count, (uint32_t)net->config.int_reserved_hops);
     case NET_TELEMETRY_PINT:
         return net->pint->digest_bytes;
     }
@@ -231,7 +233,8 @@ void net__port_start_meter(net_port_t *port)
     net_meter_t *const meter = &port->meter;
     const uint64_t node = port->node->sim.index;
     meter->rate_code = net_int_rate_code(port->rate_bps);
-    meter->multiplier = (uint32_t)net->config.int_multiplier;
+    meter->multiplier = (uint16_t)net->config.int_multiplier;
+    meter->reserved_hops = (uint8_t)net->config.int_reserved_hops;
     meter->switch_id = (uint16_t)(sim_mix64(node + 1) & NET_INT_MASK(NET_INT_PATH_BITS));
     if (net->pint != NULL) {
         meter->pint = net->pint;

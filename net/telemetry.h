@@ -14,7 +14,7 @@
 //           where t, at most T, is the time since the port's frame before; every frame updates U.
 //           In logarithmic steps, rounded at random so that the mean is right.
 //
-// Formats and sources: net/prot/trailer.h.
+// Formats and sources: net/prot/trailer.h. Models: docs/models/hpcc.md, docs/models/hpcc-pint.md.
 #ifndef NET_TELEMETRY_H
 #define NET_TELEMETRY_H
 

@@ -5,10 +5,16 @@
 #include <string.h>
 
 #include "nic/cc_dcqcn.h"
+#include "nic/cc_hpcc.h"
+#include "nic/cc_hpcc_pint.h"
 #include "nic/cc_none.h"
 #include "nic/nic_internal.h"
 
-const nic_cc_ops_t *const nic_cc_all[] = {&nic_cc_none, &nic_cc_dcqcn, NULL};
+const nic_cc_ops_t *const nic_cc_all[] = {&nic_cc_none,
+                                          &nic_cc_dcqcn,
+                                          &nic_cc_hpcc,
+                                          &nic_cc_hpcc_pint,
+                                          NULL};
 
 const nic_cc_ops_t *nic_cc_find(const char *name)
 {
@@ -63,6 +69,7 @@ void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
     cc->line_bps = line_bps;
     cc->window_bytes = window_bytes;
     cc->mtu_bytes = qp->mtu_bytes;
+    cc->id = (uint64_t)nic->interface << 24 | qp->number;
     cc->int_multiplier = (uint32_t)net_get_config(nic->host->node.net)->int_multiplier;
     cc->pint = net_pint_of(nic->host->node.net);
     if (cc->ops->init != NULL) {
@@ -75,6 +82,7 @@ void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
                                    cc->ops->acks_every_packet || cc->ops->echoes_ecn)) {
         qp->flags |= NIC_QP_FEEDBACK;
     }
+    qp->flags |= cc->ops->window_overshoots ? NIC_QP_OVERSHOOT : 0;
     nic__cc_sync(qp);
 }
 

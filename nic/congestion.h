@@ -31,6 +31,7 @@ struct nic_cc {
     bool active;           // the QP has something unsent or unacknowledged
     uint64_t bdp_bytes;    // NIC's configured base RTT x line rate, for windows; 0: unknown
     sim_time_t base_rtt_ps;
+    uint64_t id;             // names the QP among all of the network
     uint32_t int_multiplier; // of the units in INT's records
     const net_pint_t *pint;  // what PINT's digests stand for; NULL: nobody wanted PINT
 };
@@ -63,6 +64,9 @@ struct nic_cc_ops {
     net_telemetry_t telemetry; // that packets of SENDs and WRITEs collect, and ACKs bring back
     bool acks_every_packet;    // each asks for an ACK, and ACKs that wait are not merged
     bool echoes_ecn;           // a CE mark comes back in the packet's ACK instead of as a CNP
+    // A packet may start while less than the window is unacknowledged, and go beyond it; else only
+    // if it fits. For windows of a few packets, which pacing is to tell apart.
+    bool window_overshoots;
 
     // The QP got connected: rate_bps is line_bps, window_bytes the QP's own. May change both.
     void (*init)(nic_cc_t *cc);

@@ -86,9 +86,10 @@ enum {
     NIC_QP_TURN = 1 << 8,       // READ responses had the last turn
     NIC_QP_DEAD = 1 << 9,       // destroyed, memory held until the end of the event
     NIC_QP_UNRELIABLE = 1 << 10,
-    NIC_QP_CLOSED = 1 << 11,   // the send queue does not work: the state is not RTS
-    NIC_QP_READS = 1 << 12,    // READs are to be answered
-    NIC_QP_FEEDBACK = 1 << 13, // packets say how they are to be answered
+    NIC_QP_CLOSED = 1 << 11,    // the send queue does not work: the state is not RTS
+    NIC_QP_READS = 1 << 12,     // READs are to be answered
+    NIC_QP_FEEDBACK = 1 << 13,  // packets say how they are to be answered
+    NIC_QP_OVERSHOOT = 1 << 14, // a packet may start while less than the window is in flight
 };
 
 // Opcode bits of no transport, for QPs that take no packets.

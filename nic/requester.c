@@ -42,7 +42,8 @@ static bool special_ready(const nic_qp_t *qp, const nic_wqe_t *wqe)
 
 static inline bool window_open(const nic_qp_t *qp, uint32_t payload_bytes)
 {
-    return qp->in_flight_bytes == 0 || qp->in_flight_bytes + payload_bytes <= qp->window_bytes;
+    const uint32_t needed_bytes = (qp->flags & NIC_QP_OVERSHOOT) != 0 ? 1 : payload_bytes;
+    return qp->in_flight_bytes == 0 || qp->in_flight_bytes + needed_bytes <= qp->window_bytes;
 }
 
 bool nic__requester_ready(const nic_qp_t *qp)

@@ -9,6 +9,7 @@
 //
 //     INT   2 bytes: hop count (4 bits), path id (12); then per hop 8 bytes:
 //           rate code (4 bits), time (24, ns), bytes sent (20, x 128), queue (16, x 80)
+//           and zeros for hops to come where the sender leaves room for them
 //     PINT  1 byte: digest; or 2 bytes: 0xf, digest (12 bits)
 //
 // A trailer of 2 bytes that begins with 0xf is PINT, which limits INT to 14 hops. All values are
@@ -44,6 +45,12 @@ enum {
     NET_PINT_BYTES_MAX = 2,
     NET_PINT_DIGEST_BITS_MAX = 12,
 };
+
+static inline uint32_t net_int_bytes(uint32_t hop_count, uint32_t reserved_hops)
+{
+    const uint32_t hops = hop_count > reserved_hops ? hop_count : reserved_hops;
+    return NET_INT_HEADER_BYTES + hops * NET_INT_HOP_BYTES;
+}
 
 #define NET_INT_MASK(bits) ((UINT64_C(1) << (bits)) - 1)
 #define NET_PINT_WIDE_MARK 0xf000u
