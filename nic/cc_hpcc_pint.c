@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HPCC on PINT: the switches estimate their utilization, packets bring back the largest of the path.
+// HPCC on PINT: switches estimate their utilization, packets bring back the largest of the path.
 //
 // A byte or two instead of a record per hop: what a sender of HPCC computes from two records, each
 // switch port computes for all that pass it (net/telemetry.c), and the sender applies HPCC's law to
