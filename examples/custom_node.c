@@ -2,8 +2,8 @@
 // examples/custom_node.c - a node kind of one's own: a source of packets at random times.
 //
 // Shows net_node_init, the event loop of a node, timers, random streams, the queue and transmitter
-// of a port. Such a node has ports, addresses and captures like any other; it is of the kind
-// NET_NODE_HOST whatever it does (only net/switch.h makes what routes lead through).
+// of a port. Such a node has ports, addresses and captures like any other. One that routes lead
+// through is in custom_forwarder.c.
 //
 // A source offers packets of one size at exponential intervals to its own port: an M/D/1 queue. The
 // mean wait for the transmitter must be rho / (2 (1 - rho)) frame times (Pollaczek and Khinchine).

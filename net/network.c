@@ -61,6 +61,13 @@ void net_node_init(net_t *net,
     net->nodes[net->node_count++] = node;
 }
 
+void net_node_forward(net_node_t *node, const net_forward_ops_t *ops)
+{
+    SIM_CHECKF(node->kind != NET_NODE_HOST, "%s: hosts do not forward", node->sim.name);
+    SIM_CHECK(ops->set_routes != NULL && ops->route != NULL);
+    node->forward = ops;
+}
+
 uint32_t net_link_add(net_t *net, net_node_t *a, net_node_t *b, const net_link_config_t *config)
 {
     SIM_CHECK(!net->built);
@@ -176,7 +183,7 @@ static void give_addresses(net_t *net)
             net_port_t *const port = &node->ports[p];
             net_node_t *const leaf = port->peer->node;
             net->attachments[next] = (net_attachment_t){NET_NO_LEAF, port->peer->index};
-            if (leaf->kind == NET_NODE_SWITCH) {
+            if (leaf->forward != NULL) {
                 uint32_t *const number = &net->leaf_of[leaf->sim.index];
                 if (*number == NET_NO_LEAF) {
                     *number = net->leaf_count;
@@ -192,8 +199,8 @@ static void give_addresses(net_t *net)
 
 static void set_routes(const net_t *net, net_node_t *node, size_t state)
 {
-    if (node->kind == NET_NODE_SWITCH) {
-        net__switch_set_routes(node, &net->routes[state][node->sim.index]);
+    if (node->forward != NULL) {
+        node->forward->set_routes(node, &net->routes[state][node->sim.index]);
     }
 }
 
@@ -294,6 +301,9 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
                             "host %s has no link",
                             net->nodes[i]->sim.name);
         }
+        SIM_CHECKF(net->nodes[i]->kind == NET_NODE_HOST || net->nodes[i]->forward != NULL,
+                   "%s is no host and does not forward",
+                   net->nodes[i]->sim.name);
     }
     const sim_err_t error = net__telemetry_build(net, message);
     if (error != SIM_OK) {

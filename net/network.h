@@ -59,7 +59,11 @@ typedef struct net_link_config {
 extern const sim_attr_table_t net_config_attrs;      // "network."
 extern const sim_attr_table_t net_link_config_attrs; // "link."
 
-typedef enum net_node_kind { NET_NODE_SWITCH, NET_NODE_HOST } net_node_kind_t;
+typedef enum net_node_kind {
+    NET_NODE_SWITCH,    // of net_switch_create
+    NET_NODE_HOST,      // its ports have addresses, routes lead to it and not through it
+    NET_NODE_FORWARDER, // routes lead through it: a switch of a program's own
+} net_node_kind_t;
 
 // Everything that can become of a packet, counted where it happens.
 // created = delivered + dropped + in flight.
@@ -71,6 +75,33 @@ typedef struct net_tally {
     uint64_t bytes_delivered;
     uint64_t bytes_dropped;
 } net_tally_t;
+
+// The routes of one forwarding node while the links are in one state; of the network.
+typedef struct net_routes net_routes_t;
+
+// What routes lead through. One table per kind, immutable.
+typedef struct net_forward_ops {
+    // From now on the node sends by these routes, which stay as they are. Called by net_build,
+    // before net_node_built_fn, and in an event of the node when a link's change reaches it.
+    void (*set_routes)(net_node_t *node, const net_routes_t *routes);
+
+    // The port that a packet with this flow hash from interface `source` to `interface` would leave
+    // by, as if all links were up; NULL: none. For paths and ideal times: may be called at any
+    // time, from any thread, and must read only what does not change. A node that chooses otherwise
+    // for each packet (spraying) answers with one port that it might take.
+    const net_port_t *(*route)(const net_node_t *node,
+                               const net_routes_t *routes,
+                               uint32_t source,
+                               uint32_t interface,
+                               uint32_t flow_hash);
+} net_forward_ops_t;
+
+// The ports of equally short paths towards an interface; returns how many, 0: there is no path.
+// Valid as long as the network.
+uint32_t net_routes_ports(const net_node_t *node,
+                          const net_routes_t *routes,
+                          uint32_t interface,
+                          const uint32_t **ports);
 
 // Does what a node kind needs once ports exist (thresholds, tables). Called by net_build.
 typedef void (*net_node_built_fn)(net_node_t *node);
@@ -87,17 +118,20 @@ struct net_node {
     bool rerouted; // by a change of links or routes: what was looked up before may be wrong
     net_t *net;
     net_node_built_fn built;
+    const net_forward_ops_t *forward; // NULL: hosts
 };
 
 // Registers a node, whose memory its kind's destroy operation frees. A kind of a program's own is
-// NET_NODE_HOST, whatever it does: its ports have addresses, and routes lead to it. Routes lead
-// through nodes of net_switch_create alone.
+// NET_NODE_HOST, or NET_NODE_FORWARDER, which then needs net_node_forward.
 void net_node_init(net_t *net,
                    net_node_t *node,
                    net_node_kind_t kind,
                    const sim_node_ops_t *ops,
                    const char *name,
                    net_node_built_fn built);
+
+// Says how the node forwards. For every node that is no host, before net_build.
+void net_node_forward(net_node_t *node, const net_forward_ops_t *ops);
 
 // config is copied. Free with net_destroy, after sim_destroy of its simulation.
 net_t *net_create(sim_t *sim, const net_config_t *config);

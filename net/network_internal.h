@@ -7,10 +7,10 @@
 
 #define NET_NO_LEAF UINT32_MAX
 
-// Where an interface is attached. Shared by all switches.
+// Where an interface is attached. Shared by all forwarding nodes.
 typedef struct net_attachment {
-    uint32_t leaf; // dense number of the switch it hangs on; NO_LEAF: on another host
-    uint32_t port; // of that switch
+    uint32_t leaf; // dense number of the node it hangs on; NO_LEAF: on another host
+    uint32_t port; // of that node
 } net_attachment_t;
 
 // The equal-cost ports towards one leaf: a range of the switch's port list. count 0: unreachable.
@@ -21,13 +21,16 @@ typedef struct net_hop {
 } net_hop_t;
 #define NET_HOP_SCATTERED UINT16_MAX
 
-// Routes of one switch, for one state of the links.
-typedef struct net_routes {
+// Routes of one forwarding node, for one state of the links.
+struct net_routes {
     net_hop_t *hops; // by leaf
     uint32_t *ports; // ranges of ports, each in the order of net_config_t.next_hops
     size_t port_count;
     size_t port_capacity;
-} net_routes_t;
+    net_hop_t *sets; // the different ranges, while routes are computed
+    size_t set_count;
+    size_t set_capacity;
+};
 
 typedef struct net_link_change {
     uint32_t link;
@@ -72,8 +75,12 @@ struct net {
     bool built;
 };
 
-// routing.c: routes of every switch with the links as link_up says.
+// routing_search.c: routes of every forwarding node, by node index, with the links as link_up says.
 net_routes_t *net__routes_compute(const net_t *net, const bool *link_up);
+// Puts a set of ports into a node's routes, or finds it there: most leaves share theirs.
+net_hop_t net__routes_intern(net_routes_t *routes, const uint32_t *ports, uint32_t count);
+// routing_ordered.c: fills the hops for net_config_t.next_hops last-node-first.
+void net__routes_search_ordered(const net_t *net, const bool *link_up, net_routes_t *routes);
 void net__routes_free(const net_t *net, net_routes_t *routes);
 
 // port.c
@@ -84,16 +91,6 @@ void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps);
 // telemetry.c: prepares for the kinds that are wanted; makes a switch's port write them.
 SIM_MUST_CHECK sim_err_t net__telemetry_build(net_t *net, sim_message_t *message);
 void net__port_start_meter(net_port_t *port);
-
-// switch.c: makes a switch use routes from now on.
-void net__switch_set_routes(net_node_t *node, const net_routes_t *routes);
-// The port a switch sends a request from `source` to `interface` out of by these routes, links up;
-// NULL: no route.
-const net_port_t *net__switch_route(const net_node_t *node,
-                                    const net_routes_t *routes,
-                                    uint32_t source,
-                                    uint32_t interface,
-                                    uint32_t flow_hash);
 
 // routing.c: the hash of net_config_t.ecmp murmur3, seeded: of a request's flow, whose hash is its
 // source port; of a packet, whose ports are the other way round in an answer.

@@ -1,196 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/routing.c - shortest paths between switches, all of equal length kept (ECMP).
-//
-// Interfaces are grouped by the switch they hang on (a leaf), so a switch keeps one entry per leaf
-// and not one per host. For each leaf a breadth-first search gives every switch its distance; the
-// ports towards neighbours one step nearer are its next hops, in rising order unless
-// net_config_t.next_hops says otherwise. Hosts never forward.
-#include <stdlib.h>
-#include <string.h>
-
+// net/routing.c - what routes are used for: the ports towards an interface, hashes, whole paths.
+// How they are found: routing_search.c.
 #include "net/network_internal.h"
 
-typedef struct search {
-    const net_t *net;
-    const bool *link_up;
-    uint32_t *distance; // by node index; UINT32_MAX: not reached
-    uint32_t *position; // in the queue, by node index
-    net_node_t **queue;
-    uint32_t *ports;   // of one switch
-    uint32_t **orders; // by node index, its ports with the last neighbour first; NULL: by number
-} search_t;
-
-// -- the order of ns-3 programs that keep neighbours in maps by address: switches made later lie
-// lower in memory, and equal paths come in the order in which the search found their next nodes
-
-typedef struct neighbour {
-    uint32_t node_index;
-    uint32_t port;
-} neighbour_t;
-
-static int compare_neighbours(const void *a, const void *b)
+uint32_t net_routes_ports(const net_node_t *node,
+                          const net_routes_t *routes,
+                          uint32_t interface,
+                          const uint32_t **ports)
 {
-    const neighbour_t *const x = a;
-    const neighbour_t *const y = b;
-    if (x->node_index != y->node_index) {
-        return x->node_index > y->node_index ? -1 : 1;
+    const net_t *const net = node->net;
+    SIM_CHECK(interface < net->interface_count);
+    const net_attachment_t *const attachment = &net->attachments[interface];
+    if (attachment->leaf == NET_NO_LEAF) {
+        return 0;
     }
-    return (x->port > y->port) - (x->port < y->port);
-}
-
-static uint32_t *last_neighbour_first(const net_node_t *node)
-{
-    neighbour_t *const sorted = sim_alloc_array(node->port_count + 1, sizeof(*sorted));
-    uint32_t *const ports = sim_alloc_array(node->port_count + 1, sizeof(*ports));
-    for (uint32_t p = 0; p < node->port_count; p++) {
-        sorted[p] = (neighbour_t){node->ports[p].peer->node->sim.index, p};
+    if (attachment->leaf == net->leaf_of[node->sim.index]) {
+        *ports = &attachment->port;
+        return 1;
     }
-    qsort(sorted, node->port_count, sizeof(*sorted), compare_neighbours);
-    for (uint32_t p = 0; p < node->port_count; p++) {
-        ports[p] = sorted[p].port;
-    }
-    sim_free(sorted);
-    return ports;
-}
-
-static void order_by_position(const search_t *search, const net_node_t *node, uint32_t count)
-{
-    uint32_t *const ports = search->ports;
-    for (uint32_t i = 1; i < count; i++) {
-        const uint32_t port = ports[i];
-        const uint32_t position = search->position[node->ports[port].peer->node->sim.index];
-        uint32_t j = i;
-        while (j > 0 &&
-               search->position[node->ports[ports[j - 1]].peer->node->sim.index] > position) {
-            ports[j] = ports[j - 1];
-            j--;
-        }
-        ports[j] = port;
-    }
-}
-
-// -- the search
-
-static void measure_distances(search_t *search, net_node_t *leaf)
-{
-    const net_t *const net = search->net;
-    memset(search->distance, 0xff, net->node_count * sizeof(*search->distance));
-    size_t head = 0;
-    size_t tail = 0;
-    search->distance[leaf->sim.index] = 0;
-    search->position[leaf->sim.index] = 0;
-    search->queue[tail++] = leaf;
-    while (head < tail) {
-        const net_node_t *const node = search->queue[head++];
-        const uint32_t *const order =
-            search->orders != NULL ? search->orders[node->sim.index] : NULL;
-        for (uint32_t i = 0; i < node->port_count; i++) {
-            const uint32_t p = order != NULL ? order[i] : i;
-            net_node_t *const next = node->ports[p].peer->node;
-            if (next->kind == NET_NODE_SWITCH && search->link_up[node->ports[p].link] &&
-                search->distance[next->sim.index] == UINT32_MAX) {
-                search->distance[next->sim.index] = search->distance[node->sim.index] + 1;
-                search->position[next->sim.index] = (uint32_t)tail;
-                search->queue[tail++] = next;
-            }
-        }
-    }
-}
-
-// Puts a set of ports into the routes, or finds it there: most leaves share theirs with others.
-static net_hop_t intern_ports(net_routes_t *routes,
-                              const net_hop_t *known,
-                              uint32_t known_count,
-                              const uint32_t *ports,
-                              uint32_t count)
-{
-    for (uint32_t i = known_count; i-- > 0;) {
-        if (known[i].count == count &&
-            memcmp(routes->ports + known[i].first, ports, count * sizeof(*ports)) == 0) {
-            return known[i];
-        }
-        if (known_count - i > 64) {
-            break; // recent leaves are the likely ones; a repeated set costs memory only
-        }
-    }
-    SIM_CHECK(count <= UINT16_MAX);
-    const bool consecutive = ports[count - 1] - ports[0] == count - 1 && ports[0] < UINT16_MAX;
-    const net_hop_t hop = {.first = (uint32_t)routes->port_count,
-                           .count = (uint16_t)count,
-                           .base = consecutive ? (uint16_t)ports[0] : NET_HOP_SCATTERED};
-    for (uint32_t i = 0; i < count; i++) {
-        SIM_GROW(routes->ports, routes->port_count, &routes->port_capacity);
-        routes->ports[routes->port_count++] = ports[i];
-    }
-    return hop;
-}
-
-static void add_hops(search_t *search, net_node_t *node, uint32_t leaf, net_routes_t *routes)
-{
-    const uint32_t distance = search->distance[node->sim.index];
-    uint32_t count = 0;
-    for (uint32_t p = 0; p < node->port_count && distance != UINT32_MAX; p++) {
-        const net_node_t *const next = node->ports[p].peer->node;
-        if (next->kind == NET_NODE_SWITCH && search->link_up[node->ports[p].link] &&
-            search->distance[next->sim.index] + 1 == distance) {
-            search->ports[count++] = p;
-        }
-    }
-    if (search->orders != NULL) {
-        order_by_position(search, node, count);
-    }
-    routes->hops[leaf] = count > 0 ? intern_ports(routes, routes->hops, leaf, search->ports, count)
-                                   : (net_hop_t){.base = NET_HOP_SCATTERED};
-}
-
-net_routes_t *net__routes_compute(const net_t *net, const bool *link_up)
-{
-    net_routes_t *const routes = sim_alloc_array(net->node_count + 1, sizeof(*routes));
-    search_t search = {
-        .net = net,
-        .link_up = link_up,
-        .distance = sim_alloc_array(net->node_count + 1, sizeof(uint32_t)),
-        .position = sim_alloc_array(net->node_count + 1, sizeof(uint32_t)),
-        .queue = sim_alloc_array(net->node_count + 1, sizeof(net_node_t *)),
-        .ports = sim_alloc_array(SIM_PORTS_PER_NODE_MAX, sizeof(uint32_t)),
-    };
-    for (size_t i = 0; i < net->node_count; i++) {
-        if (net->nodes[i]->kind == NET_NODE_SWITCH) {
-            routes[i].hops = sim_alloc_array(net->leaf_count + 1, sizeof(net_hop_t));
-        }
-    }
-    if (net->config.next_hops == NET_NEXT_HOPS_LAST_NODE_FIRST) {
-        search.orders = sim_alloc_array(net->node_count + 1, sizeof(*search.orders));
-        for (size_t i = 0; i < net->node_count; i++) {
-            search.orders[i] = last_neighbour_first(net->nodes[i]);
-        }
-    }
-    for (uint32_t leaf = 0; leaf < net->leaf_count; leaf++) {
-        measure_distances(&search, net->leaves[leaf]);
-        for (size_t i = 0; i < net->node_count; i++) {
-            if (net->nodes[i]->kind == NET_NODE_SWITCH) {
-                add_hops(&search, net->nodes[i], leaf, &routes[i]);
-            }
-        }
-    }
-    for (size_t i = 0; search.orders != NULL && i < net->node_count; i++) {
-        sim_free(search.orders[i]);
-    }
-    sim_free(search.orders);
-    sim_free(search.position);
-    sim_free(search.distance);
-    sim_free(search.queue);
-    sim_free(search.ports);
-    return routes;
-}
-
-void net__routes_free(const net_t *net, net_routes_t *routes)
-{
-    for (size_t i = 0; i < net->node_count; i++) {
-        sim_free(routes[i].hops);
-        sim_free(routes[i].ports);
-    }
-    sim_free(routes);
+    const net_hop_t hop = routes->hops[attachment->leaf];
+    *ports = routes->ports + hop.first;
+    return hop.count;
 }
 
 // -- murmur3
@@ -268,9 +98,9 @@ bool net_path_of(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_has
             return true;
         }
         const net_node_t *const node = arrived->node;
-        port = node->kind == NET_NODE_SWITCH
-                   ? net__switch_route(node, &net->routes[0][node->sim.index], from, to, flow_hash)
-                   : NULL;
+        const net_routes_t *const routes = &net->routes[0][node->sim.index];
+        port =
+            node->forward != NULL ? node->forward->route(node, routes, from, to, flow_hash) : NULL;
     }
     return false;
 }

@@ -23,11 +23,11 @@ static const net_switch_t *to_const_switch(const net_node_t *node)
 
 // -- routing
 
-const net_port_t *net__switch_route(const net_node_t *node,
-                                    const net_routes_t *routes,
-                                    uint32_t source,
-                                    uint32_t interface,
-                                    uint32_t flow_hash)
+static const net_port_t *route_when_up(const net_node_t *node,
+                                       const net_routes_t *routes,
+                                       uint32_t source,
+                                       uint32_t interface,
+                                       uint32_t flow_hash)
 {
     const net_switch_t *const sw = to_const_switch(node);
     const net_attachment_t attachment = sw->attachments[interface];
@@ -46,13 +46,15 @@ const net_port_t *net__switch_route(const net_node_t *node,
     return &node->ports[routes->ports[hop.first + index]];
 }
 
-void net__switch_set_routes(net_node_t *node, const net_routes_t *routes)
+static void set_routes(net_node_t *node, const net_routes_t *routes)
 {
     net_switch_t *const sw = to_switch(node);
     node->rerouted = true;
     sw->hops = routes->hops;
     sw->hop_ports = routes->ports;
 }
+
+static const net_forward_ops_t forward_ops = {.set_routes = set_routes, .route = route_when_up};
 
 // -- buffer accounting
 
@@ -560,6 +562,7 @@ net_node_t *net_switch_create(net_t *net, const char *name, const net_switch_con
     net_switch_t *const sw = sim_alloc_lines(sizeof(*sw));
     const sim_node_ops_t *const ops = config->mmu == NET_MMU_HPCC ? &switch_hpcc_ops : &switch_ops;
     net_node_init(net, &sw->node, NET_NODE_SWITCH, ops, name, built);
+    net_node_forward(&sw->node, &forward_ops);
     sw->config = *config;
     sw->pfc_alpha = net__alpha_of(config->pfc_alpha);
     sw->lossy_alpha = net__alpha_of(config->lossy_alpha);

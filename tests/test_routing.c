@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "net/network_internal.h"
 #include "tests/check_main.h"
 #include "tests/net_fixture.h"
 
@@ -178,6 +179,89 @@ START_TEST(random_graphs_take_shortest_paths)
             }
         }
     }
+    fixture_destroy(&tree.fixture);
+}
+END_TEST
+
+// The whole sets of equal-cost ports, in a graph of more leaves than are searched at once, with
+// parallel links, switches without hosts, and parts that are cut off: against distances by Floyd
+// and Warshall.
+enum { MANY = 150 };
+static uint32_t many_distance[MANY][MANY];
+
+static void many_distances(const net_node_t *const *nodes)
+{
+    memset(many_distance, 0x3f, sizeof(many_distance));
+    for (uint32_t a = 0; a < MANY; a++) {
+        many_distance[a][a] = 0;
+        for (uint32_t p = 0; p < nodes[a]->port_count; p++) {
+            const net_node_t *const peer = nodes[a]->ports[p].peer->node;
+            for (uint32_t b = 0; b < MANY; b++) {
+                many_distance[a][b] = nodes[b] == peer ? 1 : many_distance[a][b];
+            }
+        }
+    }
+    for (uint32_t m = 0; m < MANY; m++) {
+        for (uint32_t a = 0; a < MANY; a++) {
+            for (uint32_t b = 0; b < MANY; b++) {
+                const uint32_t through = many_distance[a][m] + many_distance[m][b];
+                many_distance[a][b] = through < many_distance[a][b] ? through : many_distance[a][b];
+            }
+        }
+    }
+}
+
+START_TEST(sets_of_ports_are_complete)
+{
+    sim_random_t random;
+    sim_random_init(&random, (uint64_t)_i, 0, "many");
+    tree_t tree = {.leaf_count = 0};
+    fixture_create(&tree.fixture, NULL);
+    const net_node_t *nodes[MANY];
+    net_node_t *built[MANY];
+    uint32_t leaf_of_host[MANY];
+    uint32_t hosts = 0;
+    for (uint32_t s = 0; s < MANY; s++) {
+        nodes[s] = built[s] = add_switch(&tree, NULL, 's', s);
+        if (s % 5 != 4) {
+            add_hosts(&tree, built[s], 1);
+            leaf_of_host[hosts++] = s;
+        }
+    }
+    for (uint32_t e = 0; e < 200 + (uint32_t)_i * 300; e++) {
+        const uint32_t a = (uint32_t)sim_random_below(&random, MANY);
+        const uint32_t b = (uint32_t)sim_random_below(&random, MANY);
+        if (a != b) {
+            fixture_link(&tree.fixture, built[a], built[b], RATE_BPS, DELAY_PS);
+        }
+    }
+    fixture_build(&tree.fixture);
+    many_distances(nodes);
+    uint64_t sets = 0;
+    for (uint32_t a = 0; a < MANY; a++) {
+        const net_routes_t *const routes = &tree.fixture.net->routes[0][nodes[a]->sim.index];
+        for (uint32_t host = 0; host < hosts; host++) {
+            const uint32_t b = leaf_of_host[host];
+            const uint32_t *ports = NULL;
+            const uint32_t count = net_routes_ports(nodes[a], routes, host, &ports);
+            uint32_t found = 0;
+            for (uint32_t p = 0; p < nodes[a]->port_count; p++) {
+                const net_node_t *const peer = nodes[a]->ports[p].peer->node;
+                bool wanted = a == b && peer == &tree.fixture.hosts[host]->node;
+                for (uint32_t c = 0; a != b && c < MANY; c++) {
+                    wanted |= nodes[c] == peer && many_distance[a][b] < MANY &&
+                              many_distance[c][b] + 1 == many_distance[a][b];
+                }
+                if (wanted) {
+                    SIM_CHECK(found < count && ports[found] == p);
+                    found++;
+                }
+            }
+            SIM_CHECK(found == count);
+            sets += count > 1;
+        }
+    }
+    ck_assert_uint_gt(sets, 1000);
     fixture_destroy(&tree.fixture);
 }
 END_TEST
@@ -465,6 +549,7 @@ END_TEST
 CHECK_MAIN(CHECK_LOOP(fat_tree_pairs_take_shortest_paths, 4, 5),
            CHECK_LOOP(fat_tree_pairs_take_shortest_paths, 6, 7),
            CHECK_LOOP(random_graphs_take_shortest_paths, 0, 10),
+           CHECK_LOOP(sets_of_ports_are_complete, 0, 3),
            CHECK_TEST(hosts_do_not_forward),
            CHECK_LOOP(tiers_choose_independently, 0, 4),
            CHECK_LOOP(leaf_spreads_flows_evenly, 0, 7),

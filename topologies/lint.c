@@ -157,7 +157,7 @@ static uint32_t find_root(component_t *components, uint32_t index)
 static uint64_t component_of(component_t *components, const net_port_t *port)
 {
     const net_node_t *const peer = port->peer->node;
-    if (peer->kind == NET_NODE_SWITCH) {
+    if (peer->kind != NET_NODE_HOST) {
         return find_root(components, peer->sim.index);
     }
     return ((uint64_t)1 << 32) + port->link;
@@ -172,7 +172,7 @@ static component_t *make_components(const net_t *net)
     }
     for (size_t i = 0; i < net_link_count(net); i++) {
         const net_link_t *const link = net_link_at(net, i);
-        if (link->a->kind == NET_NODE_SWITCH && link->b->kind == NET_NODE_SWITCH) {
+        if (link->a->kind != NET_NODE_HOST && link->b->kind != NET_NODE_HOST) {
             const uint32_t a = find_root(components, link->a->sim.index);
             const uint32_t b = find_root(components, link->b->sim.index);
             components[a < b ? b : a].parent = a < b ? a : b;
@@ -180,7 +180,7 @@ static component_t *make_components(const net_t *net)
     }
     for (uint32_t i = 0; i < net_interface_count(net); i++) {
         const net_node_t *const peer = net_interface_port(net, i)->peer->node;
-        if (peer->kind == NET_NODE_SWITCH) {
+        if (peer->kind != NET_NODE_HOST) {
             components[find_root(components, peer->sim.index)].interfaces++;
         }
     }

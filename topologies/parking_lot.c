@@ -17,7 +17,7 @@ static const sim_attr_t attrs[] = {
                "4",
                "2",
                "63",
-               "switches in the row"),
+               "switches in the row; a TTL of 64 does not get past 63"),
     TOPO__ATTR(SIM_ATTR_COUNT,
                PREFIX,
                "hosts-per-switch",
