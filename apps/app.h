@@ -46,6 +46,8 @@ typedef struct app_flow_result {
     uint32_t destination;
     uint16_t udp_source_port;
     uint16_t service_port; // destination port in the file it comes from; 0: none
+    uint32_t first_psn;    // of the requester's packets
+    uint32_t mtu_bytes;    // payload of a full packet; 0: it has no packets of its own
     uint8_t priority;
     uint64_t bytes;
     sim_time_t start_ps;
@@ -77,8 +79,8 @@ typedef struct app_ops {
                                        app_t **app,
                                        sim_message_t *message);
     void (*destroy)(app_t *app);
-    // After the run (or when it was interrupted), before sim_destroy: one call per transfer, by
-    // start time. May be NULL.
+    // Before the run (what is planned), or after it (also when it was interrupted) and before
+    // sim_destroy: one call per transfer, by start time. May be NULL.
     void (*flows)(const app_t *app, app_flow_fn fn, void *ctx);
     // Progress while running, between windows: transfers done and planned so far.
     void (*progress)(const app_t *app, uint64_t *done, uint64_t *planned);

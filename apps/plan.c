@@ -242,6 +242,11 @@ uint16_t app__plan_udp_source_port(const app__plan_t *plan, uint64_t index)
     return (uint16_t)(ROCE_SOURCE_PORT_MIN + (app__plan_hash(plan, index) & span));
 }
 
+uint32_t app__plan_first_psn(const app__plan_t *plan, uint64_t index)
+{
+    return (uint32_t)(app__plan_hash(plan, index) >> 32) & ROCE_PSN_MASK;
+}
+
 nic_wr_opcode_t app__transfer_opcode(const app__transfer_t *transfer)
 {
     switch ((app__verb_t)transfer->verb) {
@@ -338,6 +343,8 @@ void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
             .destination = transfer->destination,
             .udp_source_port = app__plan_udp_source_port(plan, i),
             .service_port = transfer->service_port,
+            .first_psn = app__plan_first_psn(plan, i),
+            .mtu_bytes = app__plan_mtu_bytes(plan, transfer),
             .priority = app__plan_priority(plan, transfer),
             .bytes = app__transfer_bytes(transfer),
             .start_ps = transfer->start_ps,

@@ -38,12 +38,6 @@ static uint64_t packets_of(const app__plan_t *plan, const app__transfer_t *trans
     return packets * transfer->messages;
 }
 
-// PSNs start anywhere, as connection managers let them: wrapping is nothing rare.
-static uint32_t first_psn(const app__plan_t *plan, uint64_t index)
-{
-    return (uint32_t)(app__plan_hash(plan, index) >> 32) & ROCE_PSN_MASK;
-}
-
 static void connect_qp(const app__plan_t *plan, uint64_t index, nic_qp_t *qp, nic_qp_attr_t *attr)
 {
     const app__transfer_t *const transfer = &plan->transfers[index];
@@ -125,7 +119,7 @@ static void start_transfer(app__source_t *source, uint64_t index)
     nic_qp_attr_default(endpoint->nic, &attr);
     attr.dest_interface = transfer->destination;
     attr.dest_qp_num = transfer->destination_qp;
-    attr.sq_psn = first_psn(plan, index);
+    attr.sq_psn = app__plan_first_psn(plan, index);
     attr.rq_psn = attr.sq_psn; // nothing comes but answers
     connect_qp(plan, index, run->qp, &attr);
     sim_work_begin(source->endpoint->node, 1);
@@ -270,7 +264,7 @@ static void accept_transfer(void *owner,
     nic_qp_attr_default(endpoint->nic, &attr);
     attr.dest_interface = transfer->source;
     attr.dest_qp_num = transfer->source_qp;
-    attr.rq_psn = first_psn(plan, index);
+    attr.rq_psn = app__plan_first_psn(plan, index);
     attr.sq_psn = attr.rq_psn; // nothing is posted
     if (again) {
         attr.rq_psn = (attr.rq_psn + (uint32_t)packets_of(plan, transfer)) & ROCE_PSN_MASK;
@@ -290,7 +284,8 @@ static bool transfer_finished(void *owner, const app__passive_t *passive)
     if (packets > ROCE_PSN_MASK / 2) {
         return false;
     }
-    const uint32_t end_psn = (first_psn(plan, passive->item) + (uint32_t)packets) & ROCE_PSN_MASK;
+    const uint32_t end_psn =
+        (app__plan_first_psn(plan, passive->item) + (uint32_t)packets) & ROCE_PSN_MASK;
     if (nic_qp_rq_psn(passive->qp) != end_psn || !nic_qp_quiet(passive->qp)) {
         return false;
     }

@@ -64,6 +64,8 @@ void app__source_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
 
 // Hash of a transfer's flow id: for what differs from flow to flow and both ends must know.
 uint64_t app__plan_hash(const app__plan_t *plan, uint64_t index);
+// PSNs start anywhere, as connection managers let them: wrapping is nothing rare.
+uint32_t app__plan_first_psn(const app__plan_t *plan, uint64_t index);
 nic_wr_opcode_t app__transfer_opcode(const app__transfer_t *transfer);
 uint32_t app__plan_mtu_bytes(const app__plan_t *plan, const app__transfer_t *transfer);
 uint8_t app__plan_priority(const app__plan_t *plan, const app__transfer_t *transfer);

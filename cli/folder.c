@@ -15,8 +15,16 @@
 
 #define SUMMARY_BYTES_MAX ((size_t)64 << 20)
 
-static const char *const result_files[] =
-    {"summary.json", "scenario.yaml", "flows.csv", "ports.csv", "events.csv", "series.csv"};
+static const char *const result_files[] = {"summary.json",
+                                           "scenario.yaml",
+                                           "flows.csv",
+                                           "ports.csv",
+                                           "events.csv",
+                                           "series.csv",
+                                           "fct.txt",
+                                           "pfc.txt",
+                                           "qlen.txt",
+                                           "packets.txt"};
 
 static bool is_regular_file(const char *path)
 {

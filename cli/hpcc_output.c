@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/hpcc_output.c - fct.txt and pfc.txt of `rocesim hpcc`, in the HPCC ns-3 simulator's formats.
+// cli/hpcc_output.c - fct.txt and pfc.txt of `rocesim hpcc`, in the formats of the simulator.
 #include "cli/hpcc.h"
 #include "cli/hpcc_output_internal.h"
 
@@ -153,18 +153,25 @@ typedef struct pause_record {
     bool paused;
 } pause_record_t;
 
+// A frame that tells of several classes is as many frames of the simulator's, which tell of one.
 static void on_pause(const net_trace_t *trace, void *ctx)
 {
     cli_hpcc_outputs_t *const outputs = ctx;
     const net_node_t *const node = trace->port->node;
-    pause_record_t *const record =
-        sim_stream_put(outputs->pause_stream, &node->sim, trace->time_ps, sizeof(*record));
-    *record = (pause_record_t){
-        .number = cli_hpcc_node_number(node),
-        .port = trace->port->index + 1,
-        .host = node->kind == NET_NODE_HOST,
-        .paused = trace->point == NET_TRACE_PAUSED,
-    };
+    const net_packet_aside_t *const aside = net_packet_aside(trace->packet);
+    for (unsigned p = 0; p < NET_PRIORITIES; p++) {
+        if ((aside->pfc.classes >> p & 1u) == 0) {
+            continue;
+        }
+        pause_record_t *const record =
+            sim_stream_put(outputs->pause_stream, &node->sim, trace->time_ps, sizeof(*record));
+        *record = (pause_record_t){
+            .number = cli_hpcc_node_number(node),
+            .port = trace->port->index + 1,
+            .host = node->kind == NET_NODE_HOST,
+            .paused = aside->pfc.quanta[p] != 0,
+        };
+    }
 }
 
 static void write_pause(sim_time_t time_ps,
@@ -194,10 +201,7 @@ static void attach_pauses(cli_hpcc_outputs_t *outputs)
     for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = net_node_at(net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
-            net_port_listen(&node->ports[p],
-                            NET_TRACE_PAUSED | NET_TRACE_RESUMED,
-                            on_pause,
-                            outputs);
+            net_port_listen(&node->ports[p], NET_TRACE_PFC, on_pause, outputs);
         }
     }
 }
@@ -223,6 +227,26 @@ static sim_err_t open_output(const cli_hpcc_outputs_t *outputs,
     return result;
 }
 
+static sim_err_t open_all(cli_hpcc_outputs_t *outputs, cli_error_t *error)
+{
+    sim_err_t result =
+        open_output(outputs, CLI_HPCC_FCT_OUTPUT_FILE, "fct.txt", &outputs->fct, error);
+    if (result == SIM_OK) {
+        result = open_output(outputs, CLI_HPCC_PFC_OUTPUT_FILE, "pfc.txt", &outputs->pfc, error);
+    }
+    if (result == SIM_OK && cli_hpcc_text(outputs->hpcc->config, CLI_HPCC_QLEN_MON_FILE) != NULL) {
+        result = open_output(outputs, CLI_HPCC_QLEN_MON_FILE, "qlen.txt", &outputs->qlen, error);
+    }
+    if (result == SIM_OK && outputs->hpcc->traced_count > 0) {
+        result = open_output(outputs,
+                             CLI_HPCC_TRACE_OUTPUT_FILE,
+                             "packets.txt",
+                             &outputs->packets,
+                             error);
+    }
+    return result;
+}
+
 sim_err_t cli_hpcc_outputs_open(cli_hpcc_t *hpcc,
                                 cli_world_t *world,
                                 const char *folder,
@@ -233,10 +257,7 @@ sim_err_t cli_hpcc_outputs_open(cli_hpcc_t *hpcc,
     made->hpcc = hpcc;
     made->world = world;
     made->folder = folder;
-    sim_err_t result = open_output(made, CLI_HPCC_FCT_OUTPUT_FILE, "fct.txt", &made->fct, error);
-    if (result == SIM_OK) {
-        result = open_output(made, CLI_HPCC_PFC_OUTPUT_FILE, "pfc.txt", &made->pfc, error);
-    }
+    const sim_err_t result = open_all(made, error);
     if (result != SIM_OK) {
         cli_error_t ignored;
         made->world = NULL; // there is nothing to write
@@ -246,16 +267,23 @@ sim_err_t cli_hpcc_outputs_open(cli_hpcc_t *hpcc,
         return result;
     }
     attach_pauses(made);
+    if (made->qlen != NULL) {
+        cli__hpcc_qlen_attach(made);
+    }
+    if (made->packets != NULL) {
+        cli__hpcc_trace_attach(made);
+    }
     *outputs = made;
     return SIM_OK;
 }
 
 sim_err_t cli_hpcc_outputs_close(cli_hpcc_outputs_t *outputs, cli_error_t *error)
 {
-    if (outputs->world != NULL && outputs->fct != NULL) {
+    if (outputs->world != NULL) {
         write_flows(outputs->hpcc, outputs->world, outputs->fct);
+        cli__hpcc_qlen_write(outputs);
     }
-    cli_file_t *const files[] = {outputs->fct, outputs->pfc};
+    cli_file_t *const files[] = {outputs->fct, outputs->pfc, outputs->qlen, outputs->packets};
     sim_err_t result = SIM_OK;
     for (size_t i = 0; i < SIM_COUNT_OF(files); i++) {
         cli_error_t other;
@@ -265,6 +293,8 @@ sim_err_t cli_hpcc_outputs_close(cli_hpcc_outputs_t *outputs, cli_error_t *error
             *error = other;
         }
     }
+    cli__hpcc_qlen_free(outputs->qlen_monitors);
+    cli__hpcc_trace_free(outputs->trace);
     sim_free(outputs);
     return result;
 }

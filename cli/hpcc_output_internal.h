@@ -7,6 +7,9 @@
 #include "cli/hpcc.h"
 #include "kernel/record.h"
 
+typedef struct cli__hpcc_qlen cli__hpcc_qlen_t;
+typedef struct cli__hpcc_trace cli__hpcc_trace_t;
+
 struct cli_hpcc_outputs {
     cli_hpcc_t *hpcc;
     cli_world_t *world;
@@ -14,6 +17,19 @@ struct cli_hpcc_outputs {
     cli_file_t *fct;
     cli_file_t *pfc;
     sim_stream_t *pause_stream;
+    cli_file_t *qlen; // NULL: not asked for
+    cli__hpcc_qlen_t *qlen_monitors;
+    cli_file_t *packets; // NULL: no node is traced
+    cli__hpcc_trace_t *trace;
 };
+
+// -- qlen.txt (hpcc_qlen.c)
+void cli__hpcc_qlen_attach(cli_hpcc_outputs_t *outputs);
+void cli__hpcc_qlen_write(cli_hpcc_outputs_t *outputs);
+void cli__hpcc_qlen_free(cli__hpcc_qlen_t *all);
+
+// -- packets.txt (hpcc_trace.c)
+void cli__hpcc_trace_attach(cli_hpcc_outputs_t *outputs);
+void cli__hpcc_trace_free(cli__hpcc_trace_t *trace);
 
 #endif // CLI_HPCC_OUTPUT_INTERNAL_H
