@@ -87,6 +87,26 @@ static const char *text_of(bool value)
     return value ? "true" : "false";
 }
 
+static void put_rate(const maker_t *maker, const char *path, cli_hpcc_key_t key)
+{
+    put_key(maker, path, key, "%" PRIu64 "bps", cli_hpcc_number(maker->config, key));
+}
+
+static void put_count(const maker_t *maker, const char *path, cli_hpcc_key_t key)
+{
+    put_key(maker, path, key, "%" PRIu64, cli_hpcc_number(maker->config, key));
+}
+
+static void put_text(const maker_t *maker, const char *path, cli_hpcc_key_t key)
+{
+    put_key(maker, path, key, "%s", cli_hpcc_text(maker->config, key));
+}
+
+static void put_flag(const maker_t *maker, const char *path, cli_hpcc_key_t key)
+{
+    put_key(maker, path, key, "%s", text_of(on(maker, key)));
+}
+
 static sim_err_t need(const maker_t *maker, cli_hpcc_key_t key, cli_error_t *error)
 {
     return maker->config->values[key].has
@@ -108,11 +128,7 @@ static void put_topology(const maker_t *maker)
             "%s",
             maker->hpcc->topology_file.path);
     put_key(maker, "topology.file.format", CLI_HPCC_TOPOLOGY_FILE, "hpcc");
-    put_key(maker,
-            "topology.file.loss-rate",
-            CLI_HPCC_ERROR_RATE_PER_LINK,
-            "%s",
-            cli_hpcc_text(maker->config, CLI_HPCC_ERROR_RATE_PER_LINK));
+    put_text(maker, "topology.file.loss-rate", CLI_HPCC_ERROR_RATE_PER_LINK);
 }
 
 // Rates of the ports of switches, each once.
@@ -139,11 +155,7 @@ static size_t collect_rates(const topo_file_t *file, uint64_t *rates, size_t rat
 static sim_err_t put_marking(const maker_t *maker, cli_error_t *error)
 {
     const cli_hpcc_config_t *const config = maker->config;
-    put_key(maker,
-            "switch.ecn.enabled",
-            CLI_HPCC_ENABLE_QCN,
-            "%s",
-            text_of(on(maker, CLI_HPCC_ENABLE_QCN)));
+    put_flag(maker, "switch.ecn.enabled", CLI_HPCC_ENABLE_QCN);
     uint64_t rates[SIM_PROFILES_MAX + 1];
     const size_t count = collect_rates(maker->hpcc->topology, rates, SIM_COUNT_OF(rates));
     if (count > SIM_PROFILES_MAX) {
@@ -221,11 +233,7 @@ static sim_err_t put_switch(const maker_t *maker, cli_error_t *error)
             CLI_HPCC_BUFFER_SIZE,
             "%" PRIu64 "MiB",
             cli_hpcc_number(maker->config, CLI_HPCC_BUFFER_SIZE));
-    put_key(maker,
-            "switch.pfc.enabled",
-            CLI_HPCC_ENABLE_PFC,
-            "%s",
-            text_of(on(maker, CLI_HPCC_ENABLE_PFC)));
+    put_flag(maker, "switch.pfc.enabled", CLI_HPCC_ENABLE_PFC);
     put_classes(maker);
     return put_marking(maker, error);
 }
@@ -297,31 +305,11 @@ static sim_err_t put_dcqcn(const maker_t *maker, cli_error_t *error)
                 cli_hpcc_text(config, times[i].key),
                 times[i].unit);
     }
-    static const struct {
-        const char *path;
-        cli_hpcc_key_t key;
-    } rates[] = {
-        {"nic.dcqcn.rpg-ai-rate", CLI_HPCC_RATE_AI},
-        {"nic.dcqcn.rpg-hai-rate", CLI_HPCC_RATE_HAI},
-        {"nic.dcqcn.rpg-min-rate", CLI_HPCC_MIN_RATE},
-    };
-    for (size_t i = 0; i < SIM_COUNT_OF(rates); i++) {
-        put_key(maker,
-                rates[i].path,
-                rates[i].key,
-                "%" PRIu64 "bps",
-                cli_hpcc_number(config, rates[i].key));
-    }
-    put_key(maker,
-            "nic.dcqcn.rpg-threshold",
-            CLI_HPCC_FAST_RECOVERY_TIMES,
-            "%" PRIu64,
-            cli_hpcc_number(config, CLI_HPCC_FAST_RECOVERY_TIMES));
-    put_key(maker,
-            "nic.dcqcn.clamp-tgt-rate",
-            CLI_HPCC_CLAMP_TARGET_RATE,
-            "%s",
-            text_of(on(maker, CLI_HPCC_CLAMP_TARGET_RATE)));
+    put_rate(maker, "nic.dcqcn.rpg-ai-rate", CLI_HPCC_RATE_AI);
+    put_rate(maker, "nic.dcqcn.rpg-hai-rate", CLI_HPCC_RATE_HAI);
+    put_rate(maker, "nic.dcqcn.rpg-min-rate", CLI_HPCC_MIN_RATE);
+    put_count(maker, "nic.dcqcn.rpg-threshold", CLI_HPCC_FAST_RECOVERY_TIMES);
+    put_flag(maker, "nic.dcqcn.clamp-tgt-rate", CLI_HPCC_CLAMP_TARGET_RATE);
     const double gain = strtod(cli_hpcc_text(config, CLI_HPCC_EWMA_GAIN), NULL);
     put_key(maker,
             "nic.dcqcn.dce-tcp-g",
@@ -333,28 +321,74 @@ static sim_err_t put_dcqcn(const maker_t *maker, cli_error_t *error)
     return SIM_OK;
 }
 
+// CC_MODE 3 and 10 share their law; prefix is "nic.hpcc" or "nic.hpcc-pint".
+static sim_err_t put_hpcc_law(const maker_t *maker, const char *prefix, cli_error_t *error)
+{
+    const sim_err_t result = need(maker, CLI_HPCC_RATE_AI, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    const char *const limit = !on(maker, CLI_HPCC_HAS_WIN)  ? "none"
+                              : on(maker, CLI_HPCC_VAR_WIN) ? "scaled"
+                                                            : "fixed";
+    const char *const reaction = on(maker, CLI_HPCC_FAST_REACT) ? "reference" : "per-rtt-only";
+    char path[64];
+#define PATH(name) (snprintf(path, sizeof(path), "%s." name, prefix), path)
+    put_key(maker, PATH("law"), CLI_HPCC_RATE_AI, "rate");
+    put_key(maker, PATH("reaction"), CLI_HPCC_FAST_REACT, "%s", reaction);
+    put_key(maker, PATH("limit"), CLI_HPCC_HAS_WIN, "%s", limit);
+    put_text(maker, PATH("eta"), CLI_HPCC_U_TARGET);
+    put_count(maker, PATH("max-stage"), CLI_HPCC_MI_THRESH);
+    put_rate(maker, PATH("rate-ai"), CLI_HPCC_RATE_AI);
+    put_rate(maker, PATH("min-rate"), CLI_HPCC_MIN_RATE);
+#undef PATH
+    return SIM_OK;
+}
+
+static sim_err_t put_hpcc(const maker_t *maker, cli_error_t *error)
+{
+    put_flag(maker, "nic.hpcc.multi-rate", CLI_HPCC_MULTI_RATE);
+    put_flag(maker, "nic.hpcc.sample-feedback", CLI_HPCC_SAMPLE_FEEDBACK);
+    put_count(maker, "network.int-multiplier", CLI_HPCC_INT_MULTI);
+    return put_hpcc_law(maker, "nic.hpcc", error);
+}
+
+static sim_err_t put_hpcc_pint(const maker_t *maker, cli_error_t *error)
+{
+    put_text(maker, "nic.hpcc-pint.probability", CLI_HPCC_PINT_PROB);
+    put_text(maker, "network.pint-base", CLI_HPCC_PINT_LOG_BASE);
+    put_key(maker,
+            "network.pint-rtt",
+            CLI_HPCC_TOPOLOGY_FILE,
+            "%" PRIu64 "ns",
+            maker->hpcc->rtt_ns_max);
+    return put_hpcc_law(maker, "nic.hpcc-pint", error);
+}
+
 static sim_err_t put_algorithm(const maker_t *maker, cli_error_t *error)
 {
     static const struct {
         uint64_t mode;
         const char *name;
-    } modes[] = {{1, "dcqcn"}, {3, "hpcc"}, {7, "timely"}, {8, "dctcp"}, {10, "hpcc-pint"}};
+        sim_err_t (*put)(const maker_t *maker, cli_error_t *error);
+    } modes[] = {
+        {1, "dcqcn", put_dcqcn},
+        {3, "hpcc", put_hpcc},
+        {10, "hpcc-pint", put_hpcc_pint},
+    };
     const uint64_t mode = cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE);
-    const cli_place_t *const place = &maker->config->values[CLI_HPCC_CC_MODE].place;
-    const char *name = NULL;
     for (size_t i = 0; i < SIM_COUNT_OF(modes); i++) {
-        name = modes[i].mode == mode ? modes[i].name : name;
+        if (modes[i].mode == mode) {
+            put_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "%s", modes[i].name);
+            return modes[i].put(maker, error);
+        }
     }
-    if (name == NULL || nic_cc_find(name) == NULL) {
-        return cli_fail(error,
-                        SIM_ERR_UNKNOWN,
-                        place,
-                        "CC_MODE %" PRIu64 ", expected 1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 (DCTCP) "
-                        "or 10 (HPCC-PINT)",
-                        mode);
-    }
-    put_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "%s", name);
-    return mode == 1 ? put_dcqcn(maker, error) : SIM_OK;
+    return cli_fail(error,
+                    SIM_ERR_UNKNOWN,
+                    &maker->config->values[CLI_HPCC_CC_MODE].place,
+                    "CC_MODE %" PRIu64 ", expected 1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 (DCTCP) or "
+                    "10 (HPCC-PINT)",
+                    mode);
 }
 
 static sim_err_t put_nic(const maker_t *maker, cli_error_t *error)
@@ -368,11 +402,7 @@ static sim_err_t put_nic(const maker_t *maker, cli_error_t *error)
     put_key(maker, "nic.mtu", CLI_HPCC_PACKET_PAYLOAD_SIZE, "%" PRIu64, mtu);
     if (on(maker, CLI_HPCC_L2_BACK_TO_ZERO)) {
         put_key(maker, "nic.retransmission", CLI_HPCC_L2_BACK_TO_ZERO, "go-back-0");
-        put_key(maker,
-                "nic.retransmission-chunk",
-                CLI_HPCC_L2_CHUNK_SIZE,
-                "%" PRIu64,
-                cli_hpcc_number(config, CLI_HPCC_L2_CHUNK_SIZE));
+        put_count(maker, "nic.retransmission-chunk", CLI_HPCC_L2_CHUNK_SIZE);
     }
     if (on(maker, CLI_HPCC_HAS_WIN)) {
         put_key(maker, "nic.window", CLI_HPCC_HAS_WIN, "%" PRIu64, maker->hpcc->bdp_bytes_max);
@@ -422,6 +452,7 @@ static void put_compat(const maker_t *maker)
         {"switch.pfc.alpha", "1/8"},
         {"switch.pfc.reserved", "4096"},
         {"switch.pfc.xon-offset", "3072"},
+        {"network.int-reserved-hops", "5"},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {
         put_fixed(maker, values[i].path, values[i].text);
