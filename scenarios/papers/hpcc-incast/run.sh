@@ -38,6 +38,8 @@ for ai in 5 25 150 300; do
     for seed in $(seeds 10); do
         series "w$ai-$seed" queue_bytes | awk '$1 > 300 { print $2 / 1000 }'
     done | sort -g >"$out/w$ai.queue.txt"
+    awk -v n="$(wc -l <"$out/w$ai.queue.txt")" 'NR % 20 == 0 { print $1, NR / n }' "$out/w$ai.queue.txt" \
+        >"$out/w$ai.cdf.txt"
     measure "W_AI $ai B: queue median" "$(quantile 0.5 <"$out/w$ai.queue.txt")"
     measure "W_AI $ai B: queue p95" "$(quantile 0.95 <"$out/w$ai.queue.txt")"
     measure "W_AI $ai B: queue p99" "$(quantile 0.99 <"$out/w$ai.queue.txt")"
@@ -60,14 +62,14 @@ plot '$out/per-ACK.queue.txt' using 1:2 with lines lw 2 title 'per-ACK', \
      '$out/HPCC.queue.txt' using 1:2 with lines lw 2 title 'HPCC', \
      \$peak using 1:2 with points pt 6 ps 1.3 lw 2 lc rgb 'black' notitle, \
      \$gone using 1:2 with points pt 6 ps 1.3 lw 2 lc rgb 'black' notitle
-set ylabel 'throughput (Gb/s)'; set yrange [0:110]; set xlabel 'time (us)'; set key bottom right
+set ylabel 'throughput (Gb/s)'; set yrange [0:110]; set xlabel 'time (us)'; unset key
 plot '$out/per-ACK.rate.txt' using 1:2 with lines lw 2 title 'per-ACK', \
      '$out/per-RTT.rate.txt' using 1:2 with lines lw 2 title 'per-RTT', \
      '$out/HPCC.rate.txt' using 1:2 with lines lw 2 title 'HPCC'
 unset multiplot
 END
 draw hpcc-ai.svg <<END
-set title "16-to-1 incast under HPCC: queue by W_AI (HPCC, fig. 13d); crosses: their median, p95, p99"
+set title "16-to-1 incast under HPCC: queue by W\\_AI (HPCC, fig. 13d); crosses: their median, p95, p99"
 set xlabel 'queue (KB)'; set ylabel 'share of samples'; set xrange [0:25]; set yrange [0:1.02]
 set key bottom right
 \$q << EOD
@@ -76,7 +78,7 @@ set key bottom right
 150 1.1 4.4 6.6
 300 4.4 13.1 14.2
 EOD
-cdf(n) = '< awk -v n=\$(wc -l < $out/w'.n.'.queue.txt) "NR % 20 == 0 { print \\\$1, NR / n }" $out/w'.n.'.queue.txt'
+cdf(n) = '$out/w'.n.'.cdf.txt'
 plot for [i=1:4] cdf(word('5 25 150 300', i)) using 1:2 with lines lw 2 lc i \
          title word('5 25 150 300', i).' B', \
      for [i=1:4] \$q every ::i-1::i-1 using 2:(0.5) with points pt 2 lw 2 lc i notitle, \
