@@ -97,7 +97,7 @@ static progress_t advance(nic_t *nic, nic_qp_t *qp, uint64_t end_psn)
         }
         const uint64_t wqe_end_psn = nic__wqe_end(wqe, qp->una_psn);
         if (end_psn < wqe_end_psn) {
-            const uint32_t bytes = (uint32_t)(end_psn - qp->una_psn) << qp->mtu_shift;
+            const uint32_t bytes = (uint32_t)(end_psn - qp->una_psn) * qp->mtu_bytes;
             qp->una_psn = end_psn;
             qp->una_offset += bytes;
             progress.bytes += bytes;
@@ -126,7 +126,7 @@ static progress_t advance(nic_t *nic, nic_qp_t *qp, uint64_t end_psn)
 // Packets of the oldest message that are acknowledged no more when it starts again.
 static uint32_t packets_to_repeat(const nic_qp_t *qp)
 {
-    const uint32_t packets = qp->una_offset >> qp->mtu_shift;
+    const uint32_t packets = qp->una_offset / qp->mtu_bytes;
     return packets - nic__packets_kept(qp->nic, qp->mtu_bytes, packets);
 }
 
@@ -136,9 +136,9 @@ static void take_back(nic_qp_t *qp, uint32_t packets)
         return;
     }
     qp->una_psn -= packets;
-    qp->una_offset -= packets << qp->mtu_shift;
+    qp->una_offset -= packets * qp->mtu_bytes;
     if (nic__wqe(qp, qp->sq_done)->opcode == NIC_WR_RDMA_READ) {
-        qp->nic->counters.rx_restarted_bytes += packets << qp->mtu_shift;
+        qp->nic->counters.rx_restarted_bytes += packets * qp->mtu_bytes;
     }
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "nic/cc_dcqcn.h"
+#include "nic/cc_dcqcn_hpcc.h"
 #include "nic/cc_hpcc.h"
 #include "nic/cc_hpcc_pint.h"
 #include "nic/cc_none.h"
@@ -12,6 +13,7 @@
 
 const nic_cc_ops_t *const nic_cc_all[] = {&nic_cc_none,
                                           &nic_cc_dcqcn,
+                                          &nic_cc_dcqcn_hpcc,
                                           &nic_cc_hpcc,
                                           &nic_cc_hpcc_pint,
                                           NULL};
@@ -78,6 +80,7 @@ void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
         cc->ops->init(cc);
     }
     qp->flags |= cc->ops->sent != NULL ? NIC_QP_CC_SENT : 0;
+    qp->flags |= config->window_overshoot ? NIC_QP_OVERSHOOT : 0;
     if (qp->type == NIC_QPT_RC && (cc->ops->telemetry != NET_TELEMETRY_NONE ||
                                    cc->ops->acks_every_packet || cc->ops->echoes_ecn)) {
         qp->flags |= NIC_QP_FEEDBACK;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/host.c - the host as a node: what it does with an event, its life, how it is found.
 #include "nic/nic_internal.h"
+#include "nic/scan.h"
 
 static void host_built(net_node_t *node);
 
@@ -12,10 +13,32 @@ static nic_host_t *host_of(const net_node_t *node)
 
 // -- events
 
+// As arrive; the port looks for something to send after each packet but a pause.
+static void arrive_at_scan(nic_t *nic, net_packet_t *packet)
+{
+    uint8_t released = UINT8_MAX;
+    if (packet->kind == NET_PACKET_ROCE) {
+        nic->receiving = true;
+        nic__receive(nic, packet);
+        nic->receiving = false;
+        nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
+    } else {
+        released = net_port_pause_received(nic->port, packet);
+        nic__consume(nic, packet);
+    }
+    if (released != 0) {
+        nic__kick(nic);
+    }
+}
+
 static inline void arrive(nic_host_t *host, uint32_t port_index, net_packet_t *packet)
 {
     nic_t *const nic = &host->nics[port_index];
     net_port_count_rx(nic->port, packet);
+    if (SIM_UNLIKELY(nic->scan != NULL)) {
+        arrive_at_scan(nic, packet);
+        return;
+    }
     if (SIM_LIKELY(packet->kind == NET_PACKET_ROCE)) {
         if (nic__traced(nic, NIC_TRACE_RECEIVE)) {
             nic__receive(nic, packet);
@@ -133,6 +156,18 @@ static void nic_init(nic_host_t *host, nic_t *nic, net_port_t *port)
     nic->header_bytes = (uint16_t)(NET_ETHERNET_BYTES + (network->tagged ? NET_VLAN_BYTES : 0) +
                                    (network->ipv6 ? NET_IPV6_BYTES : NET_IPV4_BYTES) +
                                    NET_UDP_BYTES + ROCE_BTH_BYTES + ROCE_ICRC_BYTES);
+    nic->overhead_bytes = (uint16_t)port->overhead_bytes;
+    nic->frame_bytes_min = NET_FRAME_BYTES_MIN;
+    if (config->frame_header_bytes != SIM_AUTO) {
+        nic->bare = true;
+        nic->header_bytes = (uint16_t)config->frame_header_bytes;
+        nic->frame_bytes_min = 0;
+    }
+    nic->ack_bytes = (uint16_t)(config->frame_ack_bytes == SIM_AUTO ? 0 : config->frame_ack_bytes);
+    if (config->scheduler == NIC_SCHEDULER_SCAN) {
+        nic->scan = nic__scan_create(nic);
+        nic->ready_classes = UINT8_MAX; // who is ready is not known before it is looked
+    }
     nic->cnp_priority = (uint8_t)config->cnp_priority;
     nic->cnp_dscp =
         (uint8_t)(config->cnp_dscp == SIM_AUTO ? config->cnp_priority * 8 : config->cnp_dscp);
@@ -196,6 +231,7 @@ static void nic_fini(nic_t *nic)
         sim_free(cq);
     }
     sim_free(nic->cnp_slots);
+    nic__scan_destroy(nic->scan);
     nic__trace_forget(nic, NULL);
 }
 

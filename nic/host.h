@@ -19,6 +19,12 @@ typedef enum nic_retransmission {
     NIC_GO_BACK_0, // from the first packet of its message, or of its chunk
 } nic_retransmission_t;
 
+typedef enum nic_scheduler { NIC_SCHEDULER_RING, NIC_SCHEDULER_SCAN } nic_scheduler_t;
+typedef enum nic_rate_change {
+    NIC_RATE_CHANGE_NEVER,
+    NIC_RATE_CHANGE_LAST_PACKET
+} nic_rate_change_t;
+
 // Attributes "nic.". One config per host, for all its NICs.
 typedef struct nic_config {
     uint64_t mtu_bytes; // path MTU: 256, 512, 1024, 2048, 4096
@@ -43,6 +49,16 @@ typedef struct nic_config {
     sim_time_t
         nak_interval_ps;    // at least this between two sequence NAKs for one gap; 0: one per gap
     sim_time_t base_rtt_ps; // for windows and RTT-based control; SIM_AUTO: from the topology
+    // for agreement with other simulators: docs/models/hpcc-compat.md
+    uint32_t scheduler;          // nic_scheduler_t
+    uint32_t rate_change;        // nic_rate_change_t; scheduler scan
+    bool rate_bound;             // QPs keep to their rate; scheduler scan
+    uint64_t ack_pause_class;    // whose pause stops ACKs; SIM_AUTO: their own; scheduler scan
+    bool window_overshoot;       // a packet may start as long as less than the window is in flight
+    bool ack_duplicates;         // a request that came before is acknowledged again
+    bool any_mtu;                // path MTUs need not be the standard's
+    uint64_t frame_header_bytes; // all of a data frame but payload; SIM_AUTO: as its headers are
+    uint64_t frame_ack_bytes;    // of an ACK's frame; SIM_AUTO: likewise
     void *cc_config[16]; // per nic_cc_all entry: the algorithm's config struct, NULL if it has none
     // An algorithm of the program's own instead of the one congestion_control names; NULL: by name.
     // Both are borrowed and must outlive the network; its QPs find the config in nic_cc_t.

@@ -17,7 +17,7 @@
 
 static const sim_attr_t attrs[] = {
     ATTR("mtu", BYTES, mtu_bytes, "4096", "256", "4096",
-         "path MTU: payload of a full packet; 256, 512, 1024, 2048 or 4096"),
+         "path MTU: payload of a full packet; 256, 512, 1024, 2048 or 4096 (see any-mtu)"),
     ATTR("congestion-control", STRING, congestion_control, "dcqcn", NULL, NULL,
          "algorithm that sets each queue pair's rate and window"),
     ATTR("priority", COUNT, priority, "3", "0", "7",
@@ -59,6 +59,27 @@ static const sim_attr_t attrs[] = {
          "READs outstanding per queue pair at most, in each role"),
     ATTR("nak-interval", TIME, nak_interval_ps, "0ps", "0ps", "1s",
          "least time between two sequence NAKs for one gap; 0: one NAK per gap"),
+    {.path = "nic.scheduler", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, scheduler),
+     .default_text = "ring", .choices = "ring|scan",
+     .help = "who sends next: of those that can, in turn; or the first found by looking through all, as in "
+             "the HPCC simulator"},
+    {.path = "nic.rate-change", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, rate_change),
+     .default_text = "never", .choices = "never|last-packet",
+     .help = "with scan: whether a new rate moves the end of the last packet's time at the QP's rate"},
+    ATTR("rate-bound", BOOL, rate_bound, "true", NULL, NULL,
+         "with scan: QPs keep to their rate, not only to the line's"),
+    ATTR_AUTO("ack-pause-class", COUNT, ack_pause_class, "auto", "0", "7",
+              "with scan: the class whose pause holds back ACKs; auto: their own"),
+    ATTR("window-overshoot", BOOL, window_overshoot, "false", NULL, NULL,
+         "a packet may start while less than the window is in flight, even if it does not fit"),
+    ATTR("ack-duplicates", BOOL, ack_duplicates, "true", NULL, NULL,
+         "a request that came before is acknowledged again"),
+    ATTR("any-mtu", BOOL, any_mtu, "false", NULL, NULL,
+         "path MTUs need not be those of the standard"),
+    ATTR_AUTO("frame-header", BYTES, frame_header_bytes, "auto", "1", "1000",
+              "bytes of a data frame that are not payload, on links; auto: of its headers and pad"),
+    ATTR_AUTO("frame-ack", BYTES, frame_ack_bytes, "auto", "1", "1000",
+              "bytes of the frame of an ACK or NAK, on links; auto: of its headers"),
     ATTR_AUTO("base-rtt", TIME, base_rtt_ps, "auto", "1ps", "10s",
               "round-trip time without queueing, for congestion control; auto: of the path"),
 };
@@ -156,7 +177,7 @@ static sim_err_t check_algorithm(const nic_config_t *config, sim_message_t *mess
 sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
 {
     if (config->mtu_bytes < 256 || config->mtu_bytes > 4096 ||
-        (config->mtu_bytes & (config->mtu_bytes - 1)) != 0) {
+        ((config->mtu_bytes & (config->mtu_bytes - 1)) != 0 && !config->any_mtu)) {
         return sim_fail(message,
                         SIM_ERR_RANGE,
                         "nic.mtu: %" PRIu64 " bytes, expected 256, 512, 1024, 2048 or 4096",

@@ -90,6 +90,7 @@ enum {
     NIC_QP_READS = 1 << 12,     // READs are to be answered
     NIC_QP_FEEDBACK = 1 << 13,  // packets say how they are to be answered
     NIC_QP_OVERSHOOT = 1 << 14, // a packet may start while less than the window is in flight
+    NIC_QP_LISTED = 1 << 15,    // in the list of nic/scan.h
 };
 
 // Opcode bits of no transport, for QPs that take no packets.
@@ -118,7 +119,6 @@ struct nic_qp {
     uint16_t mtu_bytes;
     uint16_t ack_countdown; // packets until the next AckReq
     uint8_t priority;
-    uint8_t mtu_shift;
 
     // line 1: what sending and acknowledgements need
     uint64_t una_psn;
@@ -153,8 +153,9 @@ struct nic_qp {
 
     // the rest
     sim_time_t next_send_ps;
-    uint64_t pace_remainder; // of the division by the rate
-    uint64_t pace_bps;       // the rate that next_send_ps stands for
+    uint64_t pace_remainder;   // of the division by the rate
+    uint64_t pace_bps;         // the rate that next_send_ps stands for
+    uint32_t last_frame_bytes; // of the last packet sent; kept with nic/scan.h only
     sim_timer_t pace_timer;
     sim_timer_t retry_timer; // retransmission; while RNR_WAIT the RNR timer
     nic_cq_t *send_cq;
@@ -258,10 +259,16 @@ struct nic {
     uint8_t cnp_priority;
     uint8_t cnp_dscp;
     uint16_t header_bytes; // of a frame without extension headers, ICRC included
+    uint16_t ack_bytes;    // of the frame of an ACK or NAK; 0: as its headers are
+    uint16_t frame_bytes_min;
+    uint16_t overhead_bytes; // on the link, for each frame
+    bool bare;               // frames are payload and header_bytes, without more headers or pad
+    bool receiving;          // a packet is being looked at; kept with nic/scan.h only
     uint16_t ack_interval;
     uint32_t trace_points; // union over listeners
     uint32_t interface;
     nic_t *next_kicked;
+    struct nic_scan *scan;           // NULL: the scheduler of nic/scheduler.c
     nic_qp_t *ready[NET_PRIORITIES]; // who is next
     nic_counters_t counters;
     // ACKs, NAKs and CNPs that had to wait, by class: how many came and left.
@@ -343,7 +350,7 @@ static inline net_packet_t *nic__new_packet(nic_t *nic,
                                             uint32_t body_bytes)
 {
     const uint32_t bytes = nic->header_bytes + body_bytes;
-    const uint32_t frame_bytes = bytes < NET_FRAME_BYTES_MIN ? NET_FRAME_BYTES_MIN : bytes;
+    const uint32_t frame_bytes = bytes < nic->frame_bytes_min ? nic->frame_bytes_min : bytes;
     net_packet_t *const packet = net_packet_new(&nic->host->node, frame_bytes);
     *packet = (net_packet_t){
         .source = qp->path.source,
@@ -400,7 +407,7 @@ static inline uint64_t nic__wqe_end(const nic_wqe_t *wqe, uint64_t near_psn)
 // A message of no bytes is one packet.
 static inline uint32_t nic__packet_count(const nic_qp_t *qp, uint32_t length_bytes)
 {
-    return length_bytes == 0 ? 1 : (length_bytes + qp->mtu_bytes - 1) >> qp->mtu_shift;
+    return length_bytes == 0 ? 1 : (length_bytes + qp->mtu_bytes - 1) / qp->mtu_bytes;
 }
 
 // host.c
@@ -428,6 +435,15 @@ static inline uint32_t nic__packets_kept(const nic_t *nic, uint32_t mtu_bytes, u
     }
     return packets / chunk * chunk;
 }
+
+void nic__transmit_queued(nic_t *nic, uint32_t priority); // the first that waits in a class
+void nic__packet_left(nic_qp_t *qp, bool response);       // what follows from sending a packet
+
+// scan.c
+void nic__scan_add(nic_qp_t *qp); // it has something to do
+void nic__scan_forget(nic_qp_t *qp);
+void nic__scan_repace(nic_qp_t *qp);
+void nic__scan_transmit(nic_t *nic); // the port may be free: look for something to send
 
 // requester.c
 bool nic__requester_ready(const nic_qp_t *qp);

@@ -141,6 +141,7 @@ static void silence(nic_qp_t *qp)
     qp->flags &= (uint16_t) ~(NIC_QP_READS | NIC_QP_RNR_WAIT | NIC_QP_SQ_STOPPED | NIC_QP_PACING);
     qp->read_count = 0;
     nic__unschedule(qp);
+    nic__scan_forget(qp);
     sim_timer_cancel(node, &qp->pace_timer);
     sim_timer_cancel(node, &qp->retry_timer);
     nic__cc_stop(qp);
@@ -266,7 +267,7 @@ static sim_err_t check_attr(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_m
             return error;
         }
     }
-    if ((attr->path_mtu & (attr->path_mtu - 1)) != 0) {
+    if ((attr->path_mtu & (attr->path_mtu - 1)) != 0 && !qp->nic->host->config.any_mtu) {
         return sim_fail(message, SIM_ERR_RANGE, "path_mtu: %u is no path MTU", attr->path_mtu);
     }
     return check_peer(qp, attr, message);
@@ -316,7 +317,6 @@ static void set_transport(nic_qp_t *qp, const nic_qp_attr_t *attr)
     qp->transport = transports[qp->type];
     qp->mtu_bytes = (uint16_t)attr->path_mtu;
     qp->rx_mtu_bytes = qp->mtu_bytes;
-    qp->mtu_shift = (uint8_t)__builtin_ctz(attr->path_mtu);
     qp->ack_countdown = qp->nic->ack_interval;
     qp->first_psn = attr->sq_psn;
     qp->next_psn = qp->una_psn = qp->max_psn = attr->sq_psn;

@@ -328,11 +328,12 @@ net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp)
     nic__read_payload(nic, wqe, payload_bytes);
 
     const uint32_t extensions = first || last ? extension_bytes(qp, wqe, first, last) : 0;
-    net_packet_t *const packet = nic__new_packet(nic,
-                                                 qp,
-                                                 qp->priority,
-                                                 qp->path.ecn,
-                                                 extensions + ((payload_bytes + 3) & ~3u));
+    net_packet_t *const packet = nic__new_packet(
+        nic,
+        qp,
+        qp->priority,
+        qp->path.ecn,
+        SIM_UNLIKELY(nic->bare) ? payload_bytes : extensions + ((payload_bytes + 3) & ~3u));
     packet->opcode = opcode_of(qp, wqe, first, last);
     packet->payload_bytes = (uint16_t)payload_bytes;
     packet->psn = (uint32_t)qp->next_psn & ROCE_PSN_MASK;

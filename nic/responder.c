@@ -79,7 +79,9 @@ static void send_answer(nic_qp_t *qp,
     }
     // Where READs are answered too, one class keeps the order.
     const uint8_t class = (qp->rx_flags & NIC_RX_READS) == 0 ? qp->ack_priority : qp->priority;
-    net_packet_t *const packet = nic__new_packet(nic, qp, class, NET_ECN_NOT_ECT, ROCE_AETH_BYTES);
+    const uint32_t body_bytes =
+        SIM_LIKELY(nic->ack_bytes == 0) ? ROCE_AETH_BYTES : nic->ack_bytes - nic->header_bytes;
+    net_packet_t *const packet = nic__new_packet(nic, qp, class, NET_ECN_NOT_ECT, body_bytes);
     packet->opcode = ROCE_ACKNOWLEDGE;
     packet->psn = psn;
     packet->aeth = aeth;
@@ -557,7 +559,7 @@ static void receive_again(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, 
     nic->counters.duplicate_request++;
     if (packet->opcode == ROCE_READ_REQUEST) {
         repeat_read(qp, packet, psn);
-    } else if (packet->ack_request) {
+    } else if (packet->ack_request && nic->host->config.ack_duplicates) {
         acknowledge(qp, 0, nic__wants_feedback(packet) ? packet : NULL);
     }
 }

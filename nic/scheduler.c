@@ -74,6 +74,10 @@ void nic__schedule(nic_qp_t *qp)
         return;
     }
     nic_t *const nic = qp->nic;
+    if (SIM_UNLIKELY(nic->scan != NULL)) {
+        nic__scan_add(qp);
+        return;
+    }
     if ((qp->flags & NIC_QP_PACED) != 0 && qp->next_send_ps > nic__node(nic)->now_ps) {
         wait_for_pace(qp);
         return;
@@ -111,6 +115,10 @@ static void pace(nic_qp_t *qp, sim_time_t now_ps, uint32_t bytes)
 void nic__repace(nic_qp_t *qp)
 {
     __extension__ typedef unsigned __int128 wide_t;
+    if (SIM_UNLIKELY(qp->nic->scan != NULL)) {
+        nic__scan_repace(qp);
+        return;
+    }
     const nic_cc_t *const cc = nic__cc_const(qp);
     const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
     if (qp->next_send_ps <= now_ps || qp->pace_bps == cc->rate_bps) {
@@ -136,6 +144,15 @@ static void complete_unreliable(nic_qp_t *qp)
     nic__complete_send(qp, &wqe, NIC_WC_SUCCESS);
 }
 
+void nic__packet_left(nic_qp_t *qp, bool response)
+{
+    if (SIM_UNLIKELY(response) && (qp->flags & NIC_QP_READS) == 0) {
+        nic__responses_sent(qp);
+    } else if ((qp->flags & NIC_QP_UNRELIABLE) != 0 && qp->sq_done != qp->sq_send) {
+        complete_unreliable(qp);
+    }
+}
+
 static bool transmit_qp(nic_t *nic, nic_qp_t *qp)
 {
     const bool response = (qp->flags & NIC_QP_READS) != 0 &&
@@ -146,7 +163,7 @@ static bool transmit_qp(nic_t *nic, nic_qp_t *qp)
         return false;
     }
     const sim_time_t now_ps = nic__node(nic)->now_ps;
-    const uint32_t bytes = packet->frame_bytes + (uint32_t)NET_LINK_OVERHEAD_BYTES;
+    const uint32_t bytes = packet->frame_bytes + nic->overhead_bytes;
     const uint32_t payload_bytes = packet->payload_bytes;
     nic->host->sent_last = qp;
     nic->counters.tx_packets++;
@@ -166,11 +183,7 @@ static bool transmit_qp(nic_t *nic, nic_qp_t *qp)
     } else {
         nic->ready[qp->priority] = qp->ready_next;
     }
-    if (SIM_UNLIKELY(response) && (qp->flags & NIC_QP_READS) == 0) {
-        nic__responses_sent(qp);
-    } else if ((qp->flags & NIC_QP_UNRELIABLE) != 0 && qp->sq_done != qp->sq_send) {
-        complete_unreliable(qp);
-    }
+    nic__packet_left(qp, response);
     return true;
 }
 
@@ -230,8 +243,17 @@ static bool transmit_next(nic_t *nic)
     }
 }
 
+void nic__transmit_queued(nic_t *nic, uint32_t priority)
+{
+    transmit_built(nic, take_queued(nic, priority));
+}
+
 void nic__transmit(nic_t *nic)
 {
+    if (SIM_UNLIKELY(nic->scan != NULL)) {
+        nic__scan_transmit(nic);
+        return;
+    }
     if (transmit_next(nic) && something_waits(nic)) {
         net_port_wake(nic->port);
     }
