@@ -210,7 +210,11 @@ static void run_once(const options_t *options)
     topo_fat_tree_config_t tree;
     sim_attrs_default(topology->attrs, &tree);
     tree.k = options->k;
-    const topo_plan_t plan = {net, switch_config, nic_config, link_config, &configs};
+    const topo_plan_t plan = {.net = net,
+                              .switch_config = switch_config,
+                              .nic_config = nic_config,
+                              .link_config = link_config,
+                              .ctx = &configs};
     if (topology->check(&tree, &message) != SIM_OK ||
         topology->build(&plan, &tree, &message) != SIM_OK || net_build(net, &message) != SIM_OK) {
         fail(&message);
