@@ -115,7 +115,6 @@ struct net_node {
     net_tally_t tally;
     uint32_t port_count;
     net_node_kind_t kind;
-    bool rerouted; // by a change of links or routes: what was looked up before may be wrong
     net_t *net;
     net_node_built_fn built;
     const net_forward_ops_t *forward; // NULL: hosts

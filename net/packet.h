@@ -41,7 +41,6 @@ typedef struct net_packet {
     uint32_t psn;            // 24 bits
     uint32_t destination_qp; // 24 bits
     uint32_t aeth;           // syndrome << 24 | MSN, where the opcode has an AETH
-    uint16_t egress_port;    // chosen by that switch; NET_NO_PORT: no way there
     union {
         uint16_t path_id; // INT: exclusive or of the switches' ids
         uint16_t digest;  // PINT

@@ -49,7 +49,6 @@ static const net_port_t *route_when_up(const net_node_t *node,
 static void set_routes(net_node_t *node, const net_routes_t *routes)
 {
     net_switch_t *const sw = to_switch(node);
-    node->rerouted = true;
     sw->hops = routes->hops;
     sw->hop_ports = routes->ports;
 }
@@ -256,10 +255,7 @@ static inline void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *
         pause_arrived(sw, ingress, packet);
         return;
     }
-    if (SIM_UNLIKELY(sw->node.rerouted)) {
-        packet->egress_port = (uint16_t)net__route(sw, packet);
-    }
-    const uint32_t out = packet->egress_port;
+    const uint32_t out = net__route(sw, packet);
     if (SIM_UNLIKELY(out == NET_NO_PORT)) {
         net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
         return;
@@ -322,33 +318,10 @@ static inline void warm_heads(const net_switch_t *sw)
     }
 }
 
-// Looks up where all that has arrived will go, one packet beside the other, and fetches these
-// ports: what comes next, packet by packet, need not wait for any of that.
-static inline void route_ahead(net_switch_t *sw)
-{
-    for (const sim_mail_t *mail = sw->node.sim.mail; mail->message != NULL; mail++) {
-        net_packet_t *const packet = mail->message;
-        const uint32_t in = sim_mail_port(mail);
-        __builtin_prefetch(&sw->node.ports[in].received[packet->priority]);
-        if (SIM_LIKELY(packet->kind == NET_PACKET_ROCE)) {
-            const uint32_t out = net__route(sw, packet);
-            packet->egress_port = (uint16_t)out;
-            __builtin_prefetch(&sw->node.ports[out == NET_NO_PORT ? in : out]);
-            __builtin_prefetch(
-                &sw->node.ports[out == NET_NO_PORT ? in : out].classes[packet->priority]);
-        }
-    }
-}
-
 static void run(sim_node_t *node)
 {
     net_switch_t *const sw = (net_switch_t *)(void *)node;
     warm_heads(sw);
-    // Where several nodes run together, mail may still come in between.
-    sw->node.rerouted = node->own_capacity != 0;
-    if (!sw->node.rerouted) {
-        route_ahead(sw);
-    }
     sim_event_t event;
     while (sim_node_next(node, &event)) {
         switch (event.kind) {
