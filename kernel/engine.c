@@ -6,28 +6,8 @@
 // meeting hands out its decision. Two meetings cost well under a microsecond where the window holds
 // tens of them, and nothing else is shared.
 #include <pthread.h>
-#include <sched.h>
 
 #include "kernel/engine_internal.h"
-
-#define SPINS_BEFORE_YIELD 4096u
-
-static void meet(sim_t *sim)
-{
-    const unsigned phase = atomic_load_explicit(&sim->barrier_phase, memory_order_relaxed);
-    if (atomic_fetch_add_explicit(&sim->barrier_count, 1, memory_order_acq_rel) + 1 ==
-        sim->thread_count) {
-        atomic_store_explicit(&sim->barrier_count, 0, memory_order_relaxed);
-        atomic_store_explicit(&sim->barrier_phase, phase + 1, memory_order_release);
-        return;
-    }
-    unsigned spins = 0;
-    while (atomic_load_explicit(&sim->barrier_phase, memory_order_acquire) == phase) {
-        if (++spins >= SPINS_BEFORE_YIELD) {
-            sched_yield();
-        }
-    }
-}
 
 // Work is outstanding and, for stall_ps of busy time, nothing useful has come of it. A wait
 // for a timer or for what is on its way over a long link counts little: it is no sign of a stall.
@@ -167,7 +147,7 @@ static void run_thread(sim_thread_t *thread)
     for (;;) {
         sim__run_window(thread);
         if (!alone) {
-            meet(sim);
+            sim__barrier_meet(&sim->barrier, sim->thread_count);
         }
         if (thread->worker.index == 0) {
             decide(sim);
@@ -175,7 +155,7 @@ static void run_thread(sim_thread_t *thread)
             sim->parity ^= 1;
         }
         if (!alone) {
-            meet(sim);
+            sim__barrier_meet(&sim->barrier, sim->thread_count);
         }
         if (sim->decided_window == SIM_NO_WINDOW) {
             return;

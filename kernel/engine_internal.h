@@ -4,12 +4,14 @@
 //     sim.c        create, register, observe, destroy
 //     partition.c  how wide a window is, which nodes run together, which thread runs them
 //     window.c     one thread's share of one window: gather mail, run units, sample
-//     engine.c     the loop over windows, the barrier between threads, how a run ends
+//     engine.c     the loop over windows, how a run ends
+//     barrier.c    where threads meet
 #ifndef KERNEL_ENGINE_INTERNAL_H
 #define KERNEL_ENGINE_INTERNAL_H
 
 #include <stdatomic.h>
 
+#include "kernel/barrier.h"
 #include "kernel/event.h"
 
 #define SIM_MAIL_CLASSES 28u // mailbox capacities 16 << class
@@ -118,6 +120,7 @@ typedef struct sim_thread {
     sim_sampler_t **samplers;
     size_t sampler_count;
     sim_time_t sample_next_ps; // earliest of them
+    sim_time_t record_end_ps;  // records of now are before it, and not before the window
     uint64_t next_window;      // published at the barrier
     bool cut;                  // the time limit left mail unread
 } sim_thread_t;
@@ -165,8 +168,7 @@ struct sim {
     uint64_t progress_seen;
     sim_time_t fruitless_ps; // busy time since then
 
-    atomic_uint barrier_count;
-    atomic_uint barrier_phase;
+    sim__barrier_t barrier;
     atomic_bool interrupted;
     uint64_t digest;
     sim_time_t end_ps;

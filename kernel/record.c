@@ -63,6 +63,13 @@ void *sim_stream_put(sim_stream_t *stream,
                      sim_time_t time_ps,
                      size_t record_bytes)
 {
+    const sim_thread_t *const thread = sim__thread_of(node);
+    SIM_CHECKF(time_ps >= thread->worker.window_start_ps && time_ps < thread->record_end_ps,
+               "%s records %" PRIu64 " ps between %" PRIu64 " and %" PRIu64 " ps",
+               node->name,
+               time_ps,
+               thread->worker.window_start_ps,
+               thread->record_end_ps);
     part_t *const part = &stream->parts[node->worker->index];
     const size_t aligned = (record_bytes + 15) & ~(size_t)15;
     if (part->count + aligned > part->capacity) {

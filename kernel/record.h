@@ -21,8 +21,9 @@ typedef void (*sim_record_fn)(sim_time_t time_ps,
 // Owned by the simulation. Create before sim_run.
 sim_stream_t *sim_stream_create(sim_t *sim, sim_record_fn fn, void *ctx);
 
-// Room for a record of record_bytes at time_ps (not before the current window), to be filled at
-// once: valid until the next put.
+// Room for a record of record_bytes at time_ps, to be filled at once: valid until the next put.
+// time_ps lies in the window that runs, or is that of the sample being taken: now is always right,
+// any other time that is not fails a check, as its record would come out of order.
 void *sim_stream_put(sim_stream_t *stream,
                      const sim_node_t *node,
                      sim_time_t time_ps,

@@ -24,8 +24,7 @@ sim_t *sim_create(const sim_options_t *options)
     sim->thread_count = 1;
     sim->fifo = options->fifo_ties ? sim__fifo_create() : NULL;
     atomic_init(&sim->interrupted, false);
-    atomic_init(&sim->barrier_count, 0);
-    atomic_init(&sim->barrier_phase, 0);
+    sim__barrier_init(&sim->barrier);
     return sim;
 }
 
@@ -115,6 +114,7 @@ void sim_destroy(sim_t *sim)
     for (size_t i = 0; i < sim->stream_count; i++) {
         sim__stream_destroy(sim->streams[i]);
     }
+    sim__barrier_fini(&sim->barrier);
     sim_free(sim->threads);
     sim_free(sim->units);
     sim_free(sim->channel_blocks);

@@ -680,6 +680,7 @@ void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps)
     if (thread->sample_next_ps >= bound_ps) {
         return;
     }
+    thread->record_end_ps = bound_ps;
     sim_time_t next_ps = SIM_TIME_NEVER;
     for (size_t i = 0; i < thread->sampler_count; i++) {
         sim_sampler_t *const sampler = thread->samplers[i];
@@ -829,6 +830,7 @@ void sim__run_window(sim_thread_t *thread)
     sim_time_t end_ps = start_ps + sim->window_ps;
     end_ps = end_ps < sim->options.until_ps ? end_ps : sim->options.until_ps;
     worker->window_start_ps = start_ps;
+    thread->record_end_ps = end_ps;
     worker->slot = (uint32_t)sim->window & (SIM_SLOTS - 1);
     worker->slot_used[worker->slot] = false;
     receive_parcels(thread);

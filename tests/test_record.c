@@ -170,4 +170,50 @@ START_TEST(records_arrive_whole_and_in_order)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(records_arrive_whole_and_in_order))
+static sim_time_t misplaced_ps;
+
+static void write_misplaced(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)timer;
+    write_one((writer_t *)(void *)node, 0, misplaced_ps, 0);
+}
+
+// Records of another window would come out of order: the window here is 16 us, the time 100 us.
+static void run_misplaced(sim_time_t time_ps)
+{
+    const sim_options_t options = {.seed = 1, .threads = 1, .until_ps = SIM_TIME_NEVER};
+    sim_t *const sim = sim_create(&options);
+    reader_t reader = {.last_ps = 0};
+    writer_t *const writer = sim_alloc_lines(sizeof(writer_t));
+    misplaced_ps = time_ps;
+    sim_node_register(sim, &writer->node, &ops, "writer");
+    writer->streams[0] = sim_stream_create(sim, read_record, &reader);
+    sim_timer_init(&writer->timer, write_misplaced);
+    sim_timer_arm(&writer->node, &writer->timer, 100 * SIM_PS_PER_US);
+    ck_assert_int_eq(sim_run(sim), SIM_ENDED_DONE);
+    ck_assert_uint_eq(reader.count, 1);
+    sim_destroy(sim);
+}
+
+START_TEST(records_of_now_are_taken)
+{
+    run_misplaced(100 * SIM_PS_PER_US);
+}
+END_TEST
+
+START_TEST(a_record_of_a_later_window_is_a_bug)
+{
+    run_misplaced(120 * SIM_PS_PER_US);
+}
+END_TEST
+
+START_TEST(a_record_of_an_earlier_window_is_a_bug)
+{
+    run_misplaced(80 * SIM_PS_PER_US);
+}
+END_TEST
+
+CHECK_MAIN(CHECK_TEST(records_arrive_whole_and_in_order),
+           CHECK_TEST(records_of_now_are_taken),
+           CHECK_SIGNAL(a_record_of_a_later_window_is_a_bug, SIGABRT),
+           CHECK_SIGNAL(a_record_of_an_earlier_window_is_a_bug, SIGABRT))
