@@ -124,6 +124,7 @@ static sim_err_t attach_capture(cli_observers_t *observers,
         .snaplen_bytes =
             capture->config.snaplen_bytes == SIM_AUTO ? 0 : (uint32_t)capture->config.snaplen_bytes,
         .direction = direction_of(&capture->config),
+        .without_telemetry = !capture->config.telemetry,
     };
     pcap_out_capture_t *opened = NULL;
     sim_message_t message;

@@ -19,6 +19,7 @@ struct pcap_out_capture {
     sim_stream_t *stream;
     uint32_t points; // net_trace_point_t
     bool has_filter;
+    bool without_telemetry;
 };
 
 // As much of a frame as it uses: hops come last.
@@ -37,6 +38,10 @@ static void on_packet(const net_trace_t *trace, void *ctx)
     net_packet_frame(sender, trace->packet, &frame);
     // What took its time on the link is what the file shows.
     SIM_CHECK(trace->packet->frame_bytes == net_frame_size_bytes(&frame));
+    if (capture->without_telemetry) {
+        frame.telemetry = NET_TELEMETRY_NONE;
+        frame.hop_count = 0;
+    }
     if (capture->has_filter) {
         uint8_t bytes[NET_FRAME_BYTES_MAX];
         const uint32_t size_bytes = (uint32_t)net_frame_build(&frame, bytes, sizeof(bytes));
@@ -82,6 +87,7 @@ sim_err_t pcap_out_capture_open(sim_t *sim,
     made->file = file;
     made->stream = sim_stream_create(sim, write_frame, made);
     made->has_filter = config->filter != NULL && config->filter[0] != '\0';
+    made->without_telemetry = config->without_telemetry;
     switch (config->direction) {
     case PCAP_OUT_BOTH:
         made->points = NET_TRACE_TX | NET_TRACE_RX;

@@ -26,6 +26,7 @@ typedef struct pcap_out_config {
     const char *filter;     // of libpcap; NULL or "": every frame
     uint32_t snaplen_bytes; // 0: whole frames
     pcap_out_direction_t direction;
+    bool without_telemetry; // frames end with the packet: net/prot/trailer.h
 } pcap_out_config_t;
 
 // Opens the file. config is not kept. Errors as pcap_out_file_open, and then *capture is NULL. Give

@@ -26,6 +26,14 @@ way switched --set network.forwarding=switched
 way tagged --set network.tagged=true --set network.vlan=42
 way ipv6 --set network.ipv6=true --set nic.mtu=4096
 way small --set nic.mtu=256 --set nic.ack-interval=4
+way int --set nic.congestion-control=hpcc --set network.int-reserved-hops=2
+way pint --set nic.congestion-control=hpcc-pint --set network.ipv6=true
+
+# Telemetry is what lies behind the packets: a byte, or 2 bytes and 8 per hop or reserved hop.
+# (Else tshark guesses that the last four bytes are an FCS.)
+tshark -n -o eth.fcs:Never -r "$scratch/int/captures/switches.pcap.gz" -T fields -e eth.trailer \
+    2>/dev/null | awk '{ lengths[length($1) / 2]++ } END { exit !(lengths[18] > 100 && lengths[26] > 100) }' ||
+    { echo "no frames of INT with trailers of 18 and 26 bytes" && exit 1; }
 
 # Each kind of frame was there to be looked at: PFC, CNP, ACK, WRITE, SEND, READ request.
 tshark -n -r "$scratch/routed/captures/switches.pcap.gz" -T fields -e macc.opcode \
@@ -44,4 +52,4 @@ if tools/check-captures "$scratch/broken.pcap" >"$scratch/verdict"; then
     echo "a wrong checksum was not found" && exit 1
 fi
 grep -q 'frame 1: expert' "$scratch/verdict"
-echo "5 ways"
+echo "7 ways"
