@@ -19,6 +19,7 @@
 #include "net/frame.h"
 #include "net/port.h"
 #include "net/switch.h"
+#include "net/telemetry.h"
 #include "nic/host.h"
 #include "tests/check_main.h"
 
@@ -37,6 +38,8 @@ typedef struct pair_config {
     uint64_t middle_bps;
     bool tagged;
     bool ipv6;
+    uint64_t int_reserved_hops;
+    const nic_config_t *nic_b; // of the second host, where it is not as the first's; else NULL
     sim_time_t until_ps;
 } pair_config_t;
 
@@ -138,7 +141,8 @@ static inline void pair_note_packet(const net_trace_t *trace, void *ctx)
     const net_packet_t *const packet = trace->packet;
     const net_config_t *const config = net_get_config(pair->net);
     SIM_CHECK(packet->frame_bytes ==
-              net_frame_bytes(packet->opcode, packet->payload_bytes, config->tagged, config->ipv6));
+              net_frame_bytes(packet->opcode, packet->payload_bytes, config->tagged, config->ipv6) +
+                  net_packet_telemetry_bytes(pair->net, packet));
 }
 
 static inline void pair_note_done(nic_cq_t *cq, void *ctx)
@@ -188,10 +192,12 @@ static inline pair_t *pair_create(const pair_config_t *config)
     sim_attrs_default(&net_config_attrs, &net_config);
     net_config.tagged = config->tagged;
     net_config.ipv6 = config->ipv6;
+    net_config.int_reserved_hops = config->int_reserved_hops;
     pair->net = net_create(pair->sim, &net_config);
     sim_attrs_fini(&net_config_attrs, &net_config);
     pair->node[0] = nic_host_create(pair->net, "a", &config->nic);
-    pair->node[1] = nic_host_create(pair->net, "b", &config->nic);
+    pair->node[1] =
+        nic_host_create(pair->net, "b", config->nic_b != NULL ? config->nic_b : &config->nic);
     pair_join(pair, config);
     ck_assert_msg(net_build(pair->net, &message) == SIM_OK, "%s", message.text);
     for (uint32_t h = 0; h < 2; h++) {
