@@ -32,7 +32,8 @@ way pint --set nic.congestion-control=hpcc-pint --set network.ipv6=true
 # Telemetry is what lies behind the packets: a byte, or 2 bytes and 8 per hop or reserved hop.
 # (Else tshark guesses that the last four bytes are an FCS.)
 tshark -n -o eth.fcs:Never -r "$scratch/int/captures/switches.pcap.gz" -T fields -e eth.trailer \
-    2>/dev/null | awk '{ lengths[length($1) / 2]++ } END { exit !(lengths[18] > 100 && lengths[26] > 100) }' ||
+    2>/dev/null | awk '{ lengths[length($1) / 2]++ }
+        END { exit !(lengths[18] > 100 && lengths[26] > 100) }' ||
     { echo "no frames of INT with trailers of 18 and 26 bytes" && exit 1; }
 
 # Each kind of frame was there to be looked at: PFC, CNP, ACK, WRITE, SEND, READ request.
