@@ -10,30 +10,21 @@
 // docs/formats/peers.md
 #include "apps/flow_file.h"
 
+#include "apps/flow_file_internal.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES_MAX UINT64_C(1000000000000000)
 #define START_S_MAX 10000.0
+// The simulator gives a flow this and the number of earlier flows of its pair.
+#define SOURCE_PORT_FIRST 10000u
 
-typedef struct reader {
-    sim_words_t words;
-    app_flow_file_t *file;
-    app_note_fn note;
-    void *ctx;
-    sim_message_t *message;
-    uint64_t declared;
-    uint32_t declared_line;
-    bool has_port; // rows have a destination port
-    sim_time_t last_start_ps;
-    bool noted_order;
-} reader_t;
-
-static void tell(const reader_t *reader, const sim_word_t *word, const char *format, ...)
-    SIM_PRINTF(3, 4);
-static void tell(const reader_t *reader, const sim_word_t *word, const char *format, ...)
+void app__flow_note(const app__flow_reader_t *reader,
+                    const sim_word_t *word,
+                    const char *format,
+                    ...)
 {
     if (reader->note == NULL) {
         return;
@@ -74,6 +65,9 @@ app_flow_format_t app_flow_file_detect(const char *text, size_t size_bytes)
     sim_word_t word;
     uint64_t count = 0;
     sim_words_init(&words, "", text, size_bytes);
+    if (app__flow_is_htsim(words)) {
+        return APP_FLOW_HTSIM;
+    }
     if (words_in_next_line(words) == 1 && sim_words_next(&words, &word) &&
         sim_word_count(&words, &word, "", 0, UINT32_MAX, &count, NULL) == SIM_OK) {
         return APP_FLOW_HPCC;
@@ -83,7 +77,7 @@ app_flow_format_t app_flow_file_detect(const char *text, size_t size_bytes)
 
 // -- one row
 
-static sim_err_t need_count(reader_t *reader,
+static sim_err_t need_count(app__flow_reader_t *reader,
                             const char *what,
                             uint64_t min,
                             uint64_t max,
@@ -107,7 +101,7 @@ static sim_time_t seconds_ps(double seconds)
     return whole * SIM_PS_PER_S + fraction_ns * SIM_PS_PER_NS;
 }
 
-static sim_err_t read_start(reader_t *reader, sim_time_t *start_ps)
+static sim_err_t read_start(app__flow_reader_t *reader, sim_time_t *start_ps)
 {
     sim_word_t word;
     sim_plain_t plain;
@@ -131,13 +125,13 @@ static sim_err_t read_start(reader_t *reader, sim_time_t *start_ps)
     }
     if (error == SIM_OK && *start_ps < reader->last_start_ps && !reader->noted_order) {
         reader->noted_order = true;
-        tell(reader, &word, "flows are not in order of start: they are sorted");
+        app__flow_note(reader, &word, "flows are not in order of start: they are sorted");
     }
     reader->last_start_ps = *start_ps;
     return error;
 }
 
-static sim_err_t read_source(reader_t *reader, uint64_t number, app_flow_row_t *row)
+static sim_err_t read_source(app__flow_reader_t *reader, uint64_t number, app_flow_row_t *row)
 {
     sim_word_t word;
     if (!sim_words_next(&reader->words, &word)) {
@@ -165,7 +159,7 @@ static sim_err_t read_source(reader_t *reader, uint64_t number, app_flow_row_t *
     return error;
 }
 
-static sim_err_t read_row(reader_t *reader, uint64_t number)
+static sim_err_t read_row(app__flow_reader_t *reader, uint64_t number)
 {
     app_flow_row_t row = {0};
     uint64_t destination = 0;
@@ -191,7 +185,8 @@ static sim_err_t read_row(reader_t *reader, uint64_t number)
         error = need_count(reader, "the destination port of a flow", 0, UINT16_MAX, &port, &word);
     }
     if (error == SIM_OK) {
-        error = need_count(reader, "the bytes of a flow", 1, BYTES_MAX, &row.bytes, &word);
+        error =
+            need_count(reader, "the bytes of a flow", 1, APP__FLOW_BYTES_MAX, &row.bytes, &word);
     }
     if (error == SIM_OK) {
         error = read_start(reader, &row.start_ps);
@@ -235,7 +230,32 @@ static void count_repeats(app_flow_file_t *file)
     sim_free(table);
 }
 
-sim_err_t app_flow_file_parse(const char *name,
+static sim_err_t read_hpcc(app__flow_reader_t *reader)
+{
+    sim_word_t word;
+    sim_err_t error =
+        need_count(reader, "the number of flows", 0, UINT32_MAX, &reader->declared, &word);
+    reader->declared_line = word.line;
+    reader->has_port = words_in_next_line(reader->words) != 5;
+    for (uint64_t i = 0; i < reader->declared && error == SIM_OK; i++) {
+        error = read_row(reader, i);
+    }
+    if (error == SIM_OK && sim_words_next(&reader->words, &word)) {
+        uint64_t ignored = 0;
+        if (sim_word_count(&reader->words, &word, "", 0, UINT32_MAX, &ignored, NULL) == SIM_OK) {
+            app__flow_note(reader,
+                           &word,
+                           "more follows the %" PRIu64
+                           " flows that line %u declares: it is ignored",
+                           reader->declared,
+                           reader->declared_line);
+        }
+    }
+    return error;
+}
+
+sim_err_t app_flow_file_parse(app_flow_format_t format,
+                              const char *name,
                               const char *text,
                               size_t size_bytes,
                               app_note_fn note,
@@ -243,29 +263,17 @@ sim_err_t app_flow_file_parse(const char *name,
                               app_flow_file_t *file,
                               sim_message_t *message)
 {
+    SIM_CHECK(format == APP_FLOW_HPCC || format == APP_FLOW_HTSIM);
     *file = (app_flow_file_t){0};
-    reader_t reader = {.file = file, .note = note, .ctx = ctx, .message = message};
+    app__flow_reader_t reader = {.file = file, .note = note, .ctx = ctx, .message = message};
     sim_words_init(&reader.words, name, text, size_bytes);
-    sim_word_t word;
-    sim_err_t error =
-        need_count(&reader, "the number of flows", 0, UINT32_MAX, &reader.declared, &word);
-    reader.declared_line = word.line;
-    reader.has_port = words_in_next_line(reader.words) != 5;
-    for (uint64_t i = 0; i < reader.declared && error == SIM_OK; i++) {
-        error = read_row(&reader, i);
-    }
-    if (error == SIM_OK && sim_words_next(&reader.words, &word)) {
-        uint64_t ignored = 0;
-        if (sim_word_count(&reader.words, &word, "", 0, UINT32_MAX, &ignored, NULL) == SIM_OK) {
-            tell(&reader,
-                 &word,
-                 "more follows the %" PRIu64 " flows that line %u declares: it is ignored",
-                 reader.declared,
-                 reader.declared_line);
-        }
-    }
+    const sim_err_t error =
+        format == APP_FLOW_HTSIM ? app__flow_read_htsim(&reader) : read_hpcc(&reader);
     if (error == SIM_OK) {
         count_repeats(file);
+        for (size_t i = 0; i < file->count && format == APP_FLOW_HPCC; i++) {
+            file->rows[i].source_port = (uint16_t)(SOURCE_PORT_FIRST + file->rows[i].repeat);
+        }
     }
     return error;
 }

@@ -11,13 +11,13 @@
 typedef void (*app_note_fn)(const char *text, void *ctx);
 
 typedef enum app_flow_format {
-    APP_FLOW_AUTO, // by the first words
-    APP_FLOW_ROWS, // our own: docs/formats/scenario.md
-    APP_FLOW_HPCC, // HPCC's ns-3 simulator and its forks: SimAI, ConWeave
+    APP_FLOW_AUTO,  // by the first words
+    APP_FLOW_ROWS,  // our own: docs/formats/scenario.md
+    APP_FLOW_HPCC,  // HPCC's ns-3 simulator and its forks: SimAI, ConWeave
+    APP_FLOW_HTSIM, // htsim's connection matrices, .cm
 } app_flow_format_t;
 
-// 10000 and the number of earlier flows of the same pair: what HPCC's simulator gives flows.
-#define APP_FLOW_SOURCE_PORT_FIRST 10000u
+#define APP_FLOW_AS_THE_NIC 0xff // priority: the NIC's
 
 typedef struct app_flow_row {
     uint64_t bytes;
@@ -26,9 +26,10 @@ typedef struct app_flow_row {
     uint32_t destination;
     uint32_t line; // of the row in the file
     uint32_t column;
-    uint32_t repeat; // earlier rows of the same pair
-    uint16_t destination_port;
-    uint8_t priority;
+    uint32_t repeat;           // earlier rows of the same pair
+    uint16_t source_port;      // HPCC: 10000 + repeat; 0: none
+    uint16_t destination_port; // 0: none
+    uint8_t priority;          // or APP_FLOW_AS_THE_NIC
 } app_flow_row_t;
 
 typedef struct app_flow_file {
@@ -40,9 +41,11 @@ typedef struct app_flow_file {
 // The format a text is in; never AUTO.
 app_flow_format_t app_flow_file_detect(const char *text, size_t size_bytes);
 
-// Reads size_bytes of HPCC's format. On failure message begins with "NAME:LINE:COLUMN: ". note (may
-// be NULL) hears of what is odd but no error. Free with app_flow_file_fini, also on failure.
-SIM_MUST_CHECK sim_err_t app_flow_file_parse(const char *name,
+// Reads size_bytes in format HPCC or HTSIM. On failure message begins with "NAME:LINE:COLUMN: ".
+// note (may be NULL) hears of what is odd but no error. Free with app_flow_file_fini, also on
+// failure.
+SIM_MUST_CHECK sim_err_t app_flow_file_parse(app_flow_format_t format,
+                                             const char *name,
                                              const char *text,
                                              size_t size_bytes,
                                              app_note_fn note,

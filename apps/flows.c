@@ -33,8 +33,8 @@ static const sim_attr_t attrs[] = {
     {PREFIX ".list", SIM_ATTR_STRING, false, offsetof(flows_config_t, list), "", NULL, NULL, NULL,
      "rows in the scenario itself, as of a file or [row, row]"},
     {PREFIX ".format", SIM_ATTR_ENUM, false, offsetof(flows_config_t, format), "auto", NULL, NULL,
-     "auto|rows|hpcc",
-     "of the file; hpcc: HPCC's ns-3 simulator, SimAI, ConWeave; auto: by the first words"},
+     "auto|rows|hpcc|htsim",
+     "of the file; hpcc: HPCC's ns-3 simulator, SimAI, ConWeave; htsim: .cm; auto: by the first words"},
     APP__STOP_ATTR(PREFIX, flows_config_t, stop_ps),
     APP__SHAPE_ATTRS(PREFIX, flows_config_t, shape),
 };
@@ -306,8 +306,8 @@ static sim_err_t take_file(reader_t *reader, const flows_config_t *config, sim_m
         format = app_flow_file_detect(text, size_bytes);
     }
     reader->attribute = "file";
-    if (format == APP_FLOW_HPCC) {
-        error = app__flows_add_hpcc(context, reader->plan, name, text, size_bytes, message);
+    if (format != APP_FLOW_ROWS) {
+        error = app__flows_add_file(context, reader->plan, format, name, text, size_bytes, message);
     } else {
         char *const place = sim_format(": %.200s line ", name);
         reader->place = place;

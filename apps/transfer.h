@@ -12,6 +12,7 @@
 #define APPS_TRANSFER_H
 
 #include "apps/app_internal.h"
+#include "apps/flow_file.h"
 
 #define APP__TRANSFERS_MAX (UINT64_C(1) << 27)
 // A longer message is posted in pieces of this: a work request has at most 2^31 bytes.
@@ -140,9 +141,10 @@ void app__planned_values(const app_t *app, app_value_fn fn, void *ctx);
     .destroy = app__planned_destroy, .flows = app__planned_flows, \
     .progress = app__planned_progress, .values = app__planned_values
 
-// Adds the flows of a file of HPCC's simulator (apps/flow_file.h), from hosts named host<number>.
-SIM_MUST_CHECK sim_err_t app__flows_add_hpcc(const app_context_t *context,
+// Adds the flows of another simulator's file, between hosts named host<number>.
+SIM_MUST_CHECK sim_err_t app__flows_add_file(const app_context_t *context,
                                              app__plan_t *plan,
+                                             app_flow_format_t format,
                                              const char *name,
                                              const char *text,
                                              size_t size_bytes,

@@ -125,7 +125,8 @@ static sim_err_t read_flows(cli_hpcc_t *hpcc, cli_error_t *error)
         return result;
     }
     const cli_hpcc_file_t *const file = &hpcc->flow_file;
-    result = app_flow_file_parse(file->path,
+    result = app_flow_file_parse(APP_FLOW_HPCC,
+                                 file->path,
                                  file->text,
                                  file->size_bytes,
                                  NULL,

@@ -156,6 +156,9 @@ static sim_err_t put_marking(const maker_t *maker, cli_error_t *error)
 {
     const cli_hpcc_config_t *const config = maker->config;
     put_flag(maker, "switch.ecn.enabled", CLI_HPCC_ENABLE_QCN);
+    if (!on(maker, CLI_HPCC_ENABLE_QCN)) {
+        return SIM_OK; // nothing is marked, whatever the tables say
+    }
     uint64_t rates[SIM_PROFILES_MAX + 1];
     const size_t count = collect_rates(maker->hpcc->topology, rates, SIM_COUNT_OF(rates));
     if (count > SIM_PROFILES_MAX) {

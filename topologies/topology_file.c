@@ -13,8 +13,8 @@
 static const sim_attr_t attrs[] = {
     {PREFIX ".path", SIM_ATTR_STRING, false, AT(path), "", NULL, NULL, NULL,
      "the file; topology: {file: PATH} is short for it"},
-    {PREFIX ".format", SIM_ATTR_ENUM, false, AT(format), "auto", NULL, NULL, "auto|hpcc",
-     "hpcc: HPCC's ns-3 simulator, ConWeave, SimAI; auto: by the first word"},
+    {PREFIX ".format", SIM_ATTR_ENUM, false, AT(format), "auto", NULL, NULL, "auto|hpcc|htsim",
+     "hpcc: HPCC's ns-3 simulator, ConWeave, SimAI; htsim: .topo; auto: by the first word"},
     {PREFIX ".loss-rate", SIM_ATTR_RATIO, false, AT(loss_rate), "0", "0", "1", NULL,
      "share of frames lost at random on links to which the file gives no loss"},
 };
@@ -64,6 +64,18 @@ void topo__file_add_link(topo_file_t *file, const topo_file_link_t *link)
     file->links[file->link_count++] = *link;
 }
 
+// The first word that is no comment says which format it is.
+static topo_file_format_t detect(sim_words_t words)
+{
+    sim_word_t word;
+    do {
+        if (sim_words_next_in_line(&words, &word) && word.text[0] != '#') {
+            return word.text[0] >= '0' && word.text[0] <= '9' ? TOPO_FILE_HPCC : TOPO_FILE_HTSIM;
+        }
+    } while (sim_words_next_line(&words));
+    return TOPO_FILE_HPCC;
+}
+
 sim_err_t topo_file_parse(topo_file_format_t format,
                           const char *name,
                           const char *text,
@@ -81,8 +93,11 @@ sim_err_t topo_file_parse(topo_file_format_t format,
         .message = message,
     };
     sim_words_init(&reader.words, name, text, size_bytes);
-    (void)format;
-    const sim_err_t error = topo__file_read_hpcc(&reader);
+    if (format == TOPO_FILE_AUTO) {
+        format = detect(reader.words);
+    }
+    const sim_err_t error =
+        format == TOPO_FILE_HTSIM ? topo__file_read_htsim(&reader) : topo__file_read_hpcc(&reader);
     if (error != SIM_OK) {
         topo_file_destroy(reader.file);
         return error;
@@ -184,7 +199,7 @@ static sim_err_t file_build(const topo_plan_t *plan, const void *config, sim_mes
 }
 
 const topo_ops_t topo_file = {"file",
-                              "a file of HPCC's simulator, its forks",
+                              "a file of HPCC's simulator, its forks, or htsim",
                               &attr_table,
                               file_check,
                               file_build};

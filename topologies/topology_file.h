@@ -9,8 +9,9 @@
 #include "topologies/topology.h"
 
 typedef enum topo_file_format {
-    TOPO_FILE_AUTO, // by the first word
-    TOPO_FILE_HPCC, // HPCC's ns-3 simulator and its forks: ConWeave, SimAI
+    TOPO_FILE_AUTO,  // by the first word
+    TOPO_FILE_HPCC,  // HPCC's ns-3 simulator and its forks: ConWeave, SimAI
+    TOPO_FILE_HTSIM, // htsim's .topo of fat-trees
 } topo_file_format_t;
 
 typedef struct topo_file_node {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows_hpcc.c - flows of other simulators' files as transfers between hosts of this network.
+// apps/flows_numbered.c - flows of peers' files as transfers between hosts of this network.
 //
 // Host n of the file is the host named host<n>. Where hosts have several NICs, a flow takes the
 // pair of NICs with the fewest hops between them; of several such pairs, flows of the same two
@@ -122,8 +122,8 @@ static sim_err_t add_row(const app_context_t *context,
     app__request_t request = {
         .bytes = row->bytes,
         .start_ps = row->start_ps,
-        .priority = row->priority,
-        .source_port = (uint16_t)(APP_FLOW_SOURCE_PORT_FIRST + row->repeat),
+        .priority = row->priority == APP_FLOW_AS_THE_NIC ? SIM_AUTO : row->priority,
+        .source_port = row->source_port,
         .service_port = row->destination_port,
     };
     if (!choose_pair(context->net,
@@ -153,8 +153,9 @@ static sim_err_t add_row(const app_context_t *context,
                                       reason.text);
 }
 
-sim_err_t app__flows_add_hpcc(const app_context_t *context,
+sim_err_t app__flows_add_file(const app_context_t *context,
                               app__plan_t *plan,
+                              app_flow_format_t format,
                               const char *name,
                               const char *text,
                               size_t size_bytes,
@@ -162,8 +163,14 @@ sim_err_t app__flows_add_hpcc(const app_context_t *context,
 {
     app_flow_file_t file;
     hosts_t hosts = {0};
-    sim_err_t error =
-        app_flow_file_parse(name, text, size_bytes, context->note, context->ctx, &file, message);
+    sim_err_t error = app_flow_file_parse(format,
+                                          name,
+                                          text,
+                                          size_bytes,
+                                          context->note,
+                                          context->ctx,
+                                          &file,
+                                          message);
     if (error == SIM_OK) {
         hosts_init(&hosts, context->net);
     }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/flow_file_internal.h - what the readers of flow files share.
+#ifndef APPS_FLOW_FILE_INTERNAL_H
+#define APPS_FLOW_FILE_INTERNAL_H
+
+#include "apps/flow_file.h"
+
+#define APP__FLOW_BYTES_MAX UINT64_C(1000000000000000)
+
+typedef struct app__flow_reader {
+    sim_words_t words;
+    app_flow_file_t *file;
+    app_note_fn note; // may be NULL
+    void *ctx;
+    sim_message_t *message;
+    // HPCC
+    uint64_t declared;
+    uint32_t declared_line;
+    bool has_port; // rows have a destination port
+    sim_time_t last_start_ps;
+    bool noted_order;
+} app__flow_reader_t;
+
+// Tells the note "NAME:LINE:COLUMN: text".
+void app__flow_note(const app__flow_reader_t *reader,
+                    const sim_word_t *word,
+                    const char *format,
+                    ...) SIM_PRINTF(3, 4);
+
+// -- flow_file_htsim.c
+bool app__flow_is_htsim(sim_words_t words);
+SIM_MUST_CHECK sim_err_t app__flow_read_htsim(app__flow_reader_t *reader);
+
+#endif // APPS_FLOW_FILE_INTERNAL_H
