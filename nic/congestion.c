@@ -9,6 +9,7 @@
 #include "nic/cc_hpcc.h"
 #include "nic/cc_hpcc_pint.h"
 #include "nic/cc_none.h"
+#include "nic/cc_timely.h"
 #include "nic/nic_internal.h"
 
 const nic_cc_ops_t *const nic_cc_all[] = {&nic_cc_none,
@@ -16,6 +17,8 @@ const nic_cc_ops_t *const nic_cc_all[] = {&nic_cc_none,
                                           &nic_cc_dcqcn_hpcc,
                                           &nic_cc_hpcc,
                                           &nic_cc_hpcc_pint,
+                                          &nic_cc_timely,
+                                          &nic_cc_timely_patched,
                                           NULL};
 
 const nic_cc_ops_t *nic_cc_find(const char *name)
@@ -49,6 +52,20 @@ static sim_time_t path_rtt_ps(const nic_qp_t *qp)
     return net_path_time_ps(&path, 1, data_bytes, 0) + net_path_time_ps(&path, 1, ack_bytes, 0);
 }
 
+// The window that the QP's rate asks for: floor(BDP x rate / line rate).
+static uint64_t effective_window(const nic_cc_t *cc)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    if (SIM_LIKELY(cc->bdp_window == NIC_BDP_WINDOW_NONE)) {
+        return cc->window_bytes;
+    }
+    const uint64_t bdp_bytes =
+        cc->bdp_window == NIC_BDP_WINDOW_FIXED
+            ? cc->bdp_bytes
+            : (uint64_t)((wide_t)cc->bdp_bytes * cc->rate_bps / cc->line_bps);
+    return bdp_bytes < cc->window_bytes ? bdp_bytes : cc->window_bytes;
+}
+
 // rate x time / 8 without overflow: the product of bit/s and seconds and what is left of one.
 static uint64_t bytes_in(uint64_t rate_bps, sim_time_t time_ps)
 {
@@ -74,18 +91,26 @@ void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
     cc->id = (uint64_t)nic->interface << 24 | qp->number;
     cc->int_multiplier = (uint32_t)net_get_config(nic->host->node.net)->int_multiplier;
     cc->pint = net_pint_of(nic->host->node.net);
-    if (cc->ops->init != NULL) {
+    cc->overhead_bytes = nic->header_bytes + (uint32_t)NET_LINK_OVERHEAD_BYTES;
+    if (cc->ops->init != NULL || config->bdp_window != NIC_BDP_WINDOW_NONE) {
         cc->base_rtt_ps = config->base_rtt_ps == SIM_AUTO ? path_rtt_ps(qp) : config->base_rtt_ps;
         cc->bdp_bytes = bytes_in(line_bps, cc->base_rtt_ps);
+    }
+    if (cc->bdp_bytes != 0) { // else there is no path: no window either
+        cc->bdp_window = (uint8_t)config->bdp_window;
+    }
+    cc->acks_every_packet = cc->ops->acks_every_packet;
+    cc->echoes_ecn = cc->ops->echoes_ecn;
+    if (cc->ops->init != NULL) {
         cc->ops->init(cc);
     }
     qp->flags |= cc->ops->sent != NULL ? NIC_QP_CC_SENT : 0;
     qp->flags |= config->window_overshoot ? NIC_QP_OVERSHOOT : 0;
     if (qp->type == NIC_QPT_RC && (cc->ops->telemetry != NET_TELEMETRY_NONE ||
-                                   cc->ops->acks_every_packet || cc->ops->echoes_ecn)) {
+                                   cc->acks_every_packet || cc->echoes_ecn || cc->bdp_window)) {
         qp->flags |= NIC_QP_FEEDBACK;
     }
-    qp->flags |= cc->ops->window_overshoots ? NIC_QP_OVERSHOOT : 0;
+    qp->flags |= cc->ops->window_overshoots || cc->bdp_window ? NIC_QP_OVERSHOOT : 0;
     nic__cc_sync(qp);
 }
 
@@ -101,9 +126,10 @@ void nic__cc_sync(nic_qp_t *qp)
     const bool paced = cc->rate_bps < qp->nic->port->rate_bps;
     qp->flags = (uint16_t)(paced ? qp->flags | NIC_QP_PACED : qp->flags & ~NIC_QP_PACED);
     nic__repace(qp);
-    if (cc->window_bytes != qp->window_bytes) {
-        const bool wider = cc->window_bytes > qp->window_bytes;
-        qp->window_bytes = cc->window_bytes;
+    const uint64_t window_now_bytes = effective_window(cc);
+    if (window_now_bytes != qp->window_bytes) {
+        const bool wider = window_now_bytes > qp->window_bytes;
+        qp->window_bytes = window_now_bytes;
         if (wider) {
             nic__schedule(qp);
         } else if (!nic__can_send(qp)) {
@@ -120,10 +146,17 @@ void nic_cc_rate_changed(nic_cc_t *cc)
     nic__cc_sync(nic__cc_qp(cc));
 }
 
+uint32_t nic_cc_others_active(const nic_cc_t *cc)
+{
+    const nic_qp_t *const qp = (const nic_qp_t *)(const void *)((const char *)cc - NIC_QP_BYTES);
+    return qp->nic->active_qps - (uint32_t)cc->active;
+}
+
 void nic__cc_start(nic_qp_t *qp)
 {
     nic_cc_t *const cc = nic__cc(qp);
     qp->flags |= NIC_QP_ACTIVE;
+    qp->nic->active_qps++;
     cc->active = true;
     if (cc->ops->start != NULL) {
         cc->ops->start(cc);
@@ -138,6 +171,7 @@ void nic__cc_stop(nic_qp_t *qp)
     }
     nic_cc_t *const cc = nic__cc(qp);
     qp->flags &= (uint16_t)~NIC_QP_ACTIVE;
+    qp->nic->active_qps--;
     cc->active = false;
     if (cc->ops->stop != NULL) {
         cc->ops->stop(cc);

@@ -19,6 +19,14 @@ typedef struct nic_cc_ops nic_cc_ops_t;
 
 #define NIC_WINDOW_UNLIMITED UINT64_MAX
 
+// "nic.bdp-window": whether a QP has a window of its bandwidth-delay product, whatever algorithm
+// sets its rate.
+typedef enum nic_bdp_window {
+    NIC_BDP_WINDOW_NONE,
+    NIC_BDP_WINDOW_FIXED,  // line rate x base RTT
+    NIC_BDP_WINDOW_SCALED, // current rate x base RTT
+} nic_bdp_window_t;
+
 // What the NIC and the algorithm share about one QP. The algorithm's own state follows in memory.
 struct nic_cc {
     const nic_cc_ops_t *ops;
@@ -34,7 +42,19 @@ struct nic_cc {
     uint64_t id;             // names the QP among all of the network
     uint32_t int_multiplier; // of the units in INT's records
     const net_pint_t *pint;  // what PINT's digests stand for; NULL: nobody wanted PINT
+    uint32_t overhead_bytes; // on the link, of a data packet besides its payload
+    bool acks_every_packet;  // from the operations; init may change both
+    bool echoes_ecn;         //
+    uint8_t bdp_window;      // nic_bdp_window_t: a window besides window_bytes; the NIC's to set
+    // Set by an algorithm that paces bursts: packets follow each other at the port's rate until
+    // this many bytes on the link are out, and then the QP pauses, so that the burst with its pause
+    // has rate_bps. 0: packet by packet. At most NIC_CC_BURST_BYTES_MAX.
+    uint32_t burst_bytes;
+    uint32_t burst_sent_bytes; // the NIC's
+    sim_time_t burst_start_ps;
 };
+
+#define NIC_CC_BURST_BYTES_MAX (UINT32_C(1) << 20)
 
 typedef struct nic_cc_ack {
     sim_time_t rtt_ps;    // of the packet that caused the ACK; 0 if unknown (retransmitted)
@@ -62,8 +82,9 @@ struct nic_cc_ops {
     // counts, whatever the receiver's: each packet says how it is to be answered, as the ends
     // would have agreed when they connected. READ requests and responses say nothing.
     net_telemetry_t telemetry; // that packets of SENDs and WRITEs collect, and ACKs bring back
-    bool acks_every_packet;    // each asks for an ACK, and ACKs that wait are not merged
-    bool echoes_ecn;           // a CE mark comes back in the packet's ACK instead of as a CNP
+    // The next two may be changed in init, where a parameter decides (nic_cc_t).
+    bool acks_every_packet; // each asks for an ACK, and ACKs that wait are not merged
+    bool echoes_ecn;        // a CE mark comes back in the packet's ACK instead of as a CNP
     // A packet may start while less than the window is unacknowledged, and go beyond it; else only
     // if it fits. For windows of a few packets, which pacing is to tell apart.
     bool window_overshoots;
@@ -95,5 +116,8 @@ extern const nic_cc_ops_t *const nic_cc_all[];
 // To be called by an algorithm after it lowered or raised cc->rate_bps (clamped by it to
 // [1, line_bps]). A packet that waits for its turn waits for the rest of it at the new rate.
 void nic_cc_rate_changed(nic_cc_t *cc);
+
+// How many other QPs of the same NIC are active.
+uint32_t nic_cc_others_active(const nic_cc_t *cc);
 
 #endif // NIC_CONGESTION_H

@@ -280,6 +280,7 @@ struct nic {
     void *accept_ctx;
     uint32_t next_qp_num;
     uint32_t qp_page_capacity;
+    uint32_t active_qps; // QPs whose algorithm was started
     nic_mr_t **mrs; // by key >> 8, from 1
     uint32_t mr_count;
     size_t mr_capacity;

@@ -295,12 +295,13 @@ static inline uint8_t opcode_of(const nic_qp_t *qp, const nic_wqe_t *wqe, bool f
 // How the algorithm wants the packet to be answered.
 static void ask_for_feedback(nic_t *nic, const nic_qp_t *qp, net_packet_t *packet)
 {
-    const nic_cc_ops_t *const ops = nic__cc_const(qp)->ops;
-    packet->ack_request |= ops->acks_every_packet;
-    packet->acked_alone = ops->acks_every_packet;
-    packet->echo_ecn = ops->echoes_ecn;
-    if (ops->telemetry != NET_TELEMETRY_NONE) {
-        nic__add_telemetry(nic, packet, ops->telemetry, NULL);
+    const nic_cc_t *const cc = nic__cc_const(qp);
+    // A window that follows the rate may close behind a packet that did not look like the last.
+    packet->ack_request |= cc->acks_every_packet || cc->bdp_window == NIC_BDP_WINDOW_SCALED;
+    packet->acked_alone = cc->acks_every_packet;
+    packet->echo_ecn = cc->echoes_ecn;
+    if (cc->ops->telemetry != NET_TELEMETRY_NONE) {
+        nic__add_telemetry(nic, packet, cc->ops->telemetry, NULL);
     }
 }
 

@@ -94,6 +94,26 @@ void nic__pace_fired(sim_node_t *node, sim_timer_t *timer)
     nic__schedule(qp);
 }
 
+// Packets of a burst follow each other; the next burst may start when this one would end at the
+// QP's own rate. After a rest as long as that a burst is new, although it was not used up.
+static void pace_burst(nic_qp_t *qp, nic_cc_t *cc, sim_time_t now_ps, uint32_t bytes)
+{
+    const uint64_t sent_bytes = cc->burst_sent_bytes;
+    if (now_ps >= cc->burst_start_ps + sent_bytes * 8 * SIM_PS_PER_S / cc->rate_bps) {
+        cc->burst_start_ps = now_ps;
+        cc->burst_sent_bytes = 0;
+    }
+    cc->burst_sent_bytes += bytes;
+    qp->next_send_ps = now_ps;
+    qp->pace_remainder = 0;
+    qp->pace_bps = cc->rate_bps;
+    if (cc->burst_sent_bytes >= cc->burst_bytes) {
+        const uint64_t burst_bytes = cc->burst_sent_bytes;
+        qp->next_send_ps = cc->burst_start_ps + burst_bytes * 8 * SIM_PS_PER_S / cc->rate_bps;
+        cc->burst_sent_bytes = 0;
+    }
+}
+
 // The next packet may start when this one, of `bytes` on the link, would end at the QP's own rate.
 static void pace(nic_qp_t *qp, sim_time_t now_ps, uint32_t bytes)
 {
@@ -103,6 +123,10 @@ static void pace(nic_qp_t *qp, sim_time_t now_ps, uint32_t bytes)
         nic__cc_sync(qp);
     }
     if ((qp->flags & NIC_QP_PACED) != 0) {
+        if (SIM_UNLIKELY(cc->burst_bytes != 0)) {
+            pace_burst(qp, cc, now_ps, bytes);
+            return;
+        }
         const uint64_t work = bytes * 8 * SIM_PS_PER_S + qp->pace_remainder;
         qp->next_send_ps = now_ps + work / cc->rate_bps;
         qp->pace_remainder = work % cc->rate_bps;
