@@ -17,11 +17,22 @@ typedef enum nic_dcqcn_variant {
     // As published (Zhu et al., SIGCOMM 2015): each CNP cuts, then raises alpha, and restarts the
     // time of alpha's decay. State is kept as long as the QP lives.
     NIC_DCQCN_PAPER,
+    // The vendor's as the HPCC family of simulators has it ("mlx"): the first CNP does not count
+    // for alpha, monitor periods end 1 ns after alpha's, both halves of an average are rounded
+    // down, and what was limited once stays so.
+    NIC_DCQCN_MLX,
 } nic_dcqcn_variant_t;
+
+// How the reaction point hears of marks.
+typedef enum nic_dcqcn_feedback {
+    NIC_DCQCN_FEEDBACK_CNP, // packets of their own, as often as the notification point sends them
+    NIC_DCQCN_FEEDBACK_ACK, // BECN in the ACK of each packet that was marked
+} nic_dcqcn_feedback_t;
 
 // Attributes "nic.dcqcn.", with the vendor's names.
 typedef struct nic_dcqcn_config {
     uint32_t variant;              // nic_dcqcn_variant_t
+    uint32_t feedback;             // nic_dcqcn_feedback_t
     sim_time_t rpg_time_reset_ps;  // T: between increases by time
     uint64_t rpg_byte_reset_bytes; // B: sent between increases by bytes; 0: none
     uint64_t rpg_threshold;        // F: increases of one kind that are fast recovery

@@ -99,6 +99,7 @@ void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
     if (cc->bdp_bytes != 0) { // else there is no path: no window either
         cc->bdp_window = (uint8_t)config->bdp_window;
     }
+    cc->hears_acks = cc->ops->ack != NULL;
     cc->acks_every_packet = cc->ops->acks_every_packet;
     cc->echoes_ecn = cc->ops->echoes_ecn;
     if (cc->ops->init != NULL) {
@@ -106,8 +107,9 @@ void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
     }
     qp->flags |= cc->ops->sent != NULL ? NIC_QP_CC_SENT : 0;
     qp->flags |= config->window_overshoot ? NIC_QP_OVERSHOOT : 0;
-    if (qp->type == NIC_QPT_RC && (cc->ops->telemetry != NET_TELEMETRY_NONE ||
-                                   cc->acks_every_packet || cc->echoes_ecn || cc->bdp_window)) {
+    if (qp->type == NIC_QPT_RC &&
+        (cc->ops->telemetry != NET_TELEMETRY_NONE || cc->acks_every_packet || cc->echoes_ecn ||
+         cc->bdp_window == NIC_BDP_WINDOW_SCALED)) {
         qp->flags |= NIC_QP_FEEDBACK;
     }
     qp->flags |= cc->ops->window_overshoots || cc->bdp_window ? NIC_QP_OVERSHOOT : 0;
@@ -181,7 +183,7 @@ void nic__cc_stop(nic_qp_t *qp)
 void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes, bool nak)
 {
     nic_cc_t *const cc = nic__cc(qp);
-    if (cc->ops->ack == NULL) {
+    if (!cc->hears_acks) {
         return;
     }
     const nic_cc_ack_t ack = {

@@ -43,7 +43,8 @@ struct nic_cc {
     uint32_t int_multiplier; // of the units in INT's records
     const net_pint_t *pint;  // what PINT's digests stand for; NULL: nobody wanted PINT
     uint32_t overhead_bytes; // on the link, of a data packet besides its payload
-    bool acks_every_packet;  // from the operations; init may change both
+    bool hears_acks;         // these three are what the operations say; init may change them,
+    bool acks_every_packet;  // where a parameter decides
     bool echoes_ecn;         //
     uint8_t bdp_window;      // nic_bdp_window_t: a window besides window_bytes; the NIC's to set
     // Set by an algorithm that paces bursts: packets follow each other at the port's rate until
