@@ -167,17 +167,21 @@ static sim_time_t sample_ps(const nic_timely_t *timely, const nic_cc_ack_t *ack)
     return ack->rtt_ps > own_ps ? ack->rtt_ps - own_ps : 1;
 }
 
+// An update judges the rate of the one before it: the next segment that counts is the first that
+// ends after what is sent by now. So updates are about max(segment / rate, RTT) apart.
 static void per_segment(nic_timely_t *timely, const nic_cc_ack_t *ack, sim_time_t rtt_ps)
 {
     const sim_time_t now_ps = timely->cc.node->now_ps;
+    const uint64_t packets = segment_packets(timely);
     timely->waiting_ps = rtt_ps;
     if (ack->acked_psn < timely->due_psn) {
         return;
     }
-    const uint64_t packets = segment_packets(timely);
-    timely->due_psn += ((ack->acked_psn - timely->due_psn) / packets + 1) * packets;
     if (!timely->measured || now_ps >= timely->updated_ps + config_of(timely)->min_rtt_ps) {
         update(timely, rtt_ps);
+        timely->due_psn = (ack->next_psn / packets + 1) * packets;
+    } else {
+        timely->due_psn = (ack->acked_psn / packets + 1) * packets;
     }
 }
 
@@ -282,11 +286,11 @@ const nic_cc_ops_t nic_cc_timely_patched = {
      .default_text = "10Mbps",                                                                    \
      .help = "what an increase adds to the rate"},                                                \
     {.path = prefix ".min-rate", .type = SIM_ATTR_RATE, .offset = FIELD(min_rate_bps),            \
-     .default_text = "10Mbps", .min_text = "1Mbps",                                               \
+     .default_text = "100Mbps", .min_text = "1Mbps",                                              \
      .help = "no decrease goes below"}
 
 static const sim_attr_t attrs[] = {
-    TIMELY_ATTRS("nic.timely", "64KB", "0.8"),
+    TIMELY_ATTRS("nic.timely", "16KB", "0.8"),
     {.path = "nic.timely.hai-rate", .type = SIM_ATTR_RATE, .offset = FIELD(hai_rate_bps),
      .default_text = "50Mbps",
      .help = "what an increase adds after hai-threshold increases in a row"},

@@ -6,20 +6,24 @@
 
 #include "nic/cc_dcqcn.h"
 #include "nic/cc_dcqcn_hpcc.h"
+#include "nic/cc_dctcp.h"
 #include "nic/cc_hpcc.h"
 #include "nic/cc_hpcc_pint.h"
 #include "nic/cc_none.h"
 #include "nic/cc_timely.h"
 #include "nic/nic_internal.h"
 
-const nic_cc_ops_t *const nic_cc_all[] = {&nic_cc_none,
-                                          &nic_cc_dcqcn,
-                                          &nic_cc_dcqcn_hpcc,
-                                          &nic_cc_hpcc,
-                                          &nic_cc_hpcc_pint,
-                                          &nic_cc_timely,
-                                          &nic_cc_timely_patched,
-                                          NULL};
+const nic_cc_ops_t *const nic_cc_all[] = {
+    &nic_cc_none,
+    &nic_cc_dcqcn,
+    &nic_cc_dcqcn_hpcc,
+    &nic_cc_dctcp,
+    &nic_cc_hpcc,
+    &nic_cc_hpcc_pint,
+    &nic_cc_timely,
+    &nic_cc_timely_patched,
+    NULL,
+};
 
 const nic_cc_ops_t *nic_cc_find(const char *name)
 {

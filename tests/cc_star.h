@@ -27,7 +27,14 @@ typedef struct star_config {
     uint64_t message_bytes;
     sim_time_t sample_ps;
     sim_options_t options;
+    // One more host sends this much in a class of its own that the switch serves first, from
+    // background_start_ps to background_stop_ps: the others lose that capacity. 0: none.
+    uint64_t background_bps;
+    sim_time_t background_start_ps;
+    sim_time_t background_stop_ps;
 } star_config_t;
+
+#define STAR_BACKGROUND_PRIORITY 5
 
 typedef struct star_sample {
     uint64_t done_bytes;
@@ -66,7 +73,7 @@ struct star {
     net_node_t *hub;
     net_node_t *receiver;
     const net_port_t *bottleneck; // of the hub, to the receiver
-    star_flow_t *flows;           // sender_count
+    star_flow_t *flows;           // sender_count, and the background's
     star_hub_sample_t *samples;   // of the bottleneck
     size_t sample_count;
     size_t sample_limit;
@@ -186,6 +193,16 @@ static inline void star_sample_hub(const sim_node_t *node, sim_time_t time_ps, v
     }
 }
 
+static inline uint32_t star_flow_count(const star_t *star)
+{
+    return star->config.sender_count + (star->config.background_bps != 0);
+}
+
+static inline bool star_is_background(const star_flow_t *flow)
+{
+    return flow - flow->star->flows == (ptrdiff_t)flow->star->config.sender_count;
+}
+
 static inline void star_connect(star_t *star, star_flow_t *flow, nic_t *from, nic_t *to)
 {
     const nic_qp_init_attr_t ends[2] = {
@@ -216,6 +233,11 @@ static inline void star_connect(star_t *star, star_flow_t *flow, nic_t *from, ni
         attr.dest_interface = nic_interface(nics[1 - i]);
         attr.dest_qp_num = nic_qp_num(qps[1 - i]);
         attr.access = NIC_ACCESS_REMOTE_WRITE;
+        if (star_is_background(flow)) {
+            attr.priority = STAR_BACKGROUND_PRIORITY;
+            attr.dscp = STAR_BACKGROUND_PRIORITY * 8;
+            attr.rate_max_bps = star->config.background_bps;
+        }
         sim_message_t message;
         ck_assert_msg(nic_qp_connect(qps[i], &attr, &message) == SIM_OK, "%s", message.text);
     }
@@ -229,9 +251,12 @@ static inline void star_connect(star_t *star, star_flow_t *flow, nic_t *from, ni
 
 // -- the star
 
-static inline net_node_t *star_add_host(star_t *star, const char *name, sim_ratio_t loss_rate)
+static inline net_node_t *star_add_host(star_t *star,
+                                        const char *name,
+                                        const nic_config_t *nic,
+                                        sim_ratio_t loss_rate)
 {
-    net_node_t *const host = nic_host_create(star->net, name, &star->config.nic);
+    net_node_t *const host = nic_host_create(star->net, name, nic);
     net_link_config_t link = star->config.link;
     link.loss_rate = loss_rate;
     net_link_add(star->net, host, star->hub, &link);
@@ -247,25 +272,41 @@ static inline star_t *star_create(const star_config_t *config)
     net_config_t net_config;
     sim_attrs_default(&net_config_attrs, &net_config);
     star->net = net_create(star->sim, &net_config);
-    star->hub = net_switch_create(star->net, "hub", &config->sw);
-    star->receiver = star_add_host(star, "receiver", config->loss_rate);
-    star->flows = sim_alloc_array(config->sender_count, sizeof(*star->flows));
-    for (uint32_t i = 0; i < config->sender_count; i++) {
+    net_switch_config_t sw = config->sw;
+    if (config->background_bps != 0) {
+        sw.strict_priorities |= 1u << STAR_BACKGROUND_PRIORITY;
+    }
+    star->hub = net_switch_create(star->net, "hub", &sw);
+    star->receiver = star_add_host(star, "receiver", &config->nic, config->loss_rate);
+    star->flows = sim_alloc_array(config->sender_count + 1, sizeof(*star->flows));
+    nic_config_t background;
+    nic_config_copy(&background, &config->nic);
+    sim_free(background.congestion_control);
+    background.congestion_control = sim_strdup("none");
+    background.bdp_window = NIC_BDP_WINDOW_NONE;
+    for (uint32_t i = 0; i < star_flow_count(star); i++) {
+        const bool is_background = i == config->sender_count;
         char name[32];
         snprintf(name, sizeof(name), "sender%" PRIu32, i);
         star->flows[i] = (star_flow_t){
             .star = star,
-            .node = &star_add_host(star, name, config->link.loss_rate)->sim,
-            .stop_ps = SIM_TIME_NEVER,
+            .node = &star_add_host(star,
+                                   name,
+                                   is_background ? &background : &config->nic,
+                                   config->link.loss_rate)
+                         ->sim,
+            .start_ps = is_background ? config->background_start_ps : 0,
+            .stop_ps = is_background ? config->background_stop_ps : SIM_TIME_NEVER,
             .message_count = UINT64_MAX,
         };
     }
+    nic_config_fini(&background);
     sim_message_t message;
     ck_assert_msg(net_build(star->net, &message) == SIM_OK, "%s", message.text);
     star->bottleneck = nic_count(star->receiver) == 1 ? star->receiver->ports[0].peer : NULL;
     star->sample_limit = (size_t)(config->options.until_ps / config->sample_ps) + 1;
     star->samples = sim_alloc_array(star->sample_limit, sizeof(*star->samples));
-    for (uint32_t i = 0; i < config->sender_count; i++) {
+    for (uint32_t i = 0; i < star_flow_count(star); i++) {
         star_flow_t *const flow = &star->flows[i];
         flow->samples = sim_alloc_array(star->sample_limit, sizeof(*flow->samples));
         star_connect(star,
@@ -279,7 +320,7 @@ static inline star_t *star_create(const star_config_t *config)
 // Runs to the end and checks that no packet was lost track of.
 static inline sim_ended_t star_run(star_t *star)
 {
-    for (uint32_t i = 0; i < star->config.sender_count; i++) {
+    for (uint32_t i = 0; i < star_flow_count(star); i++) {
         star_flow_t *const flow = &star->flows[i];
         sim_timer_init(&flow->start, star_started);
         sim_timer_arm(flow->node, &flow->start, flow->start_ps);
@@ -289,7 +330,7 @@ static inline sim_ended_t star_run(star_t *star)
     const sim_ended_t ended = sim_run(star->sim);
     sim_message_t message;
     ck_assert_msg(net_conservation_ok(star->net, &message), "%s", message.text);
-    for (uint32_t i = 0; i < star->config.sender_count; i++) {
+    for (uint32_t i = 0; i < star_flow_count(star); i++) {
         ck_assert_uint_eq(star->flows[i].failed, 0);
     }
     return ended;
@@ -297,7 +338,7 @@ static inline sim_ended_t star_run(star_t *star)
 
 static inline void star_destroy(star_t *star)
 {
-    for (uint32_t i = 0; i < star->config.sender_count; i++) {
+    for (uint32_t i = 0; i < star_flow_count(star); i++) {
         sim_free(star->flows[i].samples);
     }
     sim_free(star->flows);
