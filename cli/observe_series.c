@@ -302,7 +302,7 @@ static void forget_qp(sampler_t *sampler, const nic_trace_t *trace)
     if (track == NULL) {
         return;
     }
-    if (sampler->on_change && sampler->begun && !is_told(sampler->series)) {
+    if (sampler->on_change && track->put && !is_told(sampler->series)) {
         put_change(track, trace->time_ps, 0);
     }
     track->put = false;

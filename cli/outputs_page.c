@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/outputs_page.c - docs/formats/outputs.md, from the tables that write the files.
+#include "cli/scenario.h"
 #include "cli/summary.h"
 #include "cli/tables.h"
 
@@ -42,6 +43,40 @@ static void print_table(const cli_table_t *table, FILE *out)
     }
 }
 
+static bool has_metric(const nic_cc_ops_t *ops, const char *name)
+{
+    const char *const *names = ops->metric_names;
+    while (names != NULL && *names != NULL && strcmp(*names, name) != 0) {
+        names++;
+    }
+    return names != NULL && *names != NULL;
+}
+
+// A name once, with the algorithms that have it.
+static void print_algorithm_metrics(FILE *out)
+{
+    const char *names[128];
+    const size_t count = cli_cc_metric_names(names, SIM_COUNT_OF(names));
+    for (size_t i = 0; i < count; i++) {
+        char *who = sim_strdup("");
+        for (size_t a = 0; nic_cc_all[a] != NULL; a++) {
+            if (has_metric(nic_cc_all[a], names[i])) {
+                char *const more =
+                    sim_format("%s%s%s", who, *who == '\0' ? "" : ", ", nic_cc_all[a]->name);
+                sim_free(who);
+                who = more;
+            }
+        }
+        char *const name = sim_format("qp[HOST:NUMBER].%s", names[i]);
+        char *const help =
+            sim_format("what %s tells of its state; its page in docs/models/ says what it is", who);
+        print_row(name, "", help, out);
+        sim_free(name);
+        sim_free(help);
+        sim_free(who);
+    }
+}
+
 static void print_metrics(FILE *out)
 {
     fputs("\n### Metrics of series\n\n"
@@ -70,18 +105,7 @@ static void print_metrics(FILE *out)
         print_row(name, m->unit, m->help, out);
         sim_free(name);
     }
-    for (size_t a = 0; nic_cc_all[a] != NULL; a++) {
-        const char *const *names = nic_cc_all[a]->metric_names;
-        for (; names != NULL && *names != NULL; names++) {
-            char *const name = sim_format("qp[HOST:NUMBER].%s", *names);
-            char *const help = sim_format("what %s tells of its state; its page in docs/models/ "
-                                          "says what it is",
-                                          nic_cc_all[a]->name);
-            print_row(name, "", help, out);
-            sim_free(name);
-            sim_free(help);
-        }
-    }
+    print_algorithm_metrics(out);
 }
 
 static void print_summary_fields(FILE *out)
