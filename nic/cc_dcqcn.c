@@ -18,8 +18,6 @@
 
 #define FIXED_POINT_ONE 1024.0 // of alpha and g in the vendor's parameters
 #define ALPHA_METRIC_ONE 1000000.0
-// By how much the simulators' monitor periods end after those of alpha.
-#define MLX_OFFSET_PS SIM_PS_PER_NS
 
 // An alpha below 2^-70 is nothing: with g >= 1/1024, (1 - g) alpha + g is g and 1 - alpha/2 is 1 in
 // double precision. Ends the loop over periods after at most fifty thousand of them.
@@ -52,11 +50,6 @@ static uint64_t clamp_rate_bps(const nic_dcqcn_t *dcqcn, uint64_t rate_bps)
 static sim_time_t after_ps(sim_time_t time_ps, sim_time_t delay_ps)
 {
     return delay_ps >= SIM_TIME_NEVER - time_ps ? SIM_TIME_NEVER : time_ps + delay_ps;
-}
-
-static bool is_mlx(const nic_dcqcn_t *dcqcn)
-{
-    return config_of(dcqcn)->variant == NIC_DCQCN_MLX;
 }
 
 static uint64_t byte_reset(const nic_dcqcn_t *dcqcn)
@@ -160,9 +153,7 @@ static void increase(nic_dcqcn_t *dcqcn)
     dcqcn->target_bps =
         gain_bps > max_bps - dcqcn->target_bps ? max_bps : dcqcn->target_bps + gain_bps;
     // Rounded up: rounded down, R_C would stay one bit per second below R_T for ever.
-    dcqcn->cc.rate_bps =
-        is_mlx(dcqcn) ? dcqcn->cc.rate_bps / 2 + dcqcn->target_bps / 2
-                      : dcqcn->cc.rate_bps + (dcqcn->target_bps - dcqcn->cc.rate_bps + 1) / 2;
+    dcqcn->cc.rate_bps += (dcqcn->target_bps - dcqcn->cc.rate_bps + 1) / 2;
     if (dcqcn->cc.rate_bps < max_bps) {
         return;
     }
@@ -178,11 +169,8 @@ static void increase(nic_dcqcn_t *dcqcn)
 static void advance(nic_dcqcn_t *dcqcn, sim_time_t end_ps)
 {
     for (;;) {
-        // At one instant the cut comes first: it takes the increase away. In the simulators the
-        // increase was planned earlier than the check for a cut, so it comes earlier.
-        const bool tie = dcqcn->cut_ps == dcqcn->increase_ps;
-        if (tie ? dcqcn->cut_ps == SIM_TIME_NEVER || !is_mlx(dcqcn)
-                : dcqcn->cut_ps < dcqcn->increase_ps) {
+        // At one instant the cut comes first: it takes the increase away.
+        if (dcqcn->cut_ps <= dcqcn->increase_ps) {
             if (dcqcn->cut_ps >= end_ps) {
                 return;
             }
@@ -252,12 +240,6 @@ static sim_time_t monitor_end_ps(const nic_dcqcn_t *dcqcn, sim_time_t now_ps)
 {
     const sim_time_t period_ps = config_of(dcqcn)->rate_reduce_monitor_period_ps;
     const sim_time_t since_ps = now_ps - dcqcn->limited_ps;
-    if (is_mlx(dcqcn)) {
-        // A CNP at the very end is for the next period: the check was there before it.
-        const sim_time_t first_ps = dcqcn->limited_ps + MLX_OFFSET_PS;
-        const sim_time_t ended = since_ps < MLX_OFFSET_PS ? 0 : (now_ps - first_ps) / period_ps;
-        return after_ps(first_ps, (ended + 1) * period_ps);
-    }
     const sim_time_t begun = since_ps == 0 ? 0 : (since_ps - 1) / period_ps;
     return after_ps(dcqcn->limited_ps, (begun + 1) * period_ps);
 }
@@ -325,14 +307,13 @@ static void dcqcn_cnp(nic_cc_t *cc)
     const nic_dcqcn_config_t *const config = config_of(dcqcn);
     const sim_time_t now_ps = cc->node->now_ps;
     const uint64_t before_bps = cc->rate_bps;
-    advance(dcqcn, now_ps + is_mlx(dcqcn)); // at rest, what no timer did
-    const bool first = !dcqcn->limited;
-    if (first) {
+    advance(dcqcn, now_ps); // at rest, what no timer did
+    if (!dcqcn->limited) {
         limit(dcqcn, now_ps);
     }
-    if (config->variant != NIC_DCQCN_PAPER) {
+    if (config->variant == NIC_DCQCN_VENDOR) {
         settle_alpha(dcqcn, now_ps);
-        dcqcn->cnp_seen = !(first && is_mlx(dcqcn));
+        dcqcn->cnp_seen = true;
     }
     if (config->rate_reduce_monitor_period_ps == 0) {
         cut(dcqcn, now_ps, now_ps);
@@ -400,8 +381,8 @@ const nic_cc_ops_t nic_cc_dcqcn = {
 // clang-format off
 static const sim_attr_t attrs[] = {
     {.path = "nic.dcqcn.variant", .type = SIM_ATTR_ENUM, .offset = FIELD(variant),
-     .default_text = "vendor", .choices = "vendor|paper|mlx",
-     .help = "how CNPs turn into cuts: by the periods of an adapter, each as published, or as the HPCC simulator's mlx"},
+     .default_text = "vendor", .choices = "vendor|paper",
+     .help = "how CNPs turn into cuts: by the periods of an adapter, or each as published"},
     {.path = "nic.dcqcn.feedback", .type = SIM_ATTR_ENUM, .offset = FIELD(feedback),
      .default_text = "cnp", .choices = "cnp|ack",
      .help = "marks come back as CNPs, paced by nic.cnp-interval, or in the ACK of each marked packet"},

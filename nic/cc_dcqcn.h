@@ -17,10 +17,6 @@ typedef enum nic_dcqcn_variant {
     // As published (Zhu et al., SIGCOMM 2015): each CNP cuts, then raises alpha, and restarts the
     // time of alpha's decay. State is kept as long as the QP lives.
     NIC_DCQCN_PAPER,
-    // The vendor's as the HPCC family of simulators has it ("mlx"): the first CNP does not count
-    // for alpha, monitor periods end 1 ns after alpha's, both halves of an average are rounded
-    // down, and what was limited once stays so.
-    NIC_DCQCN_MLX,
 } nic_dcqcn_variant_t;
 
 // How the reaction point hears of marks.
