@@ -19,6 +19,10 @@
 #define NET_FRAME_HEADERS_MAX 160 // bytes before the payload, at most
 #define NET_FRAME_BYTES_MAX 4400  // MTU 4096, every header and all telemetry
 
+static_assert(NET_FRAME_HEADERS_MAX + 4096 + ROCE_ICRC_BYTES + NET_INT_BYTES_MAX <=
+                  NET_FRAME_BYTES_MAX,
+              "the largest frame with all telemetry");
+
 typedef struct net_frame {
     uint8_t destination_mac[6];
     uint8_t source_mac[6];

@@ -2,7 +2,11 @@
 // net/telemetry.c - what a switch port writes into packets as it starts to send them.
 #include "net/telemetry.h"
 
+#include "net/frame.h"
 #include "net/network_internal.h"
+
+static_assert(NET_FRAME_BYTES_MAX <= NET_FRAME_BYTES_QUANTUM,
+              "turns and headroom are counted in frames that no telemetry outgrows");
 
 // -- INT
 
