@@ -4,7 +4,7 @@
 // Goal: the burst of sixteen senders that start at once has the height, and drains at the times, of
 // HPCC's figure 13 for each way to react; W_AI decides shares as there; PINT does as INT does, and
 // less often is worse; without telemetry from the switch nothing is controlled.
-// Method: a star at 100 Gbit/s with links of 1 us, MTU 1024; bounds are the paper's numbers +- 10 %.
+// Method: a star at 100 Gbit/s with links of 1 us, MTU 1024; bounds are the paper's numbers, 10 %.
 // Not pinned: the whole figure (scenarios/papers/hpcc-incast); arithmetic (test_cc_hpcc.c).
 #include "nic/cc_hpcc.h"
 #include "nic/cc_hpcc_pint.h"
