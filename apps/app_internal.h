@@ -128,6 +128,12 @@ SIM_MUST_CHECK sim_err_t app__interface_find(const app_context_t *context,
 
 // Two interfaces that can talk: of different hosts, with a path (links go both ways).
 bool app__can_talk(const net_t *net, uint32_t a, uint32_t b);
+// What is wrong with two that cannot, after the name of the attribute to blame; SIM_ERR_INVALID.
+sim_err_t app__cannot_talk(const net_t *net,
+                           uint32_t a,
+                           uint32_t b,
+                           const char *blame,
+                           sim_message_t *message);
 const char *app__host_name(const net_t *net, uint32_t interface);
 const net_node_t *app__host(const net_t *net, uint32_t interface);
 

@@ -186,8 +186,10 @@ static sim_err_t take_fields(reader_t *reader,
         return fail(reader,
                     SIM_ERR_INVALID,
                     message,
-                    "%zu fields: expected source destination bytes start [priority]",
-                    count);
+                    "%zu field%s: expected source destination bytes start [priority], as in %s",
+                    count,
+                    count == 1 ? "" : "s",
+                    reader->in_brackets ? "list: [host0 host1 1MB 0us]" : "host0 host1 1MB 0us");
     }
     app__request_t request = {.priority = SIM_AUTO};
     sim_err_t error = find_interface(reader, fields[0], &request.source, message);

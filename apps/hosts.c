@@ -20,6 +20,27 @@ bool app__can_talk(const net_t *net, uint32_t a, uint32_t b)
     return app__host(net, a) != app__host(net, b) && net_reachable(net, a, b);
 }
 
+sim_err_t app__cannot_talk(const net_t *net,
+                           uint32_t a,
+                           uint32_t b,
+                           const char *blame,
+                           sim_message_t *message)
+{
+    if (app__host(net, a) == app__host(net, b)) {
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "%s: from %s to itself, expected two different hosts",
+                        blame,
+                        app__host_name(net, a));
+    }
+    return sim_fail(message,
+                    SIM_ERR_INVALID,
+                    "%s: there is no path between %s and %s, expected hosts with one",
+                    blame,
+                    net_port_name(net_interface_port(net, a)),
+                    net_port_name(net_interface_port(net, b)));
+}
+
 void app__random_init(sim_random_t *random,
                       const app_context_t *context,
                       uint32_t entity,

@@ -468,11 +468,7 @@ static sim_err_t find_ends(const app_context_t *context,
         return error;
     }
     if (!app__can_talk(context->net, ends[0], ends[1])) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "to: there is no path between %s and %s, expected two hosts with one",
-                        app__host_name(context->net, ends[0]),
-                        app__host_name(context->net, ends[1]));
+        return app__cannot_talk(context->net, ends[0], ends[1], "to", message);
     }
     if (config->post_list > config->tx_depth) {
         return sim_fail(message,

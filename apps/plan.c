@@ -63,12 +63,7 @@ sim_err_t app__plan_add(app__plan_t *plan,
                         sim_message_t *message)
 {
     if (!request->can_talk && !app__can_talk(plan->net, request->source, request->destination)) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "%s: there is no path between %s and %s",
-                        blame,
-                        net_port_name(net_interface_port(plan->net, request->source)),
-                        net_port_name(net_interface_port(plan->net, request->destination)));
+        return app__cannot_talk(plan->net, request->source, request->destination, blame, message);
     }
     if (request->start_ps >= plan->stop_ps) {
         return SIM_OK;

@@ -55,7 +55,16 @@ static void print_bin(cli_size_bin_t *bin, FILE *out)
         return;
     }
     if (bin->completed == 0) {
-        fprintf(out, "            %-10s %9" PRIu64 " %9u\n", bin->name, bin->count, 0u);
+        fprintf(out,
+                "            %-10s %9" PRIu64 " %9u %11s %11s %9s %9s %9s\n",
+                bin->name,
+                bin->count,
+                0u,
+                "-",
+                "-",
+                "-",
+                "-",
+                "-");
         return;
     }
     fprintf(out,
@@ -134,25 +143,21 @@ static void print_network(const cli_results_t *results, FILE *out)
 
 static void print_hottest(const cli_results_t *results, FILE *out)
 {
-    const double seconds = (double)results->sim_time_ps / (double)SIM_PS_PER_S;
     for (size_t i = 0; i < results->hottest_count && i < PORTS_SHOWN_MAX; i++) {
         const net_port_t *const port = results->hottest[i];
         cli_text_t queue;
         cli_text_t used;
         cli_text_t stopped;
-        uint64_t bytes = 0;
         sim_time_t paused_ps = 0;
         for (unsigned p = 0; p < NET_PRIORITIES; p++) {
-            bytes += port->classes[p].tx_bytes;
             paused_ps += cli_port_paused_ps(port, p, results->sim_time_ps);
         }
-        const double capacity = (double)port->rate_bps * seconds;
         fprintf(out,
                 "  %-9s %-24s queue up to %9s, %7s used, %s stopped\n",
                 i == 0 ? "hottest" : "",
                 net_port_name(port),
                 cli_format_bytes(&queue, net_port_queue_bytes_max(port)),
-                cli_format_percent(&used, capacity > 0 ? 8.0 * (double)bytes / capacity : 0),
+                cli_format_percent(&used, cli_port_utilisation(port, results->sim_time_ps)),
                 cli_format_time(&stopped, paused_ps));
     }
 }

@@ -42,6 +42,22 @@ uint64_t cli_flow_slowdown(const app_flow_result_t *flow)
     return (uint64_t)((u128_t)(flow->end_ps - flow->start_ps) * CLI_SLOWDOWN_ONE / flow->ideal_ps);
 }
 
+double cli_port_utilisation(const net_port_t *port, sim_time_t now_ps)
+{
+    if (now_ps == 0) {
+        return 0.0;
+    }
+    const double bits_per_ps = (double)port->rate_bps / (double)SIM_PS_PER_S;
+    double bits = 0.0;
+    for (unsigned p = 0; p < NET_PRIORITIES; p++) {
+        bits += 8.0 * (double)port->classes[p].tx_bytes;
+    }
+    if (port->busy_until_ps > now_ps) {
+        bits -= (double)(port->busy_until_ps - now_ps) * bits_per_ps;
+    }
+    return bits > 0.0 ? bits / (bits_per_ps * (double)now_ps) : 0.0;
+}
+
 sim_time_t cli_port_paused_ps(const net_port_t *port, unsigned priority, sim_time_t now_ps)
 {
     const net_pause_counters_t *const pause = &port->pauses[priority];

@@ -66,6 +66,9 @@ const char *cli_ended_text(sim_ended_t ended); // "done", "until", "interrupted"
 
 // Slowdown in millionths: (end - start) / ideal, rounded down. The flow must be finished.
 uint64_t cli_flow_slowdown(const app_flow_result_t *flow);
+// Share of the time so far that the port needed for the frame bytes it has sent: of a frame still
+// being sent, those that are out. 0 where no time has passed.
+double cli_port_utilisation(const net_port_t *port, sim_time_t now_ps);
 // Time since the start during which the class was paused by the peer, open periods included.
 sim_time_t cli_port_paused_ps(const net_port_t *port, unsigned priority, sim_time_t now_ps);
 

@@ -143,14 +143,22 @@ GET_WHOLE(get_capture_frames, capture_frames)
 
 // -- flows
 
+static const struct {
+    const char *name;
+    uint64_t percent;
+} percentiles[] = {{"p50", 50}, {"p90", 90}, {"p99", 99}, {"max", 100}};
+
+// null where there are no values.
 static json_t *distribution(sim_sample_set_t *set, json_t *(*one)(uint64_t value), double unit)
 {
     json_t *const object = json_object();
-    json_object_set_new(object, "mean", json_real(sim_sample_set_mean(set) / unit));
-    json_object_set_new(object, "p50", one(sim_sample_set_percentile(set, 50, 100)));
-    json_object_set_new(object, "p90", one(sim_sample_set_percentile(set, 90, 100)));
-    json_object_set_new(object, "p99", one(sim_sample_set_percentile(set, 99, 100)));
-    json_object_set_new(object, "max", one(sim_sample_set_max(set)));
+    const bool any = set->count > 0;
+    const double mean = sim_sample_set_mean(set) / unit;
+    json_object_set_new(object, "mean", any ? json_real(mean) : json_null());
+    for (size_t i = 0; i < SIM_COUNT_OF(percentiles); i++) {
+        const uint64_t value = sim_sample_set_percentile(set, percentiles[i].percent, 100);
+        json_object_set_new(object, percentiles[i].name, any ? one(value) : json_null());
+    }
     return object;
 }
 
@@ -231,15 +239,13 @@ static json_t *get_hottest(const cli_world_t *world, cli_results_t *results)
             sums.pause_frames += port->pauses[p].rx_pause;
             sums.paused_ps += cli_port_paused_ps(port, p, results->sim_time_ps);
         }
-        const double seconds = (double)results->sim_time_ps / (double)SIM_PS_PER_S;
-        const double capacity = (double)port->rate_bps * seconds;
         json_t *const object = json_object();
         json_object_set_new(object, "port", json_string(net_port_name(port)));
         json_object_set_new(object, "queue_bytes_max", whole(net_port_queue_bytes_max(port)));
         json_object_set_new(object, "tx_bytes", whole(sums.tx_bytes));
         json_object_set_new(object,
                             "utilisation",
-                            json_real(capacity > 0 ? 8.0 * (double)sums.tx_bytes / capacity : 0.0));
+                            json_real(cli_port_utilisation(port, results->sim_time_ps)));
         json_object_set_new(object, "ecn_marked", whole(sums.ecn_marked));
         json_object_set_new(object, "rx_pause", whole(sums.pause_frames));
         json_object_set_new(object, "paused_ps", whole(sums.paused_ps));
@@ -375,7 +381,7 @@ const cli_summary_field_t cli_summary_fields[] = {
     {"flows.count", "", "flows begun", get_flow_count},
     {"flows.completed", "", "flows that ended in success", get_flow_completed},
     {"flows.failed", "", "flows that ended in a completion error", get_flow_failed},
-    {"flows.fct_us", "us", "mean, p50, p90, p99, max of the completion time; percentiles are exact (nearest rank)", get_fct},
+    {"flows.fct_us", "us", "mean, p50, p90, p99, max of the completion time; percentiles are exact (nearest rank); null where no flow has completed", get_fct},
     {"flows.slowdown", "", "the same of the completion time divided by the ideal one", get_slowdown},
     {"flows.by_size", "", "a list: size (bytes of the flow: 0-10KB means up to 10000), count, completed, fct_us and slowdown as above", get_by_size},
     {"ecn_marked", "packets", "packets that switches marked CE", get_marked},

@@ -420,7 +420,8 @@ static void keep_finding(topo_severity_t severity, const char *text, void *ctx)
         finding->result = cli_fail(finding->error,
                                    SIM_ERR_RANGE,
                                    &finding->place,
-                                   "%s, expected a larger switch.buffer",
+                                   "%s, expected a larger switch.buffer (of 64GB at most) or "
+                                   "switch.pfc.enabled: false",
                                    text);
     }
 }

@@ -293,8 +293,7 @@ static void fail_range(const sim_attr_t *attr, sim__span_t span, sim_message_t *
                                                        : "";
     (void)sim_fail(message,
                    SIM_ERR_RANGE,
-                   "%s is %s: expected %s%s%s%s",
-                   attr->path,
+                   "%s is out of range: expected %s%s%s%s",
                    shown.text,
                    words,
                    attr->min_text == NULL ? "" : attr->min_text,

@@ -207,12 +207,16 @@ void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
     SIM_ASSERT(node->now_ps >= port->busy_until_ps);
     port->busy_until_ps = node->now_ps + (port->ps_per_byte != 0 ? bytes * port->ps_per_byte
                                                                  : inexact_time(port, bytes));
+    if (port->down) { // into the void: nothing is on the link to be counted or captured
+        net_port_drop(port, packet, NET_DROP_LINK_DOWN);
+        return;
+    }
     net_class_t *const class = &port->classes[packet->priority];
     class->tx_packets++;
     class->tx_bytes += packet->frame_bytes;
     net_port_trace(port, NET_TRACE_TX, packet, 0);
     const sim_time_t arrive_ps = port->busy_until_ps + port->delay_less_gap_ps;
-    if (port->down || arrive_ps > port->next_down_ps) {
+    if (arrive_ps > port->next_down_ps) {
         net_port_drop(port, packet, NET_DROP_LINK_DOWN);
     } else if (is_lost(port, packet)) {
         net_port_drop(port, packet, NET_DROP_LINK_LOSS);
@@ -377,32 +381,54 @@ static net_packet_t *new_control(net_port_t *port)
     return packet;
 }
 
-// The PFC frame that waits to be sent, made if there is none.
-static net_packet_aside_t *control_frame(net_port_t *port)
+// Takes back a frame that says nothing any more, as if it had never been made.
+static void retract_control(net_port_t *port)
 {
-    if (port->control == NULL) {
-        port->control = new_control(port);
+    net_node_t *const node = port->node;
+    net_packet_t *const packet = port->control;
+    port->control = NULL;
+    node->tally.created--;
+    node->tally.bytes_created -= packet->frame_bytes;
+    sim_pool_put(node->packets, &node->sim, packet);
+}
+
+// Puts a word for one class into the frame that waits, in the place of an earlier one. A peer that
+// does not know of a pause need not hear of its end.
+static void say(net_port_t *port, uint32_t priority, uint16_t quanta)
+{
+    net_packet_aside_t *const aside = net_packet_aside(port->control);
+    net_pause_counters_t *const pauses = &port->pauses[priority];
+    const uint8_t bit = (uint8_t)(1u << priority);
+    if (aside->pfc.classes & bit) {
+        *(aside->pfc.quanta[priority] != 0 ? &pauses->tx_pause : &pauses->tx_resume) -= 1;
     }
-    return net_packet_aside(port->control);
+    aside->pfc.classes &= (uint8_t)~bit;
+    aside->pfc.quanta[priority] = 0;
+    port->told_stop &= (uint8_t)~bit;
+    if (quanta != 0 || (port->knows_stop & bit) != 0) {
+        aside->pfc.classes |= bit;
+        aside->pfc.quanta[priority] = quanta;
+        port->told_stop |= quanta != 0 ? bit : 0;
+        *(quanta != 0 ? &pauses->tx_pause : &pauses->tx_resume) += 1;
+    }
+    net_port_trace(port, quanta != 0 ? NET_TRACE_XOFF : NET_TRACE_XON, NULL, priority);
 }
 
 void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta)
 {
-    net_packet_aside_t *const aside = control_frame(port);
-    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        if (!(classes & (1u << p))) {
-            continue;
-        }
-        net_pause_counters_t *const pauses = &port->pauses[p];
-        if (aside->pfc.classes & (1u << p)) {
-            // What was to be said is never sent: the frame says the newest for each class.
-            *(aside->pfc.quanta[p] != 0 ? &pauses->tx_pause : &pauses->tx_resume) -= 1;
-        }
-        aside->pfc.quanta[p] = quanta;
-        *(quanta != 0 ? &pauses->tx_pause : &pauses->tx_resume) += 1;
-        net_port_trace(port, quanta != 0 ? NET_TRACE_XOFF : NET_TRACE_XON, NULL, p);
+    if (port->control == NULL) {
+        port->control = new_control(port);
+        port->knows_stop = port->told_stop; // by the frames before this one
     }
-    aside->pfc.classes |= classes;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        if (classes & (1u << p)) {
+            say(port, p, quanta);
+        }
+    }
+    if (net_packet_aside(port->control)->pfc.classes == 0) {
+        retract_control(port);
+        return;
+    }
     if (net_port_idle(port)) {
         net_packet_t *const packet = port->control;
         port->control = NULL;

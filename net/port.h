@@ -160,6 +160,8 @@ struct net_port {
     char *name;
 
     net_pause_counters_t pauses[NET_PRIORITIES];
+    uint8_t told_stop;  // classes the peer is stopped in, once port->control has been sent
+    uint8_t knows_stop; // the same before that frame
     sim_time_t paused_until_ps[NET_PRIORITIES];
     sim_timer_t pause_timer; // ends a pause whose time runs out
     uint64_t ecn_marked[NET_PRIORITIES];

@@ -31,6 +31,30 @@ START_TEST(quantities_take_the_unit_that_fits)
 }
 END_TEST
 
+// A run that ends within a frame has sent a part of it: never more than the link can carry.
+START_TEST(a_frame_under_way_counts_as_far_as_it_is_out)
+{
+    net_port_t port = {.rate_bps = 8 * UINT64_C(1000000000)}; // 1 ns a byte
+    ck_assert_double_eq(cli_port_utilisation(&port, 0), 0.0);
+    ck_assert_double_eq(cli_port_utilisation(&port, SIM_PS_PER_US), 0.0);
+    port.classes[3].tx_bytes = 400;
+    port.classes[7].tx_bytes = 100;
+    port.busy_until_ps = 600 * SIM_PS_PER_NS;
+    ck_assert_double_eq_tol(cli_port_utilisation(&port, SIM_PS_PER_US), 0.5, 1e-12);
+    // A frame of 4000 bytes, which began at 600 ns, and 24 bytes around it.
+    port.classes[3].tx_bytes += 4000;
+    port.busy_until_ps = 4624 * SIM_PS_PER_NS;
+    ck_assert_double_eq_tol(cli_port_utilisation(&port, 1000 * SIM_PS_PER_NS), 0.876, 1e-12);
+    ck_assert_double_eq_tol(cli_port_utilisation(&port, 4000 * SIM_PS_PER_NS), 0.969, 1e-12);
+    ck_assert_double_eq_tol(cli_port_utilisation(&port, 9000 * SIM_PS_PER_NS), 0.5, 1e-12);
+    // Cut within the preamble of the very first frame.
+    port.classes[3].tx_bytes = 1000;
+    port.classes[7].tx_bytes = 0;
+    port.busy_until_ps = 1024 * SIM_PS_PER_NS;
+    ck_assert_double_eq(cli_port_utilisation(&port, 5 * SIM_PS_PER_NS), 0.0);
+}
+END_TEST
+
 START_TEST(slowdown_is_exact_and_rounded_down)
 {
     app_flow_result_t flow = {.start_ps = 5, .end_ps = 5 + 4, .ideal_ps = 3};
@@ -95,7 +119,8 @@ START_TEST(write_errors_are_reported_at_close)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(quantities_take_the_unit_that_fits),
+CHECK_MAIN(CHECK_TEST(a_frame_under_way_counts_as_far_as_it_is_out),
+           CHECK_TEST(quantities_take_the_unit_that_fits),
            CHECK_TEST(slowdown_is_exact_and_rounded_down),
            CHECK_TEST(progress_is_the_larger_share),
            CHECK_TEST(files_hold_what_was_put),

@@ -137,6 +137,21 @@ expect 0 "before they fail" "$ROCESIM" run "$work/dead.yaml" -o "$work/dead" --u
 grep -q '^0,.*,unfinished$' "$work/dead/flows.csv" || fail "an unfinished flow is said to be failed"
 grep -q '^    "failed": 0,$' "$work/dead/summary.json" || fail "flows.failed is not 0"
 
+# A run cut within its first frame: nobody used more than there was, and what has no values is said
+# to have none.
+cat >"$work/slow.yaml" <<'END'
+until: 5us
+topology: {pair: {rate: 1Gbps}}
+traffic: [{flows: {list: [host0 host1 1MB 0us]}}]
+END
+expect 0 "cut short" "$ROCESIM" run "$work/slow.yaml" -o "$work/slow"
+grep -q 'host0->host1 .* \(9[0-9]\|100\)\.[0-9] % used' "$work/stdout" ||
+    { cat "$work/stdout"; fail "utilisation of a cut run"; }
+grep -qE '^ +all +1 +0 +- +- +- +- +-$' "$work/stdout" || fail "percentiles of no flow"
+[ "$(grep -c '"p99": null' "$work/slow/summary.json")" -ge 2 ] || fail "percentiles of no flow in JSON"
+expect 0 "compare a cut run" "$ROCESIM" compare "$work/slow" "$work/slow"
+grep -qE '^FCT p50 +- +-$' "$work/stdout" || { cat "$work/stdout"; fail "compare of no flow"; }
+
 # Link changes beyond the traffic do not keep a run alive; one that flows wait for does.
 cat >"$work/later.yaml" <<'END'
 topology: {star: {hosts: 3}}

@@ -378,7 +378,7 @@ START_TEST(waiting_pause_takes_the_newest_word)
     fixture_run(&pair.fixture);
     ck_assert_uint_eq(pair.b_port->classes[7].tx_packets, 1);
     ck_assert_uint_eq(pair.a_port->pauses[3].rx_pause, 0);
-    ck_assert_uint_eq(pair.a_port->pauses[3].rx_resume, 1);
+    ck_assert_uint_eq(pair.a_port->pauses[3].rx_resume, 0); // of a pause it has not heard of
     ck_assert_uint_eq(pair.a_port->pauses[4].rx_pause, 1);
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         ck_assert_uint_eq(pair.b_port->pauses[p].tx_pause, pair.a_port->pauses[p].rx_pause);
@@ -387,6 +387,45 @@ START_TEST(waiting_pause_takes_the_newest_word)
     // Second data frame: behind the first and the pause.
     const sim_time_t expected_ps = 1 + (2 * 4024 + 84 - GAP) * 80 + DELAY_PS;
     ck_assert_uint_eq(pair.a->arrivals[1].time_ps, expected_ps);
+    fixture_destroy(&pair.fixture);
+}
+END_TEST
+
+// The end of a pause is said to a peer that knows of the pause, and to no other: releases are never
+// more than pauses.
+START_TEST(only_a_known_pause_is_released)
+{
+    static const struct {
+        sim_time_t times_ps[3]; // of a pause, a release, a pause; 0: none
+        uint64_t frames;
+        uint64_t pauses;
+        uint64_t releases;
+    } cases[] = {
+        {{1000, 2000, 0}, 0, 0, 0},        // taken back while the first data frame is on the link
+        {{1000, 2000, 3000}, 1, 1, 0},     // and said again
+        {{1000, 400000, 0}, 2, 1, 1},      // the first was sent at 322 ns
+        {{1000, 400000, 410000}, 2, 2, 0}, // the release is overtaken
+    };
+    const net_link_config_t link = fixture_link_config(100 * FIXTURE_GBPS, DELAY_PS);
+    pair_t pair;
+    pair_create(&pair, 1, &link);
+    fixture_flow(pair.b,
+                 &(fixture_flow_t){.to = 0, .count = 30, .frame_bytes = 4000, .priority = 6});
+    for (uint32_t i = 0; i < 3; i++) {
+        if (cases[_i].times_ps[i] != 0) {
+            fixture_pause(pair.b, cases[_i].times_ps[i], 1u << 3, i == 1 ? 0 : 500);
+        }
+    }
+    pair_build(&pair);
+    fixture_run(&pair.fixture);
+    ck_assert_uint_eq(pair.b_port->classes[7].tx_packets, cases[_i].frames);
+    ck_assert_uint_eq(pair.a_port->pauses[3].rx_pause, cases[_i].pauses);
+    ck_assert_uint_eq(pair.a_port->pauses[3].rx_resume, cases[_i].releases);
+    ck_assert_uint_eq(pair.b_port->pauses[3].tx_pause, cases[_i].pauses);
+    ck_assert_uint_eq(pair.b_port->pauses[3].tx_resume, cases[_i].releases);
+    ck_assert_uint_eq(pair.a->received, 30);
+    sim_message_t message;
+    ck_assert_msg(net_conservation_ok(pair.fixture.net, &message), "%s", message.text);
     fixture_destroy(&pair.fixture);
 }
 END_TEST
@@ -500,8 +539,10 @@ START_TEST(link_down_loses_what_is_on_it)
     pair_build(&pair);
     fixture_run(&pair.fixture);
     uint64_t expected = 0;
+    uint64_t sent = 0; // what goes into the void is not sent
     for (uint64_t k = 0; k < 1000; k++) {
         const sim_time_t start_ps = 1 + k * frame_ps;
+        sent += start_ps < down_ps || start_ps >= up_ps;
         const sim_time_t arrive_ps = start_ps + frame_ps - GAP * 80 + 20 * SIM_PS_PER_US;
         if (arrive_ps <= down_ps || start_ps >= up_ps) {
             ck_assert_uint_lt(expected, pair.b->arrival_count);
@@ -512,6 +553,8 @@ START_TEST(link_down_loses_what_is_on_it)
     }
     ck_assert_uint_eq(pair.b->arrival_count, expected);
     ck_assert_uint_eq(pair.a_port->drops[NET_DROP_LINK_DOWN], 1000 - expected);
+    ck_assert_uint_eq(pair.a_port->classes[0].tx_packets, sent);
+    ck_assert_uint_lt(sent, 950);
     fixture_destroy(&pair.fixture);
 }
 END_TEST
@@ -630,6 +673,7 @@ CHECK_MAIN(CHECK_LOOP(frames_back_to_back_do_not_drift, 0, SIM_COUNT_OF(rates_gb
            CHECK_TEST(resume_releases_at_once),
            CHECK_TEST(classes_pause_apart),
            CHECK_TEST(waiting_pause_takes_the_newest_word),
+           CHECK_LOOP(only_a_known_pause_is_released, 0, 4),
            CHECK_TEST(loss_rate_is_kept),
            CHECK_TEST(bit_errors_hit_long_frames_more),
            CHECK_TEST(drop_next_drops_exactly_one),
