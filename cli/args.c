@@ -16,8 +16,10 @@ typedef struct option {
 #define FOR_SCENARIO (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO)
 
 static const option_t options[] = {
-    {"-o", true, FOR_RUN, NULL},
-    {"--output", true, FOR_RUN, NULL},
+    {"-o", true, FOR_RUN | 1u << CLI_PLOT, NULL},
+    {"--output", true, FOR_RUN | 1u << CLI_PLOT, NULL},
+    {"--kind", true, 1u << CLI_PLOT, NULL},
+    {"--app", true, 1u << CLI_PLOT, NULL},
     {"--set", true, FOR_SCENARIO, NULL},
     {"--seed", true, FOR_SCENARIO, "seed"},
     {"--tie-seed", true, FOR_SCENARIO, "tie-seed"},
@@ -44,6 +46,7 @@ static const struct {
     {"topo", CLI_TOPO, 1, 1, "one scenario file"},
     {"params", CLI_PARAMS, 0, 1, "at most one attribute path"},
     {"compare", CLI_COMPARE, 1, SIZE_MAX, "result folders"},
+    {"plot", CLI_PLOT, 1, SIZE_MAX, "result folders"},
     {"help", CLI_HELP, 0, 1, "at most one command"},
 };
 
@@ -56,6 +59,7 @@ static const char help_program[] =
     "  rocesim topo SCENARIO.yaml           prints the network in Graphviz DOT\n"
     "  rocesim params [PATH]                explains attributes\n"
     "  rocesim compare DIR DIR...           shows results side by side\n"
+    "  rocesim plot DIR... [-o FIGURE]      draws results\n"
     "  rocesim --version\n"
     "  rocesim COMMAND --help\n"
     "\n"
@@ -128,6 +132,26 @@ static const char help_compare[] =
     "\n"
     "Prints the summaries of result folders (made by rocesim run -o DIR) side by side.\n";
 
+static const char help_plot[] =
+    "rocesim plot DIR... [-o FILE] [--kind KIND[,KIND]...]\n"
+    "\n"
+    "Draws result folders (made by rocesim run -o DIR), several runs in one figure, by gnuplot.\n"
+    "  -o FILE            plot.svg if not given; .svg, .png, .pdf, or .gnuplot for the script "
+    "itself\n"
+    "  --kind KIND        one of\n"
+    "      slowdown       FCT slowdown by flow size: median, 95th and 99th percentile (flows.csv)\n"
+    "      queue          queues and switch buffers over time (series.csv)\n"
+    "      queue-cdf      share of time that a queue was at most so long (series.csv)\n"
+    "      rate           sending rates of queue pairs over time (series.csv)\n"
+    "      series         every other series over time (series.csv)\n"
+    "      pause          when PFC stopped which port (events.csv)\n"
+    "      load           utilisation of every link over the run (ports.csv)\n"
+    "      load-time      utilisation of links over time (series.csv)\n"
+    "                     Without --kind: all that the folders have data for.\n"
+    "  --app NAME         slowdown: only flows of that traffic (poisson, incast...)\n"
+    "Of several kinds each has a file of its own: plot-slowdown.svg, plot-queue.svg...\n"
+    "Figures and what they need: docs/formats/plots.md.\n";
+
 const char *cli_help_text(cli_command_t command)
 {
     switch (command) {
@@ -143,6 +167,8 @@ const char *cli_help_text(cli_command_t command)
         return help_params;
     case CLI_COMPARE:
         return help_compare;
+    case CLI_PLOT:
+        return help_plot;
     case CLI_HELP:
     case CLI_VERSION:
         break;
@@ -180,7 +206,7 @@ static sim_err_t unknown_command(const char *name, cli_error_t *error)
     cli_shown_t shown;
     cli_fail(error, SIM_ERR_UNKNOWN, NULL, "rocesim: unknown command '%s'", cli_show(&shown, name));
     cli_error_add_nearest(error, name, names, SIM_COUNT_OF(names));
-    cli_error_add(error, ", expected run, hpcc, check, topo, params, compare or --help");
+    cli_error_add(error, ", expected run, hpcc, check, topo, params, compare, plot or --help");
     return SIM_ERR_UNKNOWN;
 }
 
@@ -232,6 +258,11 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
 {
     if (option->override != NULL || strcmp(option->name, "--set") == 0) {
         add_override(args, option->name, option->override, value);
+    } else if (strcmp(option->name, "--kind") == 0) {
+        SIM_GROW(args->kinds, args->kind_count, &args->kind_capacity);
+        args->kinds[args->kind_count++] = value;
+    } else if (strcmp(option->name, "--app") == 0) {
+        args->app = value;
     } else if (option->has_value) {
         args->folder = value;
     } else if (strcmp(option->name, "--quiet") == 0) {
@@ -304,7 +335,9 @@ static sim_err_t check_operands(const cli_args_t *args, cli_error_t *error)
         return cli_fail(error,
                         SIM_ERR_INVALID,
                         NULL,
-                        "rocesim run: -o is empty, expected a folder");
+                        "rocesim %s: -o is empty, expected a %s",
+                        command_name(args->command),
+                        args->command == CLI_PLOT ? "file" : "folder");
     }
     return SIM_OK;
 }
@@ -313,11 +346,11 @@ sim_err_t cli_args_parse(int argc, const char *const *argv, cli_args_t *args, cl
 {
     *args = (cli_args_t){.command = CLI_HELP, .help_of = CLI_HELP};
     if (argc < 2) {
-        return cli_fail(
-            error,
-            SIM_ERR_INVALID,
-            NULL,
-            "rocesim: no command, expected run, hpcc, check, topo, params, compare or --help");
+        return cli_fail(error,
+                        SIM_ERR_INVALID,
+                        NULL,
+                        "rocesim: no command, expected run, hpcc, check, topo, params, compare, "
+                        "plot or --help");
     }
     if (strcmp(argv[1], "--version") == 0) {
         args->command = CLI_VERSION;
@@ -360,4 +393,5 @@ void cli_args_fini(cli_args_t *args)
     sim_free(args->texts);
     sim_free(args->overrides);
     sim_free(args->operands);
+    sim_free(args->kinds);
 }

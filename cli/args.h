@@ -12,6 +12,7 @@ typedef enum cli_command {
     CLI_TOPO,
     CLI_PARAMS,
     CLI_COMPARE,
+    CLI_PLOT,
     CLI_HELP,
     CLI_VERSION,
 } cli_command_t;
@@ -22,7 +23,11 @@ typedef struct cli_args {
     const char **operands; // not copied
     size_t operand_count;
     size_t operand_capacity;
-    const char *folder; // -o; NULL: none
+    const char *folder; // -o; NULL: none. Of plot: a file
+    const char **kinds; // plot; not copied
+    size_t kind_count;
+    size_t kind_capacity;
+    const char *app; // plot; NULL: none
     bool quiet;
     bool json;
     bool markdown;         // params

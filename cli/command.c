@@ -61,6 +61,8 @@ static int dispatch(const cli_args_t *args)
         return command_params(args);
     case CLI_COMPARE:
         return command_compare(args);
+    case CLI_PLOT:
+        return cli_command_plot(args);
     case CLI_HELP:
         fputs(cli_help_text(args->help_of), stdout);
         return flush();

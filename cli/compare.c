@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/compare.c - `rocesim compare`: summaries of several runs side by side.
-#include "cli/file.h"
 #include "cli/format.h"
+#include "cli/result_folder.h"
 #include "cli/summary.h"
-#include "cli/yaml_tree.h"
 
 #include <string.h>
 
-#define SUMMARY_BYTES_MAX ((size_t)64 << 20)
 #define RUNS_MAX 16u
 #define PORTS_SHOWN 3u
 #define LABEL_WIDTH 34
@@ -19,33 +17,6 @@ typedef struct comparison {
     size_t count;
     FILE *out;
 } comparison_t;
-
-static sim_err_t load(const char *folder, json_t **summary, cli_error_t *error)
-{
-    char *const path = sim_format("%s/summary.json", folder);
-    char *text = NULL;
-    size_t size = 0;
-    sim_err_t result = cli_read_file(path, SUMMARY_BYTES_MAX, &text, &size, error);
-    if (result == SIM_OK) {
-        json_error_t parse;
-        *summary = json_loadb(text, size, 0, &parse);
-        const cli_place_t place = {path, parse.line, parse.column};
-        if (*summary == NULL) {
-            result = cli_fail(error, SIM_ERR_INVALID, &place, "not JSON: %s", parse.text);
-        } else if (!json_is_object(json_object_get(*summary, "flows"))) {
-            const cli_place_t file = {path, 0, 0};
-            json_decref(*summary);
-            *summary = NULL;
-            result = cli_fail(error,
-                              SIM_ERR_INVALID,
-                              &file,
-                              "not the summary of a run, expected a folder of `rocesim run -o`");
-        }
-        sim_free(text);
-    }
-    sim_free(path);
-    return result;
-}
 
 // Follows "flows.slowdown.p99"; NULL if it is not there.
 static const json_t *find(const json_t *object, const char *path)
@@ -195,16 +166,7 @@ static void print_names(const comparison_t *comparison)
 {
     print_label(comparison, "");
     for (size_t i = 0; i < comparison->count; i++) {
-        const char *const folder = comparison->folders[i];
-        size_t end = strlen(folder);
-        while (end > 1 && folder[end - 1] == '/') {
-            end--;
-        }
-        size_t start = end;
-        while (start > 0 && folder[start - 1] != '/') {
-            start--;
-        }
-        char *const name = sim_format("%.*s", (int)(end - start), folder + start);
+        char *const name = cli_result_name(comparison->folders[i]);
         print_cell(comparison, name);
         sim_free(name);
     }
@@ -247,7 +209,7 @@ sim_err_t cli_compare(const char *const *folders, size_t count, FILE *out, cli_e
     }
     sim_err_t result = SIM_OK;
     for (size_t i = 0; i < count && result == SIM_OK; i++) {
-        result = load(folders[i], &comparison.summaries[i], error);
+        result = cli_result_summary(folders[i], &comparison.summaries[i], error);
         comparison.count += result == SIM_OK;
     }
     if (result == SIM_OK) {
