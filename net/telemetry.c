@@ -46,6 +46,13 @@ uint64_t net_int_rate_bps(uint64_t record)
     return rates_bps[record >> NET_INT_RATE_SHIFT];
 }
 
+// Most networks take the units as they are, and are spared the division.
+static inline uint64_t units_of(uint64_t bytes, uint64_t unit_bytes, uint32_t multiplier)
+{
+    const uint64_t units = bytes / unit_bytes;
+    return SIM_LIKELY(multiplier == 1) ? units : units / multiplier;
+}
+
 uint64_t net_int_record(uint8_t rate_code,
                         sim_time_t time_ps,
                         uint64_t sent_bytes,
@@ -54,8 +61,8 @@ uint64_t net_int_record(uint8_t rate_code,
 {
     const uint64_t time_ns = time_ps / SIM_PS_PER_NS & NET_INT_MASK(NET_INT_TIME_BITS);
     const uint64_t sent =
-        sent_bytes / NET_INT_SENT_UNIT_BYTES / multiplier & NET_INT_MASK(NET_INT_SENT_BITS);
-    uint64_t queue = queue_bytes / NET_INT_QUEUE_UNIT_BYTES / multiplier;
+        units_of(sent_bytes, NET_INT_SENT_UNIT_BYTES, multiplier) & NET_INT_MASK(NET_INT_SENT_BITS);
+    uint64_t queue = units_of(queue_bytes, NET_INT_QUEUE_UNIT_BYTES, multiplier);
     if (queue > NET_INT_MASK(NET_INT_QUEUE_BITS)) {
         queue = NET_INT_MASK(NET_INT_QUEUE_BITS);
     }
