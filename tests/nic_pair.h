@@ -38,7 +38,7 @@ typedef struct pair_config {
     uint64_t middle_bps;
     bool tagged;
     bool ipv6;
-    uint64_t int_reserved_hops;
+    void (*change_net)(net_config_t *config); // NULL: as by default
     const nic_config_t *nic_b; // of the second host, where it is not as the first's; else NULL
     sim_time_t until_ps;
 } pair_config_t;
@@ -192,7 +192,9 @@ static inline pair_t *pair_create(const pair_config_t *config)
     sim_attrs_default(&net_config_attrs, &net_config);
     net_config.tagged = config->tagged;
     net_config.ipv6 = config->ipv6;
-    net_config.int_reserved_hops = config->int_reserved_hops;
+    if (config->change_net != NULL) {
+        config->change_net(&net_config);
+    }
     pair->net = net_create(pair->sim, &net_config);
     sim_attrs_fini(&net_config_attrs, &net_config);
     pair->node[0] = nic_host_create(pair->net, "a", &config->nic);

@@ -285,6 +285,7 @@ typedef struct tap {
     uint32_t sizes[HEARD_MAX];
     size_t count;
     uint64_t sent_bytes;
+    uint64_t multiplier;
 } tap_t;
 
 static void tap_tx(const net_trace_t *trace, void *ctx)
@@ -295,14 +296,26 @@ static void tap_tx(const net_trace_t *trace, void *ctx)
     SIM_CHECK(tap->count < HEARD_MAX);
     tap->sizes[tap->count] = trace->packet->frame_bytes;
     tap->records[tap->count++] = code << 60 | (trace->time_ps / 1000 % (1u << 24)) << 36 |
-                                 (tap->sent_bytes / 128 % (1u << 20)) << 16 | queue / 80;
+                                 (tap->sent_bytes / (128 * tap->multiplier) % (1u << 20)) << 16 |
+                                 queue / (80 * tap->multiplier);
     tap->sent_bytes += trace->packet->frame_bytes + 24u; // preamble, FCS, gap
 }
 
-static void tap_port(tap_t *tap, pair_t *pair, const char *node, uint32_t port)
+static void tap_port(tap_t *tap, pair_t *pair, const char *node, uint32_t port, uint64_t multiplier)
 {
+    tap->multiplier = multiplier;
     tap->port = &net_node_find(pair->net, node)->ports[port];
     net_port_listen(&net_node_find(pair->net, node)->ports[port], NET_TRACE_TX, tap_tx, tap);
+}
+
+static void reserve_five(net_config_t *config)
+{
+    config->int_reserved_hops = 5;
+}
+
+static void multiply_by_four(net_config_t *config)
+{
+    config->int_multiplier = 4;
 }
 
 // 100 Gbit/s into 25: the queue grows by three packets for each that leaves. Whether the frames
@@ -311,7 +324,8 @@ START_TEST(records_are_what_the_ports_did)
 {
     static listener_t listener;
     static tap_t taps[2];
-    const uint32_t room = _i == 0 ? 0 : 5;
+    const uint32_t room = _i == 1 ? 5 : 0;
+    const uint64_t multiplier = _i == 2 ? 4 : 1;
     const nic_cc_ops_t ops = listening(NET_TELEMETRY_INT);
     pair_config_t config;
     pair_config_init(&config);
@@ -319,10 +333,10 @@ START_TEST(records_are_what_the_ports_did)
     config.nic.custom_cc = &ops;
     config.nic.custom_cc_config = &listener;
     config.middle_bps = 25000000000;
-    config.int_reserved_hops = room;
+    config.change_net = _i == 0 ? NULL : (_i == 1 ? reserve_five : multiply_by_four);
     pair_t *const pair = pair_create(&config);
-    tap_port(&taps[0], pair, "left", 1);
-    tap_port(&taps[1], pair, "right", 1);
+    tap_port(&taps[0], pair, "left", 1, multiplier);
+    tap_port(&taps[1], pair, "right", 1, multiplier);
     pair_qp_t qps;
     pair_connect(pair, &qps, NIC_QPT_RC, NULL);
     const nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_WRITE, 200 * 1024);
@@ -348,7 +362,8 @@ START_TEST(records_are_what_the_ports_did)
                           PAIR_ACK_BYTES + (room == 0 ? 18 : 42));
     }
     // There was a queue to be reported, and nothing of it is left.
-    ck_assert_uint_gt(net_int_queue_bytes(listener.heard[100].hops[0], 1), 50000);
+    ck_assert_uint_gt(net_int_queue_bytes(listener.heard[100].hops[0], (uint32_t)multiplier),
+                      50000);
     ck_assert_uint_eq(net_int_queue_bytes(listener.heard[199].hops[0], 1), 0);
     ck_assert_uint_eq(net_switch_buffer_bytes(net_node_find(pair->net, "left")), 0);
     pair_destroy(pair);
@@ -361,9 +376,17 @@ static void at_ten_gbps(nic_qp_attr_t *attr)
     attr->rate_max_bps = 10000000000;
 }
 
+static void look_over_100_us(net_config_t *config)
+{
+    config->pint_rtt_ps = 100 * SIM_PS_PER_US;
+    config->pint_base = (sim_ratio_t){1003, 1000};
+}
+
 // A QP of 10 Gbit/s on links of 100, 25 and 100: the largest utilization is 0.4, without a queue.
+// With T = 100 us it rises as 0.4 (1 - e^(-t/T)): the packet after t = T finds 0.253.
 START_TEST(digests_are_the_largest_utilization)
 {
+    const uint32_t digest_bytes = _i == 0 ? 1 : 2;
     static listener_t listener;
     const nic_cc_ops_t ops = listening(NET_TELEMETRY_PINT);
     pair_config_t config;
@@ -372,6 +395,7 @@ START_TEST(digests_are_the_largest_utilization)
     config.nic.custom_cc = &ops;
     config.nic.custom_cc_config = &listener;
     config.middle_bps = 25000000000;
+    config.change_net = _i == 0 ? NULL : look_over_100_us;
     pair_t *const pair = pair_create(&config);
     pair_qp_t qps;
     pair_connect(pair, &qps, NIC_QPT_RC, at_ten_gbps);
@@ -384,9 +408,14 @@ START_TEST(digests_are_the_largest_utilization)
     for (size_t i = 0; i < 2000; i++) {
         ck_assert_int_eq(listener.heard[i].telemetry, NET_TELEMETRY_PINT);
         sum += i < 500 ? 0.0 : listener.pint->values[listener.heard[i].digest];
-        ck_assert_uint_eq(pair_nth(pair, 1, i)->packet.frame_bytes, PAIR_ACK_BYTES + 1);
+        ck_assert_uint_eq(pair_nth(pair, 1, i)->packet.frame_bytes, PAIR_ACK_BYTES + digest_bytes);
     }
     ck_assert_double_eq_tol(sum / 1500, 0.4, 0.002);
+    if (_i == 1) {
+        // 1107 bytes at 10 Gbit/s are 0.8856 us: the 113th packet starts at T.
+        ck_assert_double_eq_tol(listener.pint->values[listener.heard[113].digest], 0.253, 0.004);
+        ck_assert_double_eq_tol(listener.pint->values[listener.heard[226].digest], 0.346, 0.004);
+    }
     pair_destroy(pair);
     pair_config_fini(&config);
 }
@@ -511,8 +540,8 @@ CHECK_MAIN(CHECK_TEST(rates_have_codes),
            CHECK_TEST(digests_are_right_in_the_mean),
            CHECK_LOOP(trailers_survive_a_round_trip, 0, SIM_COUNT_OF(carriers)),
            CHECK_TEST(other_trailers_are_refused),
-           CHECK_LOOP(records_are_what_the_ports_did, 0, 2),
-           CHECK_TEST(digests_are_the_largest_utilization),
+           CHECK_LOOP(records_are_what_the_ports_did, 0, 3),
+           CHECK_LOOP(digests_are_the_largest_utilization, 0, 2),
            CHECK_TEST(senders_choose_how_marks_come_back),
            CHECK_TEST(naks_bring_telemetry),
            CHECK_TEST(unknown_rates_are_refused))
