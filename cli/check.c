@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/check.c - `rocesim check` and `rocesim topo`: what a scenario means, without running it.
+#include "cli/advice.h"
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/world.h"
@@ -141,6 +142,7 @@ int cli_command_check(const cli_args_t *args)
         print_world(world);
         cli_world_print_notes(world, stdout);
         topo_lint(world->net, print_finding, stdout);
+        cli_advise(world, stderr);
     }
     return finish(scenario, world, status);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/run.c - `rocesim run`: builds, runs, writes, reports.
+#include "cli/advice.h"
 #include "cli/command.h"
 #include "cli/explain.h"
 #include "cli/folder.h"
@@ -217,6 +218,9 @@ static int run_world(run_t *run)
         return cli_report_failure(&error, CLI_EXIT_FAILED);
     }
     note_unwritten(run);
+    if (run->world->app_count > 0) {
+        cli_advise(run->world, stderr);
+    }
     const double start_s = cli_wall_s();
     const sim_ended_t ended = simulate(run);
     cli_results_init(&run->results, run->world, ended);

@@ -43,7 +43,7 @@ typedef enum net_drop_reason {
     NET_DROP_TTL,
     NET_DROP_LINK_LOSS, // loss rate or bit errors
     NET_DROP_LINK_DOWN,
-    NET_DROP_HOST, // no such QP or interface at the receiving host
+    NET_DROP_HOST, // no such QP or interface at the receiving host (nic_counters_t.late_answers)
     NET_DROP_REASON_COUNT,
 } net_drop_reason_t;
 const char *net_drop_reason_name(net_drop_reason_t reason);

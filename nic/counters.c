@@ -27,6 +27,7 @@ const nic_counter_info_t nic_counter_infos[] = {
     COUNTER(req_remote_access_errors, "requester: remote access NAKs received"),
     COUNTER(resp_local_length_error, "responder: messages longer than their receive"),
     COUNTER(out_of_buffer, "responder: no receive posted, RNR NAK sent or message dropped"),
+    COUNTER(late_answers, "ACKs, READ responses and CNPs for a queue pair that is gone"),
     COUNTER(qps_created, "queue pairs created"),
     COUNTER(qps_peak, "queue pairs alive at once, at most"),
     COUNTER(qps_live, "queue pairs alive"),

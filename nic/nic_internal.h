@@ -281,7 +281,8 @@ struct nic {
     uint32_t next_qp_num;
     uint32_t qp_page_capacity;
     uint32_t active_qps; // QPs whose algorithm was started
-    nic_mr_t **mrs; // by key >> 8, from 1
+    uint64_t *qp_gone;   // by page: a bit per number that a destroyed QP had
+    nic_mr_t **mrs;      // by key >> 8, from 1
     uint32_t mr_count;
     size_t mr_capacity;
     uint32_t mr_free; // no slot before it is free, 0 apart
@@ -493,6 +494,8 @@ bool nic__access_ok(const nic_pd_t *pd,
                     uint32_t access);
 
 // qp.c
+// Whether a QP of this number existed and does not exist any more.
+bool nic__qp_is_gone(const nic_t *nic, uint32_t number);
 nic_qp_t *nic__find_qp(const nic_t *nic, uint32_t number);
 void nic__free_dead(nic_host_t *host);
 void nic__qp_free(nic_qp_t *qp);

@@ -21,6 +21,10 @@ static nic_qp_t **slot_of(nic_t *nic, uint32_t number)
         for (uint32_t i = nic->qp_page_capacity; i < capacity; i++) {
             nic->qp_pages[i] = NULL;
         }
+        nic->qp_gone = sim_realloc_array(nic->qp_gone, capacity, sizeof(*nic->qp_gone));
+        for (uint32_t i = nic->qp_page_capacity; i < capacity; i++) {
+            nic->qp_gone[i] = 0;
+        }
         nic->qp_page_capacity = capacity;
     }
     if (page >= nic->qp_page_count) {
@@ -37,6 +41,7 @@ static void forget_number(nic_t *nic, uint32_t number)
     const uint32_t index = number - ROCE_QPN_FIRST;
     nic_qp_t **const page = nic->qp_pages[index >> NIC_QP_PAGE_BITS];
     page[index & (NIC_QP_PAGE - 1)] = NULL;
+    nic->qp_gone[index >> NIC_QP_PAGE_BITS] |= UINT64_C(1) << (index & (NIC_QP_PAGE - 1));
     for (uint32_t i = 0; i < NIC_QP_PAGE; i++) {
         if (page[i] != NULL) {
             return;
@@ -44,6 +49,15 @@ static void forget_number(nic_t *nic, uint32_t number)
     }
     sim_free(page);
     nic->qp_pages[index >> NIC_QP_PAGE_BITS] = NULL;
+}
+
+bool nic__qp_is_gone(const nic_t *nic, uint32_t number)
+{
+    static_assert(NIC_QP_PAGE == 64, "a page's numbers are the bits of a word");
+    const uint32_t index = number - ROCE_QPN_FIRST;
+    const uint32_t page = index >> NIC_QP_PAGE_BITS;
+    return page < nic->qp_page_count && nic__find_qp(nic, number) == NULL &&
+           (nic->qp_gone[page] >> (index & (NIC_QP_PAGE - 1)) & 1) != 0;
 }
 
 static uint32_t next_number(nic_t *nic)

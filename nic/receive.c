@@ -142,16 +142,31 @@ static inline bool is_for(const nic_qp_t *qp, const net_packet_t *packet)
            (packet->source == qp->path.destination || qp->transport == ROCE_UD);
 }
 
-// A packet for a QP that does not exist. A request may be what a program waits for to make it; an
-// answer only shows that the QP is gone.
-static nic_qp_t *accept_unknown(nic_t *nic, const net_packet_t *packet)
+static inline bool is_answer(const net_packet_t *packet)
 {
-    const uint8_t opcode = packet->opcode;
-    if (nic->accept == NULL || packet->destination != nic->interface || opcode == ROCE_CNP ||
-        opcode == ROCE_ACKNOWLEDGE || is_response(opcode)) {
-        return NULL;
+    return packet->opcode == ROCE_CNP || packet->opcode == ROCE_ACKNOWLEDGE ||
+           is_response(packet->opcode);
+}
+
+// A packet for a QP that does not exist. A request may be what a program waits for to make it. An
+// answer to a QP that is gone has arrived, only too late to be of use. NULL: the packet is freed.
+static nic_qp_t *receive_unknown(nic_t *nic, net_packet_t *packet)
+{
+    const bool addressed = packet->destination == nic->interface;
+    if (addressed && is_answer(packet)) {
+        if (nic__qp_is_gone(nic, packet->destination_qp)) {
+            nic->counters.late_answers++;
+            nic__consume(nic, packet);
+            return NULL;
+        }
+    } else if (addressed && nic->accept != NULL) {
+        nic_qp_t *const qp = nic->accept(nic, packet->destination_qp, nic->accept_ctx);
+        if (qp != NULL) {
+            return qp;
+        }
     }
-    return nic->accept(nic, packet->destination_qp, nic->accept_ctx);
+    net_port_drop(nic->port, packet, NET_DROP_HOST);
+    return NULL;
 }
 
 void nic__receive(nic_t *nic, net_packet_t *packet)
@@ -159,9 +174,8 @@ void nic__receive(nic_t *nic, net_packet_t *packet)
     nic->counters.rx_packets++;
     nic_qp_t *qp = nic__lookup_context(nic, packet->destination_qp);
     if (SIM_UNLIKELY(qp == NULL)) {
-        qp = accept_unknown(nic, packet);
+        qp = receive_unknown(nic, packet);
         if (qp == NULL) {
-            net_port_drop(nic->port, packet, NET_DROP_HOST);
             return;
         }
     }

@@ -166,6 +166,29 @@ expect 0 "a link that is waited for" "$ROCESIM" run "$work/later.yaml" -o "$work
     --set "traffic[0].flows.list=[host0 host1 10KB 1us]"
 grep -q 'flows  *1 of 1 completed' "$work/stdout" || { cat "$work/stdout"; fail "link up unseen"; }
 
+# A timeout that the round trip exceeds is said, by check and by run, with what to set.
+cat >"$work/wan.yaml" <<'END'
+topology: {dumbbell: {left: 2, right: 2, bottleneck-delay: 40ms}}
+switch: {pfc: {enabled: false}}
+traffic: [{flows: {list: [host0 host2 10KB 1us]}}]
+END
+warning='^warning: the round trip from host. to host. takes 80.0[0-9]* ms, longer than .* 67.11 ms: '
+warning+='.*set nic.timeout to 16 instead of 14'
+for command in check run; do
+    expect 0 "$command over a WAN" "$ROCESIM" $command "$work/wan.yaml"
+    grep -qE "$warning" "$work/stderr" || { cat "$work/stderr"; fail "$command: no such warning"; }
+    [ "$(wc -l <"$work/stderr")" -eq 1 ] || fail "$command: more than one warning"
+    for setting in nic.timeout=16 nic.timeout=0 topology.dumbbell.bottleneck-delay=30ms; do
+        expect 0 "$command, $setting" "$ROCESIM" $command "$work/wan.yaml" --set $setting
+        [ ! -s "$work/stderr" ] || fail "$command: a warning with $setting"
+    done
+done
+
+# What is sent again so is answered again, when the queue pair is gone: arrived, late, no drop.
+expect 0 "late answers" "$ROCESIM" run "$work/wan.yaml" -o "$work/wan"
+grep -q '^  drops  *0; [1-9]' "$work/stdout" || { cat "$work/stdout"; fail "drops without a loss"; }
+grep -q '"late_answers": [1-9]' "$work/wan/summary.json" || fail "late answers are not counted"
+
 # -- failures of a run
 
 expect 1 "stall" "$ROCESIM" run $here/pfc-deadlock.yaml -o "$work/s"

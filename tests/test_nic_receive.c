@@ -110,6 +110,67 @@ START_TEST(only_marked_data_makes_cnps)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(cnps_keep_their_interval, 0, 3),
+typedef struct answer {
+    uint8_t opcode;
+    uint32_t qp_num;
+} answer_t;
+
+static void inject_answer(pair_t *self, void *ctx)
+{
+    const answer_t *const what = ctx;
+    net_packet_t *const packet =
+        net_packet_new(self->node[0], net_frame_bytes(what->opcode, 0, false, false));
+    *packet = (net_packet_t){
+        .destination = 1,
+        .frame_bytes = packet->frame_bytes,
+        .priority = 3,
+        .ttl = 64,
+        .opcode = what->opcode,
+        .destination_qp = what->qp_num,
+    };
+    net_port_transmit(self->port[0], packet);
+}
+
+static void destroy_one(pair_t *self, void *ctx)
+{
+    (void)self;
+    nic_qp_destroy(*(nic_qp_t **)ctx);
+}
+
+// What comes for a QP that is gone: answers have arrived, too late. Requests, and anything for a QP
+// that never was, are dropped.
+START_TEST(late_answers_are_no_drops)
+{
+    static const struct {
+        uint8_t opcode;
+        bool is_answer;
+    } cases[] = {
+        {ROCE_ACKNOWLEDGE, true},
+        {ROCE_READ_RESPONSE_ONLY, true},
+        {ROCE_CNP, true},
+        {ROCE_SEND_ONLY, false},
+    };
+    set_up(NIC_CNP_PER_QP);
+    const uint32_t gone = nic_qp_num(qps[0].qp[1]);
+    const uint32_t alive = nic_qp_num(qps[1].qp[1]);
+    answer_t late = {cases[_i].opcode, gone};
+    answer_t never = {cases[_i].opcode, alive + 1};
+    answer_t far = {cases[_i].opcode, 0xfffffe};
+    answer_t reserved = {cases[_i].opcode, 1};
+    pair_call_at(pair, 1, 1000, destroy_one, &qps[0].qp[1]);
+    pair_call_at(pair, 0, SIM_PS_PER_US, inject_answer, &late);
+    pair_call_at(pair, 0, 2 * SIM_PS_PER_US, inject_answer, &never);
+    pair_call_at(pair, 0, 3 * SIM_PS_PER_US, inject_answer, &far);
+    pair_call_at(pair, 0, 4 * SIM_PS_PER_US, inject_answer, &reserved);
+    pair_run(pair);
+    const uint64_t late_answers = cases[_i].is_answer ? 1 : 0;
+    ck_assert_uint_eq(nic_get_counters(pair->nic[1])->late_answers, late_answers);
+    ck_assert_uint_eq(pair->port[1]->drops[NET_DROP_HOST], 4 - late_answers);
+    tear_down();
+}
+END_TEST
+
+CHECK_MAIN(CHECK_LOOP(late_answers_are_no_drops, 0, 4),
+           CHECK_LOOP(cnps_keep_their_interval, 0, 3),
            CHECK_TEST(cnp_is_what_the_annex_says),
            CHECK_TEST(only_marked_data_makes_cnps))
