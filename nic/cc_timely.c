@@ -101,7 +101,7 @@ static void update_rate(nic_timely_t *timely, sim_time_t rtt_ps)
 }
 
 // The first sample has none to be compared with.
-static void update(nic_timely_t *timely, sim_time_t rtt_ps)
+static void update(nic_timely_t *timely, sim_time_t rtt_ps, sim_time_t sent_ps)
 {
     timely->waiting_ps = 0;
     if (timely->measured) {
@@ -109,16 +109,30 @@ static void update(nic_timely_t *timely, sim_time_t rtt_ps)
     }
     timely->measured = true;
     timely->rtt_ps = rtt_ps;
-    timely->updated_ps = timely->cc.node->now_ps;
+    timely->sent_ps = sent_ps;
 }
-
-// -- operations
 
 static uint64_t segment_packets(const nic_timely_t *timely)
 {
     const uint64_t mtu_bytes = timely->cc.mtu_bytes;
     return (config_of(timely)->segment_bytes + mtu_bytes - 1) / mtu_bytes;
 }
+
+// A segment was acknowledged, its last packet sent at sent_ps. Updates are max(segment / rate,
+// min-rtt) apart: in the time of sending, since acknowledgements come closer together whenever
+// round trips get shorter, and judging by them would miss just those.
+static void complete(nic_timely_t *timely, sim_time_t rtt_ps, sim_time_t sent_ps)
+{
+    const nic_timely_config_t *const config = config_of(timely);
+    const sim_time_t segment_ps = config->segment_bytes * 8 * SIM_PS_PER_S / timely->cc.rate_bps;
+    const sim_time_t apart_ps = segment_ps > config->min_rtt_ps ? segment_ps : config->min_rtt_ps;
+    if (!timely->measured || sent_ps >= timely->sent_ps + apart_ps) {
+        update(timely, rtt_ps, sent_ps);
+    }
+    timely->waiting_ps = 0;
+}
+
+// -- operations
 
 static void timely_init(nic_cc_t *cc)
 {
@@ -147,9 +161,8 @@ static void timely_start(nic_cc_t *cc)
 static void timely_stop(nic_cc_t *cc)
 {
     nic_timely_t *const timely = timely_of(cc);
-    const sim_time_t min_rtt_ps = config_of(timely)->min_rtt_ps;
-    if (timely->waiting_ps != 0 && cc->node->now_ps >= timely->updated_ps + min_rtt_ps) {
-        update(timely, timely->waiting_ps);
+    if (timely->waiting_ps != 0) {
+        complete(timely, timely->waiting_ps, timely->waiting_sent_ps);
     }
 }
 
@@ -167,28 +180,28 @@ static sim_time_t sample_ps(const nic_timely_t *timely, const nic_cc_ack_t *ack)
     return ack->rtt_ps > own_ps ? ack->rtt_ps - own_ps : 1;
 }
 
-// An update judges the rate of the one before it: the next segment that counts is the first that
-// ends after what is sent by now. So updates are about max(segment / rate, RTT) apart.
-static void per_segment(nic_timely_t *timely, const nic_cc_ack_t *ack, sim_time_t rtt_ps)
+static void per_segment(nic_timely_t *timely,
+                        const nic_cc_ack_t *ack,
+                        sim_time_t rtt_ps,
+                        sim_time_t sent_ps)
 {
-    const sim_time_t now_ps = timely->cc.node->now_ps;
     const uint64_t packets = segment_packets(timely);
-    timely->waiting_ps = rtt_ps;
     if (ack->acked_psn < timely->due_psn) {
+        timely->waiting_ps = rtt_ps;
+        timely->waiting_sent_ps = sent_ps;
         return;
     }
-    if (!timely->measured || now_ps >= timely->updated_ps + config_of(timely)->min_rtt_ps) {
-        update(timely, rtt_ps);
-        timely->due_psn = (ack->next_psn / packets + 1) * packets;
-    } else {
-        timely->due_psn = (ack->acked_psn / packets + 1) * packets;
-    }
+    timely->due_psn = (ack->acked_psn / packets + 1) * packets;
+    complete(timely, rtt_ps, sent_ps);
 }
 
-static void per_rtt(nic_timely_t *timely, const nic_cc_ack_t *ack, sim_time_t rtt_ps)
+static void per_rtt(nic_timely_t *timely,
+                    const nic_cc_ack_t *ack,
+                    sim_time_t rtt_ps,
+                    sim_time_t sent_ps)
 {
     if (ack->acked_psn > timely->due_psn) {
-        update(timely, rtt_ps);
+        update(timely, rtt_ps, sent_ps);
         timely->due_psn = ack->next_psn;
     } else if (ack->next_psn < timely->due_psn) {
         timely->due_psn = ack->next_psn; // the QP went back
@@ -202,10 +215,11 @@ static void timely_ack(nic_cc_t *cc, const nic_cc_ack_t *ack)
         return;
     }
     const sim_time_t rtt_ps = sample_ps(timely, ack);
+    const sim_time_t sent_ps = cc->node->now_ps - ack->rtt_ps;
     if (config_of(timely)->update == NIC_TIMELY_PER_SEGMENT) {
-        per_segment(timely, ack, rtt_ps);
+        per_segment(timely, ack, rtt_ps, sent_ps);
     } else {
-        per_rtt(timely, ack, rtt_ps);
+        per_rtt(timely, ack, rtt_ps, sent_ps);
     }
 }
 

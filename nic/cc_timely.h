@@ -44,9 +44,10 @@ typedef struct nic_timely {
     uint32_t increases;    // in a row
     sim_time_t rtt_ps;     // at the last update
     double rtt_diff_ps;    // smoothed difference between updates
-    sim_time_t updated_ps; // when the last update was
-    uint64_t due_psn;      // acknowledgement of it is the next update
+    sim_time_t sent_ps;    // when the packet that gave it was
+    uint64_t due_psn;      // acknowledgement of it is the next completion
     sim_time_t waiting_ps; // a round-trip time of a segment that is not whole; 0: none
+    sim_time_t waiting_sent_ps;
 } nic_timely_t;
 
 extern const sim_attr_table_t nic_timely_attrs; // "nic.timely."

@@ -21,6 +21,7 @@
 typedef struct star_config {
     uint32_t sender_count;
     net_link_config_t link; // of every link
+    uint64_t receiver_bps;  // rate of the receiver's; 0: as the others
     sim_ratio_t loss_rate;  // of the receiver's link: pauses of the senders are never lost
     nic_config_t nic;       // of every host
     net_switch_config_t sw;
@@ -259,6 +260,9 @@ static inline net_node_t *star_add_host(star_t *star,
     net_node_t *const host = nic_host_create(star->net, name, nic);
     net_link_config_t link = star->config.link;
     link.loss_rate = loss_rate;
+    if (strcmp(name, "receiver") == 0 && star->config.receiver_bps != 0) {
+        link.rate_bps = star->config.receiver_bps;
+    }
     net_link_add(star->net, host, star->hub, &link);
     return host;
 }
