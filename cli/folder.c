@@ -134,6 +134,15 @@ static sim_err_t make_one(const char *path, cli_error_t *error)
     return cli_fail(error, SIM_ERR_IO, &place, "cannot make the folder: %s", strerror(reason));
 }
 
+static sim_err_t check_writable(const char *folder, cli_error_t *error)
+{
+    if (access(folder, W_OK | X_OK) == 0) {
+        return SIM_OK;
+    }
+    const cli_place_t place = {folder, 0, 0};
+    return cli_fail(error, SIM_ERR_IO, &place, "cannot write into the folder: %s", strerror(errno));
+}
+
 static sim_err_t make_all(const char *folder, cli_error_t *error)
 {
     char *const path = sim_strdup(folder);
@@ -217,6 +226,9 @@ sim_err_t cli_folder_prepare(const char *folder, bool with_captures, cli_error_t
     }
     if (result == SIM_OK && with_captures) {
         result = make_one(captures, error);
+    }
+    if (result == SIM_OK) {
+        result = check_writable(with_captures ? captures : folder, error);
     }
     sim_free(captures);
     return result;

@@ -14,7 +14,8 @@ SIM_MUST_CHECK sim_err_t cli_folder_check(const char *folder,
 
 // Makes it (and those it is in), removes the results of the earlier run whose summary.json it
 // holds, with the captures that run's scenario.yaml names and no other file; with_captures makes
-// captures/ too.
+// captures/ too. SIM_ERR_IO: one of them cannot be made or written into, which is known before
+// anything is simulated: the folder is bad input.
 SIM_MUST_CHECK sim_err_t cli_folder_prepare(const char *folder,
                                             bool with_captures,
                                             cli_error_t *error);

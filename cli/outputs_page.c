@@ -144,7 +144,8 @@ void cli_outputs_markdown(FILE *out)
         "Everything but `wall_*` is byte-identical between runs.\n\n"
         "Exit status of `run`: 0 done or the time limit reached; 1 stalled, interrupted by Ctrl-C "
         "(the results so far are\nwritten), an invariant broke, or a file could not be written; 2 "
-        "bad input or usage, and nothing was written.\nFlows that fail (their path is down for "
+        "bad input or usage, a folder for -o that\ncannot be made or written into, and nothing was "
+        "written.\nFlows that fail (their path is down for "
         "good, say) are a result and no failure of the run: the status stays 0,\n`flows.failed` "
         "and the summary on the terminal count them, and `status` in flows.csv says why.\n",
         out);

@@ -89,19 +89,24 @@ typedef struct run {
     char *summary;
 } run_t;
 
-static sim_err_t prepare(run_t *run, cli_error_t *error)
+// A folder that cannot be made or written into is bad input, and nothing has been written; a file
+// that fails after that is output that could not be written.
+static sim_err_t prepare(run_t *run, int *status, cli_error_t *error)
 {
     const char *const folder = run->args->folder;
     sim_err_t result = SIM_OK;
+    *status = CLI_EXIT_BAD_INPUT;
     if (folder != NULL) {
         result = cli_folder_prepare(folder, run->scenario->capture_count > 0, error);
         if (result == SIM_OK) {
+            *status = CLI_EXIT_FAILED;
             result = write_scenario(run->scenario, run->world, folder, error);
         }
         if (result == SIM_OK) {
             result = cli_observers_create(run->world, folder, &run->observers, error);
         }
     }
+    *status = result == SIM_OK ? CLI_EXIT_FAILED : *status;
     if (result == SIM_OK && run->extra->begin != NULL) {
         result = run->extra->begin(run->world, run->extra->ctx, error);
     }
@@ -214,8 +219,9 @@ static int judge(const run_t *run)
 static int run_world(run_t *run)
 {
     cli_error_t error;
-    if (prepare(run, &error) != SIM_OK) {
-        return cli_report_failure(&error, CLI_EXIT_FAILED);
+    int status = CLI_EXIT_DONE;
+    if (prepare(run, &status, &error) != SIM_OK) {
+        return cli_report_failure(&error, status);
     }
     note_unwritten(run);
     if (run->world->app_count > 0) {
@@ -226,7 +232,7 @@ static int run_world(run_t *run)
     cli_results_init(&run->results, run->world, ended);
     run->results.wall_s = cli_wall_s() - start_s;
     const sim_err_t written = write_results(run, &error);
-    int status = print_results(run);
+    status = print_results(run);
     if (judge(run) != CLI_EXIT_DONE) {
         status = CLI_EXIT_FAILED;
     }
