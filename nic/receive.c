@@ -172,6 +172,9 @@ static nic_qp_t *receive_unknown(nic_t *nic, net_packet_t *packet)
 void nic__receive(nic_t *nic, net_packet_t *packet)
 {
     nic->counters.rx_packets++;
+    if (SIM_UNLIKELY(packet->telemetry == NET_TELEMETRY_INT)) {
+        __builtin_prefetch(net_packet_telemetry(packet)); // read when the ACK is made or used
+    }
     nic_qp_t *qp = nic__lookup_context(nic, packet->destination_qp);
     if (SIM_UNLIKELY(qp == NULL)) {
         qp = receive_unknown(nic, packet);
