@@ -45,10 +45,13 @@ static bool hop_share(const nic_hpcc_t *hpcc,
     }
     const uint64_t queue = net_int_queue_bytes(record, unit);
     const uint64_t queue_before = net_int_queue_bytes(before, unit);
-    const double least = (double)(queue < queue_before ? queue : queue_before);
+    const uint64_t least = queue < queue_before ? queue : queue_before;
     const double seconds = (double)tau_ns * 1e-9;
     const double sent_bps = (double)(net_int_sent_bytes(record, before, unit) * 8) / seconds;
-    *share = sent_bps / rate_bps + least * (double)cc->line_bps / rate_bps / (double)cc->bdp_bytes;
+    *share = sent_bps / rate_bps;
+    if (least > 0) { // else two divisions for nothing, at most hops of most ACKs
+        *share += (double)least * (double)cc->line_bps / rate_bps / (double)cc->bdp_bytes;
+    }
     *elapsed_ns = tau_ns;
     return true;
 }
