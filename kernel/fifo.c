@@ -131,7 +131,7 @@ bool sim_fifo_ties(const sim_node_t *node)
 bool sim_fifo_passed(const sim_node_t *node, uint32_t port)
 {
     const struct sim_fifo *const fifo = node->sim->fifo;
-    return fifo != NULL && kept_number(fifo, node, port) < fifo->current_number;
+    return fifo != NULL && kept_number(fifo, node, port) <= fifo->current_number;
 }
 
 // -- the list

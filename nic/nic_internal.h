@@ -445,7 +445,7 @@ void nic__packet_left(nic_qp_t *qp, bool response);       // what follows from s
 void nic__scan_add(nic_qp_t *qp); // it has something to do
 void nic__scan_forget(nic_qp_t *qp);
 void nic__scan_repace(nic_qp_t *qp);
-void nic__scan_transmit(nic_t *nic); // the port may be free: look for something to send
+void nic__scan_transmit(nic_t *nic); // the port is free: look for something to send
 
 // requester.c
 bool nic__requester_ready(const nic_qp_t *qp);

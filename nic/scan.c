@@ -200,19 +200,27 @@ static bool transmit_next(nic_t *nic)
 
 void nic__scan_transmit(nic_t *nic)
 {
-    net_port_t *const port = nic->port;
-    const bool sent = is_free(port) && transmit_next(nic);
+    const net_port_t *const port = nic->port;
     // At the end of each frame it looks again, and may set its timer then.
-    if (sent ? nic->scan->count > 0 || port->waiting != 0 || port->control != NULL
-             : !is_free(port)) {
-        net_port_wake(port);
+    if (transmit_next(nic) &&
+        (nic->scan->count > 0 || port->waiting != 0 || port->control != NULL)) {
+        net_port_wake(nic->port);
+    }
+}
+
+static void look(nic_t *nic)
+{
+    if (is_free(nic->port)) {
+        nic__scan_transmit(nic);
+    } else {
+        net_port_wake(nic->port);
     }
 }
 
 static void wake_fired(sim_node_t *node, sim_timer_t *timer)
 {
     (void)node;
-    nic__scan_transmit(SIM_CONTAINER_OF(timer, struct nic_scan, wake)->nic);
+    look(SIM_CONTAINER_OF(timer, struct nic_scan, wake)->nic);
 }
 
 void nic__scan_add(nic_qp_t *qp)
@@ -229,7 +237,7 @@ void nic__scan_add(nic_qp_t *qp)
         const sim_time_t now_ps = nic__node(nic)->now_ps;
         qp->next_send_ps = qp->next_send_ps > now_ps ? qp->next_send_ps : now_ps;
         if (nic->host->in_event && !nic->receiving) {
-            nic__scan_transmit(nic); // before others come in the same event
+            look(nic); // before others come in the same event
             return;
         }
     }
