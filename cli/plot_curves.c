@@ -32,7 +32,8 @@ static bool ends_with(const char *text, const char *end)
 
 static cli_measure_t measure_of(const char *name)
 {
-    if (strcmp(name, "alpha") == 0 || strcmp(name, "utilisation") == 0) {
+    if (strcmp(name, "alpha") == 0 || strcmp(name, "utilisation") == 0 ||
+        strcmp(name, "utilization") == 0) {
         return CLI_MEASURE_SHARE;
     }
     return ends_with(name, "_bytes")                                     ? CLI_MEASURE_BYTES
