@@ -102,9 +102,14 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
     FILE *const script = figure->script;
     fprintf(script,
             "set lmargin 9\nset rmargin 3\nset xrange [0:%.9g]\nset yrange [0:1]\n"
-            "set xlabel 'queue length (%s)'\nset ylabel 'share of time at or below (CDF)'\n",
-            (double)most * 1.02 / unit.one,
-            unit.name);
+            "set ylabel 'share of time at or below (CDF)'\nset xlabel ",
+            (double)most * 1.02 / unit.one);
+    const char *const entity = cli_curves_entity(curves);
+    char *const label = entity != NULL ? sim_format("queue of %s (%s)", entity, unit.name)
+                                       : sim_format("queue length (%s)", unit.name);
+    cli_figure_quote(script, label);
+    fputc('\n', script);
+    sim_free(label);
     size_t number = 0;
     for (size_t i = 0; i < curves->count; i++) {
         if (chosen[i]) {

@@ -255,15 +255,22 @@ size_t cli_curves_choose(const cli_curves_t *curves, const char *metric, bool *c
     return count;
 }
 
+const char *cli_curves_entity(const cli_curves_t *curves)
+{
+    for (size_t i = 1; i < curves->count; i++) {
+        if (strcmp(curves->curves[i].entity, curves->curves[0].entity) != 0) {
+            return NULL;
+        }
+    }
+    return curves->count > 0 ? curves->curves[0].entity : NULL;
+}
+
 void cli_curve_title(FILE *script,
                      const cli_plot_t *plot,
                      const cli_curves_t *curves,
                      const cli_curve_t *curve)
 {
-    bool several = false;
-    for (size_t i = 0; i < curves->count; i++) {
-        several = several || strcmp(curves->curves[i].entity, curve->entity) != 0;
-    }
+    const bool several = cli_curves_entity(curves) == NULL;
     char *const title = plot->run_count == 1 ? sim_strdup(curve->entity)
                         : several ? sim_format("%s: %s", plot->runs[curve->run].name, curve->entity)
                                   : sim_strdup(plot->runs[curve->run].name);

@@ -50,6 +50,9 @@ bool cli_metric_is_queue(const char *name);
 // order of the curves. Returns how many there are of that metric; chosen[i] is set.
 size_t cli_curves_choose(const cli_curves_t *curves, const char *metric, bool *chosen);
 
+// What all curves are of; NULL where they are of several.
+const char *cli_curves_entity(const cli_curves_t *curves);
+
 // A name in the legend: the run where there are several runs, the entity where there are several.
 void cli_curve_title(FILE *script,
                      const cli_plot_t *plot,

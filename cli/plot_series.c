@@ -164,11 +164,8 @@ static void print_label(FILE *script, const cli_curves_t *curves, const panel_t 
     for (char *p = text; *p != '\0'; p++) {
         *p = *p == '_' ? ' ' : *p;
     }
-    const char *const entity = curves->curves[0].entity;
-    bool one = strlen(entity) < 30;
-    for (size_t i = 0; i < curves->count; i++) {
-        one = one && strcmp(curves->curves[i].entity, entity) == 0;
-    }
+    const char *const entity = cli_curves_entity(curves);
+    const bool one = entity != NULL && strlen(entity) < 30;
     const char *const bracket = strchr(panel->metric, '[');
     char *const label = sim_format("%s%s%s%s%.*s%s%s%s",
                                    text,

@@ -3,7 +3,8 @@
 # scenarios/demo/run.sh [FOLDER] - what do PFC alone and PFC with DCQCN each do to real traffic?
 #
 # Runs demo.yaml with congestion control off and on into FOLDER/pfc-only and FOLDER/dcqcn (out/demo),
-# compares them, and leaves a capture of the most congested port of each. ROCESIM names the program.
+# compares them, draws them where gnuplot is, and leaves a capture of the most congested port of
+# each. ROCESIM names the program.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -47,6 +48,12 @@ run dcqcn dcqcn
 
 echo "== side by side"
 "$program" compare "$out/pfc-only" "$out/dcqcn"
+
+if command -v gnuplot >/dev/null 2>&1; then
+    echo
+    echo "== figures"
+    "$program" plot "$out/pfc-only" "$out/dcqcn" -o "$out/demo.svg"
+fi
 
 echo
 echo "== captures: open them in Wireshark"
