@@ -107,8 +107,8 @@ static void host_warm(const sim_node_t *node, uint32_t arrivals)
         __builtin_prefetch((const char *)&host->nics[i] + SIM_CACHE_LINE);
         __builtin_prefetch((const char *)&host->nics[i] + 2 * SIM_CACHE_LINE);
         __builtin_prefetch(port);
-        __builtin_prefetch(&port->classes[host->config.priority & 7]);
-        __builtin_prefetch(&port->received[host->config.priority & 7]);
+        __builtin_prefetch(&port->classes[host->warm_class]);
+        __builtin_prefetch(&port->received[host->warm_class]);
     }
     for (uint32_t line = 0; line < 4; line++) {
         __builtin_prefetch((const char *)host->sent_last + line * SIM_CACHE_LINE);
@@ -263,6 +263,7 @@ net_node_t *nic_host_create(net_t *net, const char *name, const nic_config_t *co
 {
     nic_host_t *const host = sim_alloc_lines(sizeof(*host));
     nic_config_copy(&host->config, config);
+    host->warm_class = config->priority & (NET_PRIORITIES - 1);
     const nic_cc_ops_t *const ops =
         config->custom_cc != NULL ? config->custom_cc : nic_cc_find(config->congestion_control);
     if (ops != NULL && ops->telemetry != NET_TELEMETRY_NONE) {

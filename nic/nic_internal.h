@@ -253,6 +253,8 @@ struct nic {
     _Alignas(SIM_CACHE_LINE) net_port_t *port;
     nic_host_t *host;
     nic_qp_t ***qp_pages; // by (number - ROCE_QPN_FIRST) >> NIC_QP_PAGE_BITS; NULL: none there
+    nic_qp_t *latest;     // that a packet came for, likely the next one too; NULL: gone
+    uint32_t latest_number;
     uint32_t qp_page_count;
     uint8_t ready_classes; // classes whose ring is not empty
     bool kicked;           // in the host's list
@@ -303,6 +305,7 @@ struct nic_host {
     nic_t *kicked;   // NICs that may have something to send, looked at when the event is over
     nic_qp_t *dead;  // destroyed QPs, freed when the event is over
     bool in_event;
+    uint8_t warm_class;        // the class most packets are expected in
     const nic_qp_t *sent_last; // only to be prefetched: they may be gone
     const nic_qp_t *received_last;
     nic_config_t config;

@@ -175,14 +175,19 @@ void nic__receive(nic_t *nic, net_packet_t *packet)
     if (SIM_UNLIKELY(packet->telemetry == NET_TELEMETRY_INT)) {
         __builtin_prefetch(net_packet_telemetry(packet)); // read when the ACK is made or used
     }
-    nic_qp_t *qp = nic__lookup_context(nic, packet->destination_qp);
-    if (SIM_UNLIKELY(qp == NULL)) {
-        qp = receive_unknown(nic, packet);
-        if (qp == NULL) {
-            return;
+    nic_qp_t *qp = nic->latest;
+    if (qp == NULL || packet->destination_qp != nic->latest_number) {
+        qp = nic__lookup_context(nic, packet->destination_qp);
+        if (SIM_UNLIKELY(qp == NULL)) {
+            qp = receive_unknown(nic, packet);
+            if (qp == NULL) {
+                return;
+            }
         }
+        nic->host->received_last = qp;
+        nic->latest = qp;
+        nic->latest_number = packet->destination_qp;
     }
-    nic->host->received_last = qp;
     if (SIM_UNLIKELY(packet->opcode == ROCE_CNP)) {
         receive_cnp(nic, qp, packet);
         return;
