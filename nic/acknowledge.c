@@ -28,7 +28,7 @@ void nic__rest(nic_qp_t *qp)
             sim_timer_cancel(nic__node(qp->nic), &qp->retry_timer);
         }
         qp->flags &= (uint16_t)~NIC_QP_RNR_WAIT;
-        if ((qp->flags & NIC_QP_READS) == 0) {
+        if (qp->read_count == 0) {
             nic__cc_stop(qp);
         }
     }
@@ -57,6 +57,9 @@ static inline void catch_up(nic_qp_t *qp)
         qp->send_offset = qp->una_offset;
         qp->in_flight_bytes = 0;
         qp->reads_outstanding = 0;
+        if (SIM_UNLIKELY(qp->nic->detailed)) {
+            nic__rnic_gate(qp);
+        }
         if (!nic__can_send(qp)) {
             nic__unschedule(qp);
         }
@@ -91,7 +94,7 @@ static progress_t advance(nic_t *nic, nic_qp_t *qp, uint64_t end_psn)
     progress_t progress = {0};
     while (qp->una_psn < end_psn) {
         const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_done);
-        if (SIM_UNLIKELY(wqe->opcode == NIC_WR_RDMA_READ)) {
+        if (SIM_UNLIKELY(nic__is_fetch(wqe->opcode))) {
             progress.blocked = true;
             break;
         }
@@ -285,15 +288,20 @@ void nic__receive_ack(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 
 // -- READ responses
 
-// The payload of a READ response goes to host memory: nothing in the ideal NIC.
-static inline void nic__write_payload(nic_t *nic, uint32_t bytes)
-{
-    nic->counters.rx_data_bytes += bytes;
-}
-
 static bool is_last_response(uint8_t opcode)
 {
-    return opcode == ROCE_READ_RESPONSE_LAST || opcode == ROCE_READ_RESPONSE_ONLY;
+    return opcode == ROCE_READ_RESPONSE_LAST || opcode == ROCE_READ_RESPONSE_ONLY ||
+           opcode == ROCE_ATOMIC_ACKNOWLEDGE;
+}
+
+// The requester's own memory has the original value, where it still may.
+static void keep_original(nic_t *nic, const nic_qp_t *qp, const nic_wqe_t *wqe, uint64_t original)
+{
+    const uint64_t address = wqe->local_address;
+    if ((address & 7) == 0 &&
+        nic__access_ok(qp->pd, wqe->lkey, address, 8, NIC_ACCESS_LOCAL_WRITE)) {
+        nic_mr_write64(nic__region(nic, wqe->lkey), address, original);
+    }
 }
 
 static void accept_response(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet)
@@ -301,12 +309,18 @@ static void accept_response(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet
     const nic_wqe_t wqe = *nic__wqe(qp, qp->sq_done);
     const uint32_t left_bytes = wqe.length - qp->una_offset;
     const bool last = left_bytes <= qp->mtu_bytes;
-    if (packet->payload_bytes != nic__min(left_bytes, qp->mtu_bytes) ||
-        is_last_response(packet->opcode) != last) {
+    const bool atomic = nic__is_atomic(wqe.opcode);
+    const uint32_t due_bytes = atomic ? 0 : nic__min(left_bytes, qp->mtu_bytes);
+    if (packet->payload_bytes != due_bytes || is_last_response(packet->opcode) != last ||
+        atomic != (packet->opcode == ROCE_ATOMIC_ACKNOWLEDGE)) {
         nic__fail_request(qp, NIC_WC_BAD_RESP_ERR);
         return;
     }
-    nic__write_payload(nic, packet->payload_bytes);
+    const uint64_t original = atomic ? net_packet_aside(packet)->atomic_original : 0;
+    nic__write_payload(nic, atomic ? wqe.length : packet->payload_bytes);
+    if (SIM_UNLIKELY(atomic)) {
+        keep_original(nic, qp, &wqe, original);
+    }
     note_progress(nic, qp);
     qp->una_psn++;
     qp->una_offset += packet->payload_bytes;
@@ -320,7 +334,7 @@ static void accept_response(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet
     }
     catch_up(qp);
     if (last) {
-        nic__complete_send(qp, &wqe, NIC_WC_SUCCESS);
+        nic__complete_fetch(qp, &wqe, original);
     }
 }
 
@@ -338,7 +352,7 @@ void nic__receive_read_response(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
             }
             if (progress.blocked) {
                 implied_nak(qp);
-            } else if (nic__wqe(qp, qp->sq_done)->opcode == NIC_WR_RDMA_READ) {
+            } else if (nic__is_fetch(nic__wqe(qp, qp->sq_done)->opcode)) {
                 accept_response(nic, qp, packet);
             }
             if (still_alive(qp)) {

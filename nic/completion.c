@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/completion.c - completion queues: a ring of completions that grows up to its capacity.
-#include "nic/nic_internal.h"
+#include "nic/rnic_internal.h"
 
 #define FIRST_CAPACITY 4u
 
@@ -35,13 +35,36 @@ nic_cq_t *nic_cq_create(nic_t *nic, uint32_t capacity, nic_cq_fn fn, void *ctx)
     cq->fn = fn;
     cq->ctx = ctx;
     cq->next = nic->cqs;
+    cq->number = nic->cqs == NULL ? 1 : nic->cqs->number + 1;
     nic->cqs = cq;
     return cq;
 }
 
+// How many a core finds at this point of its step; what looking costs it.
+static uint32_t find_by_core(nic_cq_t *cq, uint32_t count)
+{
+    const nic_host_t *const host = cq->nic->host;
+    const bool detailed = cq->nic->detailed;
+    const sim_time_t now_ps = nic__posting_ps(host);
+    uint32_t found = 0;
+    while (found < count && found < cq->count &&
+           cq->seen_ps[(cq->first + found) & (cq->ring_capacity - 1)] <= now_ps) {
+        found++;
+    }
+    if (detailed && host->core != NULL) {
+        const nic_detail_t *const detail = &cq->nic->rnic->detail;
+        nic_core_spend(host->core, detail->cpu_poll_ps + found * detail->cpu_cqe_ps);
+    }
+    return found;
+}
+
 uint32_t nic_poll_cq(nic_cq_t *cq, uint32_t count, nic_wc_t *wc)
 {
-    const uint32_t taken = nic__min(count, cq->count);
+    const uint32_t taken =
+        SIM_UNLIKELY(cq->core != NULL) ? find_by_core(cq, count) : nic__min(count, cq->count);
+    if (SIM_UNLIKELY(cq->nic->detailed)) {
+        cq->nic->rnic->counters.cqes_polled += taken;
+    }
     for (uint32_t i = 0; i < taken; i++) {
         wc[i] = cq->ring[cq->first];
         cq->first = (cq->first + 1) & (cq->ring_capacity - 1);
@@ -61,6 +84,14 @@ static void grow(nic_cq_t *cq)
     nic_wc_t *const ring = sim_alloc_array(capacity, sizeof(*ring));
     for (uint32_t i = 0; i < cq->count; i++) {
         ring[i] = cq->ring[(cq->first + i) & (cq->ring_capacity - 1)];
+    }
+    if (cq->core != NULL) {
+        sim_time_t *const seen_ps = sim_alloc_array(capacity, sizeof(*seen_ps));
+        for (uint32_t i = 0; i < cq->count; i++) {
+            seen_ps[i] = cq->seen_ps[(cq->first + i) & (cq->ring_capacity - 1)];
+        }
+        sim_free(cq->seen_ps);
+        cq->seen_ps = seen_ps;
     }
     sim_free(cq->ring);
     cq->ring = ring;
@@ -84,6 +115,18 @@ static inline void trace_completion(const nic_qp_t *qp, const nic_wc_t *wc)
 
 void nic__write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
 {
+    const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
+    if (SIM_LIKELY(!qp->nic->detailed)) {
+        nic__add_completion(qp, cq, wc, now_ps);
+    } else if (cq->core != NULL) {
+        nic__add_completion(qp, cq, wc, nic__rnic_cqe(qp->nic, cq));
+    } else {
+        nic__rnic_cqe_later(qp, cq, wc);
+    }
+}
+
+void nic__add_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_time_t seen_ps)
+{
     if (SIM_UNLIKELY(cq->overflowed)) {
         nic_qp_to_error(qp);
         return;
@@ -96,9 +139,17 @@ void nic__write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
     if (SIM_UNLIKELY(cq->count == cq->ring_capacity)) {
         grow(cq);
     }
-    cq->ring[(cq->first + cq->count) & (cq->ring_capacity - 1)] = *wc;
+    const uint32_t slot = (cq->first + cq->count) & (cq->ring_capacity - 1);
+    cq->ring[slot] = *wc;
     trace_completion(qp, wc);
-    if (cq->count++ == 0 && cq->fn != NULL) {
+    if (SIM_UNLIKELY(qp->nic->detailed)) {
+        qp->nic->rnic->counters.cqes_written++;
+    }
+    if (SIM_UNLIKELY(cq->core != NULL)) {
+        cq->seen_ps[slot] = seen_ps;
+        cq->count++;
+        nic__core_notice(cq->core, seen_ps);
+    } else if (cq->count++ == 0 && cq->fn != NULL) {
         cq->fn(cq, cq->ctx);
     }
 }
@@ -112,14 +163,21 @@ static nic_wc_opcode_t completed_opcode(uint8_t opcode)
     case NIC_WR_RDMA_WRITE:
     case NIC_WR_RDMA_WRITE_WITH_IMM:
         return NIC_WC_RDMA_WRITE;
+    case NIC_WR_ATOMIC_CMP_AND_SWP:
+        return NIC_WC_COMP_SWAP;
+    case NIC_WR_ATOMIC_FETCH_AND_ADD:
+        return NIC_WC_FETCH_ADD;
     case NIC_WR_RDMA_READ:
         break;
     }
     return NIC_WC_RDMA_READ;
 }
 
-void nic__complete_send(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status)
+static void complete(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status, uint64_t original)
 {
+    if (SIM_UNLIKELY(qp->nic->detailed)) {
+        qp->nic->rnic->counters.wqes_completed++;
+    }
     if (status == NIC_WC_SUCCESS && (wqe->flags & NIC_SEND_SIGNALED) == 0) {
         trace_completion(qp, NULL);
         return;
@@ -128,8 +186,19 @@ void nic__complete_send(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t stat
         .wr_id = wqe->wr_id,
         .status = status,
         .opcode = completed_opcode(wqe->opcode),
-        .byte_len = wqe->opcode == NIC_WR_RDMA_READ ? wqe->length : 0,
+        .byte_len = nic__is_fetch(wqe->opcode) ? wqe->length : 0,
         .qp_num = qp->number,
+        .atomic_original = original,
     };
     nic__write_cqe(qp, qp->send_cq, &wc);
+}
+
+void nic__complete_send(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status)
+{
+    complete(qp, wqe, status, 0);
+}
+
+void nic__complete_fetch(nic_qp_t *qp, const nic_wqe_t *wqe, uint64_t original)
+{
+    complete(qp, wqe, NIC_WC_SUCCESS, original);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/host.c - the host as a node: what it does with an event, its life, how it is found.
-#include "nic/nic_internal.h"
+#include "nic/rnic_internal.h"
 #include "nic/scan.h"
 
 static void host_built(net_node_t *node);
@@ -40,6 +40,10 @@ static inline void arrive(nic_host_t *host, uint32_t port_index, net_packet_t *p
         return;
     }
     if (SIM_LIKELY(packet->kind == NET_PACKET_ROCE)) {
+        if (SIM_UNLIKELY(nic->detailed)) {
+            nic__rnic_arrive(nic, packet);
+            return;
+        }
         if (nic__traced(nic, NIC_TRACE_RECEIVE)) {
             nic__receive(nic, packet);
             nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
@@ -141,6 +145,13 @@ static void host_digest(const sim_node_t *node, sim_digest_t *digest)
             sim_digest_add(digest, *(const uint64_t *)(const void *)(counters + info->offset));
         }
         nic_for_each_qp(nic, digest_qp, digest);
+        nic_rnic_counters_t inside;
+        if (nic_get_rnic_counters(nic, &inside)) {
+            const uint64_t *const counters = (const uint64_t *)&inside;
+            for (size_t c = 0; c < sizeof(inside) / sizeof(*counters); c++) {
+                sim_digest_add(digest, counters[c]);
+            }
+        }
     }
 }
 
@@ -174,6 +185,9 @@ static void nic_init(nic_host_t *host, nic_t *nic, net_port_t *port)
     nic->ack_interval = (uint16_t)config->ack_interval;
     nic->next_qp_num = ROCE_QPN_FIRST;
     nic->mr_free = 1;
+    if (config->model == NIC_DETAILED) {
+        nic__rnic_create(nic);
+    }
     for (uint32_t i = 0; nic_cc_all[i] != NULL; i++) {
         if (nic_cc_all[i] == nic_cc_find(config->congestion_control)) {
             nic->cc_ops = nic_cc_all[i];
@@ -217,7 +231,7 @@ static void nic_fini(nic_t *nic)
     sim_free(nic->qp_pages);
     sim_free(nic->qp_gone);
     for (uint32_t i = 0; i < nic->mr_count; i++) {
-        sim_free(nic->mrs[i]);
+        nic__region_free(nic->mrs[i]);
     }
     sim_free(nic->mrs);
     while (nic->pds != NULL) {
@@ -229,11 +243,15 @@ static void nic_fini(nic_t *nic)
         nic_cq_t *const cq = nic->cqs;
         nic->cqs = cq->next;
         sim_free(cq->ring);
+        sim_free(cq->seen_ps);
         sim_free(cq);
     }
     sim_free(nic->cnp_slots);
     nic__scan_destroy(nic->scan);
     nic__trace_forget(nic, NULL);
+    if (nic->detailed) {
+        nic__rnic_destroy(nic);
+    }
 }
 
 static void host_destroy(sim_node_t *node)
@@ -246,6 +264,7 @@ static void host_destroy(sim_node_t *node)
         }
         sim_free(host->nics);
     }
+    nic__cores_free(host);
     nic_config_fini(&host->config);
     net_node_fini(&host->node);
     sim_free(host);

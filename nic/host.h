@@ -4,6 +4,7 @@
 #define NIC_HOST_H
 
 #include "nic/congestion.h"
+#include "nic/detail.h"
 #include "nic/verbs.h"
 
 typedef enum nic_cnp_scope {
@@ -24,6 +25,11 @@ typedef enum nic_rate_change {
     NIC_RATE_CHANGE_NEVER,
     NIC_RATE_CHANGE_LAST_PACKET
 } nic_rate_change_t;
+typedef enum nic_model {
+    NIC_IDEAL,    // its inside takes no time
+    NIC_DETAILED, // PCIe, processing units, caches (docs/models/rnic.md)
+} nic_model_t;
+typedef enum nic_replacement { NIC_REPLACE_LRU, NIC_REPLACE_RANDOM } nic_replacement_t;
 
 // Attributes "nic.". One config per host, for all its NICs.
 typedef struct nic_config {
@@ -60,6 +66,11 @@ typedef struct nic_config {
     bool any_mtu;                // path MTUs need not be the standard's
     uint64_t frame_header_bytes; // all of a data frame but payload; SIM_AUTO: as its headers are
     uint64_t frame_ack_bytes;    // of an ACK's frame; SIM_AUTO: likewise
+    uint32_t model;              // nic_model_t
+    uint32_t profile;            // NIC_PROFILE_ of nic/detail.h
+    uint32_t replacement;        // nic_replacement_t, of the detailed NIC's caches
+    bool sram_shared;            // all of them are one memory
+    nic_detail_t detail;         // SIM_AUTO: the profile's
     void *cc_config[16]; // per nic_cc_all entry: the algorithm's config struct, NULL if it has none
     // An algorithm of the program's own instead of the one congestion_control names; NULL: by name.
     // Both are borrowed and must outlive the network; its QPs find the config in nic_cc_t.
@@ -120,6 +131,38 @@ typedef struct nic_counter_info {
     size_t offset; // in nic_counters_t, uint64_t
 } nic_counter_info_t;
 extern const nic_counter_info_t nic_counter_infos[]; // ends with a NULL name
+
+// What happened inside a detailed NIC.
+typedef struct nic_rnic_counters {
+    uint64_t wqes_posted;
+    uint64_t wqes_completed; // sent and acknowledged, failed or flushed
+    uint64_t cqes_written;
+    uint64_t cqes_polled;
+    uint64_t doorbells;
+    uint64_t mmio_lines;
+    uint64_t pcie_reads; // read requests of the NIC
+    uint64_t pcie_writes;
+    uint64_t pcie_up_bytes;   // NIC to host, headers included
+    uint64_t pcie_down_bytes; // host to NIC
+    uint64_t context_hits;
+    uint64_t context_misses;
+    uint64_t translation_hits;
+    uint64_t translation_misses;
+    uint64_t wqe_hits;
+    uint64_t wqe_misses;
+    uint64_t cq_hits;
+    uint64_t cq_misses;
+    uint64_t buffer_bytes_max; // waiting to be processed, at most
+    uint64_t pauses_sent;
+    uint64_t atomics;
+    uint64_t atomics_waited; // for their lock
+} nic_rnic_counters_t;
+// False, and nothing filled in: the NIC is an ideal one.
+bool nic_get_rnic_counters(const nic_t *nic, nic_rnic_counters_t *counters);
+extern const nic_counter_info_t nic_rnic_counter_infos[]; // offsets in nic_rnic_counters_t
+// True where what was posted, written and sent over PCIe adds up: WQEs posted are completed or
+// still queued, CQEs written are polled or still in their queues, PCIe bytes are those of its uses.
+bool nic_conserved(const nic_t *nic);
 
 // What one QP is doing, for time series.
 typedef struct nic_qp_metric {

@@ -10,6 +10,10 @@
 #define ATTR(path_, type_, field, default_, min_, max_, help_)                                \
     {.path = "nic." path_, .type = SIM_ATTR_##type_, .offset = offsetof(nic_config_t, field), \
      .default_text = default_, .min_text = min_, .max_text = max_, .help = help_}
+#define DETAIL(field, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, origin_, help_)        \
+    {.path = "nic.detailed." path_, .type = SIM_ATTR_##type_,                                 \
+     .offset = offsetof(nic_config_t, detail.field), .default_text = "auto",                  \
+     .min_text = min_, .max_text = max_, .help = help_ "; auto: of the profile", .auto_ok = true},
 #define ATTR_AUTO(path_, type_, field, default_, min_, max_, help_)                           \
     {.path = "nic." path_, .type = SIM_ATTR_##type_, .offset = offsetof(nic_config_t, field), \
      .default_text = default_, .min_text = min_, .max_text = max_, .help = help_,             \
@@ -85,6 +89,19 @@ static const sim_attr_t attrs[] = {
               "bytes of the frame of an ACK or NAK, on links; auto: of its headers"),
     ATTR_AUTO("base-rtt", TIME, base_rtt_ps, "auto", "1ps", "10s",
               "round-trip time without queueing, for congestion control; auto: of the path"),
+    {.path = "nic.model", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, model),
+     .default_text = "ideal", .choices = "ideal|detailed",
+     .help = "whether what happens inside the NIC and its host takes time"},
+    {.path = "nic.profile", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, profile),
+     .default_text = "connect-ib", .choices = NIC_PROFILE_CHOICES,
+     .help = "the card whose constants a detailed NIC has where nic.detailed does not say"},
+    {.path = "nic.detailed.replacement", .type = SIM_ATTR_ENUM,
+     .offset = offsetof(nic_config_t, replacement), .default_text = "lru", .choices = "lru|random",
+     .help = "which entry of a set a cache of the detailed NIC gives up"},
+    {.path = "nic.detailed.sram-shared", .type = SIM_ATTR_BOOL,
+     .offset = offsetof(nic_config_t, sram_shared), .default_text = "false",
+     .help = "contexts, translations, WQEs and completion queues compete for one cache of all entries"},
+    NIC_DETAIL_MAP(DETAIL)
 };
 // clang-format on
 
@@ -185,6 +202,17 @@ sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
                         SIM_ERR_RANGE,
                         "nic.mtu: %" PRIu64 " bytes, expected 256, 512, 1024, 2048 or 4096",
                         config->mtu_bytes);
+    }
+    if (config->model == NIC_DETAILED && config->scheduler == NIC_SCHEDULER_SCAN) {
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "nic.scheduler: scan goes with nic.model ideal, expected ring");
+    }
+    nic_detail_t detail;
+    nic_detail_resolve(config, &detail);
+    const sim_err_t error = nic_detail_check(&detail, message);
+    if (error != SIM_OK) {
+        return error;
     }
     return check_algorithm(config, message);
 }

@@ -29,6 +29,8 @@
 #define NIC_TTL 64
 
 typedef struct nic_host nic_host_t;
+typedef struct nic_core nic_core_t;
+typedef struct nic_rnic nic_rnic_t;
 
 // -- work requests as the NIC keeps them
 
@@ -45,6 +47,22 @@ typedef struct nic_wqe {
     uint8_t flags;    // NIC_SEND_ bits
 } nic_wqe_t;
 
+// Operands of the atomic in the same place of the send queue.
+typedef struct nic_atomic_wqe {
+    uint64_t compare_add;
+    uint64_t swap;
+} nic_atomic_wqe_t;
+
+static inline bool nic__is_atomic(uint8_t opcode)
+{
+    return opcode >= NIC_WR_ATOMIC_CMP_AND_SWP;
+}
+// READ or atomic: answered with data, one by one, and limited in number.
+static inline bool nic__is_fetch(uint8_t opcode)
+{
+    return opcode >= NIC_WR_RDMA_READ;
+}
+
 typedef struct nic_recv_wqe {
     uint64_t wr_id;
     uint64_t address;
@@ -52,14 +70,22 @@ typedef struct nic_recv_wqe {
     uint32_t lkey;
 } nic_recv_wqe_t;
 
-// A READ being answered.
+// A READ or atomic being answered.
 typedef struct nic_read {
     uint64_t next_psn;
     uint32_t left_bytes;
     uint32_t msn;
     bool started;        // its first response is sent
-    bool retransmission; // it repeats an earlier READ
+    bool retransmission; // it repeats an earlier READ or atomic
+    bool atomic;
+    uint64_t original; // of an atomic
 } nic_read_t;
+
+// An atomic that was executed: asked for again it is answered again, not executed (9.4.5).
+typedef struct nic_atomic_done {
+    uint64_t psn;
+    uint64_t original;
+} nic_atomic_done_t;
 
 // What every packet of a QP carries.
 typedef struct nic_path {
@@ -90,7 +116,7 @@ enum {
     NIC_QP_READS = 1 << 12,     // READs are to be answered
     NIC_QP_FEEDBACK = 1 << 13,  // packets say how they are to be answered
     NIC_QP_OVERSHOOT = 1 << 14, // a packet may start while less than the window is in flight
-    NIC_QP_LISTED = 1 << 15,    // in the list of nic/scan.h
+    NIC_QP_FETCHING = 1 << 15,  // detailed NIC: what is to be sent next is on its way through it
 };
 
 // Opcode bits of no transport, for QPs that take no packets.
@@ -103,6 +129,7 @@ enum {
     NIC_RX_STOPPED = 1 << 1,  // a fatal NAK waits behind READ responses
     NIC_RX_HELD = 1 << 2,     // held_aeth waits behind READ responses
     NIC_RX_READS = 1 << 3,    // there were READs: answers keep to the class of data
+    NIC_RX_LISTED = 1 << 4,   // in the list of nic/scan.h
 };
 
 struct nic_qp {
@@ -193,6 +220,15 @@ struct nic_qp {
     uint8_t reads_accepted_max;
     uint8_t stopped_status; // nic_wc_status_t of SQ_STOPPED
     bool sq_sig_all;
+    uint8_t atomics_next;         // the oldest in atomics
+    nic_atomic_wqe_t *sq_atomics; // parallel to sq; NULL before the first atomic
+    nic_atomic_done_t *atomics;   // the last reads_accepted_max executed; NULL before the first
+    // detailed NIC only
+    uint16_t reads_ready; // READs at the head of those to answer whose first data are there
+    uint32_t sq_ready;    // end of the WQEs that are through the NIC
+    uint64_t serial;      // no other QP of the NIC ever had it
+    sim_time_t ready_ps;  // of the last WQE with a payload on its way
+    sim_time_t response_ps;
 };
 
 static_assert(offsetof(nic_qp_t, una_psn) == SIM_CACHE_LINE, "sending begins in line 0");
@@ -221,12 +257,21 @@ struct nic_pd {
     nic_pd_t *next;
 };
 
+// An 8-byte word of a region that has contents.
+typedef struct nic_word {
+    uint64_t address; // | 1; 0: free
+    uint64_t value;
+} nic_word_t;
+
 struct nic_mr {
     nic_pd_t *pd;
     uint64_t address;
     uint64_t length_bytes;
     uint32_t access;
     uint32_t key;
+    nic_word_t *words; // open addressing by address; NULL before the first
+    uint32_t word_count;
+    uint32_t word_capacity; // power of two
 };
 
 struct nic_cq {
@@ -240,6 +285,10 @@ struct nic_cq {
     nic_cq_fn fn;
     void *ctx;
     nic_cq_t *next;
+    nic_core_t *core;    // that polls it; NULL: none
+    sim_time_t *seen_ps; // parallel to ring, with a core: from when on it finds the completion
+    nic_cq_t *next_of_core;
+    uint64_t number;
 };
 
 typedef struct nic_cnp_slot {
@@ -269,6 +318,7 @@ struct nic {
     uint16_t ack_interval;
     uint32_t trace_points; // union over listeners
     uint32_t interface;
+    bool detailed; // rnic is there
     nic_t *next_kicked;
     struct nic_scan *scan;           // NULL: the scheduler of nic/scheduler.c
     nic_qp_t *ready[NET_PRIORITIES]; // who is next
@@ -297,6 +347,7 @@ struct nic {
     uint32_t cnp_slot_count;
     uint32_t cnp_slot_capacity;
     struct nic_listener *listeners;
+    nic_rnic_t *rnic; // the inside of a detailed NIC
 };
 
 struct nic_host {
@@ -308,6 +359,8 @@ struct nic_host {
     uint8_t warm_class;        // the class most packets are expected in
     const nic_qp_t *sent_last; // only to be prefetched: they may be gone
     const nic_qp_t *received_last;
+    nic_core_t *core; // whose step is running
+    nic_core_t *cores;
     nic_config_t config;
 };
 
@@ -488,6 +541,7 @@ static inline void nic__consume(nic_t *nic, net_packet_t *packet)
 // Both may call back into the application: look at NIC_QP_DEAD and the state afterwards.
 void nic__write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc);
 void nic__complete_send(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status);
+void nic__complete_fetch(nic_qp_t *qp, const nic_wqe_t *wqe, uint64_t original); // success
 
 // memory.c
 bool nic__access_ok(const nic_pd_t *pd,
@@ -495,6 +549,27 @@ bool nic__access_ok(const nic_pd_t *pd,
                     uint64_t address,
                     uint64_t length_bytes,
                     uint32_t access);
+// The region of a key that nic__access_ok accepted.
+nic_mr_t *nic__region(const nic_t *nic, uint32_t key);
+void nic__region_free(nic_mr_t *mr);
+
+// atomic.c: RC requests of atomics in order, and repeated
+void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+void nic__repeat_atomic(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, uint64_t psn);
+void nic__set_atomic(nic_qp_t *qp, uint32_t index, const nic_send_wr_t *wr);
+void nic__grow_atomics(nic_qp_t *qp, uint32_t capacity);
+
+// responder.c, for atomic.c
+typedef enum nic_verdict {
+    NIC_VERDICT_OK,
+    NIC_VERDICT_NOT_READY,  // no receive posted
+    NIC_VERDICT_INVALID,    // NAK invalid request
+    NIC_VERDICT_ACCESS,     // NAK remote access error
+    NIC_VERDICT_OPERATION,  // NAK remote operational error: a receive's own memory
+    NIC_VERDICT_LOCAL_SIZE, // the message is longer than its receive
+} nic_verdict_t;
+void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sent_ps);
+void nic__add_read(nic_qp_t *qp, const nic_read_t *read, uint64_t address);
 
 // qp.c
 // Whether a QP of this number existed and does not exist any more.
@@ -511,5 +586,48 @@ void nic__cc_sync(nic_qp_t *qp); // after an operation: the QP follows rate and 
 void nic__cc_start(nic_qp_t *qp);
 void nic__cc_stop(nic_qp_t *qp);
 void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes, bool nak);
+
+// -- detailed NIC (nic/rnic_internal.h has the picture)
+
+// rnic_send.c
+void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell); // the last `count` WQEs
+void nic__rnic_post_receive(nic_t *nic, uint32_t count);
+void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response);
+void nic__rnic_gate(nic_qp_t *qp); // sq_send or sq_done moved
+void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic);
+uint32_t nic__rnic_inline_max(const nic_t *nic);
+// rnic_receive.c
+void nic__rnic_arrive(nic_t *nic, net_packet_t *packet);
+void nic__rnic_payload(nic_t *nic, uint32_t bytes);
+void nic__rnic_atomic_done(nic_t *nic); // the word is written back
+void nic__rnic_tell_write(nic_qp_t *qp, uint32_t bytes);
+// When the CQE is seen.
+sim_time_t nic__rnic_cqe(nic_t *nic, const nic_cq_t *cq);
+void nic__rnic_cqe_later(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc);
+// completion.c: into the queue, now or to be seen later
+void nic__add_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_time_t seen_ps);
+
+// core.c
+void nic__core_notice(nic_core_t *core, sim_time_t seen_ps);
+void nic__cores_free(nic_host_t *host);
+
+// The payload of a packet goes to host memory.
+static inline void nic__write_payload(nic_t *nic, uint32_t bytes)
+{
+    nic->counters.rx_data_bytes += bytes;
+    if (SIM_UNLIKELY(nic->detailed)) {
+        nic__rnic_payload(nic, bytes);
+    }
+}
+
+// A WRITE lies whole in memory.
+static inline void nic__tell_write(nic_qp_t *qp)
+{
+    if (SIM_UNLIKELY(qp->nic->detailed)) {
+        nic__rnic_tell_write(qp, qp->rx_bytes);
+    } else {
+        qp->on_write(qp, qp->rx_bytes, qp->on_write_ctx);
+    }
+}
 
 #endif // NIC_NIC_INTERNAL_H

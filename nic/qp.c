@@ -4,7 +4,7 @@
 // Numbers are given in rising order and used again only after all others: a packet still under way
 // to a destroyed QP does not meet a new one. A QP destroyed during an event of its host keeps its
 // memory until the event is over, so that the code that called the application can look at it.
-#include "nic/nic_internal.h"
+#include "nic/rnic_internal.h"
 
 // -- numbers
 
@@ -120,6 +120,7 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
     sim_timer_init(&made->pace_timer, nic__pace_fired);
     sim_timer_init(&made->retry_timer, nic__retry_fired);
     nic__cc(made)->ops = nic->cc_ops;
+    made->serial = nic->counters.qps_created + 1;
     *slot_of(nic, number) = made;
     nic->counters.qps_created++;
     nic->counters.qps_live++;
@@ -136,6 +137,8 @@ void nic__qp_free(nic_qp_t *qp)
     sim_free(qp->sq);
     sim_free(qp->rq);
     sim_free(qp->reads);
+    sim_free(qp->sq_atomics);
+    sim_free(qp->atomics);
     sim_free(qp);
 }
 
@@ -155,6 +158,7 @@ static void silence(nic_qp_t *qp)
     qp->flags |= NIC_QP_CLOSED;
     qp->flags &= (uint16_t) ~(NIC_QP_READS | NIC_QP_RNR_WAIT | NIC_QP_SQ_STOPPED | NIC_QP_PACING);
     qp->read_count = 0;
+    qp->reads_ready = 0;
     nic__unschedule(qp);
     nic__scan_forget(qp);
     sim_timer_cancel(node, &qp->pace_timer);
@@ -174,6 +178,9 @@ void nic_qp_destroy(nic_qp_t *qp)
     nic_t *const nic = qp->nic;
     SIM_CHECK((qp->flags & NIC_QP_DEAD) == 0);
     silence(qp);
+    if (nic->detailed) {
+        nic->rnic->counters.wqes_completed += qp->sq_posted - qp->sq_done;
+    }
     forget_number(nic, qp->number);
     nic->counters.qps_live--;
     nic__trace(nic, qp, NIC_TRACE_LIFE, 0, 0);
@@ -204,7 +211,8 @@ void nic_qp_attr_default(const nic_t *nic, nic_qp_attr_t *attr)
         .min_rnr_timer = (uint32_t)config->min_rnr_timer,
         .max_rd_atomic = (uint32_t)config->max_rd_atomic,
         .max_dest_rd_atomic = (uint32_t)config->max_rd_atomic,
-        .access = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ,
+        .access = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ |
+                  NIC_ACCESS_REMOTE_ATOMIC,
         .priority = (uint8_t)config->priority,
         .dscp = (uint8_t)dscp,
         .rate_max_bps = SIM_AUTO,
@@ -363,6 +371,9 @@ sim_err_t nic_qp_connect(nic_qp_t *qp, const nic_qp_attr_t *attr, sim_message_t 
     set_transport(qp, attr);
     qp->state = NIC_QPS_RTS;
     qp->flags &= (uint16_t)~NIC_QP_CLOSED;
+    if (qp->nic->detailed) {
+        nic__rnic_gate(qp);
+    }
     nic__cc_create(qp, line_bps, window == SIM_AUTO ? NIC_WINDOW_UNLIMITED : window);
     nic__trace(qp->nic, qp, NIC_TRACE_STATE, NIC_QPS_RTS, NIC_QPS_RESET);
     return SIM_OK;
@@ -442,7 +453,7 @@ static void grow_receive_queue(nic_qp_t *qp)
     qp->rq_capacity = capacity;
 }
 
-sim_err_t nic_post_recv(nic_qp_t *qp, const nic_recv_wr_t *wr)
+static sim_err_t append_receive(nic_qp_t *qp, const nic_recv_wr_t *wr)
 {
     if (qp->state == NIC_QPS_ERR || (qp->flags & NIC_QP_DEAD) != 0) {
         return SIM_ERR_STATE;
@@ -464,6 +475,31 @@ sim_err_t nic_post_recv(nic_qp_t *qp, const nic_recv_wr_t *wr)
     };
     qp->rq_posted++;
     return SIM_OK;
+}
+
+sim_err_t nic_post_recv(nic_qp_t *qp, const nic_recv_wr_t *wr)
+{
+    return nic_post_recv_list(qp, wr, 1, NULL);
+}
+
+sim_err_t nic_post_recv_list(nic_qp_t *qp,
+                             const nic_recv_wr_t *wr,
+                             uint32_t count,
+                             uint32_t *posted)
+{
+    sim_err_t error = SIM_OK;
+    uint32_t done = 0;
+    while (done < count && error == SIM_OK) {
+        error = append_receive(qp, &wr[done]);
+        done += error == SIM_OK;
+    }
+    if (posted != NULL) {
+        *posted = done;
+    }
+    if (SIM_UNLIKELY(qp->nic->detailed) && done != 0) {
+        nic__rnic_post_receive(qp->nic, done);
+    }
+    return error;
 }
 
 // -- asking

@@ -121,7 +121,8 @@ static void receive_cnp(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 
 static inline bool is_response(uint8_t opcode)
 {
-    return opcode >= ROCE_READ_RESPONSE_FIRST && opcode <= ROCE_READ_RESPONSE_ONLY;
+    return (opcode >= ROCE_READ_RESPONSE_FIRST && opcode <= ROCE_READ_RESPONSE_ONLY) ||
+           opcode == ROCE_ATOMIC_ACKNOWLEDGE;
 }
 
 static inline void receive_reliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)

@@ -9,9 +9,9 @@
 
 #define FIRST_SQ_CAPACITY 2u
 
-static inline bool is_read(const nic_wqe_t *wqe)
+static inline bool is_fetch(const nic_wqe_t *wqe)
 {
-    return wqe->opcode == NIC_WR_RDMA_READ;
+    return nic__is_fetch(wqe->opcode);
 }
 
 static inline bool is_write(const nic_wqe_t *wqe)
@@ -31,7 +31,7 @@ static bool special_ready(const nic_qp_t *qp, const nic_wqe_t *wqe)
     if (qp->send_offset == 0 && (wqe->flags & NIC_SEND_FENCE) != 0 && qp->reads_outstanding != 0) {
         return false;
     }
-    if (!is_read(wqe)) {
+    if (!is_fetch(wqe)) {
         return true;
     }
     const uint64_t outstanding = qp->next_psn - qp->una_psn;
@@ -49,12 +49,13 @@ static inline bool window_open(const nic_qp_t *qp, uint32_t payload_bytes)
 bool nic__requester_ready(const nic_qp_t *qp)
 {
     if (qp->sq_send == qp->sq_posted ||
-        (qp->flags & (NIC_QP_RNR_WAIT | NIC_QP_SQ_STOPPED | NIC_QP_CLOSED)) != 0 ||
+        (qp->flags & (NIC_QP_RNR_WAIT | NIC_QP_SQ_STOPPED | NIC_QP_CLOSED | NIC_QP_FETCHING)) !=
+            0 ||
         qp->next_psn - qp->una_psn >= NIC_PSN_WINDOW) {
         return false;
     }
     const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
-    if (SIM_UNLIKELY(is_read(wqe))) {
+    if (SIM_UNLIKELY(is_fetch(wqe))) {
         return special_ready(qp, wqe);
     }
     if (SIM_UNLIKELY((wqe->flags & NIC_SEND_FENCE) != 0) && !special_ready(qp, wqe)) {
@@ -72,6 +73,9 @@ static void grow_send_queue(nic_qp_t *qp)
     for (uint32_t i = qp->sq_done; i != qp->sq_posted; i++) {
         ring[i & (capacity - 1)] = *nic__wqe(qp, i);
     }
+    if (qp->sq_atomics != NULL) {
+        nic__grow_atomics(qp, capacity);
+    }
     sim_free(qp->sq);
     qp->sq = ring;
     qp->sq_capacity = capacity;
@@ -83,8 +87,9 @@ static sim_err_t check_send(const nic_qp_t *qp, const nic_send_wr_t *wr)
         return SIM_ERR_STATE;
     }
     const bool send = wr->opcode == NIC_WR_SEND || wr->opcode == NIC_WR_SEND_WITH_IMM;
-    if (wr->opcode > NIC_WR_RDMA_READ || (qp->type == NIC_QPT_UD && !send) ||
-        (qp->type == NIC_QPT_UC && wr->opcode == NIC_WR_RDMA_READ)) {
+    if (wr->opcode > NIC_WR_ATOMIC_FETCH_AND_ADD || (qp->type == NIC_QPT_UD && !send) ||
+        (qp->type == NIC_QPT_UC && wr->opcode >= NIC_WR_RDMA_READ) ||
+        (wr->opcode >= NIC_WR_ATOMIC_CMP_AND_SWP && wr->sge.length != 8)) {
         return SIM_ERR_INVALID;
     }
     if (qp->type == NIC_QPT_UD) {
@@ -99,19 +104,27 @@ static sim_err_t check_send(const nic_qp_t *qp, const nic_send_wr_t *wr)
         (qp->type == NIC_QPT_UD && wr->sge.length > qp->mtu_bytes)) {
         return SIM_ERR_RANGE;
     }
+    if (SIM_UNLIKELY(qp->nic->detailed) && (wr->send_flags & NIC_SEND_INLINE) != 0 &&
+        wr->sge.length > nic__rnic_inline_max(qp->nic)) {
+        return SIM_ERR_RANGE;
+    }
     return qp->sq_posted - qp->sq_done < qp->send_wr_max ? SIM_OK : SIM_ERR_FULL;
 }
 
 // The application tells the NIC that there is a new WQE.
-static inline void nic__doorbell(nic_qp_t *qp)
+static inline void nic__doorbell(nic_qp_t *qp, uint32_t count, bool batch)
 {
     if ((qp->flags & NIC_QP_ACTIVE) == 0) {
         nic__cc_start(qp);
     }
+    if (SIM_UNLIKELY(qp->nic->detailed)) {
+        nic__rnic_post(qp, count, batch);
+        return;
+    }
     nic__schedule(qp);
 }
 
-sim_err_t nic_post_send(nic_qp_t *qp, const nic_send_wr_t *wr)
+static sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
 {
     const sim_err_t error = check_send(qp, wr);
     if (error != SIM_OK) {
@@ -121,18 +134,23 @@ sim_err_t nic_post_send(nic_qp_t *qp, const nic_send_wr_t *wr)
         grow_send_queue(qp);
     }
     const bool datagram = qp->type == NIC_QPT_UD;
+    const bool atomic = nic__is_atomic((uint8_t)wr->opcode);
     *nic__wqe(qp, qp->sq_posted) = (nic_wqe_t){
         .wr_id = wr->wr_id,
         .local_address = wr->sge.addr,
         .remote_address = datagram ? (uint64_t)wr->ud.remote_interface << 32 | wr->ud.remote_qpn
+                          : atomic ? wr->atomic.remote_addr
                                    : wr->rdma.remote_addr,
         .length = (uint32_t)wr->sge.length,
         .lkey = wr->sge.lkey,
-        .rkey = datagram ? wr->ud.remote_qkey : wr->rdma.rkey,
+        .rkey = datagram ? wr->ud.remote_qkey : (atomic ? wr->atomic.rkey : wr->rdma.rkey),
         .immediate = wr->imm_data,
         .opcode = (uint8_t)wr->opcode,
         .flags = (uint8_t)(wr->send_flags | (qp->sq_sig_all ? NIC_SEND_SIGNALED : 0)),
     };
+    if (SIM_UNLIKELY(nic__is_atomic((uint8_t)wr->opcode))) {
+        nic__set_atomic(qp, qp->sq_posted, wr);
+    }
     qp->sq_posted++;
     if (nic__traced(qp->nic, NIC_TRACE_POST)) {
         const nic_trace_t trace = {
@@ -145,8 +163,37 @@ sim_err_t nic_post_send(nic_qp_t *qp, const nic_send_wr_t *wr)
         };
         nic__trace_tell(&trace);
     }
-    nic__doorbell(qp);
     return SIM_OK;
+}
+
+sim_err_t nic_post_send(nic_qp_t *qp, const nic_send_wr_t *wr)
+{
+    const sim_err_t error = append(qp, wr);
+    if (SIM_LIKELY(error == SIM_OK)) {
+        nic__doorbell(qp, 1, false);
+    }
+    return error;
+}
+
+sim_err_t nic_post_send_list(nic_qp_t *qp, const nic_send_wr_t *wr, const nic_send_wr_t **bad)
+{
+    sim_err_t error = SIM_OK;
+    uint32_t count = 0;
+    while (wr != NULL) {
+        error = append(qp, wr);
+        if (error != SIM_OK) {
+            break;
+        }
+        count++;
+        wr = wr->next;
+    }
+    if (bad != NULL) {
+        *bad = wr;
+    }
+    if (count != 0) {
+        nic__doorbell(qp, count, count > 1);
+    }
+    return error;
 }
 
 // -- building packets
@@ -155,14 +202,14 @@ sim_err_t nic_post_send(nic_qp_t *qp, const nic_send_wr_t *wr)
 static bool nic__fetch_wqe(nic_qp_t *qp, nic_wqe_t *wqe)
 {
     wqe->end_psn = (uint32_t)qp->next_psn + nic__packet_count(qp, wqe->length);
-    if ((wqe->flags & NIC_SEND_INLINE) != 0 && !is_read(wqe)) {
+    if ((wqe->flags & NIC_SEND_INLINE) != 0 && !is_fetch(wqe)) {
         return true;
     }
     return nic__access_ok(qp->pd,
                           wqe->lkey,
                           wqe->local_address,
                           wqe->length,
-                          is_read(wqe) ? NIC_ACCESS_LOCAL_WRITE : 0);
+                          is_fetch(wqe) ? NIC_ACCESS_LOCAL_WRITE : 0);
 }
 
 // The payload comes from host memory: nothing in the ideal NIC.
@@ -219,6 +266,15 @@ static void set_reth(net_packet_t *packet, const nic_wqe_t *wqe, uint32_t offset
     aside->reth.length = wqe->length - offset;
 }
 
+// A request that is answered with data is on its way, with the PSNs of all responses.
+static void note_fetch(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe)
+{
+    note_sent(nic, qp, nic__wqe_end(wqe, qp->next_psn));
+    qp->reads_outstanding++;
+    qp->sq_send++;
+    qp->send_offset = 0;
+}
+
 // A READ request asks for everything from send_offset on, and takes the PSNs of all responses.
 static net_packet_t *build_read(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe)
 {
@@ -228,10 +284,25 @@ static net_packet_t *build_read(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe)
     packet->psn = (uint32_t)qp->next_psn & ROCE_PSN_MASK;
     count_retransmission(nic, qp, packet);
     set_reth(packet, wqe, qp->send_offset);
-    note_sent(nic, qp, nic__wqe_end(wqe, qp->next_psn));
-    qp->reads_outstanding++;
-    qp->sq_send++;
-    qp->send_offset = 0;
+    note_fetch(nic, qp, wqe);
+    return packet;
+}
+
+static net_packet_t *build_atomic(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe)
+{
+    const nic_atomic_wqe_t *const operands = &qp->sq_atomics[qp->sq_send & (qp->sq_capacity - 1)];
+    const bool swap = wqe->opcode == NIC_WR_ATOMIC_CMP_AND_SWP;
+    net_packet_t *const packet =
+        nic__new_packet(nic, qp, qp->priority, qp->path.ecn, ROCE_ATOMIC_ETH_BYTES);
+    packet->opcode = swap ? ROCE_COMPARE_SWAP : ROCE_FETCH_ADD;
+    packet->psn = (uint32_t)qp->next_psn & ROCE_PSN_MASK;
+    count_retransmission(nic, qp, packet);
+    net_packet_aside_t *const aside = net_packet_aside(packet);
+    aside->atomic.address = wqe->remote_address;
+    aside->atomic.rkey = wqe->rkey;
+    aside->atomic.swap_add = swap ? operands->swap : operands->compare_add;
+    aside->atomic.compare = swap ? operands->compare_add : 0;
+    note_fetch(nic, qp, wqe);
     return packet;
 }
 
@@ -320,8 +391,8 @@ net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp)
             address_datagram(nic, qp, wqe);
         }
     }
-    if (SIM_UNLIKELY(is_read(wqe))) {
-        return build_read(nic, qp, wqe);
+    if (SIM_UNLIKELY(is_fetch(wqe))) {
+        return nic__is_atomic(wqe->opcode) ? build_atomic(nic, qp, wqe) : build_read(nic, qp, wqe);
     }
     const uint32_t left_bytes = wqe->length - offset;
     const bool last = left_bytes <= qp->mtu_bytes;
@@ -368,6 +439,9 @@ void nic__rewind(nic_qp_t *qp)
     qp->in_flight_bytes = 0;
     qp->reads_outstanding = 0;
     qp->flags &= (uint16_t)~NIC_QP_SQ_STOPPED;
+    if (SIM_UNLIKELY(qp->nic->detailed)) {
+        nic__rnic_gate(qp);
+    }
     nic__trace(qp->nic, qp, NIC_TRACE_RETRANSMIT, again, 0);
     if (!nic__can_send(qp)) {
         nic__unschedule(qp);

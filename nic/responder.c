@@ -9,16 +9,15 @@
 // Source: IBA vol. 1, 9.7.4 (responder), 9.7.5.1 (AETH, MSN), 9.9.3 (responder's errors).
 #include "nic/nic_internal.h"
 
-typedef enum verdict {
-    VERDICT_OK,
-    VERDICT_NOT_READY,  // no receive posted
-    VERDICT_INVALID,    // NAK invalid request
-    VERDICT_ACCESS,     // NAK remote access error
-    VERDICT_OPERATION,  // NAK remote operational error: a receive's own memory
-    VERDICT_LOCAL_SIZE, // the message is longer than its receive
-} verdict_t;
-
-enum { IS_SEND = 1, IS_WRITE = 2, IS_FIRST = 4, IS_LAST = 8, HAS_IMM = 16, IS_READ = 32 };
+enum {
+    IS_SEND = 1,
+    IS_WRITE = 2,
+    IS_FIRST = 4,
+    IS_LAST = 8,
+    HAS_IMM = 16,
+    IS_READ = 32,
+    IS_ATOMIC = 64
+};
 
 static const uint8_t operations[32] = {
     [ROCE_SEND_FIRST] = IS_SEND | IS_FIRST,
@@ -34,6 +33,8 @@ static const uint8_t operations[32] = {
     [ROCE_WRITE_ONLY] = IS_WRITE | IS_FIRST | IS_LAST,
     [ROCE_WRITE_ONLY_IMM] = IS_WRITE | IS_FIRST | IS_LAST | HAS_IMM,
     [ROCE_READ_REQUEST] = IS_READ | IS_FIRST | IS_LAST,
+    [ROCE_COMPARE_SWAP] = IS_ATOMIC | IS_FIRST | IS_LAST,
+    [ROCE_FETCH_ADD] = IS_ATOMIC | IS_FIRST | IS_LAST,
 };
 
 // -- answers
@@ -173,10 +174,10 @@ static inline const nic_recv_wqe_t *oldest_receive(const nic_qp_t *qp)
 
 // -- checking a request that is in order
 
-static verdict_t begin_send(nic_qp_t *qp)
+static nic_verdict_t begin_send(nic_qp_t *qp)
 {
     if (!receive_posted(qp)) {
-        return VERDICT_NOT_READY;
+        return NIC_VERDICT_NOT_READY;
     }
     const nic_recv_wqe_t *const receive = oldest_receive(qp);
     if (!nic__access_ok(qp->pd,
@@ -184,88 +185,90 @@ static verdict_t begin_send(nic_qp_t *qp)
                         receive->address,
                         receive->length,
                         NIC_ACCESS_LOCAL_WRITE)) {
-        return VERDICT_OPERATION;
+        return NIC_VERDICT_OPERATION;
     }
     qp->rx_bytes = 0;
-    return VERDICT_OK;
+    return NIC_VERDICT_OK;
 }
 
-static verdict_t begin_write(nic_qp_t *qp, const net_packet_t *packet)
+static nic_verdict_t begin_write(nic_qp_t *qp, const net_packet_t *packet)
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);
     if (aside->reth.length > NIC_MESSAGE_BYTES_MAX) {
-        return VERDICT_INVALID;
+        return NIC_VERDICT_INVALID;
     }
     if ((qp->access & NIC_ACCESS_REMOTE_WRITE) == 0 || !nic__access_ok(qp->pd,
                                                                        aside->reth.rkey,
                                                                        aside->reth.address,
                                                                        aside->reth.length,
                                                                        NIC_ACCESS_REMOTE_WRITE)) {
-        return VERDICT_ACCESS;
+        return NIC_VERDICT_ACCESS;
     }
     qp->rx_left_bytes = aside->reth.length;
     qp->rx_bytes = 0;
-    return VERDICT_OK;
+    return NIC_VERDICT_OK;
 }
 
 // Payload sizes: full but for the last packet of a message, and together what was announced.
-static inline verdict_t check_payload(const nic_qp_t *qp,
-                                      const net_packet_t *packet,
-                                      uint32_t operation)
+static inline nic_verdict_t check_payload(const nic_qp_t *qp,
+                                          const net_packet_t *packet,
+                                          uint32_t operation)
 {
     const uint32_t bytes = packet->payload_bytes;
     if ((operation & IS_LAST) == 0
             ? bytes != qp->rx_mtu_bytes
             : bytes > qp->rx_mtu_bytes || (bytes == 0 && !(operation & IS_FIRST))) {
-        return VERDICT_INVALID;
+        return NIC_VERDICT_INVALID;
     }
     if ((operation & IS_WRITE) != 0) {
         const bool fits =
             (operation & IS_LAST) != 0 ? bytes == qp->rx_left_bytes : bytes < qp->rx_left_bytes;
-        return fits ? VERDICT_OK : VERDICT_INVALID;
+        return fits ? NIC_VERDICT_OK : NIC_VERDICT_INVALID;
     }
-    return qp->rx_bytes + bytes <= oldest_receive(qp)->length ? VERDICT_OK : VERDICT_LOCAL_SIZE;
+    return qp->rx_bytes + bytes <= oldest_receive(qp)->length ? NIC_VERDICT_OK
+                                                              : NIC_VERDICT_LOCAL_SIZE;
 }
 
-static verdict_t check_request(nic_qp_t *qp, const net_packet_t *packet, uint32_t operation)
+static nic_verdict_t check_request(nic_qp_t *qp, const net_packet_t *packet, uint32_t operation)
 {
     const nic_rx_kind_t kind = (operation & IS_SEND) != 0 ? NIC_RX_SEND : NIC_RX_WRITE;
     if (SIM_LIKELY((operation & IS_FIRST) == 0)) {
         if (qp->rx_kind != kind) {
-            return VERDICT_INVALID;
+            return NIC_VERDICT_INVALID;
         }
     } else {
         if (qp->rx_kind != NIC_RX_NONE) {
-            return VERDICT_INVALID;
+            return NIC_VERDICT_INVALID;
         }
-        const verdict_t verdict = kind == NIC_RX_SEND ? begin_send(qp) : begin_write(qp, packet);
-        if (verdict != VERDICT_OK) {
+        const nic_verdict_t verdict =
+            kind == NIC_RX_SEND ? begin_send(qp) : begin_write(qp, packet);
+        if (verdict != NIC_VERDICT_OK) {
             return verdict;
         }
     }
-    const verdict_t verdict = check_payload(qp, packet, operation);
-    if (verdict != VERDICT_OK) {
+    const nic_verdict_t verdict = check_payload(qp, packet, operation);
+    if (verdict != NIC_VERDICT_OK) {
         return verdict;
     }
     if ((operation & (HAS_IMM | IS_WRITE)) == (HAS_IMM | IS_WRITE) && !receive_posted(qp)) {
-        return VERDICT_NOT_READY;
+        return NIC_VERDICT_NOT_READY;
     }
-    return VERDICT_OK;
+    return NIC_VERDICT_OK;
 }
 
-static void reject(nic_t *nic, nic_qp_t *qp, verdict_t verdict, sim_time_t sent_ps)
+void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sent_ps)
 {
     switch (verdict) {
-    case VERDICT_NOT_READY:
+    case NIC_VERDICT_NOT_READY:
         nic->counters.out_of_buffer++;
         qp->rx_flags |= NIC_RX_NAK_SENT;
         qp->nak_ps = nic__node(nic)->now_ps;
         refuse(qp, (uint32_t)ROCE_SYNDROME_RNR_NAK | qp->min_rnr_timer, sent_ps, NULL);
         break;
-    case VERDICT_LOCAL_SIZE:
-    case VERDICT_OPERATION: {
+    case NIC_VERDICT_LOCAL_SIZE:
+    case NIC_VERDICT_OPERATION: {
         // The receive itself fails, then the QP.
-        const bool size = verdict == VERDICT_LOCAL_SIZE;
+        const bool size = verdict == NIC_VERDICT_LOCAL_SIZE;
         const nic_wc_t wc = {
             .wr_id = oldest_receive(qp)->wr_id,
             .status = size ? NIC_WC_LOC_LEN_ERR : NIC_WC_LOC_PROT_ERR,
@@ -278,11 +281,11 @@ static void reject(nic_t *nic, nic_qp_t *qp, verdict_t verdict, sim_time_t sent_
         nic__write_cqe(qp, qp->recv_cq, &wc);
         break;
     }
-    case VERDICT_ACCESS:
+    case NIC_VERDICT_ACCESS:
         refuse_for_good(qp, ROCE_NAK_REMOTE_ACCESS, sent_ps);
         break;
-    case VERDICT_INVALID:
-    case VERDICT_OK:
+    case NIC_VERDICT_INVALID:
+    case NIC_VERDICT_OK:
         refuse_for_good(qp, ROCE_NAK_INVALID_REQUEST, sent_ps);
         break;
     }
@@ -290,12 +293,6 @@ static void reject(nic_t *nic, nic_qp_t *qp, verdict_t verdict, sim_time_t sent_
 }
 
 // -- executing it
-
-// The payload goes to host memory: nothing in the ideal NIC.
-static inline void nic__write_payload(nic_t *nic, uint32_t bytes)
-{
-    nic->counters.rx_data_bytes += bytes;
-}
 
 // A message that uses up a receive has arrived whole.
 static void complete_receive(nic_qp_t *qp, uint32_t operation, uint32_t immediate)
@@ -322,14 +319,14 @@ static void receive_message(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, uint
     const uint32_t bytes = packet->payload_bytes;
     const uint32_t immediate = (operation & HAS_IMM) != 0 ? net_packet_aside(packet)->immediate : 0;
 
-    const verdict_t verdict = check_request(qp, packet, operation);
+    const nic_verdict_t verdict = check_request(qp, packet, operation);
     // Its memory is the next packet's, unless the ACK needs something of it.
-    const bool needed = ack_request && verdict == VERDICT_OK && nic__wants_feedback(packet);
+    const bool needed = ack_request && verdict == NIC_VERDICT_OK && nic__wants_feedback(packet);
     if (SIM_LIKELY(!needed)) {
         nic__consume(nic, packet);
     }
-    if (SIM_UNLIKELY(verdict != VERDICT_OK)) {
-        reject(nic, qp, verdict, sent_ps);
+    if (SIM_UNLIKELY(verdict != NIC_VERDICT_OK)) {
+        nic__reject(nic, qp, verdict, sent_ps);
         return;
     }
     const bool last = (operation & IS_LAST) != 0;
@@ -350,7 +347,7 @@ static void receive_message(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, uint
     if (last && (operation & (IS_SEND | HAS_IMM)) != 0) {
         complete_receive(qp, operation, immediate);
     } else if (last && qp->on_write != NULL) {
-        qp->on_write(qp, qp->rx_bytes, qp->on_write_ctx);
+        nic__tell_write(qp);
     }
 }
 
@@ -374,46 +371,52 @@ static void grow_reads(nic_qp_t *qp)
     qp->read_first = 0;
 }
 
-static void add_read(nic_qp_t *qp, const nic_read_t *read)
+void nic__add_read(nic_qp_t *qp, const nic_read_t *read, uint64_t address)
 {
     if (qp->read_count == qp->read_capacity) {
         grow_reads(qp);
     }
     *read_at(qp, qp->read_count) = *read;
     qp->read_count++;
-    qp->flags |= NIC_QP_READS;
     qp->rx_flags |= NIC_RX_READS;
     if ((qp->flags & NIC_QP_ACTIVE) == 0) {
         nic__cc_start(qp);
     }
+    if (SIM_UNLIKELY(qp->nic->detailed)) {
+        const uint32_t bytes = read->atomic ? 8 : nic__min(read->left_bytes, qp->mtu_bytes);
+        nic__rnic_respond(qp, address, bytes, read->atomic && !read->retransmission);
+        return;
+    }
+    qp->flags |= NIC_QP_READS;
     nic__schedule(qp);
 }
 
-static verdict_t check_read(const nic_qp_t *qp, const net_packet_t *packet)
+static nic_verdict_t check_read(const nic_qp_t *qp, const net_packet_t *packet)
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);
     if (qp->rx_kind != NIC_RX_NONE || qp->read_count >= qp->reads_accepted_max ||
         aside->reth.length > NIC_MESSAGE_BYTES_MAX) {
-        return VERDICT_INVALID;
+        return NIC_VERDICT_INVALID;
     }
     if ((qp->access & NIC_ACCESS_REMOTE_READ) == 0 || !nic__access_ok(qp->pd,
                                                                       aside->reth.rkey,
                                                                       aside->reth.address,
                                                                       aside->reth.length,
                                                                       NIC_ACCESS_REMOTE_READ)) {
-        return VERDICT_ACCESS;
+        return NIC_VERDICT_ACCESS;
     }
-    return VERDICT_OK;
+    return NIC_VERDICT_OK;
 }
 
 static void receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
-    const verdict_t verdict = check_read(qp, packet);
+    const nic_verdict_t verdict = check_read(qp, packet);
     const sim_time_t sent_ps = packet->retransmission ? 0 : packet->sent_ps;
     const uint32_t length = net_packet_aside(packet)->reth.length;
+    const uint64_t address = net_packet_aside(packet)->reth.address;
     nic__consume(nic, packet);
-    if (verdict != VERDICT_OK) {
-        reject(nic, qp, verdict, sent_ps);
+    if (verdict != NIC_VERDICT_OK) {
+        nic__reject(nic, qp, verdict, sent_ps);
         return;
     }
     const nic_read_t read = {
@@ -424,7 +427,7 @@ static void receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     qp->rx_flags &= (uint8_t)~NIC_RX_NAK_SENT;
     qp->expected_psn += nic__packet_count(qp, length);
     sim_progress(nic__node(nic));
-    add_read(qp, &read);
+    nic__add_read(qp, &read, address);
 }
 
 // A READ asked again replaces itself and what was to be answered after it: the requester went back
@@ -451,6 +454,9 @@ static void repeat_read(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
         }
         qp->read_count--;
     }
+    if (qp->reads_ready > qp->read_count) {
+        qp->reads_ready = qp->read_count;
+    }
     // A gap that is still there when the rest has come again is told of again.
     qp->rx_flags &= (uint8_t) ~(NIC_RX_HELD | NIC_RX_NAK_SENT);
     if (qp->read_count >= qp->reads_accepted_max) {
@@ -462,7 +468,7 @@ static void repeat_read(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
         .msn = qp->msn,
         .retransmission = true,
     };
-    add_read(qp, &read);
+    nic__add_read(qp, &read, aside->reth.address);
 }
 
 // The last response is out: what waited behind the READs may follow.
@@ -475,9 +481,44 @@ static void release_held(nic_qp_t *qp)
     send_answer(qp, qp->held_psn, qp->held_aeth, qp->held_sent_ps, NULL);
 }
 
+static void end_read(const nic_t *nic, nic_qp_t *qp)
+{
+    qp->read_first = (uint16_t)((qp->read_first + 1) & (qp->read_capacity - 1));
+    qp->read_count--;
+    qp->reads_ready = (uint16_t)(qp->reads_ready - (qp->reads_ready != 0));
+    if (qp->read_count == 0 || (nic->detailed && qp->reads_ready == 0)) {
+        qp->flags &= (uint16_t)~NIC_QP_READS;
+    }
+}
+
+static void count_repetition(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    packet->retransmission = true;
+    nic->counters.retransmitted_packets++;
+    qp->retransmitted_packets++;
+}
+
+static net_packet_t *build_atomic_response(nic_t *nic, nic_qp_t *qp, const nic_read_t *read)
+{
+    const uint32_t bytes = (uint32_t)ROCE_AETH_BYTES + ROCE_ATOMIC_ACK_ETH_BYTES;
+    net_packet_t *const packet = nic__new_packet(nic, qp, qp->priority, qp->path.ecn, bytes);
+    packet->opcode = ROCE_ATOMIC_ACKNOWLEDGE;
+    packet->psn = (uint32_t)read->next_psn & ROCE_PSN_MASK;
+    packet->aeth = ack_aeth(read->msn);
+    net_packet_aside(packet)->atomic_original = read->original;
+    if (read->retransmission) {
+        count_repetition(nic, qp, packet);
+    }
+    end_read(nic, qp);
+    return packet;
+}
+
 net_packet_t *nic__build_response(nic_t *nic, nic_qp_t *qp)
 {
     nic_read_t *const read = read_at(qp, 0);
+    if (SIM_UNLIKELY(read->atomic)) {
+        return build_atomic_response(nic, qp, read);
+    }
     const bool first = !read->started;
     const bool last = read->left_bytes <= qp->mtu_bytes;
     const uint32_t payload_bytes = last ? read->left_bytes : qp->mtu_bytes;
@@ -493,18 +534,13 @@ net_packet_t *nic__build_response(nic_t *nic, nic_qp_t *qp)
     packet->psn = (uint32_t)read->next_psn & ROCE_PSN_MASK;
     packet->aeth = ack_aeth(read->msn);
     if (read->retransmission) {
-        packet->retransmission = true;
-        nic->counters.retransmitted_packets++;
-        qp->retransmitted_packets++;
+        count_repetition(nic, qp, packet);
     }
     read->started = true;
     read->next_psn++;
     read->left_bytes -= payload_bytes;
     if (last) {
-        qp->read_first = (uint16_t)((qp->read_first + 1) & (qp->read_capacity - 1));
-        if (--qp->read_count == 0) {
-            qp->flags &= (uint16_t)~NIC_QP_READS;
-        }
+        end_read(nic, qp);
     }
     return packet;
 }
@@ -559,6 +595,8 @@ static void receive_again(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, 
     nic->counters.duplicate_request++;
     if (packet->opcode == ROCE_READ_REQUEST) {
         repeat_read(qp, packet, psn);
+    } else if (SIM_UNLIKELY((operations[packet->opcode & ROCE_OPERATION_MASK] & IS_ATOMIC) != 0)) {
+        nic__repeat_atomic(nic, qp, packet, psn);
     } else if (packet->ack_request && nic->host->config.ack_duplicates) {
         acknowledge(qp, 0, nic__wants_feedback(packet) ? packet : NULL);
     }
@@ -583,6 +621,8 @@ void nic__receive_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     const uint32_t operation = operations[packet->opcode & ROCE_OPERATION_MASK];
     if (SIM_LIKELY((operation & (IS_SEND | IS_WRITE)) != 0)) {
         receive_message(nic, qp, packet, operation);
+    } else if (SIM_UNLIKELY((operation & IS_ATOMIC) != 0)) {
+        nic__receive_atomic(nic, qp, packet);
     } else if (operation != 0) {
         receive_read(nic, qp, packet);
     } else {

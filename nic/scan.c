@@ -29,7 +29,7 @@ static inline bool is_finished(const nic_qp_t *qp)
 static void forget(struct nic_scan *scan, uint32_t position)
 {
     if (scan->qps[position] != NULL) {
-        scan->qps[position]->flags &= (uint16_t)~NIC_QP_LISTED;
+        scan->qps[position]->rx_flags &= (uint8_t)~NIC_RX_LISTED;
         scan->qps[position] = NULL;
     }
 }
@@ -37,7 +37,7 @@ static void forget(struct nic_scan *scan, uint32_t position)
 void nic__scan_forget(nic_qp_t *qp)
 {
     struct nic_scan *const scan = qp->nic->scan;
-    if (scan == NULL || (qp->flags & NIC_QP_LISTED) == 0) {
+    if (scan == NULL || (qp->rx_flags & NIC_RX_LISTED) == 0) {
         return;
     }
     for (uint32_t i = 0; i < scan->count; i++) {
@@ -227,13 +227,13 @@ void nic__scan_add(nic_qp_t *qp)
 {
     nic_t *const nic = qp->nic;
     struct nic_scan *const scan = nic->scan;
-    if ((qp->flags & NIC_QP_LISTED) == 0) {
+    if ((qp->rx_flags & NIC_RX_LISTED) == 0) {
         if (scan->count == scan->capacity) {
             scan->capacity = scan->capacity == 0 ? 16 : scan->capacity * 2;
             scan->qps = sim_realloc_array(scan->qps, scan->capacity, sizeof(nic_qp_t *));
         }
         scan->qps[scan->count++] = qp;
-        qp->flags |= NIC_QP_LISTED;
+        qp->rx_flags |= NIC_RX_LISTED;
         const sim_time_t now_ps = nic__node(nic)->now_ps;
         qp->next_send_ps = qp->next_send_ps > now_ps ? qp->next_send_ps : now_ps;
         if (nic->host->in_event && !nic->receiving) {

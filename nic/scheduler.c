@@ -170,7 +170,7 @@ static void complete_unreliable(nic_qp_t *qp)
 
 void nic__packet_left(nic_qp_t *qp, bool response)
 {
-    if (SIM_UNLIKELY(response) && (qp->flags & NIC_QP_READS) == 0) {
+    if (SIM_UNLIKELY(response) && qp->read_count == 0) {
         nic__responses_sent(qp);
     } else if ((qp->flags & NIC_QP_UNRELIABLE) != 0 && qp->sq_done != qp->sq_send) {
         complete_unreliable(qp);
@@ -196,6 +196,9 @@ static bool transmit_qp(nic_t *nic, nic_qp_t *qp)
     nic__trace(nic, qp, NIC_TRACE_SEND, payload_bytes, 0);
 
     qp->flags = (uint16_t)(response ? qp->flags | NIC_QP_TURN : qp->flags & ~NIC_QP_TURN);
+    if (SIM_UNLIKELY(nic->detailed)) {
+        nic__rnic_sent(nic, qp, response);
+    }
     if (SIM_UNLIKELY((qp->flags & (NIC_QP_PACED | NIC_QP_CC_SENT)) != 0)) {
         pace(qp, now_ps, bytes);
     }

@@ -118,7 +118,7 @@ void nic__receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         return;
     }
     const bool last = (operation & IS_LAST) != 0;
-    nic->counters.rx_data_bytes += bytes;
+    nic__write_payload(nic, bytes);
     sim_progress(nic__node(nic));
     qp->rx_bytes += bytes;
     qp->rx_left_bytes -= bytes;
@@ -133,7 +133,7 @@ void nic__receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         };
         deliver(qp, &wc);
     } else if (last && qp->on_write != NULL) {
-        qp->on_write(qp, qp->rx_bytes, qp->on_write_ctx);
+        nic__tell_write(qp);
     }
 }
 
@@ -158,7 +158,7 @@ void nic__receive_datagram(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     };
     nic__consume(nic, packet);
     if (wanted) {
-        nic->counters.rx_data_bytes += wc.byte_len;
+        nic__write_payload(nic, wc.byte_len);
         sim_progress(nic__node(nic));
         deliver(qp, &wc);
     }

@@ -8,8 +8,8 @@
 // own host (or before the run). Objects belong to their NIC and are destroyed with it; QPs can be
 // destroyed earlier.
 //
-// Memory has addresses, bounds and rights but no contents, unless an application gives a region
-// its own bytes.
+// Memory has addresses, bounds and rights but no contents, except the aligned 8-byte words that
+// atomics and nic_mr_write64 have touched.
 #ifndef NIC_VERBS_H
 #define NIC_VERBS_H
 
@@ -46,6 +46,10 @@ SIM_MUST_CHECK sim_err_t nic_mr_register(nic_pd_t *pd,
 void nic_mr_deregister(nic_mr_t *mr);
 uint32_t nic_mr_lkey(const nic_mr_t *mr);
 uint32_t nic_mr_rkey(const nic_mr_t *mr);
+// The 8-byte word at an address of the region that is a multiple of 8; 0 before it was written.
+// Atomics change words here, and leave the original value in the requester's region.
+uint64_t nic_mr_read64(const nic_mr_t *mr, uint64_t address);
+void nic_mr_write64(nic_mr_t *mr, uint64_t address, uint64_t value);
 
 // -- completion queues
 
@@ -85,8 +89,13 @@ typedef struct nic_wc {
     uint32_t byte_len;      // received or read
     uint32_t imm_data;      // with NIC_WC_WITH_IMM
     uint32_t qp_num;
-    uint32_t src_qp;        // UD
-    uint32_t src_interface; // UD
+    union {
+        struct {
+            uint32_t src_qp;        // UD
+            uint32_t src_interface; // UD
+        };
+        uint64_t atomic_original; // atomics: the word as it was
+    };
     uint32_t wc_flags;
 } nic_wc_t;
 
@@ -194,6 +203,8 @@ typedef enum nic_wr_opcode {
     NIC_WR_RDMA_WRITE,
     NIC_WR_RDMA_WRITE_WITH_IMM,
     NIC_WR_RDMA_READ,
+    NIC_WR_ATOMIC_CMP_AND_SWP, // RC, 8 bytes, aligned
+    NIC_WR_ATOMIC_FETCH_AND_ADD,
 } nic_wr_opcode_t;
 
 enum {
@@ -224,6 +235,13 @@ typedef struct nic_send_wr {
         uint32_t remote_qpn;
         uint32_t remote_qkey;
     } ud;
+    struct {
+        uint64_t remote_addr; // a multiple of 8
+        uint64_t compare_add; // compared with the word, or added to it
+        uint64_t swap;
+        uint32_t rkey;
+    } atomic;                       // sge: 8 bytes for the original value
+    const struct nic_send_wr *next; // of a list, see nic_post_send_list
 } nic_send_wr_t;
 
 typedef struct nic_recv_wr {
@@ -231,11 +249,28 @@ typedef struct nic_recv_wr {
     nic_sge_t sge;
 } nic_recv_wr_t;
 
+// With the detailed NIC a payload flagged NIC_SEND_INLINE travels within the WQE; without the flag
+// the NIC reads it from host memory. Where posting happens in a step of a core (nic/core.h), it
+// costs that core.
 // SIM_ERR_FULL: the queue holds max_send_wr (max_recv_wr) already. SIM_ERR_STATE: the QP cannot
 // take it in its state. SIM_ERR_INVALID: the verb does not exist for the transport.
-// SIM_ERR_RANGE: longer than a message can be (UD: than the path MTU).
+// SIM_ERR_RANGE: longer than a message can be (UD: than the path MTU; inline: than the detailed
+// NIC's nic.detailed.wqe.inline-max).
 // Wrong keys and bounds are found when the NIC works on it, and complete with an error.
 SIM_MUST_CHECK sim_err_t nic_post_send(nic_qp_t *qp, const nic_send_wr_t *wr);
 SIM_MUST_CHECK sim_err_t nic_post_recv(nic_qp_t *qp, const nic_recv_wr_t *wr);
+
+// A list of work requests, linked by `next`, with one Doorbell: the NIC then reads them from host
+// memory in one go. (nic_post_send, and a list of one, writes the WQE itself into the NIC, line by
+// line; the ideal NIC knows no difference.) At the first error the requests before it are posted;
+// *bad (may be NULL) is the one refused.
+SIM_MUST_CHECK sim_err_t nic_post_send_list(nic_qp_t *qp,
+                                            const nic_send_wr_t *wr,
+                                            const nic_send_wr_t **bad);
+// `count` receives with one Doorbell; *posted (may be NULL) of them at the first error.
+SIM_MUST_CHECK sim_err_t nic_post_recv_list(nic_qp_t *qp,
+                                            const nic_recv_wr_t *wr,
+                                            uint32_t count,
+                                            uint32_t *posted);
 
 #endif // NIC_VERBS_H

@@ -238,7 +238,7 @@ static const struct {
     {{{ROCE_WRITE_FIRST, 4096, 0, 9000}, {ROCE_WRITE_LAST, 100, 1, 0}}, 1},      // too short
     {{{ROCE_WRITE_FIRST, 4096, 0, 5000}, {ROCE_WRITE_MIDDLE, 4096, 1, 0}}, 1},   // too long
     {{{ROCE_WRITE_ONLY, 100, 0, 99}}, 0},                                        //
-    {{{ROCE_FETCH_ADD, 0, 0, 0}}, 0},                                            // unsupported
+    {{{ROCE_SEND_ONLY_INVALIDATE, 0, 0, 0}}, 0},                                 // unsupported
 };
 
 START_TEST(impossible_sequences_are_invalid_requests)

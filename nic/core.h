@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/core.h - a CPU core of a host, as a resource: a program that polls, and what its steps cost.
+//
+// A core runs one program, a loop: look at what it polls (completion queues, flags that
+// nic_qp_on_write sets), do what there is to do, start over. One turn of the loop is a step, called
+// in an event of the host. Posting and polling inside a step cost the core what the host's
+// attributes nic.detailed.cpu.* say (with nic.model: ideal nothing), nic_core_spend costs what the
+// program says; the step's actions happen one behind the other, at nic_core_now_ps, and the next
+// step begins when this one's cost is over.
+//
+// A step that finds nothing returns false: then the core polls on, as long as the step took each
+// time, but no events happen until something it polls changes. What changes is seen by the first
+// poll that starts after it.
+//
+//     static bool serve(nic_core_t *core, void *ctx)
+//     {
+//         nic_wc_t wc[16];
+//         const uint32_t count = nic_poll_cq(my->cq, 16, wc);
+//         for (...) { nic_core_spend(core, 20 * SIM_PS_PER_NS); ...nic_post_send(...)... }
+//         return count != 0;
+//     }
+//     core = nic_core_create(host, serve, my);
+//     nic_cq_set_core(my->cq, core);
+//     nic_core_start(core, 0);
+#ifndef NIC_CORE_H
+#define NIC_CORE_H
+
+#include "nic/verbs.h"
+
+typedef struct nic_core nic_core_t;
+
+// True: the step did something. False: there was nothing to do. May post, poll, and destroy queue
+// pairs of its host's NICs.
+typedef bool (*nic_core_fn)(nic_core_t *core, void *ctx);
+
+// After net_build. The host owns it.
+nic_core_t *nic_core_create(net_node_t *host, nic_core_fn step, void *ctx);
+// The first step begins at time_ps, which is not before the host's time. Once, or after a stop.
+void nic_core_start(nic_core_t *core, sim_time_t time_ps);
+// No further steps; the running one ends as usual.
+void nic_core_stop(nic_core_t *core);
+
+// The CQ is polled by this core: a completion wakes it. Its nic_cq_fn is not called then.
+void nic_cq_set_core(nic_cq_t *cq, nic_core_t *core);
+// Something else that the core polls changed, in an event of its host: at this instant.
+void nic_core_wake(nic_core_t *core);
+
+// Inside a step: work of the program's own.
+void nic_core_spend(nic_core_t *core, sim_time_t cost_ps);
+// The core's time: within a step the step's start and what it has cost so far.
+sim_time_t nic_core_now_ps(const nic_core_t *core);
+
+// Time spent in steps that did something, and how many those were.
+sim_time_t nic_core_busy_ps(const nic_core_t *core);
+uint64_t nic_core_steps(const nic_core_t *core);
+
+#endif // NIC_CORE_H

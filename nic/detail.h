@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/detail.h - the constants of the detailed NIC: attributes nic.detailed.*, and their profiles.
+//
+// One row per constant: field, path, type, range, its value in each profile, where that is from,
+// what it is. An attribute left at "auto" has its profile's value. Origins: M measured on the card
+// by the paper of nic/pcie.h or by its benchmark suite; P published by the vendor or in a standard;
+// F fitted, so that rates measured on the card come out (docs/models/rnic.md says which). Letters
+// stand for the profiles in order.
+//
+// Profiles: connectx (PCIe 2.0 x8, 20 Gbps), connectx-3 (PCIe 3.0 x8, 56 Gbps), connect-ib (PCIe
+// 3.0 x16, 2 x 56 Gbps), connectx-6 (PCIe 4.0 x16, 200 Gbps).
+#ifndef NIC_DETAIL_H
+#define NIC_DETAIL_H
+
+#include "kernel/attribute.h"
+#include "nic/pcie.h"
+
+enum {
+    NIC_PROFILE_CONNECTX,
+    NIC_PROFILE_CONNECTX_3,
+    NIC_PROFILE_CONNECT_IB,
+    NIC_PROFILE_CONNECTX_6
+};
+#define NIC_PROFILE_COUNT 4u
+#define NIC_PROFILE_CHOICES "connectx|connectx-3|connect-ib|connectx-6"
+
+#define NIC_DETAIL_PS_MAX "1ms"
+
+// clang-format off
+#define NIC_DETAIL_MAP(X)                                                                          \
+    /* field                path                       type   min    max      CX         CX3           CIB           CX6          origin  help */ \
+    X(lanes,                "pcie.lanes",              COUNT, "1",   "32",    "8",       "8",          "16",         "16",        "MMMP", "lanes of the PCIe link") \
+    X(lane_rate_bps,        "pcie.lane-rate",          RATE,  "1Gbps","1000Gbps","4Gbps","7876.8Mbps", "7876.8Mbps", "15752Mbps", "PPPP", "rate of one PCIe lane, after line coding") \
+    X(request_header_bytes, "pcie.request-header",     BYTES, "0",   "64",    "24",      "26",         "26",         "26",        "PPPP", "TLP header and framing of a read request or a write") \
+    X(completion_header_bytes,"pcie.completion-header",BYTES, "0",   "64",    "20",      "22",         "22",         "22",        "PPPP", "TLP header and framing of a read completion") \
+    X(completion_max_bytes, "pcie.completion-max",     BYTES, "64",  "4096",  "128",     "128",        "128",        "128",       "PMMF", "data of one read completion at most") \
+    X(payload_max_bytes,    "pcie.payload-max",        BYTES, "64",  "4096",  "128",     "256",        "256",        "256",       "FFFF", "data of one write of the NIC at most") \
+    X(read_max_bytes,       "pcie.read-request-max",   BYTES, "64",  "4096",  "512",     "512",        "512",        "512",       "FFFF", "data that one read request asks for at most") \
+    X(tags,                 "pcie.tags",               COUNT, "1",   "65536", "32",      "64",         "256",        "512",       "FFFF", "read requests outstanding at most") \
+    X(read_latency_ps,      "pcie.read-latency",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","330ns","380ns",    "400ns",     "FFFF", "read request to data, idle PCIe link") \
+    X(write_latency_ps,     "pcie.write-latency",      TIME,  "0ps", NIC_DETAIL_PS_MAX, "200ns","150ns","150ns",    "150ns",     "FFFF", "a posted write until it is seen, idle PCIe link") \
+    X(overhead_permille,    "pcie.overhead",           COUNT, "0",   "1000",  "33",      "33",         "33",         "33",        "FFFF", "thousandths that the link layer adds to the time of each byte") \
+    X(mmio_overhead_permille,"pcie.mmio-overhead",     COUNT, "0",   "1000",  "60",      "60",         "60",         "60",        "FFFF", "thousandths that write-combined lines take longer still") \
+    X(wqe_header_bytes,     "wqe.header",              BYTES, "16",  "192",   "36",      "36",         "36",         "36",        "MMMP", "WQE without inline payload, RC and UC") \
+    X(datagram_header_bytes,"wqe.datagram-header",     BYTES, "16",  "192",   "68",      "68",         "68",         "68",        "MMMP", "WQE without inline payload, UD") \
+    X(pointer_bytes,        "wqe.pointer",             BYTES, "0",   "64",    "16",      "16",         "16",         "16",        "PPPP", "part of a WQE that says where a payload lies") \
+    X(atomic_bytes,         "wqe.atomic",              BYTES, "0",   "64",    "16",      "16",         "16",         "16",        "PPPP", "operands in the WQE of an atomic") \
+    X(inline_max_bytes,     "wqe.inline-max",          BYTES, "0",   "1024",  "256",     "256",        "256",        "256",       "FFFF", "inline payload at most") \
+    X(recv_wqe_bytes,       "wqe.receive",             BYTES, "16",  "64",    "16",      "16",         "16",         "16",        "PPPP", "WQE of a receive") \
+    X(recv_fetch_count,     "wqe.receive-fetch",       COUNT, "1",   "64",    "4",       "4",          "4",          "4",         "FFFF", "receives that the NIC reads at once") \
+    X(cqe_bytes,            "cqe.bytes",               BYTES, "16",  "256",   "64",      "64",         "64",         "64",        "PPPP", "size of a CQE") \
+    X(recv_inline_bytes,    "cqe.inline-receive",      BYTES, "0",   "128",   "0",       "0",          "0",          "0",         "FFFF", "payload that a receive's CQE carries instead of a write of its own, at most") \
+    X(pu_count,             "pu.count",                COUNT, "1",   "256",   "4",       "8",          "32",         "64",        "FFFF", "processing units; a queue pair uses the one of its number") \
+    X(pu_send_ps,           "pu.send",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "220ns","110ns","70ns",     "50ns",      "FFFF", "processing unit: a WQE that came by MMIO") \
+    X(pu_send_fetched_ps,   "pu.send-fetched",         TIME,  "0ps", NIC_DETAIL_PS_MAX, "320ns","160ns","120ns",    "70ns",      "FFFM", "processing unit: a WQE that the NIC read") \
+    X(pu_receive_ps,        "pu.receive",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "160ns","90ns","60ns",      "40ns",      "FFFF", "processing unit: a packet received") \
+    X(tx_send_ps,           "tx.send",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","28ns", "6.37ns",    "4.65ns",    "FFMP", "sending side, shared: a packet of a SEND or WRITE") \
+    X(tx_request_ps,        "tx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "90ns","36ns", "6.37ns",    "4.65ns",    "FFFP", "sending side, shared: a READ or atomic request") \
+    X(tx_response_ps,       "tx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","28ns", "6.37ns",    "4.65ns",    "FFFP", "sending side, shared: a packet of a READ's or atomic's response") \
+    X(rx_request_ps,        "rx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "100ns","38.5ns","8.2ns",   "4.65ns",    "FMMP", "receiving side, shared: a request") \
+    X(rx_response_ps,       "rx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "110ns","42ns","11.36ns",   "8ns",       "FFMF", "receiving side, shared: a response of a READ or atomic") \
+    X(rx_ack_ps,            "rx.ack",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "30ns","12ns", "4ns",       "3ns",       "FFFF", "receiving side, shared: an ACK, NAK or CNP") \
+    X(rx_write_ps,          "rx.write",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "20ns","7ns",  "4ns",       "2ns",       "FMMF", "receiving side, shared: a receive that writes payload and CQE apart") \
+    X(rx_atomic_ps,         "rx.atomic",               TIME,  "0ps", NIC_DETAIL_PS_MAX, "110ns","42ns","19.2ns",    "190ns",     "FFMM", "receiving side, shared: an atomic request") \
+    X(atomic_locks,         "atomic.locks",            COUNT, "1",   "65536", "1",       "1",          "4096",       "4096",      "FMMF", "locks of atomics, by the low bits of the address; 1: one for all") \
+    X(atomic_hold_ps,       "atomic.hold",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","40ns", "66ns",      "60ns",      "FMMF", "a lock is held for the PCIe read and this") \
+    X(atomic_stalls,        "atomic.stalls",           COUNT, "0",   "1",     "1",       "1",          "0",          "0",         "FFFF", "1: the receiving side stands still while a lock is held") \
+    X(context_entries,      "context.entries",         COUNT, "1",   "16777216", "128",  "96",         "1024",       "4096",      "FFFF", "cached contexts of queue pairs") \
+    X(context_ways,         "context.ways",            COUNT, "1",   "64",    "4",       "4",          "1",          "4",         "FFFF", "associativity of that cache") \
+    X(context_stall_ps,     "context.stall",           TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","430ns","17.3ns",   "12ns",      "FFFF", "a miss of it occupies its side of the NIC for") \
+    X(page_bytes,           "translation.page",        BYTES, "4KiB","1GiB",  "2MiB",    "2MiB",       "2MiB",       "2MiB",      "FFFF", "page size of registered memory: 4 KiB, 2 MiB or 1 GiB") \
+    X(translation_entries,  "translation.entries",     COUNT, "1",   "16777216", "2048", "2048",       "4096",       "16384",     "FFFF", "cached translations of pages") \
+    X(translation_ways,     "translation.ways",        COUNT, "1",   "64",    "4",       "4",          "4",          "8",         "FFFF", "associativity of that cache") \
+    X(translation_stall_ps, "translation.stall",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "200ns","120ns","17ns",     "12ns",      "FFFF", "a miss of it occupies its side of the NIC for") \
+    X(wqe_entries,          "wqe.entries",             COUNT, "1",   "16777216", "256",  "256",        "2048",       "8192",      "FFFF", "cached WQEs") \
+    X(wqe_ways,             "wqe.ways",                COUNT, "1",   "64",    "4",       "4",          "4",          "4",         "FFFF", "associativity of that cache") \
+    X(wqe_stall_ps,         "wqe.stall",               TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","25ns", "0ns",       "0ns",       "FFFF", "a miss of it occupies its side of the NIC for") \
+    X(cq_entries,           "cq.entries",              COUNT, "1",   "16777216", "128",  "256",        "1024",       "4096",      "FFFF", "cached contexts of completion queues and shared receive queues") \
+    X(cq_ways,              "cq.ways",                 COUNT, "1",   "64",    "4",       "4",          "4",          "4",         "FFFF", "associativity of that cache") \
+    X(cq_stall_ps,          "cq.stall",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "200ns","120ns","17ns",     "12ns",      "FFFF", "a miss of it occupies its side of the NIC for") \
+    X(buffer_bytes,         "receive-buffer.bytes",    BYTES, "16KB","1GB",   "128KB",   "256KB",      "512KB",      "1MB",       "FFFF", "packets waiting to be processed; what comes on top is dropped") \
+    X(pause_bytes,          "receive-buffer.pause",    BYTES, "1KB", "1GB",   "64KB",    "128KB",      "256KB",      "512KB",     "FFFF", "with this much waiting the NIC pauses its link") \
+    X(resume_bytes,         "receive-buffer.resume",   BYTES, "0",   "1GB",   "48KB",    "96KB",       "192KB",      "384KB",     "FFFF", "and with this much it lets it go again") \
+    X(cpu_post_ps,          "cpu.post",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "20ns","12ns", "12ns",      "8ns",       "FFFF", "core: to build a WQE") \
+    X(cpu_line_ps,          "cpu.mmio-line",           TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","45ns", "45ns",      "40ns",      "FFFF", "core: to write a line of a WQE into the NIC") \
+    X(cpu_doorbell_ps,      "cpu.doorbell",            TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","45ns", "45ns",      "40ns",      "FFFF", "core: to ring a Doorbell") \
+    X(cpu_receive_ps,       "cpu.post-receive",        TIME,  "0ps", NIC_DETAIL_PS_MAX, "12ns","8ns",  "8ns",       "5ns",       "FFFF", "core: to build a receive") \
+    X(cpu_poll_ps,          "cpu.poll",                TIME,  "1ps", NIC_DETAIL_PS_MAX, "15ns","10ns", "10ns",      "8ns",       "FFFF", "core: to look at a completion queue") \
+    X(cpu_cqe_ps,           "cpu.cqe",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "12ns","8ns",  "8ns",       "5ns",       "FFFF", "core: to take a CQE out")
+// clang-format on
+
+typedef struct nic_detail {
+#define NIC_DETAIL_FIELD(field, ...) uint64_t field;
+    NIC_DETAIL_MAP(NIC_DETAIL_FIELD)
+#undef NIC_DETAIL_FIELD
+} nic_detail_t;
+
+struct nic_config;
+// The constants of a host: those set, and the profile's for the rest.
+void nic_detail_resolve(const struct nic_config *config, nic_detail_t *detail);
+// Of a profile alone. profile < NIC_PROFILE_COUNT.
+void nic_detail_profile(uint32_t profile, nic_detail_t *detail);
+void nic_detail_pcie(const nic_detail_t *detail, nic_pcie_config_t *pcie);
+// Rules between constants. The message names the attribute.
+SIM_MUST_CHECK sim_err_t nic_detail_check(const nic_detail_t *detail, sim_message_t *message);
+// Where a constant of a profile comes from, by its place in nic_detail_t: 'M', 'P' or 'F'.
+char nic_detail_origin(uint32_t index, uint32_t profile);
+
+#endif // NIC_DETAIL_H

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/rnic.c - the inside of a detailed NIC: its life, what is under way in it, cache misses.
+#include "nic/rnic_internal.h"
+
+// Reads of a context: a cache line (a QP's context is larger, its hot part is not).
+#define CONTEXT_BYTES NIC_PCIE_LINE_BYTES
+
+static void make_caches(nic_rnic_t *rnic, const nic_config_t *config, uint64_t seed)
+{
+    const nic_detail_t *const detail = &rnic->detail;
+    const struct {
+        uint64_t entries;
+        uint64_t ways;
+        uint64_t stall_ps;
+    } caches[NIC_CACHE_COUNT] = {
+        [NIC_CACHE_CONTEXT] = {detail->context_entries,
+                               detail->context_ways,
+                               detail->context_stall_ps},
+        [NIC_CACHE_TRANSLATION] = {detail->translation_entries,
+                                   detail->translation_ways,
+                                   detail->translation_stall_ps},
+        [NIC_CACHE_WQE] = {detail->wqe_entries, detail->wqe_ways, detail->wqe_stall_ps},
+        [NIC_CACHE_CQ] = {detail->cq_entries, detail->cq_ways, detail->cq_stall_ps},
+    };
+    uint64_t all_entries = 0;
+    for (uint32_t c = 0; c < NIC_CACHE_COUNT; c++) {
+        all_entries += caches[c].entries;
+        rnic->stall_ps[c] = caches[c].stall_ps;
+    }
+    const bool at_random = config->replacement == NIC_REPLACE_RANDOM;
+    for (uint32_t c = 0; c < NIC_CACHE_COUNT; c++) {
+        // Shared: the first one holds everything, the others a single entry that nobody uses.
+        const uint64_t own = config->sram_shared ? (c == 0 ? all_entries : 1) : caches[c].entries;
+        nic_cache_init(&rnic->caches[c], own, caches[c].ways, at_random, seed + c);
+    }
+}
+
+void nic__rnic_create(nic_t *nic)
+{
+    const nic_config_t *const config = &nic->host->config;
+    nic_rnic_t *const rnic = sim_alloc_lines(sizeof(*rnic));
+    nic_detail_resolve(config, &rnic->detail);
+    nic_pcie_config_t pcie;
+    nic_detail_pcie(&rnic->detail, &pcie);
+    nic_pcie_init(&rnic->pcie, &pcie);
+    make_caches(rnic, config, nic->interface);
+    rnic->lock_free_ps = sim_alloc_array(rnic->detail.atomic_locks, sizeof(*rnic->lock_free_ps));
+    rnic->page_shift = (uint64_t)__builtin_ctzll(rnic->detail.page_bytes);
+    rnic->nic = nic;
+    sim_timer_init(&rnic->pause_timer, nic__rnic_pause_fired);
+    nic->rnic = rnic;
+    nic->detailed = true;
+    nic__pu_init(nic);
+}
+
+void nic__rnic_destroy(nic_t *nic)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    while (rnic->free_items != NULL) {
+        nic_item_t *const item = rnic->free_items;
+        rnic->free_items = item->next;
+        sim_free(item);
+    }
+    while (rnic->live_items != NULL) {
+        nic_item_t *const item = rnic->live_items;
+        rnic->live_items = item->next_live;
+        sim_free(item);
+    }
+    for (uint32_t c = 0; c < NIC_CACHE_COUNT; c++) {
+        nic_cache_fini(&rnic->caches[c]);
+    }
+    nic_pcie_fini(&rnic->pcie);
+    sim_free(rnic->lock_free_ps);
+    sim_free(rnic->pus);
+    sim_free(rnic);
+    nic->rnic = NULL;
+    nic->detailed = false;
+}
+
+uint32_t nic__rnic_inline_max(const nic_t *nic)
+{
+    return (uint32_t)nic->rnic->detail.inline_max_bytes;
+}
+
+// -- items
+
+nic_item_t *nic__item_new(nic_t *nic, nic_item_kind_t kind, const nic_qp_t *qp)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    nic_item_t *item = rnic->free_items;
+    if (item != NULL) {
+        rnic->free_items = item->next;
+    } else {
+        item = sim_alloc(sizeof(*item));
+        sim_timer_init(&item->timer, nic__rnic_item_fired);
+        item->nic = nic;
+    }
+    item->next = NULL;
+    item->kind = (uint8_t)kind;
+    item->serial = qp == NULL ? 0 : qp->serial;
+    item->qp_number = qp == NULL ? 0 : qp->number;
+    item->next_live = rnic->live_items;
+    item->previous_live = NULL;
+    if (rnic->live_items != NULL) {
+        rnic->live_items->previous_live = item;
+    }
+    rnic->live_items = item;
+    return item;
+}
+
+void nic__item_free(nic_item_t *item)
+{
+    nic_rnic_t *const rnic = item->nic->rnic;
+    if (item->previous_live != NULL) {
+        item->previous_live->next_live = item->next_live;
+    } else {
+        rnic->live_items = item->next_live;
+    }
+    if (item->next_live != NULL) {
+        item->next_live->previous_live = item->previous_live;
+    }
+    item->next = rnic->free_items;
+    rnic->free_items = item;
+}
+
+void nic__item_at(nic_item_t *item, sim_time_t time_ps)
+{
+    sim_timer_arm(nic__node(item->nic), &item->timer, time_ps);
+}
+
+nic_qp_t *nic__item_qp(const nic_item_t *item)
+{
+    nic_qp_t *const qp = nic__find_qp(item->nic, item->qp_number);
+    return qp != NULL && qp->serial == item->serial ? qp : NULL;
+}
+
+// -- cache misses
+
+void nic__rnic_lookup(nic_t *nic,
+                      uint32_t cache,
+                      uint64_t key,
+                      sim_time_t *stall_ps,
+                      sim_time_t *data_ps)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const bool shared = nic->host->config.sram_shared;
+    // Kinds that share a memory must not take each other's keys for their own.
+    const uint64_t tagged = key << 2 | cache;
+    nic_cache_t *const held = &rnic->caches[shared ? 0 : cache];
+    const bool hit = nic_cache_insert(held, tagged + 4);
+    rnic->caches[cache].hits += hit;
+    rnic->caches[cache].misses += !hit;
+    if (SIM_UNLIKELY(!hit)) {
+        const sim_time_t now_ps = nic__node(nic)->now_ps;
+        const sim_time_t here_ps =
+            nic_pcie_read(&rnic->pcie, now_ps, CONTEXT_BYTES, NIC_PCIE_CONTEXT_READ);
+        *stall_ps += rnic->stall_ps[cache];
+        *data_ps = nic__later(*data_ps, here_ps);
+    }
+}
+
+void nic__rnic_translate(nic_t *nic, uint64_t address, sim_time_t *stall_ps, sim_time_t *data_ps)
+{
+    nic__rnic_lookup(nic,
+                     NIC_CACHE_TRANSLATION,
+                     address >> nic->rnic->page_shift,
+                     stall_ps,
+                     data_ps);
+}
+
+// -- counters
+
+bool nic_get_rnic_counters(const nic_t *nic, nic_rnic_counters_t *counters)
+{
+    if (!nic->detailed) {
+        return false;
+    }
+    const nic_rnic_t *const rnic = nic->rnic;
+    const nic_pcie_counters_t *const pcie = &rnic->pcie.counters;
+    const nic_cache_t *const caches = rnic->caches;
+    *counters = rnic->counters;
+    counters->doorbells = pcie->transactions[NIC_PCIE_DOORBELL];
+    counters->mmio_lines = pcie->transactions[NIC_PCIE_WQE_MMIO];
+    for (uint32_t use = 0; use < NIC_PCIE_USE_COUNT; use++) {
+        const bool read = use >= NIC_PCIE_WQE_READ && use <= NIC_PCIE_ATOMIC_READ;
+        const bool written = use >= NIC_PCIE_PAYLOAD_WRITE;
+        counters->pcie_reads += read ? pcie->transactions[use] : 0;
+        counters->pcie_writes += written ? pcie->transactions[use] : 0;
+    }
+    counters->pcie_up_bytes = rnic->pcie.up.bytes;
+    counters->pcie_down_bytes = rnic->pcie.down.bytes;
+    counters->context_hits = caches[NIC_CACHE_CONTEXT].hits;
+    counters->context_misses = caches[NIC_CACHE_CONTEXT].misses;
+    counters->translation_hits = caches[NIC_CACHE_TRANSLATION].hits;
+    counters->translation_misses = caches[NIC_CACHE_TRANSLATION].misses;
+    counters->wqe_hits = caches[NIC_CACHE_WQE].hits;
+    counters->wqe_misses = caches[NIC_CACHE_WQE].misses;
+    counters->cq_hits = caches[NIC_CACHE_CQ].hits;
+    counters->cq_misses = caches[NIC_CACHE_CQ].misses;
+    return true;
+}
+
+static void count_queued(const nic_qp_t *qp, void *ctx)
+{
+    uint64_t *const queued = ctx;
+    *queued += qp->sq_posted - qp->sq_done;
+}
+
+bool nic_conserved(const nic_t *nic)
+{
+    if (!nic->detailed) {
+        return true;
+    }
+    const nic_rnic_counters_t *const counters = &nic->rnic->counters;
+    uint64_t queued = 0;
+    nic_for_each_qp(nic, count_queued, &queued);
+    uint64_t waiting = 0;
+    for (const nic_cq_t *cq = nic->cqs; cq != NULL; cq = cq->next) {
+        waiting += cq->count;
+    }
+    return counters->wqes_posted == counters->wqes_completed + queued &&
+           counters->cqes_written == counters->cqes_polled + waiting &&
+           nic_pcie_conserved(&nic->rnic->pcie);
+}
+
+// clang-format off
+#define COUNTER(field, help_) {#field, help_, offsetof(nic_rnic_counters_t, field)}
+const nic_counter_info_t nic_rnic_counter_infos[] = {
+    COUNTER(wqes_posted, "send work requests posted"),
+    COUNTER(wqes_completed, "send work requests done with: acknowledged, failed, flushed or gone with their queue pair"),
+    COUNTER(cqes_written, "completions written to completion queues"),
+    COUNTER(cqes_polled, "completions taken out of them"),
+    COUNTER(doorbells, "Doorbells rung"),
+    COUNTER(mmio_lines, "lines of 64 bytes of WQEs written by the CPU"),
+    COUNTER(pcie_reads, "read requests of the NIC"),
+    COUNTER(pcie_writes, "writes of the NIC"),
+    COUNTER(pcie_up_bytes, "bytes from the NIC to the host, headers included"),
+    COUNTER(pcie_down_bytes, "bytes from the host to the NIC, headers included"),
+    COUNTER(context_hits, "contexts of queue pairs found on the NIC"),
+    COUNTER(context_misses, "contexts of queue pairs read from the host"),
+    COUNTER(translation_hits, "page translations found on the NIC"),
+    COUNTER(translation_misses, "page translations read from the host"),
+    COUNTER(wqe_hits, "WQEs found on the NIC"),
+    COUNTER(wqe_misses, "WQEs read again from the host"),
+    COUNTER(cq_hits, "contexts of completion queues found on the NIC"),
+    COUNTER(cq_misses, "contexts of completion queues read from the host"),
+    COUNTER(buffer_bytes_max, "bytes in the receive buffer, at most"),
+    COUNTER(pauses_sent, "times the NIC asked its link to pause"),
+    COUNTER(atomics, "atomics executed"),
+    COUNTER(atomics_waited, "of those, how many waited for their lock"),
+    {NULL, NULL, 0},
+};
+// clang-format on

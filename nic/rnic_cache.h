@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/rnic_cache.h - a set-associative cache of the NIC: which keys its memory holds.
+//
+// Only presence is modelled: a key is a number that names a context, a page, a WQE. The set is a
+// hash of the key. Lookup and insertion cost O(ways).
+#ifndef NIC_RNIC_CACHE_H
+#define NIC_RNIC_CACHE_H
+
+#include "kernel/base.h"
+#include "kernel/random.h"
+
+typedef struct nic_cache {
+    uint64_t *keys; // sets x ways, most recently used first; 0: empty
+    uint64_t sets;  // at least 1
+    uint64_t ways;  //
+    bool at_random; // which way gives way: any, not the least recently used
+    uint64_t state; // of the choice
+    uint64_t hits;
+    uint64_t misses;
+} nic_cache_t;
+
+// entries >= 1 are spread over sets of `ways`; ways > entries: one set.
+void nic_cache_init(nic_cache_t *cache,
+                    uint64_t entries,
+                    uint64_t ways,
+                    bool at_random,
+                    uint64_t seed);
+void nic_cache_fini(nic_cache_t *cache);
+// Whether the key (not 0) was there; it is afterwards.
+bool nic_cache_touch(nic_cache_t *cache, uint64_t key);
+// Puts the key in without counting; whether it was there.
+bool nic_cache_insert(nic_cache_t *cache, uint64_t key);
+void nic_cache_remove(nic_cache_t *cache, uint64_t key);
+
+#endif // NIC_RNIC_CACHE_H

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/rnic_receive.c - the receiving side of a detailed NIC: buffer, pause, costs, DMA writes.
+//
+// A packet waits in the receive buffer until its processing unit is through with it. A NIC that is
+// slower than its link fills the buffer and pauses the link, class by class of what arrives
+// (802.1Qbb): to the network it is a slow receiver.
+#include "nic/rnic_internal.h"
+
+#define PAUSE_QUANTA 0xffffu
+
+// -- the buffer
+
+static void pause_link(nic_t *nic, uint8_t classes)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    sim_node_t *const node = nic__node(nic);
+    rnic->pausing |= classes;
+    rnic->counters.pauses_sent++;
+    net_port_pause_send(nic->port, classes, PAUSE_QUANTA);
+    if (!sim_timer_armed(&rnic->pause_timer)) {
+        const sim_time_t pause_ps = net_port_quanta_ps(nic->port, PAUSE_QUANTA);
+        sim_timer_arm(node, &rnic->pause_timer, node->now_ps + pause_ps / 2);
+    }
+}
+
+void nic__rnic_pause_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    nic_rnic_t *const rnic = SIM_CONTAINER_OF(timer, nic_rnic_t, pause_timer);
+    nic_t *const nic = rnic->nic;
+    if (rnic->pausing != 0) {
+        net_port_pause_send(nic->port, rnic->pausing, PAUSE_QUANTA);
+        const sim_time_t pause_ps = net_port_quanta_ps(nic->port, PAUSE_QUANTA);
+        sim_timer_arm(node, timer, node->now_ps + pause_ps / 2);
+    }
+}
+
+static void release(nic_t *nic, uint32_t bytes)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    SIM_CHECK(rnic->buffered_bytes >= bytes);
+    rnic->buffered_bytes -= bytes;
+    if (SIM_UNLIKELY(rnic->pausing != 0) && rnic->buffered_bytes <= rnic->detail.resume_bytes) {
+        net_port_pause_send(nic->port, rnic->pausing, 0);
+        rnic->pausing = 0;
+        sim_timer_cancel(nic__node(nic), &rnic->pause_timer);
+    }
+}
+
+void nic__rnic_arrive(nic_t *nic, net_packet_t *packet)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const uint64_t bytes = rnic->buffered_bytes + packet->frame_bytes;
+    if (SIM_UNLIKELY(bytes > rnic->detail.buffer_bytes)) {
+        net_port_drop(nic->port, packet, NET_DROP_BUFFER_FULL);
+        return;
+    }
+    rnic->buffered_bytes = bytes;
+    if (bytes > rnic->counters.buffer_bytes_max) {
+        rnic->counters.buffer_bytes_max = bytes;
+    }
+    const uint8_t class = (uint8_t)(1u << packet->priority);
+    if (SIM_UNLIKELY(bytes >= rnic->detail.pause_bytes) && (rnic->pausing & class) == 0) {
+        pause_link(nic, class);
+    }
+    nic_item_t *const item = nic__item_new(nic, NIC_ITEM_PACKET, NULL);
+    item->qp_number = packet->destination_qp;
+    item->packet = packet;
+    nic__pu_push(item);
+}
+
+// -- the processing unit's part
+
+typedef enum packet_class {
+    IS_ACK,
+    IS_RESPONSE,
+    IS_SEND,
+    IS_WRITE,
+    IS_READ,
+    IS_ATOMIC
+} packet_class_t;
+
+static packet_class_t classify(uint8_t opcode)
+{
+    const uint8_t operation = opcode & ROCE_OPERATION_MASK;
+    if (opcode == ROCE_CNP || operation == ROCE_ACKNOWLEDGE) {
+        return IS_ACK;
+    }
+    if (operation == ROCE_ATOMIC_ACKNOWLEDGE ||
+        (operation >= ROCE_READ_RESPONSE_FIRST && operation <= ROCE_READ_RESPONSE_ONLY)) {
+        return IS_RESPONSE;
+    }
+    if (operation == ROCE_COMPARE_SWAP || operation == ROCE_FETCH_ADD) {
+        return IS_ATOMIC;
+    }
+    if (operation == ROCE_READ_REQUEST) {
+        return IS_READ;
+    }
+    return operation >= ROCE_WRITE_FIRST && operation <= ROCE_WRITE_ONLY_IMM ? IS_WRITE : IS_SEND;
+}
+
+static bool goes_inline(const nic_rnic_t *rnic, const net_packet_t *packet)
+{
+    const uint8_t operation = packet->opcode & ROCE_OPERATION_MASK;
+    return packet->payload_bytes <= rnic->detail.recv_inline_bytes &&
+           (operation == ROCE_SEND_ONLY || operation == ROCE_SEND_ONLY_IMM);
+}
+
+// A lock by the low bits of the address is waited for in order; it is then held until the word was
+// read, changed and written. Returns when it is granted.
+static sim_time_t take_lock(nic_t *nic, uint64_t address)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const nic_detail_t *const detail = &rnic->detail;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    sim_time_t *const free_ps = &rnic->lock_free_ps[address & (detail->atomic_locks - 1)];
+    const sim_time_t granted_ps = nic__later(*free_ps, now_ps);
+    const sim_time_t read_ps = nic_pcie_read(&rnic->pcie, now_ps, 8, NIC_PCIE_ATOMIC_READ);
+    rnic->counters.atomics_waited += granted_ps > now_ps;
+    *free_ps = granted_ps + (read_ps - now_ps) + detail->atomic_hold_ps;
+    if (detail->atomic_stalls != 0) {
+        rnic->rx_free_ps = nic__later(rnic->rx_free_ps, *free_ps);
+    }
+    return granted_ps;
+}
+
+// What a request needs besides its QP's context.
+static void look_up_memory(nic_t *nic,
+                           const net_packet_t *packet,
+                           packet_class_t class,
+                           sim_time_t *stall_ps,
+                           sim_time_t *data_ps)
+{
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    const nic_qp_t *const qp = nic__find_qp(nic, packet->destination_qp);
+    const uint8_t operation = packet->opcode & ROCE_OPERATION_MASK;
+    if (class == IS_ATOMIC) {
+        nic__rnic_translate(nic, aside->atomic.address, stall_ps, data_ps);
+    } else if (operation == ROCE_WRITE_FIRST || operation == ROCE_WRITE_ONLY ||
+               operation == ROCE_WRITE_ONLY_IMM) {
+        nic__rnic_translate(nic, aside->reth.address, stall_ps, data_ps);
+    } else if (class == IS_RESPONSE && qp != NULL && qp->sq_done != qp->sq_posted) {
+        const uint64_t key = (uint64_t)qp->number << 32 | qp->sq_done;
+        nic__rnic_lookup(nic, NIC_CACHE_WQE, key, stall_ps, data_ps);
+        nic__rnic_translate(nic, nic__wqe(qp, qp->sq_done)->local_address, stall_ps, data_ps);
+    } else if (class == IS_SEND && qp != NULL && qp->rq_done != qp->rq_posted) {
+        const nic_recv_wqe_t *const receive = &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
+        nic__rnic_translate(nic, receive->address, stall_ps, data_ps);
+    }
+}
+
+sim_time_t nic__rnic_serve_packet(nic_item_t *item)
+{
+    nic_t *const nic = item->nic;
+    nic_rnic_t *const rnic = nic->rnic;
+    const nic_detail_t *const detail = &rnic->detail;
+    const net_packet_t *const packet = item->packet;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const packet_class_t class = classify(packet->opcode);
+    sim_time_t stall_ps = class == IS_ACK        ? detail->rx_ack_ps
+                          : class == IS_RESPONSE ? detail->rx_response_ps
+                          : class == IS_ATOMIC   ? detail->rx_atomic_ps
+                                                 : detail->rx_request_ps;
+    if (class == IS_SEND && packet->payload_bytes != 0 && !goes_inline(rnic, packet)) {
+        stall_ps += detail->rx_write_ps;
+    }
+    sim_time_t data_ps = now_ps + detail->pu_receive_ps;
+    nic__rnic_lookup(nic, NIC_CACHE_CONTEXT, packet->destination_qp, &stall_ps, &data_ps);
+    look_up_memory(nic, packet, class, &stall_ps, &data_ps);
+    rnic->rx_free_ps = nic__later(rnic->rx_free_ps, now_ps) + stall_ps;
+    data_ps = nic__later(data_ps, rnic->rx_free_ps);
+    if (class == IS_ATOMIC) {
+        data_ps = nic__later(data_ps, take_lock(nic, net_packet_aside(packet)->atomic.address));
+    }
+    return data_ps;
+}
+
+// Receives are read from host memory some at a time, ahead of their use.
+static void count_receive(nic_t *nic, const net_packet_t *packet)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const nic_qp_t *const qp = nic__find_qp(nic, packet->destination_qp);
+    if (qp != NULL && qp->rq_done % rnic->detail.recv_fetch_count == 0 &&
+        qp->rq_done != qp->rq_posted) {
+        (void)nic_pcie_read(&rnic->pcie,
+                            nic__node(nic)->now_ps,
+                            rnic->detail.recv_fetch_count * rnic->detail.recv_wqe_bytes,
+                            NIC_PCIE_WQE_READ);
+    }
+}
+
+void nic__rnic_packet_served(nic_t *nic, net_packet_t *packet)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const packet_class_t class = classify(packet->opcode);
+    const uint32_t bytes = packet->frame_bytes;
+    rnic->inline_receive = class == IS_SEND && goes_inline(rnic, packet);
+    if (class == IS_SEND) {
+        count_receive(nic, packet);
+    }
+    if (class == IS_ATOMIC) {
+        const uint64_t lock = net_packet_aside(packet)->atomic.address;
+        rnic->granted_ps = rnic->lock_free_ps[lock & (rnic->detail.atomic_locks - 1)];
+    }
+    nic__receive(nic, packet);
+    nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
+    rnic->inline_receive = false;
+    release(nic, bytes);
+}
+
+// -- writes to host memory
+
+void nic__rnic_payload(nic_t *nic, uint32_t bytes)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    if (bytes != 0 && !rnic->inline_receive) {
+        rnic->payload_ps =
+            nic_pcie_write(&rnic->pcie, nic__node(nic)->now_ps, bytes, NIC_PCIE_PAYLOAD_WRITE);
+    }
+}
+
+void nic__rnic_atomic_done(nic_t *nic)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    rnic->counters.atomics++;
+    (void)nic_pcie_write(&rnic->pcie, nic__node(nic)->now_ps, 8, NIC_PCIE_ATOMIC_WRITE);
+}
+
+void nic__rnic_tell_write(nic_qp_t *qp, uint32_t bytes)
+{
+    nic_t *const nic = qp->nic;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    nic_item_t *const item = nic__item_new(nic, NIC_ITEM_WRITE, qp);
+    item->count = bytes;
+    nic__item_at(item, nic__later(now_ps, nic->rnic->payload_ps));
+}
+
+sim_time_t nic__rnic_cqe(nic_t *nic, const nic_cq_t *cq)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    sim_time_t stall_ps = 0;
+    sim_time_t data_ps = now_ps;
+    nic__rnic_lookup(nic, NIC_CACHE_CQ, cq->number, &stall_ps, &data_ps);
+    rnic->rx_free_ps += stall_ps;
+    const sim_time_t seen_ps =
+        nic_pcie_write(&rnic->pcie, now_ps, rnic->detail.cqe_bytes, NIC_PCIE_CQE_WRITE);
+    return seen_ps + (data_ps - now_ps);
+}
+
+void nic__rnic_cqe_later(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
+{
+    nic_t *const nic = qp->nic;
+    nic_item_t *const item = nic__item_new(nic, NIC_ITEM_CQE, qp);
+    item->cq = cq;
+    item->wc = *wc;
+    nic__item_at(item, nic__rnic_cqe(nic, cq));
+}
