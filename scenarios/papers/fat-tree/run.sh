@@ -3,19 +3,23 @@
 # fat-tree - slowdown by flow size on 320 hosts, six congestion controls (HPCC, figure 11)
 #
 # SCHEMES and LOADS choose some of them: SCHEMES="HPCC DCTCP" LOADS=50%. HORIZON_MS is the time in
-# which flows start (50; 2 with --quick). With --resume runs that are complete are kept.
+# which flows start (20; 2 with --quick), INCAST_EVERY the time between two incasts (1500us). With
+# --resume runs that are complete are kept. A run is 3e8 to 5e8 packet-hops.
 set -eu
 . "$(dirname "$0")/../papers_lib.sh"
 begin "$1"
 schemes=${SCHEMES:-"DCQCN TIMELY DCQCN+win TIMELY+win DCTCP HPCC"}
 loads=${LOADS:-"50% 30%+incast"}
 columns="0 30 60 70 80 90 95"
-horizon_ms=${HORIZON_MS:-$([ "$quick" = 1 ] && echo 2 || echo 50)}
+horizon_ms=${HORIZON_MS:-$([ "$quick" = 1 ] && echo 2 || echo 20)}
 
 # The options of a scheme; the scenario is DCQCN.
 options_of() {
     case $1 in
     DCQCN) ;;
+    HPCC)
+        echo "--set nic.congestion-control=hpcc --set nic.base-rtt=13us --set network.int-reserved-hops=5"
+        ;;
     *) return 1 ;;
     esac
 }
@@ -41,7 +45,6 @@ analyse() {
     run=$(run_of "$load" "$scheme")
     awk -f "$here/slowdown.awk" "$out/$run/flows.csv" >"$out/$run.flows.txt"
     bins "$out/$run.flows.txt" >"$out/$run.bins.txt"
-    rm -f "$out/$run/flows.csv.gz"
     for column in $columns; do
         measure "$load $scheme p95 from $column%" \
             "$(awk -v column="$column" '$1 == column { printf "%.4g", $3 }' "$out/$run.bins.txt")"
@@ -59,10 +62,9 @@ for load in $loads; do
     for scheme in $schemes; do
         read -r -a options <<<"$(options_of "$scheme")"
         options+=(--until "$((horizon_ms + 20))ms" --set "traffic[0].poisson.stop=${horizon_ms}ms")
-        if [ "$load" = 50% ]; then
-            options+=(--set "traffic[1].incast.stop=0s")
-        else
-            options+=(--set "traffic[0].poisson.load=0.3" --set "traffic[1].incast.stop=${horizon_ms}ms")
+        if [ "$load" != 50% ]; then
+            options+=(--set "traffic[0].poisson.load=0.3" --set "traffic[1].incast.stop=${horizon_ms}ms"
+                --set "traffic[1].incast.every=${INCAST_EVERY:-1500us}")
         fi
         simulate "$(run_of "$load" "$scheme")" fat-tree.yaml "${options[@]}"
         analyse "$load" "$scheme"
