@@ -261,6 +261,10 @@ sim_ended_t sim_run(sim_t *sim)
     sim->ended = SIM_ENDED_DONE;
     if (sim->node_count > 0 && first_window(sim) != SIM_NO_WINDOW) {
         pthread_t handles[SIM_THREADS_MAX];
+        // Samples from before anything happens see what was there at the beginning.
+        for (unsigned t = 0; t < sim->thread_count; t++) {
+            sim__sample_until(sim->threads[t], sim->window * sim->window_ps);
+        }
         for (unsigned t = 1; t < sim->thread_count; t++) {
             const int error = pthread_create(&handles[t], NULL, thread_main, sim->threads[t]);
             SIM_CHECKF(error == 0, "thread %u of %u: error %d", t, sim->thread_count, error);

@@ -213,7 +213,46 @@ START_TEST(a_record_of_an_earlier_window_is_a_bug)
 }
 END_TEST
 
+static void sample_and_write(const sim_node_t *node, sim_time_t time_ps, void *ctx)
+{
+    uint64_t *const samples = ctx;
+    // What happens first, at 100 us, has happened in the later samples only.
+    ck_assert_uint_eq(node->events, time_ps > 100 * SIM_PS_PER_US ? 1 : 0);
+    ck_assert_uint_eq(time_ps, *samples * 30 * SIM_PS_PER_US);
+    write_one((writer_t *)(uintptr_t)node, 0, time_ps, 0);
+    ++*samples;
+}
+
+static void note_nothing(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    (void)timer;
+}
+
+START_TEST(samples_before_the_first_event_see_the_beginning)
+{
+    const sim_options_t options = {.seed = 1, .threads = 1, .until_ps = SIM_TIME_NEVER};
+    sim_t *const sim = sim_create(&options);
+    reader_t reader = {.last_ps = 0};
+    uint64_t samples = 0;
+    sim_timer_t later;
+    writer_t *const writer = sim_alloc_lines(sizeof(writer_t));
+    sim_node_register(sim, &writer->node, &ops, "writer");
+    writer->streams[0] = sim_stream_create(sim, read_record, &reader);
+    sim_sample(sim, &writer->node, 0, 30 * SIM_PS_PER_US, sample_and_write, &samples);
+    sim_timer_init(&writer->timer, note_nothing);
+    sim_timer_arm(&writer->node, &writer->timer, 100 * SIM_PS_PER_US);
+    sim_timer_init(&later, note_nothing);
+    sim_timer_arm(&writer->node, &later, 200 * SIM_PS_PER_US);
+    ck_assert_int_eq(sim_run(sim), SIM_ENDED_DONE);
+    ck_assert_uint_eq(samples, 7); // 0 to 180 us
+    ck_assert_uint_eq(reader.count, samples);
+    sim_destroy(sim);
+}
+END_TEST
+
 CHECK_MAIN(CHECK_TEST(records_arrive_whole_and_in_order),
            CHECK_TEST(records_of_now_are_taken),
+           CHECK_TEST(samples_before_the_first_event_see_the_beginning),
            CHECK_SIGNAL(a_record_of_a_later_window_is_a_bug, SIGABRT),
            CHECK_SIGNAL(a_record_of_an_earlier_window_is_a_bug, SIGABRT))
