@@ -29,6 +29,7 @@ for control in DCQCN "patched TIMELY" TIMELY; do
     done
 done
 
+published() { awk -F, -v key="$1" '$1 == key { print $2 }' "$here/published.csv"; }
 ours() { awk -F, -v key="$1" '$1 == key { print $2 }' "$out/ours.csv"; }
 for load in 0.8 1.0; do
     for what in median p90; do
@@ -50,8 +51,7 @@ for what in median p90; do
             i=$((i + 1))
             echo "\$d$i << EOD"
             for load in $loads; do
-                echo "$load $(ours "$control $what at $load")" \
-                    "$(awk -F, -v key="$control $what at $load" '$1 == key { print $2 }' "$here/published.csv")"
+                echo "$load $(ours "$control $what at $load") $(published "$control $what at $load")"
             done
             echo EOD
             plots="$plots${plots:+, }\$d$i using 1:2 with lines lw 2 lc $i title '$control', \

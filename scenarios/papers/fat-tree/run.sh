@@ -3,7 +3,7 @@
 # fat-tree - slowdown by flow size on 320 hosts, six congestion controls (HPCC, figure 11)
 #
 # SCHEMES and LOADS choose some of them: SCHEMES="HPCC DCTCP" LOADS=50%. HORIZON_MS is the time in
-# which flows start (20; 2 with --quick), INCAST_EVERY the time between two incasts (1500us). With
+# which flows start (20; 2 with --quick), INCAST_EVERY the time between two incasts (750us). With
 # --resume runs that are complete are kept. A run is 3e8 to 5e8 packet-hops.
 set -eu
 . "$(dirname "$0")/../papers_lib.sh"
@@ -13,14 +13,30 @@ loads=${LOADS:-"50% 30%+incast"}
 columns="0 30 60 70 80 90 95"
 horizon_ms=${HORIZON_MS:-$([ "$quick" = 1 ] && echo 2 || echo 20)}
 
-# The options of a scheme; the scenario is DCQCN.
+# The options of a scheme; the scenario is DCQCN. ACKs go before data where there is no window, and with
+# TIMELY, which measures them. Windows are of 13 us at line rate, scaled with the rate.
+prior="--set nic.ack-priority=6"
+window="--set nic.bdp-window=scaled --set nic.base-rtt=13us"
+timely="--set nic.congestion-control=timely --set nic.timely.update=rtt --set nic.timely.burst=false
+    --set nic.timely.start=line --set nic.timely.exclude-serialisation=false
+    --set nic.timely.ai-rate=100Mbps --set nic.timely.hai-rate=500Mbps --set nic.timely.min-rate=1Gbps"
 options_of() {
     case $1 in
-    DCQCN) ;;
+    DCQCN) echo "$prior" ;;
+    DCQCN+win) echo "$window" ;;
+    TIMELY) echo $timely "$prior" ;;
+    TIMELY+win) echo $timely "$prior" "$window" ;;
+    DCTCP)
+        echo "$window --set nic.congestion-control=dctcp --set nic.dctcp.min-rate=1Gbps" \
+            "--set switch.ecn.kmin=300KB --set switch.ecn.kmax=300KB --set switch.ecn.pmax=1"
+        ;;
     HPCC)
         echo "--set nic.congestion-control=hpcc --set nic.base-rtt=13us --set network.int-reserved-hops=5"
         ;;
-    *) return 1 ;;
+    *)
+        echo "no scheme '$1'" >&2
+        return 1
+        ;;
     esac
 }
 
@@ -60,11 +76,12 @@ analyse() {
 
 for load in $loads; do
     for scheme in $schemes; do
+        options_of "$scheme" >/dev/null || exit 2
         read -r -a options <<<"$(options_of "$scheme")"
         options+=(--until "$((horizon_ms + 20))ms" --set "traffic[0].poisson.stop=${horizon_ms}ms")
         if [ "$load" != 50% ]; then
             options+=(--set "traffic[0].poisson.load=0.3" --set "traffic[1].incast.stop=${horizon_ms}ms"
-                --set "traffic[1].incast.every=${INCAST_EVERY:-1500us}")
+                --set "traffic[1].incast.every=${INCAST_EVERY:-750us}")
         fi
         simulate "$(run_of "$load" "$scheme")" fat-tree.yaml "${options[@]}"
         analyse "$load" "$scheme"
