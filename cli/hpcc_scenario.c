@@ -278,6 +278,31 @@ static sim_err_t put_link_down(const maker_t *maker, cli_error_t *error)
 
 // -- the hosts
 
+static void put_time(const maker_t *maker, const char *path, cli_hpcc_key_t key)
+{
+    put_key(maker, path, key, "%sus", cli_hpcc_text(maker->config, key));
+}
+
+// DCQCN as the simulator has it.
+static void put_dcqcn_compat(const maker_t *maker)
+{
+    put_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dcqcn-hpcc");
+    put_time(maker, "nic.dcqcn-hpcc.alpha-period", CLI_HPCC_ALPHA_RESUME_INTERVAL);
+    put_time(maker, "nic.dcqcn-hpcc.cut-period", CLI_HPCC_RATE_DECREASE_INTERVAL);
+    put_time(maker, "nic.dcqcn-hpcc.increase-period", CLI_HPCC_RP_TIMER);
+    put_text(maker, "nic.dcqcn-hpcc.gain", CLI_HPCC_EWMA_GAIN);
+    put_count(maker, "nic.dcqcn-hpcc.fast-recovery", CLI_HPCC_FAST_RECOVERY_TIMES);
+    put_rate(maker, "nic.dcqcn-hpcc.additive-rate", CLI_HPCC_RATE_AI);
+    put_rate(maker, "nic.dcqcn-hpcc.hyper-rate", CLI_HPCC_RATE_HAI);
+    put_rate(maker, "nic.dcqcn-hpcc.min-rate", CLI_HPCC_MIN_RATE);
+    put_flag(maker, "nic.dcqcn-hpcc.clamp-target", CLI_HPCC_CLAMP_TARGET_RATE);
+    put_key(maker,
+            "nic.dcqcn-hpcc.scaled-window",
+            CLI_HPCC_VAR_WIN,
+            "%s",
+            text_of(on(maker, CLI_HPCC_HAS_WIN) && on(maker, CLI_HPCC_VAR_WIN)));
+}
+
 static sim_err_t put_dcqcn(const maker_t *maker, cli_error_t *error)
 {
     const cli_hpcc_config_t *const config = maker->config;
@@ -291,23 +316,14 @@ static sim_err_t put_dcqcn(const maker_t *maker, cli_error_t *error)
             return result;
         }
     }
-    static const struct {
-        const char *path;
-        cli_hpcc_key_t key;
-        const char *unit;
-    } times[] = {
-        {"nic.dcqcn.dce-tcp-rtt", CLI_HPCC_ALPHA_RESUME_INTERVAL, "us"},
-        {"nic.dcqcn.rate-reduce-monitor-period", CLI_HPCC_RATE_DECREASE_INTERVAL, "us"},
-        {"nic.dcqcn.rpg-time-reset", CLI_HPCC_RP_TIMER, "us"},
-    };
-    for (size_t i = 0; i < SIM_COUNT_OF(times); i++) {
-        put_key(maker,
-                times[i].path,
-                times[i].key,
-                "%s%s",
-                cli_hpcc_text(config, times[i].key),
-                times[i].unit);
+    if (maker->hpcc->compat) {
+        put_dcqcn_compat(maker);
+        return SIM_OK;
     }
+    put_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dcqcn");
+    put_time(maker, "nic.dcqcn.dce-tcp-rtt", CLI_HPCC_ALPHA_RESUME_INTERVAL);
+    put_time(maker, "nic.dcqcn.rate-reduce-monitor-period", CLI_HPCC_RATE_DECREASE_INTERVAL);
+    put_time(maker, "nic.dcqcn.rpg-time-reset", CLI_HPCC_RP_TIMER);
     put_rate(maker, "nic.dcqcn.rpg-ai-rate", CLI_HPCC_RATE_AI);
     put_rate(maker, "nic.dcqcn.rpg-hai-rate", CLI_HPCC_RATE_HAI);
     put_rate(maker, "nic.dcqcn.rpg-min-rate", CLI_HPCC_MIN_RATE);
@@ -350,6 +366,7 @@ static sim_err_t put_hpcc_law(const maker_t *maker, const char *prefix, cli_erro
 
 static sim_err_t put_hpcc(const maker_t *maker, cli_error_t *error)
 {
+    put_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "hpcc");
     put_flag(maker, "nic.hpcc.multi-rate", CLI_HPCC_MULTI_RATE);
     put_flag(maker, "nic.hpcc.sample-feedback", CLI_HPCC_SAMPLE_FEEDBACK);
     put_count(maker, "network.int-multiplier", CLI_HPCC_INT_MULTI);
@@ -358,6 +375,7 @@ static sim_err_t put_hpcc(const maker_t *maker, cli_error_t *error)
 
 static sim_err_t put_hpcc_pint(const maker_t *maker, cli_error_t *error)
 {
+    put_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "hpcc-pint");
     put_text(maker, "nic.hpcc-pint.probability", CLI_HPCC_PINT_PROB);
     put_text(maker, "network.pint-base", CLI_HPCC_PINT_LOG_BASE);
     put_key(maker,
@@ -372,17 +390,15 @@ static sim_err_t put_algorithm(const maker_t *maker, cli_error_t *error)
 {
     static const struct {
         uint64_t mode;
-        const char *name;
         sim_err_t (*put)(const maker_t *maker, cli_error_t *error);
     } modes[] = {
-        {1, "dcqcn", put_dcqcn},
-        {3, "hpcc", put_hpcc},
-        {10, "hpcc-pint", put_hpcc_pint},
+        {1, put_dcqcn},
+        {3, put_hpcc},
+        {10, put_hpcc_pint},
     };
     const uint64_t mode = cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE);
     for (size_t i = 0; i < SIM_COUNT_OF(modes); i++) {
         if (modes[i].mode == mode) {
-            put_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "%s", modes[i].name);
             return modes[i].put(maker, error);
         }
     }
@@ -402,7 +418,12 @@ static sim_err_t put_nic(const maker_t *maker, cli_error_t *error)
     while (mtu < payload && mtu < 4096) {
         mtu *= 2;
     }
-    put_key(maker, "nic.mtu", CLI_HPCC_PACKET_PAYLOAD_SIZE, "%" PRIu64, mtu);
+    put_key(maker,
+            "nic.mtu",
+            CLI_HPCC_PACKET_PAYLOAD_SIZE,
+            "%" PRIu64,
+            maker->hpcc->compat ? payload : mtu);
+    put_flag(maker, "nic.rate-bound", CLI_HPCC_RATE_BOUND);
     if (on(maker, CLI_HPCC_L2_BACK_TO_ZERO)) {
         put_key(maker, "nic.retransmission", CLI_HPCC_L2_BACK_TO_ZERO, "go-back-0");
         put_count(maker, "nic.retransmission-chunk", CLI_HPCC_L2_CHUNK_SIZE);
@@ -438,6 +459,18 @@ static uint32_t service_port(const maker_t *maker)
     return port;
 }
 
+// Bytes of a data frame without payload, and of an ACK; telemetry of INT and PINT comes on top.
+static void put_frames(const maker_t *maker)
+{
+    const uint64_t mode = cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE);
+    const unsigned header = mode == 7 ? 48 + 8 : 48; // TIMELY's time stamp
+    const double base = strtod(cli_hpcc_text(maker->config, CLI_HPCC_PINT_LOG_BASE), NULL);
+    const unsigned digest = base < 1.045 ? 2 : 1;
+    const unsigned ack = mode == 3 ? 46 : mode == 10 ? 60 - digest : 60;
+    put_key(maker, "nic.frame-header", CLI_HPCC_CC_MODE, "%u", header);
+    put_key(maker, "nic.frame-ack", CLI_HPCC_CC_MODE, "%u", ack);
+}
+
 static void put_compat(const maker_t *maker)
 {
     static const struct {
@@ -456,11 +489,26 @@ static void put_compat(const maker_t *maker)
         {"switch.pfc.reserved", "4096"},
         {"switch.pfc.xon-offset", "3072"},
         {"network.int-reserved-hops", "5"},
+        {"nic.scheduler", "scan"},
+        {"nic.window-overshoot", "true"},
+        {"nic.ack-duplicates", "false"},
+        {"nic.any-mtu", "true"},
+        {"nic.nak-interval", "500us"},
+        {"nic.timeout", "0"},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {
         put_fixed(maker, values[i].path, values[i].text);
     }
     put_key(maker, "network.ecmp-port", CLI_HPCC_FLOW_FILE, "%u", service_port(maker));
+    put_frames(maker);
+    put_key(maker,
+            "nic.rate-change",
+            CLI_HPCC_CC_MODE,
+            cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE) == 1 ? "never" : "last-packet");
+    put_key(maker,
+            "nic.ack-pause-class",
+            CLI_HPCC_ACK_HIGH_PRIO,
+            on(maker, CLI_HPCC_ACK_HIGH_PRIO) ? "0" : "3");
 }
 
 // -- the rest
