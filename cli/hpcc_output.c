@@ -3,9 +3,9 @@
 #include "cli/hpcc.h"
 #include "cli/hpcc_output_internal.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 __extension__ typedef unsigned __int128 u128_t;
 
@@ -222,7 +222,18 @@ static sim_err_t open_output(const cli_hpcc_outputs_t *outputs,
     }
     char *const path =
         outputs->folder != NULL ? sim_format("%s/%s", outputs->folder, fixed) : sim_strdup(named);
-    const sim_err_t result = cli_file_open(path, file, error);
+    // Results that somebody protected stay, also where the user may write anything.
+    struct stat status;
+    sim_err_t result = SIM_OK;
+    if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & 0222) == 0) {
+        const cli_place_t place = {path, 0, 0};
+        result = cli_fail(error,
+                          SIM_ERR_IO,
+                          &place,
+                          "is protected against writing, expected another folder: -o DIR");
+    } else {
+        result = cli_file_open(path, file, error);
+    }
     sim_free(path);
     return result;
 }

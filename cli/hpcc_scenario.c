@@ -303,6 +303,17 @@ static void put_dcqcn_compat(const maker_t *maker)
             text_of(on(maker, CLI_HPCC_HAS_WIN) && on(maker, CLI_HPCC_VAR_WIN)));
 }
 
+// The window of algorithms that have none of their own: a BDP, whole or in proportion to the rate.
+static void put_bdp_window(const maker_t *maker)
+{
+    put_key(maker,
+            "nic.bdp-window",
+            CLI_HPCC_HAS_WIN,
+            !on(maker, CLI_HPCC_HAS_WIN)  ? "none"
+            : on(maker, CLI_HPCC_VAR_WIN) ? "scaled"
+                                          : "fixed");
+}
+
 static sim_err_t put_dcqcn(const maker_t *maker, cli_error_t *error)
 {
     const cli_hpcc_config_t *const config = maker->config;
@@ -337,6 +348,7 @@ static sim_err_t put_dcqcn(const maker_t *maker, cli_error_t *error)
             gain < 1.0 ? (int)(1024.0 * (1.0 - gain) + 0.5) : 0);
     put_fixed(maker, "nic.dcqcn.rpg-byte-reset", "0");
     put_fixed(maker, "nic.dcqcn.initial-alpha-value", "1024");
+    put_bdp_window(maker);
     return SIM_OK;
 }
 
@@ -386,6 +398,40 @@ static sim_err_t put_hpcc_pint(const maker_t *maker, cli_error_t *error)
     return put_hpcc_law(maker, "nic.hpcc-pint", error);
 }
 
+static sim_err_t put_timely(const maker_t *maker, cli_error_t *error)
+{
+    sim_err_t result = need(maker, CLI_HPCC_RATE_AI, error);
+    if (result == SIM_OK) {
+        result = need(maker, CLI_HPCC_RATE_HAI, error);
+    }
+    if (result != SIM_OK) {
+        return result;
+    }
+    put_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "timely");
+    put_key(maker, "nic.timely.update", CLI_HPCC_CC_MODE, "rtt");
+    put_key(maker, "nic.timely.burst", CLI_HPCC_CC_MODE, "false");
+    put_key(maker, "nic.timely.start", CLI_HPCC_CC_MODE, "line");
+    put_rate(maker, "nic.timely.ai-rate", CLI_HPCC_RATE_AI);
+    put_rate(maker, "nic.timely.hai-rate", CLI_HPCC_RATE_HAI);
+    put_rate(maker, "nic.timely.min-rate", CLI_HPCC_MIN_RATE);
+    put_bdp_window(maker);
+    return SIM_OK;
+}
+
+static sim_err_t put_dctcp(const maker_t *maker, cli_error_t *error)
+{
+    const sim_err_t result = need(maker, CLI_HPCC_EWMA_GAIN, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    put_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dctcp");
+    put_text(maker, "nic.dctcp.g", CLI_HPCC_EWMA_GAIN);
+    put_rate(maker, "nic.dctcp.ai-rate", CLI_HPCC_DCTCP_RATE_AI);
+    put_rate(maker, "nic.dctcp.min-rate", CLI_HPCC_MIN_RATE);
+    put_bdp_window(maker);
+    return SIM_OK;
+}
+
 static sim_err_t put_algorithm(const maker_t *maker, cli_error_t *error)
 {
     static const struct {
@@ -394,6 +440,8 @@ static sim_err_t put_algorithm(const maker_t *maker, cli_error_t *error)
     } modes[] = {
         {1, put_dcqcn},
         {3, put_hpcc},
+        {7, put_timely},
+        {8, put_dctcp},
         {10, put_hpcc_pint},
     };
     const uint64_t mode = cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE);
@@ -428,7 +476,9 @@ static sim_err_t put_nic(const maker_t *maker, cli_error_t *error)
         put_key(maker, "nic.retransmission", CLI_HPCC_L2_BACK_TO_ZERO, "go-back-0");
         put_count(maker, "nic.retransmission-chunk", CLI_HPCC_L2_CHUNK_SIZE);
     }
-    if (on(maker, CLI_HPCC_HAS_WIN)) {
+    const uint64_t mode = cli_hpcc_number(config, CLI_HPCC_CC_MODE);
+    const bool own = mode == 7 || mode == 8 || (mode == 1 && !maker->hpcc->compat); // bdp-window
+    if (on(maker, CLI_HPCC_HAS_WIN) && on(maker, CLI_HPCC_GLOBAL_T) && !own) {
         put_key(maker, "nic.window", CLI_HPCC_HAS_WIN, "%" PRIu64, maker->hpcc->bdp_bytes_max);
     }
     if (on(maker, CLI_HPCC_GLOBAL_T)) {
