@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tests/test_hpcc_agreement.sh - rocesim hpcc computes what the HPCC project's simulator does.
+#
+# Goal: FCTs and pauses to the nanosecond where nothing is random, ties included; where marks are
+# drawn at random, means over seeds within 3 %.
+# Method: (1) a flow alone over two switches, against the closed form of whole-nanosecond store and
+# forward; (2) a mixed incast of ours with marks and pauses, against what was answered before, which
+# guards what (3) shows where the simulator's own runs lie beside the checkout: sorted FCTs and
+# pauses of its runs without random marks are equal, FCTs and pause counts; (4) its runs with random
+# marks: the mean FCT over seeds against the mean of its own over 20 seeds (4 for ft8-perm).
+# Not pinned: the order of pauses of one nanosecond in pfc.txt; single seeds of random runs.
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+runs=${HPCC_RUNS:-../shared/data/hpcc/runs}
+failures=0
+
+fail() {
+    echo "FAIL: $1"
+    failures=$((failures + 1))
+}
+
+# simulate INPUT-FOLDER RESULT-FOLDER [OPTIONS]: inputs name their files relative to where they lie.
+simulate() {
+    local from=$1 to=$2
+    shift 2
+    (cd "$from" && "$ROCESIM" hpcc config.txt -o "$to" --quiet "$@") >"$work/out" 2>&1 || {
+        fail "$from: exit status $?"
+        tail -n 3 "$work/out"
+    }
+}
+
+# -- 1: a flow alone
+
+mkdir "$work/line"
+sed -e 's/^BUFFER_SIZE .*/BUFFER_SIZE 16/' tests/hpcc/incast/config.txt >"$work/line/config.txt"
+echo 0 >"$work/line/trace.txt"
+printf '4 2 3\n2 3\n0 2 100Gbps 1000ns 0\n2 3 100Gbps 700ns 0\n3 1 100Gbps 1us 0\n' \
+    >"$work/line/topology.txt"
+# The last packet of each follows the full ones and is as long as 1000, 100 and 537 bytes need.
+for bytes in 5000000 300100 1000 537 77537; do
+    printf '1\n0 1 3 100 %d 2.0\n' "$bytes" >"$work/line/flow.txt"
+    rm -rf "$work/result"
+    simulate "$work/line" "$work/result"
+    awk -v bytes="$bytes" '
+        function tx(size) { return int(size * 8 / 100) }
+        BEGIN {
+            split("1000 700 1000", delay, " ")
+            full = int((bytes - 1) / 1000)
+            last = bytes - full * 1000 + 48
+            for (h = 1; h <= 3; h++) {
+                # When the full packets have left this hop, and when the last one can start.
+                done = first + full * tx(1048)
+                start = arrived > done ? arrived : done
+                arrived = start + tx(last) + delay[h]
+                first += tx(1048) + delay[h]
+                back += tx(60) + delay[h]
+            }
+            print arrived + back
+        }' >"$work/expected"
+    awk '{ print $7 }' "$work/result/fct.txt" | cmp -s - "$work/expected" ||
+        fail "$bytes bytes alone take $(awk '{ print $7 }' "$work/result/fct.txt") ns, \
+expected $(cat "$work/expected")"
+done
+
+# -- 2: ours
+
+simulate "$PWD/tests/hpcc/incast" "$work/incast"
+for file in fct.txt pfc.txt; do
+    diff "tests/hpcc/incast/expected-$file" "$work/incast/$file" >"$work/diff" || {
+        fail "tests/hpcc/incast: $file, expected <, is >"
+        head -n 10 "$work/diff"
+    }
+done
+
+# -- 3: its runs without random marks
+
+if [ ! -d "$runs" ]; then
+    echo "skipped the simulator's own runs: there is no $runs (HPCC_RUNS names the folder)"
+    exit $((failures > 0))
+fi
+for run in single x-incast2-step x-incast16-pfc x-incast2-hpcc; do
+    simulate "$runs/$run" "$work/$run"
+    cmp -s "$runs/$run/fct.txt" "$work/$run/fct.txt" || fail "$run: fct.txt differs"
+    for side in "$runs/$run" "$work/$run"; do
+        sort "$side/pfc.txt" >"$work/pfc.$(((++n) % 2))"
+    done
+    cmp -s "$work/pfc.0" "$work/pfc.1" || fail "$run: other pauses"
+    [ -s "$work/$run/fct.txt" ] || fail "$run: no flow has ended"
+done
+
+# -- 4: its runs with random marks: mean FCT in ns over its seeds, seeds to run
+
+while read -r run theirs seeds; do
+    : >"$work/all"
+    for seed in $(seq 1 "$seeds"); do
+        rm -rf "$work/result"
+        simulate "$runs/$run" "$work/result" --seed "$seed"
+        cat "$work/result/fct.txt" >>"$work/all"
+    done
+    awk -v run="$run" -v theirs="$theirs" '
+        { sum += $7 }
+        END {
+            error = sum / NR / theirs - 1
+            printf "%s: mean FCT %.0f ns, theirs %d, %+.2f %%\n", run, sum / NR, theirs, 100 * error
+            exit !(NR > 0 && error < 0.03 && error > -0.03)
+        }' "$work/all" || fail "$run: mean FCT"
+done <<END
+incast2 2099879 20
+incast16 1515472 10
+ft8-perm 288525 3
+END
+
+exit $((failures > 0))
