@@ -8,8 +8,8 @@
 #include "net/frame.h"
 #include "net/port.h"
 #include "tests/app_fixture.h"
-#include "topologies/topology_file.h"
 #include "tests/check_main.h"
+#include "topologies/topology_file.h"
 
 static size_t count_kind(const world_t *world, net_node_kind_t kind)
 {
