@@ -16,6 +16,8 @@
 
 #define ROWS_MAX 64u
 #define NUMBERED_MAX 160u // cells with their number in them, at most
+#define JOIN_ABOVE 32u    // rows
+#define JOINED_CELLS 32u  // at most, in a row that several nodes share
 
 typedef struct port {
     char *node;
@@ -25,7 +27,12 @@ typedef struct port {
 } port_t;
 
 typedef struct row {
-    char *label;
+    char *node;    // the one node that all its links share
+    char *last;    // of nodes that share a row, the last one; NULL: it has a row of its own
+    char *kind;    // of the nodes at the other ends
+    bool outgoing; // from the node, else to it
+    size_t tier;   // rows of the same kinds have the same
+    size_t into;   // row it is shown in: itself, or the one it was joined to
     size_t count;
     double most;
     size_t place; // in the figure, from 1; 0: not shown
@@ -38,6 +45,7 @@ typedef struct map {
     row_t *rows;
     size_t row_count;
     size_t row_capacity;
+    size_t all; // rows there would be
     size_t shown;
     size_t columns;
 } map_t;
@@ -113,7 +121,9 @@ static void map_fini(map_t *map)
         sim_free(map->ports[i].peer);
     }
     for (size_t i = 0; i < map->row_count; i++) {
-        sim_free(map->rows[i].label);
+        sim_free(map->rows[i].node);
+        sim_free(map->rows[i].last);
+        sim_free(map->rows[i].kind);
     }
     sim_free(map->ports);
     sim_free(map->rows);
@@ -138,24 +148,39 @@ static bool has_siblings(const map_t *map, size_t index)
     return false;
 }
 
+static bool is_row_of(const row_t *row, const char *node, const char *other, bool outgoing)
+{
+    return row->outgoing == outgoing && strcmp(row->node, node) == 0 &&
+           strlen(row->kind) == stem_size(other) &&
+           memcmp(row->kind, other, strlen(row->kind)) == 0;
+}
+
+static bool same_tier(const row_t *a, const row_t *b)
+{
+    return a->outgoing == b->outgoing && same_stem(a->node, b->node) &&
+           strcmp(a->kind, b->kind) == 0;
+}
+
 static void find_rows(map_t *map)
 {
     for (size_t i = 0; i < map->port_count; i++) {
         port_t *const port = &map->ports[i];
-        char *const label =
-            has_siblings(map, i)
-                ? sim_format("%s → %.*s*", port->node, (int)stem_size(port->peer), port->peer)
-                : sim_format("%.*s* → %s", (int)stem_size(port->node), port->node, port->peer);
+        const bool outgoing = has_siblings(map, i);
+        const char *const node = outgoing ? port->node : port->peer;
+        const char *const other = outgoing ? port->peer : port->node;
         size_t r = map->row_count;
-        while (r > 0 && strcmp(map->rows[r - 1].label, label) != 0) {
+        while (r > 0 && !is_row_of(&map->rows[r - 1], node, other, outgoing)) {
             r--;
         }
         if (r == 0) {
             SIM_GROW(map->rows, map->row_count, &map->row_capacity);
-            map->rows[map->row_count++] = (row_t){.label = label};
-            r = map->row_count;
-        } else {
-            sim_free(label);
+            r = ++map->row_count;
+            map->rows[r - 1] = (row_t){
+                .node = sim_strdup(node),
+                .kind = sim_format("%.*s", (int)stem_size(other), other),
+                .outgoing = outgoing,
+                .into = r - 1,
+            };
         }
         row_t *const row = &map->rows[r - 1];
         port->row = r - 1;
@@ -164,26 +189,70 @@ static void find_rows(map_t *map)
     }
 }
 
+// Numbers the tiers in the order they appear, and joins neighbours of one tier where there are many
+// rows.
+static void join_rows(map_t *map)
+{
+    size_t tiers = 0;
+    for (size_t r = 0; r < map->row_count; r++) {
+        row_t *const row = &map->rows[r];
+        size_t before = r; // the row of the tier before this one, plus 1
+        while (before > 0 && !same_tier(&map->rows[before - 1], row)) {
+            before--;
+        }
+        if (before == 0) {
+            row->tier = tiers++;
+            continue;
+        }
+        row->tier = map->rows[before - 1].tier;
+        const size_t into = map->rows[before - 1].into;
+        row_t *const open = &map->rows[into];
+        if (map->row_count > JOIN_ABOVE && open->count + row->count <= JOINED_CELLS) {
+            row->into = into;
+            open->count += row->count;
+            open->most = row->most > open->most ? row->most : open->most;
+            sim_free(open->last);
+            open->last = sim_strdup(row->node);
+        }
+    }
+}
+
+// "leaf0 → spine*", "host* → edge0–7"; free with sim_free.
+static char *label_of(const row_t *row)
+{
+    char *const nodes = row->last != NULL
+                            ? sim_format("%s–%s", row->node, row->last + stem_size(row->last))
+                            : sim_strdup(row->node);
+    char *const label = row->outgoing ? sim_format("%s → %s*", nodes, row->kind)
+                                      : sim_format("%s* → %s", row->kind, nodes);
+    sim_free(nodes);
+    return label;
+}
+
 // The busiest rows, where there are too many, in their order.
 static void choose_rows(map_t *map)
 {
-    const size_t wanted = map->row_count < ROWS_MAX ? map->row_count : ROWS_MAX;
-    for (size_t n = 0; n < wanted; n++) {
+    for (size_t n = 0; n < ROWS_MAX; n++) {
         row_t *best = NULL;
         for (size_t r = 0; r < map->row_count; r++) {
             row_t *const row = &map->rows[r];
-            if (row->place == 0 && (best == NULL || row->most > best->most)) {
+            if (row->into == r && row->place == 0 && (best == NULL || row->most > best->most)) {
                 best = row;
             }
         }
-        SIM_CHECK(best != NULL);
+        if (best == NULL) {
+            break;
+        }
         best->place = 1;
     }
-    for (size_t r = 0; r < map->row_count; r++) {
-        row_t *const row = &map->rows[r];
-        if (row->place != 0) {
-            row->place = ++map->shown;
-            map->columns = row->count > map->columns ? row->count : map->columns;
+    for (size_t tier = 0; tier < map->row_count; tier++) {
+        for (size_t r = 0; r < map->row_count; r++) {
+            row_t *const row = &map->rows[r];
+            map->all += row->into == r && row->tier == tier;
+            if (row->place != 0 && row->tier == tier) {
+                row->place = ++map->shown;
+                map->columns = row->count > map->columns ? row->count : map->columns;
+            }
         }
     }
 }
@@ -196,9 +265,10 @@ static void draw_map(FILE *script, map_t *map, size_t run, size_t columns, bool 
     fprintf(script, "$run%zu << EOD\n", run);
     for (size_t i = 0; i < map->port_count; i++) {
         const port_t *const port = &map->ports[i];
-        const row_t *const row = &map->rows[port->row];
-        if (row->place != 0) {
-            fprintf(script, "%zu %zu %.4g\n", ++next[port->row], row->place, port->load * 100);
+        const size_t into = map->rows[port->row].into;
+        const size_t place = map->rows[into].place;
+        if (place != 0) {
+            fprintf(script, "%zu %zu %.4g\n", ++next[into], place, port->load * 100);
         }
     }
     sim_free(next);
@@ -207,7 +277,9 @@ static void draw_map(FILE *script, map_t *map, size_t run, size_t columns, bool 
     for (size_t r = 0; r < map->row_count; r++) {
         if (map->rows[r].place != 0) {
             fputs(separator, script);
-            cli_figure_quote_tic(script, map->rows[r].label);
+            char *const label = label_of(&map->rows[r]);
+            cli_figure_quote_tic(script, label);
+            sim_free(label);
             fprintf(script, " %zu", map->rows[r].place);
             separator = ", ";
         }
@@ -242,14 +314,21 @@ static void draw(const cli_plot_t *plot, map_t *maps, size_t panels, cli_figure_
     for (size_t r = 0; r < plot->run_count; r++) {
         map_t *const map = &maps[r];
         find_rows(map);
+        join_rows(map);
         choose_rows(map);
         rows += map->shown;
-        all_rows += map->row_count;
+        all_rows += map->all;
         columns = map->columns > columns ? map->columns : columns;
         for (size_t i = 0; i < map->row_count; i++) {
-            const size_t size = strlen(map->rows[i].label) - 2; // an arrow is one character
+            if (map->rows[i].place == 0) {
+                continue;
+            }
+            char *const label = label_of(&map->rows[i]);
+            // An arrow is one character of three bytes, as is a dash.
+            const size_t size = strlen(label) - (map->rows[i].last != NULL ? 4 : 2);
+            sim_free(label);
             label_size = size > label_size ? size : label_size;
-            cells += map->rows[i].place != 0 ? map->rows[i].count : 0;
+            cells += map->rows[i].count;
         }
     }
     if (rows < all_rows) {
@@ -300,7 +379,7 @@ static void draw(const cli_plot_t *plot, map_t *maps, size_t panels, cli_figure_
 
 sim_err_t cli_plot_load(const cli_plot_t *plot, cli_figure_t *figure, cli_error_t *error)
 {
-    map_t maps[CLI_PLOT_RUNS_MAX] = {{NULL, 0, 0, NULL, 0, 0, 0, 0}};
+    map_t maps[CLI_PLOT_RUNS_MAX] = {{NULL, 0, 0, NULL, 0, 0, 0, 0, 0}};
     sim_err_t result = SIM_OK;
     size_t panels = 0;
     for (size_t r = 0; r < plot->run_count && result == SIM_OK; r++) {

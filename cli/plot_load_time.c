@@ -12,7 +12,7 @@
 #define COLUMNS 500u
 #define ROW_HEIGHT 17u
 #define FEW_ROWS 6u // higher ones, so that the scale has room
-#define PANEL_MARGIN 70u
+#define PANEL_MARGIN 92u
 #define LABEL_MARGIN 24u // of the time axis
 
 static bool is_load(const char *name)

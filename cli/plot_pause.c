@@ -15,7 +15,7 @@
 #define PIXELS 700u
 #define ROW_HEIGHT 17u
 #define FEW_ROWS 6u // higher ones, so that the scale has room
-#define PANEL_MARGIN 70u
+#define PANEL_MARGIN 92u
 #define LABEL_MARGIN 24u // of the time axis
 #define EXACT_MAX 3000u  // bars that are drawn one by one
 #define ROWS_MAX 40u

@@ -358,7 +358,9 @@ static void draw(const cli_plot_t *plot,
     for (size_t r = first + 1; r < plot->run_count; r++) {
         same = same && (flows[r].count == 0 || same_sizes(&flows[first], &flows[r]));
     }
-    if (same) {
+    // Flows of one size alone are one bin.
+    const flows_t *const any = &flows[first];
+    if (same && any->flows[0].bytes != any->flows[any->count - 1].bytes) {
         bins_by_rank(&flows[first], &bins);
     } else {
         bins_by_size(flows, plot->run_count, &bins);

@@ -89,6 +89,13 @@ block s.gnuplot run0 <<'END'
 1 10.5 20.5 20.5
 2 31.5 40.5 900
 END
+# Flows of one size are one bin.
+mkdir -p same && cp a/summary.json same
+sed 's/49152,[0-9]*,/49152,5000,/' a/flows.csv >same/flows.csv
+expect 0 "" same -o s.gnuplot --kind slowdown --app poisson
+block s.gnuplot run0 <<'END'
+1 21.5 39.5 40.5
+END
 # A run with other sizes: bins are ranges of size, of all 80 flows: up to 20 KB, up to 40 KB.
 mkdir x
 cp -r a x/a
@@ -216,6 +223,23 @@ block l.gnuplot run0 <<'END'
 1 3 100
 END
 grep -qF "('h* → s0' 1, 's0 → h*' 2, 's* → up' 3)" l.gnuplot || fail "rows of the load"
+
+# Many rows: neighbours of a kind share one, 32 cells at most.
+folder wide 8000000
+{
+    head -n 1 d/ports.csv
+    for i in $(seq 0 35); do
+        echo "e$i->a0,1000000000,1,$((i * 10))"
+        echo "e$i->a1,1000000000,1,976"
+    done
+    for i in $(seq 0 35); do
+        echo "a0->e$i,1000000000,0,0"
+    done
+} >wide/ports.csv
+expect 0 "" wide -o l.gnuplot --kind load
+grep -qF "('e0–15 → a*' 1, 'e16–31 → a*' 2, 'e32–35 → a*' 3, 'a0 → e*' 4)" l.gnuplot ||
+    fail "rows that are shared"
+grep -q "^1 2 18.4$" l.gnuplot || fail "the first cell of the second row is not that of e16"
 
 # -- bad input
 
