@@ -332,6 +332,7 @@ static sim_err_t put_dcqcn(const maker_t *maker, cli_error_t *error)
         return SIM_OK;
     }
     put_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dcqcn");
+    put_fixed(maker, "nic.dcqcn.feedback", "ack"); // as CC_MODE 1 has it
     put_time(maker, "nic.dcqcn.dce-tcp-rtt", CLI_HPCC_ALPHA_RESUME_INTERVAL);
     put_time(maker, "nic.dcqcn.rate-reduce-monitor-period", CLI_HPCC_RATE_DECREASE_INTERVAL);
     put_time(maker, "nic.dcqcn.rpg-time-reset", CLI_HPCC_RP_TIMER);
@@ -521,17 +522,24 @@ static void put_frames(const maker_t *maker)
     put_key(maker, "nic.frame-ack", CLI_HPCC_CC_MODE, "%u", ack);
 }
 
+// What makes a run the same experiment, whoever's models it runs on: which path each flow takes,
+// and who goes first where all senders start in one instant.
+static void put_experiment(const maker_t *maker)
+{
+    put_fixed(maker, "ties", "insertion");
+    put_fixed(maker, "network.ecmp", "murmur3");
+    put_fixed(maker, "network.next-hops", "last-node-first");
+    put_key(maker, "network.ecmp-port", CLI_HPCC_FLOW_FILE, "%u", service_port(maker));
+}
+
 static void put_compat(const maker_t *maker)
 {
     static const struct {
         const char *path;
         const char *text;
     } values[] = {
-        {"ties", "insertion"},
         {"network.link-overhead", "false"},
         {"network.whole-ns", "true"},
-        {"network.ecmp", "murmur3"},
-        {"network.next-hops", "last-node-first"},
         {"network.pause-expires", "false"},
         {"network.pause-frame", "43"},
         {"switch.mmu", "hpcc"},
@@ -549,12 +557,12 @@ static void put_compat(const maker_t *maker)
     for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {
         put_fixed(maker, values[i].path, values[i].text);
     }
-    put_key(maker, "network.ecmp-port", CLI_HPCC_FLOW_FILE, "%u", service_port(maker));
     put_frames(maker);
+    const uint64_t mode = cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE);
     put_key(maker,
             "nic.rate-change",
             CLI_HPCC_CC_MODE,
-            cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE) == 1 ? "never" : "last-packet");
+            mode == 3 || mode == 10 ? "last-packet" : "never");
     put_key(maker,
             "nic.ack-pause-class",
             CLI_HPCC_ACK_HIGH_PRIO,
@@ -608,6 +616,7 @@ sim_err_t cli_hpcc_scenario(cli_hpcc_t *hpcc,
     if (result == SIM_OK) {
         result = put_nic(&maker, error);
     }
+    put_experiment(&maker);
     if (hpcc->compat) {
         put_compat(&maker);
     }
