@@ -36,6 +36,15 @@ tshark -n -o eth.fcs:Never -r "$scratch/int/captures/switches.pcap.gz" -T fields
         END { exit !(lengths[18] > 100 && lengths[26] > 100) }' ||
     { echo "no frames of INT with trailers of 18 and 26 bytes" && exit 1; }
 
+# A capture that leaves it out has packets alone.
+sed 's/file: switches.pcap.gz/&, telemetry: false/' tests/scenarios/captures.yaml >"$scratch/without.yaml"
+"$ROCESIM" run "$scratch/without.yaml" -o "$scratch/without" --quiet \
+    --set nic.congestion-control=hpcc >/dev/null
+tools/check-captures "$scratch/without/captures/switches.pcap.gz"
+trailers=$(tshark -n -o eth.fcs:Never -r "$scratch/without/captures/switches.pcap.gz" -Y eth.trailer \
+    2>/dev/null | wc -l)
+[ "$trailers" = 0 ] || { echo "$trailers trailers without telemetry" && exit 1; }
+
 # Each kind of frame was there to be looked at: PFC, CNP, ACK, WRITE, SEND, READ request.
 tshark -n -r "$scratch/routed/captures/switches.pcap.gz" -T fields -e macc.opcode \
     -e infiniband.bth.opcode 2>/dev/null | sort | uniq -c >"$scratch/kinds"

@@ -69,12 +69,25 @@ START_TEST(objects_do_not_overlap)
     static const struct {
         size_t hot_bytes;
         size_t cold_bytes;
-    } cases[] = {{64, 0}, {64, 24}, {40, 100}, {65, 0}, {128, 0}, {1000, 0}, {8192, 0}};
+        size_t narrow_bytes; // before the pool is widened
+    } cases[] = {
+        {64, 0, 0},
+        {64, 24, 24},
+        {40, 100, 100},
+        {65, 0, 0},
+        {128, 0, 0},
+        {1000, 0, 0},
+        {8192, 0, 0},
+        {64, 192, 40},
+    };
     const size_t hot_bytes = cases[_i].hot_bytes;
     const size_t cold_bytes = cases[_i].cold_bytes;
     bench_t bench;
     bench_create(&bench);
-    sim_pool_t *const pool = sim_pool_create(hot_bytes, cold_bytes);
+    sim_pool_t *const pool = sim_pool_create(hot_bytes, cases[_i].narrow_bytes);
+    if (cold_bytes > cases[_i].narrow_bytes) {
+        sim_pool_widen(pool, cold_bytes);
+    }
     const uint32_t live_max = hot_bytes > 1000 ? 2000 : LIVE_MAX;
     void **const live = sim_alloc_array(live_max, sizeof(*live));
     uint64_t *const marks = sim_alloc_array(live_max, sizeof(*marks));
@@ -234,13 +247,24 @@ START_TEST(objects_travel_between_threads)
 }
 END_TEST
 
+START_TEST(pools_in_use_are_not_widened)
+{
+    bench_t bench;
+    bench_create(&bench);
+    sim_pool_t *const pool = sim_pool_create(64, 8);
+    (void)sim_pool_get(pool, bench.node);
+    sim_pool_widen(pool, 16);
+}
+END_TEST
+
 START_TEST(cold_parts_need_one_line)
 {
     (void)sim_pool_create(65, 8);
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(objects_do_not_overlap, 0, 7),
+CHECK_MAIN(CHECK_LOOP(objects_do_not_overlap, 0, 8),
            CHECK_TEST(last_in_is_first_out),
            CHECK_LOOP(objects_travel_between_threads, 1, 5),
+           CHECK_SIGNAL(pools_in_use_are_not_widened, SIGABRT),
            CHECK_SIGNAL(cold_parts_need_one_line, SIGABRT))
