@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/test_knobs.c - every knob of NICs, of each congestion control and of switches does something.
+//
+// Goal: each attribute of "nic.", of every algorithm in nic_cc_all and of "switch." changes a run:
+// its events or a counter, which is what the digest is made of. Of an enumeration and of a switch
+// each choice does. An attribute that is added is tested by being in its table.
+// Method: one small network with writers, a reader, a sender without receives at first, two classes,
+// two paths, marks, pauses and losses; several contexts of it, since a knob may need another. An
+// attribute is given other values until one changes the digest of one of the contexts.
+// Not pinned: that what it changes is right.
+#include <check.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "net/switch.h"
+#include "nic/host.h"
+#include "nic/nic_internal.h"
+#include "tests/check_main.h"
+
+#define US SIM_PS_PER_US
+#define MEMORY UINT64_C(0x10000)
+#define MEMORY_BYTES UINT64_C(0x100000)
+#define FLOWS 6
+#define TRIES 16
+
+typedef struct context {
+    const char *nic; // settings, "attribute=value;..." without the prefix
+    const char *sw;
+    bool lossy;
+    bool dead;       // one host's packets are all lost from some time on
+    bool no_receive; // none is ever posted
+} context_t;
+
+static const context_t contexts[] = {
+    {"timeout=5", "", false, false, false},
+    {"timeout=5; retransmission=go-back-0; ack-interval=3; nak-interval=20us",
+     "",
+     true,
+     false,
+     false},
+    {"timeout=2; retry-count=2; rnr-retry=2; min-rnr-timer=1", "", true, true, true},
+    {"timeout=5; scheduler=scan; rate-change=last-packet; ack-priority=6",
+     "buffer=300KB",
+     true,
+     false,
+     false},
+    {"timeout=5; cnp-scope=port; cnp-interval=50us",
+     "buffer=150KB; pfc.threshold=10KB",
+     false,
+     false,
+     false},
+    {"timeout=5; window=20KB",
+     "pfc.enabled=false; ecn.enabled=false; buffer=60KB",
+     false,
+     false,
+     false},
+};
+
+typedef struct flow {
+    sim_node_t *node;
+    nic_qp_t *qp[2];
+    nic_send_wr_t wr;
+    sim_timer_t timer;
+    uint32_t left;
+} flow_t;
+
+typedef struct world {
+    nic_config_t nic;
+    net_switch_config_t sw;
+    const context_t *context;
+    sim_t *sim;
+    net_t *net;
+    net_node_t *hosts[3];
+    flow_t flows[FLOWS];
+    sim_timer_t receives;
+    sim_timer_t death;
+} world_t;
+
+// -- settings
+
+static bool set(const sim_attr_table_t *table, void *config, const char *path, const char *value)
+{
+    sim_message_t message;
+    const sim_attr_t *const attr = sim_attr_find(table, path);
+    ck_assert_msg(attr != NULL, "no attribute %s", path);
+    return sim_attr_set(attr, config, value, &message) == SIM_OK;
+}
+
+static void set_all(const sim_attr_table_t *table, void *config, const char *settings)
+{
+    char text[512];
+    snprintf(text, sizeof(text), "%s", settings);
+    char *state = NULL;
+    for (char *one = strtok_r(text, "; ", &state); one != NULL;
+         one = strtok_r(NULL, "; ", &state)) {
+        char *const equals = strchr(one, '=');
+        *equals = '\0';
+        char path[128];
+        snprintf(path, sizeof(path), "%s.%s", table->prefix, one);
+        ck_assert_msg(set(table, config, path, equals + 1), "%s=%s", path, equals + 1);
+    }
+}
+
+// -- the network
+
+static void post(flow_t *flow)
+{
+    if (flow->left > 0 && nic_post_send(flow->qp[0], &flow->wr) == SIM_OK) {
+        flow->left--;
+    }
+}
+
+static void begin(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    flow_t *const flow = SIM_CONTAINER_OF(timer, flow_t, timer);
+    for (int i = 0; i < 24; i++) {
+        post(flow);
+    }
+}
+
+static void completed(nic_cq_t *cq, void *ctx)
+{
+    nic_wc_t wc;
+    while (nic_poll_cq(cq, 1, &wc) == 1) {
+        post(ctx);
+    }
+}
+
+static void post_receives(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    world_t *const world = SIM_CONTAINER_OF(timer, world_t, receives);
+    nic_mr_t *region = NULL;
+    nic_qp_t *const qp = world->flows[4].qp[1];
+    SIM_CHECK(nic_mr_register(qp->pd, MEMORY, MEMORY_BYTES, NIC_ACCESS_LOCAL_WRITE, &region) ==
+              SIM_OK);
+    for (uint64_t i = 0; i < 64; i++) {
+        const nic_recv_wr_t wr = {.sge = {MEMORY, 9000, nic_mr_lkey(region)}};
+        SIM_CHECK(nic_qp_state(qp) != NIC_QPS_RTS || nic_post_recv(qp, &wr) == SIM_OK);
+    }
+}
+
+static void die(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    world_t *const world = SIM_CONTAINER_OF(timer, world_t, death);
+    net_port_t *const port = &world->hosts[1]->ports[0];
+    port->config.loss_rate = (sim_ratio_t){1, 1};
+    port->special = true;
+}
+
+// What each flow does: two writers beside each other, one from the other host, a reader, a sender,
+// and a writer of another class.
+static const struct {
+    uint32_t from;
+    nic_wr_opcode_t opcode;
+    uint64_t bytes;
+    uint8_t other_class;
+} kinds[FLOWS] = {
+    {0, NIC_WR_RDMA_WRITE, 60000, 0},
+    {0, NIC_WR_RDMA_WRITE, 30000, 0},
+    {1, NIC_WR_RDMA_WRITE, 60000, 0},
+    {1, NIC_WR_RDMA_READ, 3000, 0},
+    {1, NIC_WR_SEND, 9000, 0},
+    {0, NIC_WR_RDMA_WRITE, 20000, 4},
+};
+
+static void connect(world_t *world, uint32_t index)
+{
+    flow_t *const flow = &world->flows[index];
+    nic_t *const nics[2] = {nic_at(world->hosts[kinds[index].from], 0), nic_at(world->hosts[2], 0)};
+    nic_mr_t *regions[2];
+    flow->node = &world->hosts[kinds[index].from]->sim;
+    for (int i = 0; i < 2; i++) {
+        nic_pd_t *const pd = nic_pd_alloc(nics[i]);
+        const nic_qp_init_attr_t attr = {
+            .send_cq = nic_cq_create(nics[i], 256, i == 0 ? completed : NULL, flow),
+            .recv_cq = nic_cq_create(nics[i], 256, NULL, NULL),
+            .max_send_wr = 64,
+            .max_recv_wr = 64,
+            .sq_sig_all = true,
+        };
+        ck_assert_int_eq(nic_qp_create(pd, &attr, &flow->qp[i]), SIM_OK);
+        ck_assert_int_eq(nic_mr_register(pd, MEMORY, MEMORY_BYTES, 7, &regions[i]), SIM_OK);
+    }
+    for (int i = 0; i < 2; i++) {
+        nic_qp_attr_t attr;
+        nic_qp_attr_default(nics[i], &attr);
+        attr.dest_interface = nic_interface(nics[1 - i]);
+        attr.dest_qp_num = nic_qp_num(flow->qp[1 - i]);
+        attr.access = 7;
+        if (kinds[index].other_class != 0) {
+            attr.priority = kinds[index].other_class;
+            attr.dscp = (uint8_t)(kinds[index].other_class * 8);
+        }
+        sim_message_t message;
+        ck_assert_msg(nic_qp_connect(flow->qp[i], &attr, &message) == SIM_OK, "%s", message.text);
+    }
+    flow->left = 1000;
+    flow->wr = (nic_send_wr_t){
+        .opcode = kinds[index].opcode,
+        .sge = {MEMORY, kinds[index].bytes, nic_mr_lkey(regions[0])},
+        .rdma = {MEMORY, nic_mr_rkey(regions[1])},
+    };
+    sim_timer_init(&flow->timer, begin);
+    sim_timer_arm(flow->node, &flow->timer, 1 + index * US);
+}
+
+static void build(world_t *world)
+{
+    const sim_options_t options = {.seed = 1, .threads = 1, .until_ps = 1300 * US};
+    world->sim = sim_create(&options);
+    net_config_t net_config;
+    sim_attrs_default(&net_config_attrs, &net_config);
+    world->net = net_create(world->sim, &net_config);
+    sim_attrs_fini(&net_config_attrs, &net_config);
+    net_link_config_t link;
+    sim_attrs_default(&net_link_config_attrs, &link);
+    net_node_t *const left = net_switch_create(world->net, "left", &world->sw);
+    net_node_t *const right = net_switch_create(world->net, "right", &world->sw);
+    for (int i = 0; i < 3; i++) {
+        static const char *const names[] = {"a", "b", "c"};
+        world->hosts[i] = nic_host_create(world->net, names[i], &world->nic);
+        link.rate_bps = i == 2 ? 10000000000 : 25000000000;
+        link.loss_rate = (sim_ratio_t){i == 2 && world->context->lossy, 100};
+        (void)net_link_add(world->net, world->hosts[i], i == 2 ? right : left, &link);
+    }
+    link.loss_rate = (sim_ratio_t){0, 1};
+    link.rate_bps = 25000000000;
+    (void)net_link_add(world->net, left, right, &link);
+    (void)net_link_add(world->net, left, right, &link);
+    sim_attrs_fini(&net_link_config_attrs, &link);
+    sim_message_t message;
+    ck_assert_msg(net_build(world->net, &message) == SIM_OK, "%s", message.text);
+    for (uint32_t i = 0; i < FLOWS; i++) {
+        connect(world, i);
+    }
+    sim_timer_init(&world->receives, post_receives);
+    sim_timer_init(&world->death, die);
+    if (!world->context->no_receive) {
+        sim_timer_arm(&world->hosts[2]->sim, &world->receives, 300 * US);
+    }
+    if (world->context->dead) {
+        sim_timer_arm(&world->hosts[1]->sim, &world->death, 400 * US);
+    }
+}
+
+static size_t algorithm_index(const char *name)
+{
+    size_t i = 0;
+    while (strcmp(nic_cc_all[i]->name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+// One value to be set in a table; table NULL: none.
+typedef struct change {
+    const sim_attr_table_t *table;
+    const sim_attr_t *attr;
+    const char *value;
+} change_t;
+
+// The digest of a run; false: such a configuration is not allowed.
+static bool digest_of(const context_t *context,
+                      const char *algorithm,
+                      const change_t *change,
+                      uint64_t *digest)
+{
+    world_t *const world = sim_alloc(sizeof(*world));
+    world->context = context;
+    nic_config_init(&world->nic);
+    sim_attrs_default(&net_switch_config_attrs, &world->sw);
+    sim_free(world->nic.congestion_control);
+    world->nic.congestion_control = sim_strdup(algorithm);
+    world->nic.mtu_bytes = 1024;
+    set_all(&net_switch_config_attrs, &world->sw, "ecn.scale=false; ecn.kmin=5KB; ecn.kmax=200KB");
+    set_all(&nic_config_attrs, &world->nic, context->nic);
+    set_all(&net_switch_config_attrs, &world->sw, context->sw);
+    const size_t index = algorithm_index(algorithm);
+    bool allowed = true;
+    sim_message_t message = {""};
+    if (change->table != NULL) {
+        void *const config = change->table == &nic_config_attrs ? (void *)&world->nic
+                             : change->table == &net_switch_config_attrs
+                                 ? (void *)&world->sw
+                                 : world->nic.cc_config[index];
+        allowed = sim_attr_set(change->attr, config, change->value, &message) == SIM_OK;
+    }
+    allowed = allowed && nic_config_check(&world->nic, &message) == SIM_OK &&
+              net_switch_config_check(&world->sw, &message) == SIM_OK;
+    if (allowed) {
+        build(world);
+        (void)sim_run(world->sim);
+        ck_assert_msg(net_conservation_ok(world->net, &message), "%s", message.text);
+        *digest = sim_digest(world->sim);
+        sim_destroy(world->sim);
+        net_destroy(world->net);
+    }
+    nic_config_fini(&world->nic);
+    sim_attrs_fini(&net_switch_config_attrs, &world->sw);
+    sim_free(world);
+    return allowed;
+}
+
+// -- other values
+
+typedef struct values {
+    char text[TRIES][96];
+    size_t count;
+    bool each; // every one of them must change something
+} values_t;
+
+static void add(values_t *values, const char *unit, uint64_t number)
+{
+    ck_assert_uint_lt(values->count, TRIES);
+    snprintf(values->text[values->count++], sizeof(values->text[0]), "%" PRIu64 "%s", number, unit);
+}
+
+static void add_numbers(values_t *values, uint64_t value, const char *unit, uint64_t one)
+{
+    if (value == SIM_AUTO || value == 0) {
+        add(values, unit, one);
+        add(values, unit, 5);
+        add(values, unit, 20 * one);
+        add(values, unit, 2000 * one);
+        return;
+    }
+    add(values, unit, value / 2);
+    add(values, unit, value * 2);
+    add(values, unit, value / 20);
+    add(values, unit, value * 20);
+    add(values, unit, value - 1);
+    add(values, unit, value * 1000);
+}
+
+static void add_choices(values_t *values, const sim_attr_t *attr, uint32_t now)
+{
+    char text[256];
+    snprintf(text, sizeof(text), "%s", attr->choices);
+    char *state = NULL;
+    uint32_t index = 0;
+    for (char *one = strtok_r(text, "|", &state); one != NULL; one = strtok_r(NULL, "|", &state)) {
+        if (index++ != now) {
+            snprintf(values->text[values->count++], sizeof(values->text[0]), "%s", one);
+        }
+    }
+    values->each = true;
+}
+
+static values_t other_values(const sim_attr_t *attr, const char *config)
+{
+    values_t values = {.count = 0};
+    uint64_t number = 0;
+    sim_ratio_t ratio = {0, 1};
+    switch (attr->type) {
+    case SIM_ATTR_BOOL:
+        snprintf(values.text[values.count++],
+                 sizeof(values.text[0]),
+                 "%s",
+                 *(const bool *)(config + attr->offset) ? "false" : "true");
+        break;
+    case SIM_ATTR_ENUM:
+        add_choices(&values, attr, *(const uint32_t *)(const void *)(config + attr->offset));
+        break;
+    case SIM_ATTR_RATIO:
+        memcpy(&ratio, config + attr->offset, sizeof(ratio));
+        snprintf(values.text[0],
+                 sizeof(values.text[0]),
+                 "%" PRIu64 "/%" PRIu64,
+                 (uint64_t)ratio.num,
+                 (uint64_t)ratio.den * 2);
+        snprintf(values.text[1],
+                 sizeof(values.text[0]),
+                 "%" PRIu64 "/%" PRIu64,
+                 (uint64_t)ratio.num * 5,
+                 (uint64_t)ratio.den * 4);
+        snprintf(values.text[2],
+                 sizeof(values.text[0]),
+                 "%" PRIu64 "/%" PRIu64,
+                 (uint64_t)ratio.num,
+                 (uint64_t)ratio.den * 50);
+        values.count = 3;
+        break;
+    case SIM_ATTR_PRIORITIES:
+        snprintf(values.text[values.count++], sizeof(values.text[0]), "[4]");
+        snprintf(values.text[values.count++], sizeof(values.text[0]), "[]");
+        break;
+    case SIM_ATTR_WEIGHTS:
+        snprintf(values.text[values.count++], sizeof(values.text[0]), "[1, 1, 1, 1, 9, 1, 1, 1]");
+        break;
+    case SIM_ATTR_PROFILES:
+        snprintf(values.text[values.count++], sizeof(values.text[0]), "[10Gbps 100KB 150KB 0.5]");
+        break;
+    case SIM_ATTR_STRING:
+        for (size_t i = 0; nic_cc_all[i] != NULL; i++) {
+            if (strcmp(nic_cc_all[i]->name, attr->default_text) != 0) {
+                snprintf(values.text[values.count++],
+                         sizeof(values.text[0]),
+                         "%s",
+                         nic_cc_all[i]->name);
+            }
+        }
+        values.each = true;
+        break;
+    case SIM_ATTR_COUNT:
+    case SIM_ATTR_BYTES:
+    case SIM_ATTR_TIME:
+    case SIM_ATTR_RATE:
+        memcpy(&number, config + attr->offset, sizeof(number));
+        add_numbers(&values,
+                    number,
+                    attr->type == SIM_ATTR_TIME   ? "ps"
+                    : attr->type == SIM_ATTR_RATE ? "bps"
+                                                  : "",
+                    attr->type == SIM_ATTR_TIME   ? US
+                    : attr->type == SIM_ATTR_RATE ? 1000000000
+                                                  : 1);
+        break;
+    }
+    return values;
+}
+
+// -- the test
+
+// What changes no run by itself: what it lets through is tested where that is.
+static const char *const exceptions[] = {
+    "nic.any-mtu", // permits other values of nic.mtu
+};
+
+static bool is_exception(const char *path)
+{
+    for (size_t i = 0; i < SIM_COUNT_OF(exceptions); i++) {
+        if (strcmp(exceptions[i], path) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Digests without a change, by context.
+static uint64_t unchanged[SIM_COUNT_OF(contexts)];
+
+static void measure_unchanged(const char *algorithm)
+{
+    const change_t nothing = {0};
+    for (size_t c = 0; c < SIM_COUNT_OF(contexts); c++) {
+        ck_assert(digest_of(&contexts[c], algorithm, &nothing, &unchanged[c]));
+    }
+}
+
+static bool changes_something(const char *algorithm, const change_t *change)
+{
+    for (size_t c = 0; c < SIM_COUNT_OF(contexts); c++) {
+        uint64_t digest = 0;
+        if (digest_of(&contexts[c], algorithm, change, &digest) && digest != unchanged[c]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_table(const sim_attr_table_t *table, const char *algorithm)
+{
+    void *const config = sim_alloc(table->config_bytes);
+    sim_attrs_default(table, config);
+    measure_unchanged(algorithm);
+    for (size_t i = 0; i < table->count; i++) {
+        const sim_attr_t *const attr = &table->attrs[i];
+        const values_t values = other_values(attr, config);
+        bool any = is_exception(attr->path);
+        for (size_t v = 0; v < values.count && (values.each || !any); v++) {
+            const change_t change = {table, attr, values.text[v]};
+            const bool changed = changes_something(algorithm, &change);
+            any |= changed;
+            if (values.each && !changed) {
+                fprintf(stderr,
+                        "%s: %s = %s changes nothing\n",
+                        algorithm,
+                        attr->path,
+                        values.text[v]);
+            }
+        }
+        if (!any)
+            fprintf(stderr, "%s: no value of %s changes anything\n", algorithm, attr->path);
+    }
+    sim_attrs_fini(table, config);
+    sim_free(config);
+}
+
+START_TEST(knobs_of_a_nic)
+{
+    check_table(&nic_config_attrs, "dcqcn");
+}
+END_TEST
+
+START_TEST(knobs_of_an_algorithm)
+{
+    if (nic_cc_all[_i]->attrs != NULL) {
+        check_table(nic_cc_all[_i]->attrs, nic_cc_all[_i]->name);
+    }
+}
+END_TEST
+
+START_TEST(knobs_of_a_switch)
+{
+    check_table(&net_switch_config_attrs, "dcqcn");
+}
+END_TEST
+
+static int algorithm_count(void)
+{
+    int count = 0;
+    while (nic_cc_all[count] != NULL) {
+        count++;
+    }
+    return count;
+}
+
+CHECK_MAIN(CHECK_TEST(knobs_of_a_nic),
+           CHECK_LOOP(knobs_of_an_algorithm, 0, algorithm_count()),
+           CHECK_TEST(knobs_of_a_switch))
