@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/test_knobs.c - every knob of NICs, of each congestion control and of switches does something.
+// tests/test_knobs.c - every knob of NICs, algorithms and switches matters.
 //
 // Goal: each attribute of "nic.", of every algorithm in nic_cc_all and of "switch." changes a run:
 // its events or a counter, which is what the digest is made of. Of an enumeration and of a switch
 // each choice does. An attribute that is added is tested by being in its table.
-// Method: one small network with writers, a reader, a sender without receives at first, two classes,
+// Method: a small network with writers, a reader, a sender without receives at first, two classes,
 // two paths, marks, pauses and losses; several contexts of it, since a knob may need another. An
 // attribute is given other values until one changes the digest of one of the contexts.
 // An attribute that matters elsewhere only needs a context here, a quickening, or an exception that
