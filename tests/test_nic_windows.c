@@ -2,7 +2,7 @@
 // tests/test_nic_windows.c - windows of the bandwidth-delay product, bursts, marks in ACKs.
 //
 // Goal: nic.bdp-window bounds what is in flight as it says, with any algorithm, and stalls nobody;
-// bursts start when they should; marks come back in ACKs where an algorithm's parameter asks for it.
+// Goal: nic.bdp-window bounds what is in flight, with any algorithm, and stalls nobody;
 // Method: in-flight bytes and queues against sums of windows; start times of packets of an
 // algorithm of the test's own, to the picosecond; counters of both ends.
 // Not pinned: what windows are good for.
