@@ -90,14 +90,14 @@ static sim_err_t need_count(app__flow_reader_t *reader,
                : error;
 }
 
-// A double of seconds as whole nanoseconds, cut: its bits are an integer over a power of two.
+// A double of seconds as whole nanoseconds, as the simulator's time does it: the fraction cut to
+// 64 bits, times 10^9, cut.
 static sim_time_t seconds_ps(double seconds)
 {
     __extension__ typedef unsigned __int128 wide_t;
     const uint64_t whole = (uint64_t)seconds;
-    const double fraction = seconds - (double)whole;
-    const uint64_t scaled = (uint64_t)(fraction * 0x1p53); // exact: below 2^53
-    const uint64_t fraction_ns = (uint64_t)((wide_t)scaled * UINT64_C(1000000000) >> 53);
+    const uint64_t fraction = (uint64_t)((seconds - (double)whole) * 0x1p64);
+    const uint64_t fraction_ns = (uint64_t)((wide_t)fraction * UINT64_C(1000000000) >> 64);
     return whole * SIM_PS_PER_S + fraction_ns * SIM_PS_PER_NS;
 }
 

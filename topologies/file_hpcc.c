@@ -31,13 +31,14 @@ static size_t words_in_line(sim_words_t words)
 
 static sim_err_t need_count(topo__file_reader_t *reader,
                             const char *what,
+                            uint64_t min,
                             uint64_t max,
                             uint64_t *value,
                             sim_word_t *word)
 {
     const sim_err_t error = sim_words_need(&reader->words, word, what, reader->message);
     return error == SIM_OK
-               ? sim_word_count(&reader->words, word, what, 0, max, value, reader->message)
+               ? sim_word_count(&reader->words, word, what, min, max, value, reader->message)
                : error;
 }
 
@@ -53,19 +54,19 @@ static sim_err_t read_header(topo__file_reader_t *reader, header_t *header)
     const uint64_t max = reader->size_bytes;
     uint64_t nvswitches = 0;
     uint64_t ignored = 0;
-    sim_err_t error = need_count(reader, "the number of nodes", max, &header->nodes, &word);
+    sim_err_t error = need_count(reader, "the number of nodes", 1, max, &header->nodes, &word);
     header->line = word.line;
     if (error == SIM_OK && simai) {
-        error = need_count(reader, "the number of GPUs per server", max, &ignored, &word);
+        error = need_count(reader, "the number of GPUs per server", 0, max, &ignored, &word);
     }
     if (error == SIM_OK && simai) {
-        error = need_count(reader, "the number of NVSwitches", max, &nvswitches, &word);
+        error = need_count(reader, "the number of NVSwitches", 0, max, &nvswitches, &word);
     }
     if (error == SIM_OK) {
-        error = need_count(reader, "the number of switches", max, &header->switches, &word);
+        error = need_count(reader, "the number of switches", 0, max, &header->switches, &word);
     }
     if (error == SIM_OK) {
-        error = need_count(reader, "the number of links", max, &header->links, &word);
+        error = need_count(reader, "the number of links", 0, max, &header->links, &word);
     }
     for (size_t i = 5; i < count && simai && error == SIM_OK; i++) {
         error = sim_words_need(&reader->words, &word, "a type of GPU", reader->message);
@@ -86,13 +87,12 @@ static sim_err_t read_header(topo__file_reader_t *reader, header_t *header)
 
 static sim_err_t read_switches(topo__file_reader_t *reader, const header_t *header, bool *is_switch)
 {
-    const uint64_t id_max = header->nodes - (header->nodes > 0);
-    uint32_t line = 0;
+    const uint64_t id_max = header->nodes - 1;
     for (uint64_t i = 0; i < header->switches; i++) {
         sim_word_t word;
         uint64_t id = 0;
         const sim_err_t error =
-            need_count(reader, "the id of a switch (a node)", id_max, &id, &word);
+            need_count(reader, "the id of a switch (a node)", 0, id_max, &id, &word);
         if (error != SIM_OK) {
             return error;
         }
@@ -107,7 +107,6 @@ static sim_err_t read_switches(topo__file_reader_t *reader, const header_t *head
                                  header->switches);
         }
         is_switch[id] = true;
-        line = word.line;
     }
     // More ids on the line than declared would be read as a link.
     const size_t left = words_in_line(reader->words);
@@ -124,7 +123,6 @@ static sim_err_t read_switches(topo__file_reader_t *reader, const header_t *head
                              header->switches,
                              header->line);
     }
-    (void)line;
     return SIM_OK;
 }
 

@@ -1,0 +1,272 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tests/test_cli_hpcc.sh - `rocesim hpcc` and scenarios that use the files of other simulators.
+#
+# Goal: a config runs unchanged and its outputs are in the promised formats, to the byte; wrong input
+# of each format is refused with exit status 2 and one line FILE:LINE:COLUMN, and nothing is written;
+# what is odd is a note; topology and flow files work in scenarios.
+# Method: the config in tests/cli/hpcc, whose completion times can be computed by hand: 2500 bytes
+# are packets of 1048, 1048 and 548 bytes, 83, 83 and 43 ns each; the last one arrives at the switch
+# at 166 + 43 + 1000 ns, waits for the one before it until 1249, and is there at 1249 + 43 + 1000; the
+# ACK of 60 bytes takes 2 x (4 + 1000) ns: 4300 ns. Then the same with one thing wrong.
+# Not pinned: agreement with the simulator's own results (docs/models/hpcc-compat.md).
+set -u
+cd "$(dirname "$0")" || exit 1
+base=$PWD/cli/hpcc
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+count=0
+
+fail() {
+    echo "FAIL $1: $2"
+    failures=$((failures + 1))
+}
+
+# fresh: a copy of the good inputs, in $work/in, as current folder
+fresh() {
+    rm -rf "$work/in" "$work/out"
+    mkdir "$work/in"
+    cp "$base"/*.txt "$work/in/"
+    cd "$work/in" || exit 1
+    count=$((count + 1))
+}
+
+# bad NAME FILE SED-COMMAND PLACE TEXT: with FILE edited, the run is refused at FILE:PLACE with TEXT
+bad() {
+    fresh
+    sed -i "$3" "$2"
+    "$ROCESIM" hpcc config.txt -o "$work/out" >"$work/stdout" 2>"$work/err"
+    local status=$?
+    [ "$status" -eq 2 ] || fail "$1" "exit status $status, expected 2"
+    [ ! -e "$work/out" ] || fail "$1" "wrote $(ls "$work/out")"
+    [ ! -s "$work/stdout" ] || fail "$1" "printed on stdout"
+    [ "$(wc -l <"$work/err")" -eq 1 ] || fail "$1" "not one line: $(cat "$work/err")"
+    grep -qF -- "$2:$4: " "$work/err" || fail "$1" "not at $2:$4: $(cat "$work/err")"
+    grep -qF -- "$5" "$work/err" || fail "$1" "does not say '$5': $(cat "$work/err")"
+    grep -qE "expected|did you mean" "$work/err" || fail "$1" "expected what? $(cat "$work/err")"
+}
+
+# note NAME FILE SED-COMMAND TEXT: with FILE edited, it runs and says TEXT on stderr
+note() {
+    fresh
+    sed -i "$3" "$2"
+    "$ROCESIM" hpcc config.txt -o "$work/out" >/dev/null 2>"$work/err" ||
+        fail "$1" "exit status $?: $(cat "$work/err")"
+    [ -z "$4" ] || grep -qF -- "$4" "$work/err" ||
+        fail "$1" "does not say '$4': $(cat "$work/err")"
+}
+
+# -- outputs
+
+fresh
+"$ROCESIM" hpcc config.txt -o "$work/out" >"$work/stdout" 2>"$work/err" || fail run "status $?"
+[ ! -s "$work/err" ] || fail run "says $(cat "$work/err")"
+[ "$(head -1 "$work/stdout")" = "maxRtt=4160 maxBdp=52000" ] || fail run "no maxRtt line"
+for file in fct.txt packets.txt qlen.txt; do
+    cmp "$base/expected/$file" "$work/out/$file" || fail run "$file differs"
+done
+[ -e "$work/out/pfc.txt" ] && [ ! -s "$work/out/pfc.txt" ] || fail run "pfc.txt is not empty"
+grep -q "0b000001 0b000101 10000 100 2500 2000000000 4300 4371" "$work/out/fct.txt" ||
+    fail run "not the computed completion time"
+for file in summary.json flows.csv scenario.yaml; do
+    [ -s "$work/out/$file" ] || fail run "no $file"
+done
+# The scenario in the folder is the same run.
+"$ROCESIM" run "$work/out/scenario.yaml" --json >"$work/again" 2>/dev/null || fail again "status $?"
+[ "$(grep digest "$work/again")" = "$(grep digest "$work/out/summary.json")" ] ||
+    fail again "another digest"
+
+# Without -o the files the config names, and no others.
+fresh
+"$ROCESIM" hpcc config.txt --quiet >/dev/null || fail named "status $?"
+for file in fct.txt packets.txt qlen.txt; do
+    cmp "$base/expected/$file" "$file" || fail named "$file differs"
+done
+[ ! -e summary.json ] || fail named "wrote summary.json"
+chmod 444 fct.txt
+"$ROCESIM" hpcc config.txt --quiet >/dev/null 2>"$work/err" && fail protected "replaced fct.txt"
+grep -q "protected" "$work/err" || fail protected "$(cat "$work/err")"
+
+# Inputs beside the config; our own models; attributes on top.
+fresh
+cd "$work" || exit 1
+"$ROCESIM" hpcc in/config.txt -o "$work/out" >/dev/null 2>"$work/err" || fail beside "status $?"
+grep -qF "in/config.txt:4:15: topology.txt is not in the current folder" "$work/err" ||
+    fail beside "$(cat "$work/err")"
+cmp "$base/expected/fct.txt" "$work/out/fct.txt" || fail beside "fct.txt differs"
+fresh
+"$ROCESIM" hpcc config.txt -o "$work/out" --set compat=off >/dev/null || fail compat "status $?"
+cmp -s "$base/expected/fct.txt" "$work/out/fct.txt" && fail compat "off changes nothing"
+fresh
+"$ROCESIM" hpcc config.txt -o "$work/out" --set link.delay=2us >/dev/null || fail set "status $?"
+grep -q " 2500 2000000000 8300 " "$work/out/fct.txt" || fail set "$(cat "$work/out/fct.txt")"
+fresh
+"$ROCESIM" hpcc config.txt --set compat=maybe >/dev/null 2>"$work/err"
+[ $? -eq 2 ] || fail compat-value "accepted"
+
+# Every algorithm; a link that goes down; decimal ids of ConWeave, whose flows have no port.
+for mode in 3 7 8 10; do
+    note "mode $mode" config.txt "s/CC_MODE 1/CC_MODE $mode/" ""
+    [ "$(wc -l <"$work/out/fct.txt")" -eq 2 ] || fail "mode $mode" "not two flows"
+done
+fresh
+sed -i 's/LINK_DOWN 0 0 0/LINK_DOWN 1000 0 2/' config.txt
+"$ROCESIM" hpcc config.txt -o "$work/out" >/dev/null 2>&1
+[ "$(wc -l <"$work/out/fct.txt")" -eq 1 ] || fail down "the flow after 2.001 s completed"
+fresh
+echo "LB_MODE 0" >>config.txt
+printf '1\n0 1 3 2500 2000000000ns\n' >flow.txt
+"$ROCESIM" hpcc config.txt -o "$work/out" >/dev/null || fail conweave "status $?"
+[ "$(cat "$work/out/fct.txt")" = "0 1 10000 0 2500 2000000000 4300 4371" ] ||
+    fail conweave "$(cat "$work/out/fct.txt")"
+# SimAI's first line; what follows the last link is a comment.
+fresh
+printf '3 8 0 1 2 H100\n2\n0 2 100Gbps 1000ns 0\n1 2 100Gb/s 1us 0\nnode a b\n' >topology.txt
+"$ROCESIM" hpcc config.txt -o "$work/out" >/dev/null || fail simai "status $?"
+cmp "$base/expected/fct.txt" "$work/out/fct.txt" || fail simai "fct.txt differs"
+
+# -- notes
+
+note "unknown keys" config.txt '1i FOO_BAR 3' "config.txt:1:1: unknown keys"
+note "near key" config.txt 's/^RP_TIMER 300/RP_TIMER 300\nRPTIMER 3/' "did you mean RP_TIMER?"
+note "go-back-0" config.txt 's/L2_BACK_TO_ZERO 0/L2_BACK_TO_ZERO 1/' "meaning reversed"
+note "ack interval" config.txt 's/L2_ACK_INTERVAL 1/L2_ACK_INTERVAL 5/' "every packet"
+note "static threshold" config.txt 's/PFC_THRESHOLD 1/PFC_THRESHOLD 0/' "always dynamic"
+note "more links" topology.txt '$a 0 1 100Gbps 1us 0' "topology.txt:5:1: 1 more links than the 2"
+note "more flows" flow.txt '$a 0 1 3 100 5 3' "flow.txt:4:1: more follows the 2 flows"
+note "order" flow.txt 's/2.000000000/2.5/' "flow.txt:3:13: flows are not in order"
+note "no trace file" config.txt 's/TRACE_FILE trace.txt/TRACE_FILE none.txt/' "there is no none.txt"
+note "no delay" topology.txt 's/1000ns/0ns/' "topology.txt:3:13: a link without delay"
+
+# -- wrong configs
+
+bad "flag" config.txt 's/ENABLE_QCN 1/ENABLE_QCN yes/' 1:12 "'yes' is not a value of ENABLE_QCN"
+bad "negative" config.txt 's/RP_TIMER 300/RP_TIMER -3/' 15:10 "'-3'"
+bad "rate" config.txt 's/20Mb\/s/20Mbit/' 18:9 "'20Mbit' is not a value of RATE_AI"
+bad "fraction" config.txt 's/BUFFER_SIZE 32/BUFFER_SIZE 1.5/' 44:13 "whole number"
+bad "mode" config.txt 's/CC_MODE 1/CC_MODE 5/' 11:9 "CC_MODE 5, expected 1 (DCQCN)"
+bad "no rate" config.txt 's/^KMIN_MAP .*/KMIN_MAP 1 25000000000 100/' 42:10 "KMIN_MAP has no row"
+bad "kmin" config.txt 's/1600$/300/' 42:25 "expected at most its KMAX_MAP"
+bad "pmax" config.txt 's/0.20$/1.2/' 43:25 "'1.2' is not a probability"
+bad "short table" config.txt 's/^KMAX_MAP 1/KMAX_MAP 2/' 42:1 "'KMIN_MAP'"
+bad "no topology" config.txt '/^TOPOLOGY_FILE/d' 1:1 "no TOPOLOGY_FILE"
+bad "no timer" config.txt '/^RP_TIMER/d' 1:1 "no RP_TIMER"
+bad "no such file" config.txt 's/FLOW_FILE flow/FLOW_FILE flows/' 5:11 "flows.txt cannot be read"
+bad "no such link" config.txt 's/LINK_DOWN 0 0 0/LINK_DOWN 5 0 1/' 39:11 "no link joins 0 and 1"
+bad "payload" config.txt 's/PAYLOAD_SIZE 1000/PAYLOAD_SIZE 9000/' 3:21 "nic.mtu"
+bad "stop" config.txt 's/4.00/1e40/' 10:21 "'1e40'"
+bad "ends" config.txt '$s/QLEN_MON_END .*/QLEN_MON_END/' 48:1 "the file ends here"
+
+# -- wrong topologies
+
+bad "count" topology.txt '1s/3/three/' 1:1 "'three' is not the number of nodes"
+bad "switches" topology.txt '1s/3 1 2/3 4 2/' 1:5 "4 switches of 3 nodes"
+bad "switch id" topology.txt '2s/2/7/' 2:1 "'7' is not the id of a switch"
+bad "switch twice" topology.txt '1s/3 1 2/4 2 2/;2s/2/2 2/' 2:3 "switch 2 is listed before"
+bad "more ids" topology.txt '2s/2/2 1/' 2:3 "more words on the line of switch ids"
+bad "node" topology.txt '3s/^0 2/9 2/' 3:1 "'9' is not a node of a link"
+bad "loop" topology.txt '3s/^0 2/2 2/' 3:3 "from node 2 to itself"
+bad "link rate" topology.txt '3s/100Gbps/fast/' 3:5 "'fast' is not the rate of a link"
+bad "no rate at all" topology.txt '3s/100Gbps/0/' 3:5 "the rate of a link"
+bad "delay" topology.txt '3s/1000ns/-1ns/' 3:13 "'-1ns' is not the delay of a link"
+bad "long delay" topology.txt '3s/1000ns/2s/' 3:13 "1ps to 1s"
+bad "error rate" topology.txt '3s/0.000000/2/' 3:20 "'2' is not an error rate"
+bad "fewer links" topology.txt '1s/3 1 2/3 1 3/' 5:1 "the file ends after 2 links, expected 3"
+bad "lonely host" topology.txt '1s/3 1 2/4 1 2/' 5:1 "node 3 is a host that no link joins"
+bad "empty" topology.txt 'd' 1:1 "the file ends here, expected the number of nodes"
+
+# -- wrong flows
+
+bad "flow count" flow.txt '1s/2/x/' 1:1 "'x' is not the number of flows"
+bad "fewer flows" flow.txt '1s/2/3/' 4:1 "the file ends after 2 flows, expected 3"
+bad "no such host" flow.txt '2s/0 1/0 2/' 2:1 "no host has the number 2"
+bad "to itself" flow.txt '2s/0 1/0 0/' 2:3 "from host 0 to itself"
+bad "group" flow.txt '2s/1 3/1 8/' 2:5 "'8' is not the priority group"
+bad "port" flow.txt '2s/100/70000/' 2:7 "'70000' is not the destination port"
+bad "bytes" flow.txt '2s/2500/0/' 2:11 "'0' is not the bytes of a flow"
+bad "start" flow.txt '2s/2.000000000/soon/' 2:16 "'soon' is not a start"
+bad "late" flow.txt '2s/2.000000000/20000/' 2:16 "more than 10000 s"
+bad "short row" flow.txt '3s/ 2.3//' 4:1 "the file ends here, expected the start of a flow"
+
+# -- wrong trace files
+
+bad "traced" trace.txt '1s/1/x/' 1:1 "'x' is not the number of traced nodes"
+bad "traced node" trace.txt '2s/2/3/' 2:1 "'3' is not the id of a node"
+bad "traced few" trace.txt '1s/1/2/' 3:1 "the file ends here"
+
+# -- the files in scenarios, and htsim's
+
+# refused NAME TEXT: s.yaml is, with TEXT
+refused() {
+    rm -rf "$work/out"
+    "$ROCESIM" run s.yaml -o "$work/out" >/dev/null 2>"$work/err"
+    [ $? -eq 2 ] || fail "$1" "not refused"
+    [ ! -e "$work/out" ] || fail "$1" "wrote something"
+    grep -qF -- "$2" "$work/err" || fail "$1" "does not say '$2': $(cat "$work/err")"
+}
+
+tree='Nodes 16\nTiers 3\nPodsize 4\nTier 0\nDownlink_speed_Gbps 100\nRadix_Up 2\nRadix_Down 2
+Downlink_Latency_ns 1000\nTier 1\ndownlink_speed_gbps 100\nRadix_Up 2\nRadix_Down 2
+Downlink_Latency_ns 1000\nSwitch_Latency_ns 500\nTier 2\nDownlink_speed_Gbps 100\nRadix_Down 4
+Downlink_Latency_ns 1000\n'
+matrix='# two\nNodes 16\nConnections 2\n0->15 id 1 start 0 size 1000000\n3->2 start 2000000.0 size 64\n'
+htsim() {
+    fresh
+    printf "$tree" >a.topo
+    printf "$matrix" >a.cm
+    printf 'topology: {file: a.topo}\ntraffic:\n  - flows: {file: a.cm}\n' >s.yaml
+}
+htsim
+"$ROCESIM" run s.yaml -o "$work/out" >/dev/null 2>"$work/err" || fail htsim "$(cat "$work/err")"
+[ "$(grep -c ",host" "$work/out/flows.csv")" -eq 2 ] || fail htsim "not two flows"
+grep -q '"links": 48' "$work/out/summary.json" || fail htsim "not 48 links"
+"$ROCESIM" run "$work/out/scenario.yaml" --json 2>/dev/null | grep digest >"$work/again"
+[ "$(cat "$work/again")" = "$(grep digest "$work/out/summary.json")" ] || fail htsim "again differs"
+fresh
+printf 'topology: {file: topology.txt}\ntraffic:\n  - flows: {file: flow.txt}\n' >s.yaml
+"$ROCESIM" run s.yaml -o "$work/out" >/dev/null || fail scenario "status $?"
+[ "$(grep -c "host0,host1" "$work/out/flows.csv")" -eq 2 ] || fail scenario "not two flows"
+"$ROCESIM" check s.yaml >/dev/null || fail scenario "check refuses it"
+sed -i 's/topology.txt/none.txt/' s.yaml
+refused "no file" "s.yaml:1:18: topology.file.path: "
+sed -i 's/{file: none.txt}/{file: {format: hpcc}}/' s.yaml
+refused "no path" "topology.file: path: none is given"
+
+# topo SED PLACE TEXT and cm SED PLACE TEXT: one thing wrong in a.topo, a.cm
+topo() {
+    htsim
+    sed -i "$1" a.topo
+    refused "topo $1" "a.topo:$2: "
+    refused "topo $1" "$3"
+}
+cm() {
+    htsim
+    sed -i "$1" a.cm
+    refused "cm $1" "a.cm:$2: "
+    refused "cm $1" "$3"
+}
+topo '/Nodes/d' 18:1 "no Nodes"
+topo 's/Tiers 3/Tiers 4/' 2:7 "expected 2 or 3"
+topo 's/Podsize 4/Podsize 5/' 3:9 "expected a divisor of Nodes"
+topo '5s/100/fast/' 5:21 "'fast' is not Downlink_speed_Gbps"
+topo '6s/.*/Radix_Upp 2/' 6:1 "did you mean 'Radix_Up'?"
+topo '7s/2/3/' 7:12 "expected a divisor of Podsize"
+topo '12s/2/4/' 12:12 "tier 1: expected Bundle x Podsize"
+topo '17s/4/5/' 17:12 "tier 2: expected Bundle x Nodes / Podsize"
+topo '4d' 4:1 "before any tier"
+topo '4s/0/3/' 4:6 "tier 3, expected 0, 1 or 2"
+topo '8d' 18:1 "no Downlink_Latency_ns of tier 0"
+cm '3s/2/3/' 3:13 "3 connections are declared and 2 listed"
+cm '4s/15/16/' 4:4 "'16' is not the destination"
+cm '4s/0->15/1->1/' 4:4 "from node 1 to itself"
+cm '4s/ size 1000000//' 4:1 "a connection without size"
+cm '4s/start 0/trigger 3/' 4:12 "connections that start each other"
+cm '4s/id 1/rate 1/' 4:7 "unknown word 'rate'"
+cm '5a failure switch_type AGG switch_id 0 link_id 1' 6:1 "links: {agg0--core1"
+cm '5a trigger id 1 oneshot' 6:1 "connections that start each other"
+cm '4s/start 0/start x/' 4:18 "'x' is not a start"
+cm '2s/Nodes 16/Nodes 20/;4s/15/18/' 4:1 "no host has the number 18"
+
+echo "$count inputs, $failures failures"
+[ "$count" -ge 80 ] && [ "$failures" -eq 0 ]
