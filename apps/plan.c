@@ -193,9 +193,7 @@ static void number_qps(app__plan_t *plan, uint32_t interface)
                                   .next = first,
                                   .end = first + actives};
         sim_timer_init(&source->timer, app__source_fired);
-        sim_timer_arm(endpoint->node,
-                      &source->timer,
-                      plan->transfers[plan->by_source[first]].start_ps);
+        app__source_arm(source);
     }
 }
 
@@ -203,6 +201,7 @@ void app__plan_begin(app__plan_t *plan)
 {
     order_by_start(plan);
     plan->first_flow_id = app__reserve_flow_ids(plan->runtime, plan->count);
+    plan->first_number = sim_fifo_reserve(net_sim(plan->net), plan->count);
     plan->received = sim_alloc_array(plan->count + 1, sizeof(*plan->received));
     const index_by_interface_t by_source = make_index(plan, true);
     const index_by_interface_t by_destination = make_index(plan, false);

@@ -178,16 +178,37 @@ static void message_completed(const nic_wc_t *wc)
     }
 }
 
+// Where ties go by insertion, transfers of one instant start in the order of the plan, after
+// whatever else was scheduled for that instant: as if they had been scheduled just now.
+void app__source_arm(app__source_t *source)
+{
+    const app__plan_t *const plan = source->plan;
+    const uint32_t index = plan->by_source[source->next];
+    const sim_time_t start_ps = plan->transfers[index].start_ps;
+    sim_node_t *const node = source->endpoint->node;
+    if (plan->first_number != 0) {
+        sim_fifo_arm(node, &source->timer, start_ps, plan->first_number + index);
+    } else {
+        sim_timer_arm(node, &source->timer, start_ps);
+    }
+}
+
 void app__source_fired(sim_node_t *node, sim_timer_t *timer)
 {
     app__source_t *const source = SIM_CONTAINER_OF(timer, app__source_t, timer);
     const app__plan_t *const plan = source->plan;
+    if (plan->first_number != 0 && !source->late) {
+        source->late = true;
+        sim_timer_arm(node, timer, node->now_ps);
+        return;
+    }
+    source->late = false;
     while (source->next < source->end &&
            plan->transfers[plan->by_source[source->next]].start_ps <= node->now_ps) {
         start_transfer(source, plan->by_source[source->next++]);
     }
     if (source->next < source->end) {
-        sim_timer_arm(node, timer, plan->transfers[plan->by_source[source->next]].start_ps);
+        app__source_arm(source);
     }
 }
 

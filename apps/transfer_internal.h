@@ -4,6 +4,7 @@
 #define APPS_TRANSFER_INTERNAL_H
 
 #include "apps/transfer.h"
+#include "kernel/fifo.h"
 
 typedef struct app__transfer_run app__transfer_run_t;
 
@@ -18,6 +19,7 @@ typedef struct app__source {
     uint64_t started;
     uint64_t completed;
     uint64_t failed;
+    bool late; // its time has come, and it waits for what else was scheduled for that time
 } app__source_t;
 
 // A transfer under way, at its requester.
@@ -43,6 +45,7 @@ struct app__plan {
     sim_time_t stop_ps;
     uint64_t seed;
     uint64_t first_flow_id;
+    uint64_t first_number; // of transfers' starts where ties go by insertion; 0: they do not
 
     app__transfer_t *transfers; // in order of start once begun
     size_t count;
@@ -61,6 +64,7 @@ struct app__plan {
 
 extern const app__range_ops_t app__plan_range_ops;
 void app__source_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
+void app__source_arm(app__source_t *source);                  // for its next transfer
 
 // Hash of a transfer's flow id: for what differs from flow to flow and both ends must know.
 uint64_t app__plan_hash(const app__plan_t *plan, uint64_t index);

@@ -134,6 +134,16 @@ bool sim_fifo_passed(const sim_node_t *node, uint32_t port)
     return fifo != NULL && kept_number(fifo, node, port) <= fifo->current_number;
 }
 
+uint64_t sim_fifo_reserve(sim_t *sim, uint64_t count)
+{
+    if (sim->fifo == NULL) {
+        return 0;
+    }
+    const uint64_t first = sim->fifo->next_number;
+    sim->fifo->next_number += count;
+    return first;
+}
+
 // -- the list
 
 static inline bool before(sim_time_t a_ps, uint64_t a_number, sim_time_t b_ps, uint64_t b_number)

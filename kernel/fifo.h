@@ -26,4 +26,10 @@ bool sim_fifo_ties(const sim_node_t *node);
 // now, come before the event being run: at the instant it is due, the transmitter is free again.
 bool sim_fifo_passed(const sim_node_t *node, uint32_t port);
 
+// Sets aside so many numbers, for timers to be armed later with one of them each, and returns the
+// first. 0: ties go by hash.
+uint64_t sim_fifo_reserve(sim_t *sim, uint64_t count);
+// Arms a timer that is not armed with a number set aside.
+void sim_fifo_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t number);
+
 #endif // KERNEL_FIFO_H

@@ -6,6 +6,7 @@
 #include "kernel/timer.h"
 
 #include "kernel/engine_internal.h"
+#include "kernel/fifo.h"
 
 static inline bool before(const sim_timer_entry_t *a, const sim_timer_entry_t *b)
 {
@@ -82,15 +83,13 @@ static void remove_at(sim_node_t *node, uint32_t position)
     set_earliest(node);
 }
 
-void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
+static void arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t sequence)
 {
     SIM_CHECKF(time_ps >= node->now_ps && time_ps != SIM_TIME_NEVER,
                "timer of %s armed for %" PRIu64 " ps at %" PRIu64 " ps",
                node->name,
                time_ps,
                node->now_ps);
-    const uint64_t sequence =
-        SIM_LIKELY(node->sim->fifo == NULL) ? node->timer_sequence++ : sim__fifo_number(node);
     const sim_timer_entry_t entry = {time_ps, sequence, timer};
     if (sim_timer_armed(timer)) {
         const uint32_t position = timer->position;
@@ -113,6 +112,20 @@ void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
         node->worker->background_ps = time_ps;
     }
     set_earliest(node);
+}
+
+void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
+{
+    arm(node,
+        timer,
+        time_ps,
+        SIM_LIKELY(node->sim->fifo == NULL) ? node->timer_sequence++ : sim__fifo_number(node));
+}
+
+void sim_fifo_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t number)
+{
+    SIM_CHECK(node->sim->fifo != NULL && !sim_timer_armed(timer));
+    arm(node, timer, time_ps, number);
 }
 
 void sim_timer_cancel(sim_node_t *node, sim_timer_t *timer)
