@@ -2,8 +2,8 @@
 // apps/flows_numbered.c - flows of peers' files as transfers between hosts of this network.
 //
 // Host n of the file is the host named host<n>. Where hosts have several NICs, a flow takes the
-// pair of NICs with the fewest hops between them; of several such pairs, flows of the same two
-// hosts take turns.
+// pair of NICs with the fewest hops between them, and of those the fastest; of several such pairs,
+// flows of the same two hosts take turns.
 #include <string.h>
 
 #include "apps/flow_file.h"
@@ -52,38 +52,51 @@ static void hosts_init(hosts_t *hosts, const net_t *net)
     }
 }
 
-// The pair number `turn` (round and round) of those with the fewest hops. False: none can talk.
+// Fewer hops are better, then a faster bottleneck: an NVSwitch before the fabric.
+static bool is_better(const net_path_t *path, const net_path_t *than)
+{
+    return path->hop_count != than->hop_count ? path->hop_count < than->hop_count
+                                              : path->bottleneck_bps > than->bottleneck_bps;
+}
+
+// Pair number i of the NICs of two hosts.
+static bool pair_at(const net_t *net,
+                    const numbered_t *from,
+                    const numbered_t *to,
+                    uint32_t i,
+                    app__request_t *request,
+                    net_path_t *path)
+{
+    request->source = (uint32_t)(from->first - 1) + i / to->count;
+    request->destination = (uint32_t)(to->first - 1) + i % to->count;
+    return net_path_of(net, request->source, request->destination, 0, path);
+}
+
+// The pair number `turn` (round and round) of the best ones. False: none can talk.
 static bool choose_pair(const net_t *net,
                         const numbered_t *from,
                         const numbered_t *to,
                         uint32_t turn,
                         app__request_t *request)
 {
-    uint32_t fewest = UINT32_MAX;
+    const uint32_t all = from->count * to->count;
+    const uint32_t count = all < PAIRS_MAX ? all : PAIRS_MAX;
+    net_path_t best = {.hop_count = UINT32_MAX};
+    net_path_t path;
     uint32_t pairs = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        uint32_t seen = 0;
-        for (uint32_t i = 0; i < from->count * to->count && i < PAIRS_MAX; i++) {
-            const uint32_t source = (uint32_t)(from->first - 1) + i / to->count;
-            const uint32_t destination = (uint32_t)(to->first - 1) + i % to->count;
-            net_path_t path;
-            if (!net_path_of(net, source, destination, 0, &path)) {
-                continue;
-            }
-            if (pass == 0 && path.hop_count < fewest) {
-                fewest = path.hop_count;
-                pairs = 0;
-            }
-            pairs += pass == 0 && path.hop_count == fewest;
-            if (pass == 1 && path.hop_count == fewest && seen++ == turn % pairs) {
-                request->source = source;
-                request->destination = destination;
-                request->can_talk = true;
-                return true;
-            }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!pair_at(net, from, to, i, request, &path)) {
+            continue;
         }
-        if (pairs == 0) {
-            return false;
+        pairs = is_better(&path, &best) ? 0 : pairs;
+        best = pairs == 0 && is_better(&path, &best) ? path : best;
+        pairs += !is_better(&best, &path);
+    }
+    for (uint32_t i = 0, seen = 0; i < count && pairs > 0; i++) {
+        if (pair_at(net, from, to, i, request, &path) && !is_better(&best, &path) &&
+            seen++ == turn % pairs) {
+            request->can_talk = true;
+            return true;
         }
     }
     return false;
