@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/test_switch_hpcc.c - the switch with the buffer of the HPCC project's simulator.
 //
-// Goal: charges, pauses, resumes and drops come at the packet the rules of docs/models/hpcc-compat.md
-// name, classes take turns packet by packet, and thresholds and headroom follow the ports' rates.
+// Goal: charges, pauses, resumes and drops come at the packet that the rules of
+// docs/models/hpcc-compat.md name, classes take turns packet by packet, and thresholds and headroom
+// follow the ports' rates.
 // Method: one sender towards a receiver that has stopped the class; a walk over the rules, written
 // here anew with plain integers, says which arrival pauses the sender, which departure releases it
 // and how many packets are dropped, and the times follow from whole-nanosecond links.
