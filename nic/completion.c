@@ -176,7 +176,7 @@ static nic_wc_opcode_t completed_opcode(uint8_t opcode)
 static void complete(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status, uint64_t original)
 {
     if (SIM_UNLIKELY(qp->nic->detailed)) {
-        qp->nic->rnic->counters.wqes_completed++;
+        nic__rnic_wqe_done(qp);
     }
     if (status == NIC_WC_SUCCESS && (wqe->flags & NIC_SEND_SIGNALED) == 0) {
         trace_completion(qp, NULL);

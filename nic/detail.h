@@ -37,8 +37,8 @@ enum {
     X(payload_max_bytes,    "pcie.payload-max",        BYTES, "64",  "4096",  "128",     "256",        "256",        "256",       "FFFF", "data of one write of the NIC at most") \
     X(read_max_bytes,       "pcie.read-request-max",   BYTES, "64",  "4096",  "512",     "512",        "512",        "512",       "FFFF", "data that one read request asks for at most") \
     X(tags,                 "pcie.tags",               COUNT, "1",   "65536", "32",      "64",         "256",        "512",       "FFFF", "read requests outstanding at most") \
-    X(read_latency_ps,      "pcie.read-latency",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","330ns","380ns",    "400ns",     "FFFF", "read request to data, idle PCIe link") \
-    X(write_latency_ps,     "pcie.write-latency",      TIME,  "0ps", NIC_DETAIL_PS_MAX, "200ns","150ns","150ns",    "150ns",     "FFFF", "a posted write until it is seen, idle PCIe link") \
+    X(read_latency_ps,      "pcie.read-latency",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","330ns","420ns",    "400ns",     "FFFF", "read request to data, idle PCIe link") \
+    X(write_latency_ps,     "pcie.write-latency",      TIME,  "0ps", NIC_DETAIL_PS_MAX, "300ns","300ns","400ns",    "200ns",     "FFFF", "a posted write until it is seen, idle PCIe link") \
     X(overhead_permille,    "pcie.overhead",           COUNT, "0",   "1000",  "33",      "33",         "33",         "33",        "FFFF", "thousandths that the link layer adds to the time of each byte") \
     X(mmio_overhead_permille,"pcie.mmio-overhead",     COUNT, "0",   "1000",  "60",      "60",         "60",         "60",        "FFFF", "thousandths that write-combined lines take longer still") \
     X(wqe_header_bytes,     "wqe.header",              BYTES, "16",  "192",   "36",      "36",         "36",         "36",        "MMMP", "WQE without inline payload, RC and UC") \
@@ -50,10 +50,10 @@ enum {
     X(recv_fetch_count,     "wqe.receive-fetch",       COUNT, "1",   "64",    "4",       "4",          "4",          "4",         "FFFF", "receives that the NIC reads at once") \
     X(cqe_bytes,            "cqe.bytes",               BYTES, "16",  "256",   "64",      "64",         "64",         "64",        "PPPP", "size of a CQE") \
     X(recv_inline_bytes,    "cqe.inline-receive",      BYTES, "0",   "128",   "0",       "0",          "0",          "0",         "FFFF", "payload that a receive's CQE carries instead of a write of its own, at most") \
-    X(pu_count,             "pu.count",                COUNT, "1",   "256",   "4",       "8",          "32",         "64",        "FFFF", "processing units; a queue pair uses the one of its number") \
+    X(pu_count,             "pu.count",                COUNT, "1",   "256",   "4",       "8",          "64",         "64",        "FFFF", "processing units; a queue pair uses the one of its number") \
     X(pu_send_ps,           "pu.send",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "220ns","110ns","70ns",     "50ns",      "FFFF", "processing unit: a WQE that came by MMIO") \
     X(pu_send_fetched_ps,   "pu.send-fetched",         TIME,  "0ps", NIC_DETAIL_PS_MAX, "320ns","160ns","120ns",    "70ns",      "FFFM", "processing unit: a WQE that the NIC read") \
-    X(pu_receive_ps,        "pu.receive",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "160ns","90ns","60ns",      "40ns",      "FFFF", "processing unit: a packet received") \
+    X(pu_receive_ps,        "pu.receive",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "160ns","100ns","80ns",    "50ns",      "FFFF", "processing unit: a packet received") \
     X(tx_send_ps,           "tx.send",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","28ns", "6.37ns",    "4.65ns",    "FFMP", "sending side, shared: a packet of a SEND or WRITE") \
     X(tx_request_ps,        "tx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "90ns","36ns", "6.37ns",    "4.65ns",    "FFFP", "sending side, shared: a READ or atomic request") \
     X(tx_response_ps,       "tx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","28ns", "6.37ns",    "4.65ns",    "FFFP", "sending side, shared: a packet of a READ's or atomic's response") \
@@ -62,18 +62,21 @@ enum {
     X(rx_ack_ps,            "rx.ack",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "30ns","12ns", "4ns",       "3ns",       "FFFF", "receiving side, shared: an ACK, NAK or CNP") \
     X(rx_write_ps,          "rx.write",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "20ns","7ns",  "4ns",       "2ns",       "FMMF", "receiving side, shared: a receive that writes payload and CQE apart") \
     X(rx_atomic_ps,         "rx.atomic",               TIME,  "0ps", NIC_DETAIL_PS_MAX, "110ns","42ns","19.2ns",    "190ns",     "FFMM", "receiving side, shared: an atomic request") \
+    X(rx_latency_ps,        "rx.latency",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "100ns","100ns","120ns",  "50ns",      "FFFF", "receiving side: what a packet takes on top, and nothing else waits for") \
     X(atomic_locks,         "atomic.locks",            COUNT, "1",   "65536", "1",       "1",          "4096",       "4096",      "FMMF", "locks of atomics, by the low bits of the address; 1: one for all") \
-    X(atomic_hold_ps,       "atomic.hold",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","40ns", "66ns",      "60ns",      "FMMF", "a lock is held for the PCIe read and this") \
+    X(atomic_hold_ps,       "atomic.hold",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","40ns", "26ns",      "60ns",      "FMMF", "a lock is held for the PCIe read and this") \
     X(atomic_stalls,        "atomic.stalls",           COUNT, "0",   "1",     "1",       "1",          "0",          "0",         "FFFF", "1: the receiving side stands still while a lock is held") \
-    X(context_entries,      "context.entries",         COUNT, "1",   "16777216", "128",  "96",         "1024",       "4096",      "FFFF", "cached contexts of queue pairs") \
-    X(context_ways,         "context.ways",            COUNT, "1",   "64",    "4",       "4",          "1",          "4",         "FFFF", "associativity of that cache") \
-    X(context_stall_ps,     "context.stall",           TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","430ns","17.3ns",   "12ns",      "FFFF", "a miss of it occupies its side of the NIC for") \
+    X(context_entries,      "context.entries",         COUNT, "1",   "16777216", "256",  "192",        "2048",       "8192",      "FFFF", "cached contexts of queue pairs, two for each: to send and to receive") \
+    X(context_ways,         "context.ways",            COUNT, "1",   "64",    "8",       "5",          "8",          "4",         "FFFF", "associativity of that cache") \
+    X(context_stall_ps,     "context.stall",           TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","430ns","6ns",      "12ns",      "FFFF", "a miss of it occupies its side of the NIC for") \
+    X(near_entries,         "context.near-entries",    COUNT, "1",   "65536", "32",      "32",         "128",         "256",       "FFFF", "contexts of RC queue pairs that each side has at hand") \
+    X(near_stall_ps,        "context.near-stall",      TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","0ns",  "6ns",      "1ns",       "FFFF", "another one occupies its side of the NIC for") \
     X(page_bytes,           "translation.page",        BYTES, "4KiB","1GiB",  "2MiB",    "2MiB",       "2MiB",       "2MiB",      "FFFF", "page size of registered memory: 4 KiB, 2 MiB or 1 GiB") \
     X(translation_entries,  "translation.entries",     COUNT, "1",   "16777216", "2048", "2048",       "4096",       "16384",     "FFFF", "cached translations of pages") \
     X(translation_ways,     "translation.ways",        COUNT, "1",   "64",    "4",       "4",          "4",          "8",         "FFFF", "associativity of that cache") \
     X(translation_stall_ps, "translation.stall",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "200ns","120ns","17ns",     "12ns",      "FFFF", "a miss of it occupies its side of the NIC for") \
-    X(wqe_entries,          "wqe.entries",             COUNT, "1",   "16777216", "256",  "256",        "2048",       "8192",      "FFFF", "cached WQEs") \
-    X(wqe_ways,             "wqe.ways",                COUNT, "1",   "64",    "4",       "4",          "4",          "4",         "FFFF", "associativity of that cache") \
+    X(wqe_entries,          "wqe.entries",             COUNT, "1",   "16777216", "320",  "320",        "4096",       "8192",      "FFFF", "cached WQEs") \
+    X(wqe_ways,             "wqe.ways",                COUNT, "1",   "64",    "16",       "16",          "8",          "4",         "FFFF", "associativity of that cache") \
     X(wqe_stall_ps,         "wqe.stall",               TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","25ns", "0ns",       "0ns",       "FFFF", "a miss of it occupies its side of the NIC for") \
     X(cq_entries,           "cq.entries",              COUNT, "1",   "16777216", "128",  "256",        "1024",       "4096",      "FFFF", "cached contexts of completion queues and shared receive queues") \
     X(cq_ways,              "cq.ways",                 COUNT, "1",   "64",    "4",       "4",          "4",          "4",         "FFFF", "associativity of that cache") \
@@ -81,8 +84,8 @@ enum {
     X(buffer_bytes,         "receive-buffer.bytes",    BYTES, "16KB","1GB",   "128KB",   "256KB",      "512KB",      "1MB",       "FFFF", "packets waiting to be processed; what comes on top is dropped") \
     X(pause_bytes,          "receive-buffer.pause",    BYTES, "1KB", "1GB",   "64KB",    "128KB",      "256KB",      "512KB",     "FFFF", "with this much waiting the NIC pauses its link") \
     X(resume_bytes,         "receive-buffer.resume",   BYTES, "0",   "1GB",   "48KB",    "96KB",       "192KB",      "384KB",     "FFFF", "and with this much it lets it go again") \
-    X(cpu_post_ps,          "cpu.post",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "20ns","12ns", "12ns",      "8ns",       "FFFF", "core: to build a WQE") \
-    X(cpu_line_ps,          "cpu.mmio-line",           TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","45ns", "45ns",      "40ns",      "FFFF", "core: to write a line of a WQE into the NIC") \
+    X(cpu_post_ps,          "cpu.post",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "20ns","12ns", "22ns",      "8ns",       "FFFF", "core: to build a WQE") \
+    X(cpu_line_ps,          "cpu.mmio-line",           TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","45ns", "40ns",      "40ns",      "FFFF", "core: to write a line of a WQE into the NIC") \
     X(cpu_doorbell_ps,      "cpu.doorbell",            TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","45ns", "45ns",      "40ns",      "FFFF", "core: to ring a Doorbell") \
     X(cpu_receive_ps,       "cpu.post-receive",        TIME,  "0ps", NIC_DETAIL_PS_MAX, "12ns","8ns",  "8ns",       "5ns",       "FFFF", "core: to build a receive") \
     X(cpu_poll_ps,          "cpu.poll",                TIME,  "1ps", NIC_DETAIL_PS_MAX, "15ns","10ns", "10ns",      "8ns",       "FFFF", "core: to look at a completion queue") \

@@ -224,10 +224,12 @@ struct nic_qp {
     nic_atomic_wqe_t *sq_atomics; // parallel to sq; NULL before the first atomic
     nic_atomic_done_t *atomics;   // the last reads_accepted_max executed; NULL before the first
     // detailed NIC only
-    uint16_t reads_ready; // READs at the head of those to answer whose first data are there
-    uint32_t sq_ready;    // end of the WQEs that are through the NIC
-    uint64_t serial;      // no other QP of the NIC ever had it
-    sim_time_t ready_ps;  // of the last WQE with a payload on its way
+    uint16_t reads_ready;     // READs at the head of those to answer whose first data are there
+    uint32_t sq_ready;        // end of the WQEs that are through the NIC
+    uint64_t serial;          // no other QP of the NIC ever had it
+    sim_time_t ready_ps;      // of the last WQE with a payload on its way
+    struct nic_item *waiting; // its WQEs in the queue of its processing unit
+    struct nic_item *waiting_packet; // its last packet there
     sim_time_t response_ps;
 };
 
@@ -593,7 +595,8 @@ void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes,
 void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell); // the last `count` WQEs
 void nic__rnic_post_receive(nic_t *nic, uint32_t count);
 void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response);
-void nic__rnic_gate(nic_qp_t *qp); // sq_send or sq_done moved
+void nic__rnic_wqe_done(nic_qp_t *qp); // the one before sq_done
+void nic__rnic_gate(nic_qp_t *qp);     // sq_send or sq_done moved
 void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic);
 uint32_t nic__rnic_inline_max(const nic_t *nic);
 // rnic_receive.c

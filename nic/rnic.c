@@ -28,6 +28,9 @@ static void make_caches(nic_rnic_t *rnic, const nic_config_t *config, uint64_t s
         rnic->stall_ps[c] = caches[c].stall_ps;
     }
     const bool at_random = config->replacement == NIC_REPLACE_RANDOM;
+    for (uint32_t side = 0; side < 2; side++) {
+        nic_cache_init(&rnic->near[side], detail->near_entries, 4, at_random, seed + side);
+    }
     for (uint32_t c = 0; c < NIC_CACHE_COUNT; c++) {
         // Shared: the first one holds everything, the others a single entry that nobody uses.
         const uint64_t own = config->sram_shared ? (c == 0 ? all_entries : 1) : caches[c].entries;
@@ -68,6 +71,9 @@ void nic__rnic_destroy(nic_t *nic)
     }
     for (uint32_t c = 0; c < NIC_CACHE_COUNT; c++) {
         nic_cache_fini(&rnic->caches[c]);
+    }
+    for (uint32_t side = 0; side < 2; side++) {
+        nic_cache_fini(&rnic->near[side]);
     }
     nic_pcie_fini(&rnic->pcie);
     sim_free(rnic->lock_free_ps);
@@ -145,9 +151,8 @@ void nic__rnic_lookup(nic_t *nic,
     nic_rnic_t *const rnic = nic->rnic;
     const bool shared = nic->host->config.sram_shared;
     // Kinds that share a memory must not take each other's keys for their own.
-    const uint64_t tagged = key << 2 | cache;
     nic_cache_t *const held = &rnic->caches[shared ? 0 : cache];
-    const bool hit = nic_cache_insert(held, tagged + 4);
+    const bool hit = nic_cache_insert(held, nic__cache_key(cache, key));
     rnic->caches[cache].hits += hit;
     rnic->caches[cache].misses += !hit;
     if (SIM_UNLIKELY(!hit)) {
@@ -157,6 +162,20 @@ void nic__rnic_lookup(nic_t *nic,
         *stall_ps += rnic->stall_ps[cache];
         *data_ps = nic__later(*data_ps, here_ps);
     }
+}
+
+void nic__rnic_context(nic_t *nic,
+                       uint32_t number,
+                       uint32_t side,
+                       sim_time_t *stall_ps,
+                       sim_time_t *data_ps)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const nic_qp_t *const qp = nic__find_qp(nic, number);
+    if (qp != NULL && qp->type == NIC_QPT_RC && !nic_cache_touch(&rnic->near[side], number)) {
+        *stall_ps += rnic->detail.near_stall_ps;
+    }
+    nic__rnic_lookup(nic, NIC_CACHE_CONTEXT, (uint64_t)number << 1 | side, stall_ps, data_ps);
 }
 
 void nic__rnic_translate(nic_t *nic, uint64_t address, sim_time_t *stall_ps, sim_time_t *data_ps)

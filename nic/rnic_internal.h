@@ -62,8 +62,9 @@ typedef struct nic_item {
     uint32_t qp_number;
     uint32_t first; // WQE
     uint32_t count;
-    uint8_t kind; // nic_item_kind_t
-    bool fetched; // by Doorbell
+    sim_time_t here_ps; // its first WQE is on the NIC
+    uint8_t kind;       // nic_item_kind_t
+    bool fetched;       // by Doorbell
 } nic_item_t;
 
 typedef struct nic_pu {
@@ -85,10 +86,12 @@ struct nic_rnic {
     nic_item_t *free_items;
     nic_item_t *live_items;
     nic_cache_t caches[NIC_CACHE_COUNT];
+    nic_cache_t near[2]; // contexts of RC queue pairs next to the units, by side
     uint64_t stall_ps[NIC_CACHE_COUNT];
     sim_time_t *lock_free_ps; // atomic_locks of them
     sim_time_t granted_ps;    // of the atomic being executed: its lock is held until
     sim_time_t payload_ps;    // the last payload written is seen
+    sim_time_t wqe_here_ps;   // that of the response being received is on the NIC
     bool inline_receive;      // the packet being received goes into its CQE
     uint64_t page_shift;
     uint64_t buffered_bytes;
@@ -122,18 +125,36 @@ static inline sim_time_t nic__posting_ps(const nic_host_t *host)
     return host->node.sim.now_ps + (host->core != NULL ? host->core->spent_ps : 0);
 }
 
+// Names a WQE among those that can meet in the cache; and a key among those of all kinds.
+static inline uint64_t nic__wqe_key(const nic_qp_t *qp, uint32_t index)
+{
+    return (uint64_t)qp->number << 32 | index;
+}
+static inline uint64_t nic__cache_key(uint32_t cache, uint64_t key)
+{
+    return (key << 2 | cache) + NIC_CACHE_COUNT;
+}
+
 // rnic_unit.c: the processing units
 void nic__pu_init(nic_t *nic);
 void nic__pu_push(nic_item_t *item); // its QP's unit takes it in turn
+void nic__pu_push_wqes(nic_item_t *item, nic_qp_t *qp);
+void nic__pu_push_packet(nic_item_t *item, nic_qp_t *qp); // qp may be NULL
+// The context of a queue pair, for one side of the NIC (0: sending, 1: receiving).
+void nic__rnic_context(nic_t *nic,
+                       uint32_t number,
+                       uint32_t side,
+                       sim_time_t *stall_ps,
+                       sim_time_t *data_ps);
 
 // rnic_send.c
 sim_time_t nic__rnic_serve_wqe(nic_item_t *item); // begins with item->first; when it is done
-void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index);
+void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t here_ps);
 void nic__rnic_item_fired(sim_node_t *node, sim_timer_t *timer);
 
 // rnic_receive.c
 sim_time_t nic__rnic_serve_packet(nic_item_t *item);
-void nic__rnic_packet_served(nic_t *nic, net_packet_t *packet);
+void nic__rnic_packet_served(nic_t *nic, net_packet_t *packet, sim_time_t here_ps);
 void nic__rnic_pause_fired(sim_node_t *node, sim_timer_t *timer);
 
 #endif // NIC_RNIC_INTERNAL_H

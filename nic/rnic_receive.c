@@ -62,10 +62,11 @@ void nic__rnic_arrive(nic_t *nic, net_packet_t *packet)
     if (SIM_UNLIKELY(bytes >= rnic->detail.pause_bytes) && (rnic->pausing & class) == 0) {
         pause_link(nic, class);
     }
-    nic_item_t *const item = nic__item_new(nic, NIC_ITEM_PACKET, NULL);
+    nic_qp_t *const qp = nic__find_qp(nic, packet->destination_qp);
+    nic_item_t *const item = nic__item_new(nic, NIC_ITEM_PACKET, qp);
     item->qp_number = packet->destination_qp;
     item->packet = packet;
-    nic__pu_push(item);
+    nic__pu_push_packet(item, qp);
 }
 
 // -- the processing unit's part
@@ -139,12 +140,20 @@ static void look_up_memory(nic_t *nic,
                operation == ROCE_WRITE_ONLY_IMM) {
         nic__rnic_translate(nic, aside->reth.address, stall_ps, data_ps);
     } else if (class == IS_RESPONSE && qp != NULL && qp->sq_done != qp->sq_posted) {
-        const uint64_t key = (uint64_t)qp->number << 32 | qp->sq_done;
-        nic__rnic_lookup(nic, NIC_CACHE_WQE, key, stall_ps, data_ps);
         nic__rnic_translate(nic, nic__wqe(qp, qp->sq_done)->local_address, stall_ps, data_ps);
     } else if (class == IS_SEND && qp != NULL && qp->rq_done != qp->rq_posted) {
         const nic_recv_wqe_t *const receive = &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
         nic__rnic_translate(nic, receive->address, stall_ps, data_ps);
+    }
+}
+
+// What an answer finishes. Its completion waits where that has to be read again, nothing else.
+static void look_up_wqe(nic_item_t *item, sim_time_t *stall_ps)
+{
+    const nic_qp_t *const qp = nic__item_qp(item);
+    if (qp != NULL && qp->sq_done != qp->sq_ready) {
+        const uint64_t key = nic__wqe_key(qp, qp->sq_done);
+        nic__rnic_lookup(item->nic, NIC_CACHE_WQE, key, stall_ps, &item->here_ps);
     }
 }
 
@@ -164,8 +173,13 @@ sim_time_t nic__rnic_serve_packet(nic_item_t *item)
         stall_ps += detail->rx_write_ps;
     }
     sim_time_t data_ps = now_ps + detail->pu_receive_ps;
-    nic__rnic_lookup(nic, NIC_CACHE_CONTEXT, packet->destination_qp, &stall_ps, &data_ps);
+    // The sending and the receiving side each have their part of a context.
+    nic__rnic_context(nic, packet->destination_qp, 1, &stall_ps, &data_ps);
     look_up_memory(nic, packet, class, &stall_ps, &data_ps);
+    item->here_ps = now_ps;
+    if (class == IS_RESPONSE || class == IS_ACK) {
+        look_up_wqe(item, &stall_ps);
+    }
     rnic->rx_free_ps = nic__later(rnic->rx_free_ps, now_ps) + stall_ps;
     data_ps = nic__later(data_ps, rnic->rx_free_ps);
     if (class == IS_ATOMIC) {
@@ -188,9 +202,10 @@ static void count_receive(nic_t *nic, const net_packet_t *packet)
     }
 }
 
-void nic__rnic_packet_served(nic_t *nic, net_packet_t *packet)
+void nic__rnic_packet_served(nic_t *nic, net_packet_t *packet, sim_time_t here_ps)
 {
     nic_rnic_t *const rnic = nic->rnic;
+    rnic->wqe_here_ps = here_ps;
     const packet_class_t class = classify(packet->opcode);
     const uint32_t bytes = packet->frame_bytes;
     rnic->inline_receive = class == IS_SEND && goes_inline(rnic, packet);
@@ -231,7 +246,7 @@ void nic__rnic_tell_write(nic_qp_t *qp, uint32_t bytes)
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     nic_item_t *const item = nic__item_new(nic, NIC_ITEM_WRITE, qp);
     item->count = bytes;
-    nic__item_at(item, nic__later(now_ps, nic->rnic->payload_ps));
+    nic__item_at(item, nic__later(now_ps, nic->rnic->payload_ps) + nic->rnic->detail.rx_latency_ps);
 }
 
 sim_time_t nic__rnic_cqe(nic_t *nic, const nic_cq_t *cq)
@@ -244,7 +259,8 @@ sim_time_t nic__rnic_cqe(nic_t *nic, const nic_cq_t *cq)
     rnic->rx_free_ps += stall_ps;
     const sim_time_t seen_ps =
         nic_pcie_write(&rnic->pcie, now_ps, rnic->detail.cqe_bytes, NIC_PCIE_CQE_WRITE);
-    return seen_ps + (data_ps - now_ps);
+    data_ps = nic__later(data_ps, rnic->wqe_here_ps);
+    return seen_ps + (data_ps - now_ps) + rnic->detail.rx_latency_ps;
 }
 
 void nic__rnic_cqe_later(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)

@@ -39,12 +39,6 @@ static uint64_t padded(uint64_t bytes)
     return (bytes + NIC_PCIE_LINE_BYTES - 1) / NIC_PCIE_LINE_BYTES * NIC_PCIE_LINE_BYTES;
 }
 
-// Unique among QPs and WQEs that can meet in the cache.
-static uint64_t wqe_key(const nic_qp_t *qp, uint32_t index)
-{
-    return (uint64_t)qp->number << 32 | index;
-}
-
 static void spend(nic_host_t *host, sim_time_t cost_ps)
 {
     if (host->core != NULL) {
@@ -86,15 +80,15 @@ void nic__rnic_post_receive(nic_t *nic, uint32_t count)
 }
 
 // WQEs have arrived: the cache has them, and the processing unit gets to know.
-static void wqes_arrive(nic_item_t *item, const nic_qp_t *qp)
+static void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
 {
     const bool shared = item->nic->host->config.sram_shared;
     nic_cache_t *const cache = &item->nic->rnic->caches[shared ? 0 : NIC_CACHE_WQE];
     for (uint32_t i = 0; i < item->count; i++) {
-        const uint64_t key = wqe_key(qp, item->first + i) << 2 | NIC_CACHE_WQE;
-        (void)nic_cache_insert(cache, key + 4);
+        const uint64_t key = nic__wqe_key(qp, item->first + i);
+        (void)nic_cache_insert(cache, nic__cache_key(NIC_CACHE_WQE, key));
     }
-    nic__pu_push(item);
+    nic__pu_push_wqes(item, qp);
 }
 
 static void doorbell_arrives(nic_item_t *item, const nic_qp_t *qp)
@@ -125,8 +119,10 @@ sim_time_t nic__rnic_serve_wqe(nic_item_t *item)
     const nic_wqe_t *const wqe = nic__wqe(qp, item->first);
     sim_time_t stall_ps = is_fetch(wqe) ? detail->tx_request_ps : detail->tx_send_ps;
     sim_time_t data_ps = now_ps + (item->fetched ? detail->pu_send_fetched_ps : detail->pu_send_ps);
-    nic__rnic_lookup(nic, NIC_CACHE_CONTEXT, qp->number, &stall_ps, &data_ps);
-    nic__rnic_lookup(nic, NIC_CACHE_WQE, wqe_key(qp, item->first), &stall_ps, &data_ps);
+    nic__rnic_context(nic, qp->number, 0, &stall_ps, &data_ps);
+    // A WQE that has to be read again keeps its own queue pair waiting, not the unit.
+    item->here_ps = now_ps;
+    nic__rnic_lookup(nic, NIC_CACHE_WQE, nic__wqe_key(qp, item->first), &stall_ps, &item->here_ps);
     if (has_payload_to_read(wqe)) {
         nic__rnic_translate(nic, wqe->local_address, &stall_ps, &data_ps);
     }
@@ -141,19 +137,18 @@ static void make_ready(nic_qp_t *qp)
     nic__schedule(qp);
 }
 
-void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index)
+void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t here_ps)
 {
     if ((qp->flags & NIC_QP_CLOSED) != 0) {
         return;
     }
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     const nic_wqe_t *const wqe = nic__wqe(qp, index);
-    sim_time_t ready_ps = now_ps;
+    sim_time_t ready_ps = here_ps;
     if (has_payload_to_read(wqe)) {
-        ready_ps = nic_pcie_read(&nic->rnic->pcie,
-                                 now_ps,
-                                 nic__min(wqe->length, qp->mtu_bytes),
-                                 NIC_PCIE_PAYLOAD_READ);
+        const uint32_t bytes = nic__min(wqe->length, qp->mtu_bytes);
+        const sim_time_t late_ps = nic__later(here_ps, now_ps) - now_ps;
+        ready_ps = late_ps + nic_pcie_read(&nic->rnic->pcie, now_ps, bytes, NIC_PCIE_PAYLOAD_READ);
     }
     // WQEs are sent in order: one behind another whose payload is on its way waits for that.
     qp->ready_ps = nic__later(qp->ready_ps, ready_ps);
@@ -162,6 +157,15 @@ void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index)
     } else {
         nic__item_at(nic__item_new(nic, NIC_ITEM_READY, qp), qp->ready_ps);
     }
+}
+
+void nic__rnic_wqe_done(nic_qp_t *qp)
+{
+    nic_rnic_t *const rnic = qp->nic->rnic;
+    const bool shared = qp->nic->host->config.sram_shared;
+    rnic->counters.wqes_completed++;
+    const uint64_t key = nic__cache_key(NIC_CACHE_WQE, nic__wqe_key(qp, qp->sq_done - 1));
+    nic_cache_remove(&rnic->caches[shared ? 0 : NIC_CACHE_WQE], key);
 }
 
 // -- what the protocol's part may send
@@ -231,7 +235,7 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     sim_time_t stall_ps = rnic->detail.tx_response_ps;
     sim_time_t data_ps = now_ps;
-    nic__rnic_lookup(nic, NIC_CACHE_CONTEXT, qp->number, &stall_ps, &data_ps);
+    nic__rnic_context(nic, qp->number, 0, &stall_ps, &data_ps);
     if (atomic) {
         data_ps = nic__later(data_ps, rnic->granted_ps);
     } else if (bytes != 0) {
@@ -240,6 +244,7 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
             nic__later(data_ps, nic_pcie_read(&rnic->pcie, now_ps, bytes, NIC_PCIE_PAYLOAD_READ));
     }
     rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + stall_ps;
+    data_ps += rnic->detail.rx_latency_ps;
     qp->response_ps = nic__later(qp->response_ps, nic__later(rnic->tx_free_ps, data_ps));
     nic__item_at(nic__item_new(nic, NIC_ITEM_RESPONSE, qp), qp->response_ps);
 }

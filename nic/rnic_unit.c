@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/rnic_unit.c - processing units: each serves WQEs and packets of its queue pairs in order.
 //
+// What waits for a unit are queue pairs: WQEs that come while their queue pair waits for its turn
+// to send are served in the same turn, one after the other, and so are packets.
+//
 // A queue pair belongs to the unit of its number: operations of one have an order to keep, so one
 // queue pair cannot use more than one unit, and several can (Kalia et al., USENIX ATC 2016, 3.3).
 #include "nic/rnic_internal.h"
@@ -20,10 +23,49 @@ void nic__pu_init(nic_t *nic)
 static void begin(nic_pu_t *pu)
 {
     nic_item_t *const item = pu->head;
+    nic_qp_t *const qp = nic__item_qp(item);
+    if (qp != NULL && qp->waiting == item) {
+        qp->waiting = NULL; // its turn has come
+    }
+    if (qp != NULL && qp->waiting_packet == item) {
+        qp->waiting_packet = NULL;
+    }
     const sim_time_t end_ps =
         item->kind == NIC_ITEM_WQE ? nic__rnic_serve_wqe(item) : nic__rnic_serve_packet(item);
     pu->busy = true;
     sim_timer_arm(nic__node(pu->nic), &pu->timer, end_ps);
+}
+
+void nic__pu_push_wqes(nic_item_t *item, nic_qp_t *qp)
+{
+    nic_item_t *const waiting = qp->waiting;
+    if (waiting != NULL && waiting->fetched == item->fetched) {
+        SIM_ASSERT(waiting->first + waiting->count == item->first);
+        waiting->count += item->count;
+        nic__item_free(item);
+        return;
+    }
+    qp->waiting = item;
+    nic__pu_push(item);
+}
+
+void nic__pu_push_packet(nic_item_t *item, nic_qp_t *qp)
+{
+    nic_item_t *const waiting = qp == NULL ? NULL : qp->waiting_packet;
+    if (qp != NULL) {
+        qp->waiting_packet = item;
+    }
+    if (waiting == NULL) {
+        nic__pu_push(item);
+        return;
+    }
+    nic_rnic_t *const rnic = item->nic->rnic;
+    nic_pu_t *const pu = &rnic->pus[item->qp_number % rnic->detail.pu_count];
+    item->next = waiting->next;
+    waiting->next = item;
+    if (pu->tail == waiting) {
+        pu->tail = item;
+    }
 }
 
 void nic__pu_push(nic_item_t *item)
@@ -51,19 +93,21 @@ static void unit_fired(sim_node_t *node, sim_timer_t *timer)
     if (item->kind == NIC_ITEM_WQE) {
         nic_qp_t *const qp = nic__item_qp(item);
         const uint32_t index = item->first;
+        const sim_time_t here_ps = item->here_ps;
         item->first++;
         if (--item->count == 0) {
             pu->head = item->next;
             nic__item_free(item);
         }
         if (qp != NULL) {
-            nic__rnic_wqe_served(nic, qp, index);
+            nic__rnic_wqe_served(nic, qp, index, here_ps);
         }
     } else {
         net_packet_t *const packet = item->packet;
+        const sim_time_t here_ps = item->here_ps;
         pu->head = item->next;
         nic__item_free(item);
-        nic__rnic_packet_served(nic, packet);
+        nic__rnic_packet_served(nic, packet, here_ps);
     }
     // What happened just now may have pushed more: the unit still counts as busy.
     pu->busy = false;
