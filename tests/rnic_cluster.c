@@ -65,7 +65,6 @@ void cluster_config_init(cluster_config_t *config)
     cluster_set(config, "nic.congestion-control", "none");
     cluster_set(config, "nic.model", "detailed");
     cluster_set(config, "nic.profile", "connect-ib");
-    cluster_set(config, "nic.max-rd-atomic", "128");
     config->machines = 2;
     config->link_bps = UINT64_C(112000000000);
     config->warm_ps = 50 * SIM_PS_PER_US;
