@@ -106,7 +106,7 @@ START_TEST(several_queue_pairs_engage_several_units)
     ck_assert_double_ge(two, 1.9 * one);
     ck_assert_double_le(two, 2.1 * one);
     ck_assert_double_ge(four, 2 * one);
-    ck_assert_double_le(four, 3.8 * one);
+    ck_assert_double_le(four, 4.1 * one);
     ck_assert_double_le(one_core(4, 1), 1.1 * one_core(1, 1));
 }
 END_TEST
