@@ -412,6 +412,7 @@ static sim_err_t put_timely(const maker_t *maker, cli_error_t *error)
     put_key(maker, "nic.timely.update", CLI_HPCC_CC_MODE, "rtt");
     put_key(maker, "nic.timely.burst", CLI_HPCC_CC_MODE, "false");
     put_key(maker, "nic.timely.start", CLI_HPCC_CC_MODE, "line");
+    put_key(maker, "nic.timely.exclude-serialisation", CLI_HPCC_CC_MODE, "false");
     put_rate(maker, "nic.timely.ai-rate", CLI_HPCC_RATE_AI);
     put_rate(maker, "nic.timely.hai-rate", CLI_HPCC_RATE_HAI);
     put_rate(maker, "nic.timely.min-rate", CLI_HPCC_MIN_RATE);
