@@ -12,6 +12,7 @@ extern const app_ops_t app_incast;
 extern const app_ops_t app_permutation;
 extern const app_ops_t app_all_to_all;
 extern const app_ops_t app_perftest;
+extern const app_ops_t app_all_to_all_reads;
 
 // -- runtime.c
 

@@ -31,6 +31,7 @@ const app_ops_t *const app_all[] = {
     &app_permutation,
     &app_all_to_all,
     &app_perftest,
+    &app_all_to_all_reads,
     NULL,
 };
 

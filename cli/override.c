@@ -3,7 +3,8 @@
 //
 // PATH is written as in messages: nic.mtu, topology.star.hosts, traffic[0].poisson.load,
 // nodes.spine*.switch.buffer; a part with dots in it stands in double quotes. Entries of a list
-// are counted from 0; the one after the last appends. VALUE is YAML.
+// are counted from 0; the one after the last appends. VALUE is YAML. A scenario may give a path, or
+// several that go together, a short name under `parameters`; --set NAME=VALUE then sets them all.
 #include "cli/scenario.h"
 
 #include <string.h>
@@ -167,6 +168,103 @@ static sim_err_t apply(cli_document_t *document,
     return SIM_OK;
 }
 
+static sim_err_t apply_text(cli_document_t *document,
+                            cli_tree_t *root,
+                            const char *text,
+                            size_t size,
+                            cli_tree_t *value,
+                            cli_error_t *error)
+{
+    path_t path;
+    if (!parse_path(text, size, &path)) {
+        path_fini(&path);
+        return cli_fail(error,
+                        SIM_ERR_INVALID,
+                        &value->place,
+                        "the path cannot be read, expected one such as nic.mtu or "
+                        "traffic[0].poisson.load");
+    }
+    const sim_err_t result = apply(document, root, &path, value, error);
+    path_fini(&path);
+    return result;
+}
+
+// The paths that a parameter stands for: one, or a list; NULL: the name is none of a parameter.
+static const cli_tree_t *find_parameter(const cli_tree_t *root, const char *name, size_t size)
+{
+    const cli_tree_entry_t *const parameters = cli_tree_find(root, "parameters");
+    if (parameters == NULL || parameters->value->kind != CLI_TREE_MAP) {
+        return NULL;
+    }
+    const cli_tree_t *const map = parameters->value;
+    for (size_t i = 0; i < map->count; i++) {
+        const char *const key = map->entries[i].key->text;
+        if (strlen(key) == size && memcmp(key, name, size) == 0) {
+            return map->entries[i].value;
+        }
+    }
+    return NULL;
+}
+
+sim_err_t cli__take_parameters(cli_scenario_t *scenario,
+                               const cli_tree_t *value,
+                               cli_error_t *error)
+{
+    (void)scenario;
+    if (value->kind != CLI_TREE_MAP) {
+        return cli_fail(error,
+                        SIM_ERR_INVALID,
+                        &value->place,
+                        "parameters is %s, expected a mapping of names to paths: "
+                        "'machines: topology.star.hosts'",
+                        cli_tree_kind_text(value));
+    }
+    for (size_t i = 0; i < value->count; i++) {
+        const cli_tree_t *const paths = value->entries[i].value;
+        bool good = paths->kind == CLI_TREE_SCALAR && !paths->is_null;
+        if (paths->kind == CLI_TREE_LIST) {
+            good = paths->count > 0;
+            for (size_t j = 0; j < paths->count; j++) {
+                good &= paths->entries[j].value->kind == CLI_TREE_SCALAR;
+            }
+        }
+        if (!good) {
+            return cli_fail(error,
+                            SIM_ERR_INVALID,
+                            &paths->place,
+                            "'%s' is %s, expected a path such as topology.star.hosts, or a list "
+                            "of paths",
+                            value->entries[i].key->text,
+                            cli_tree_kind_text(paths));
+        }
+    }
+    return SIM_OK;
+}
+
+static sim_err_t apply_everywhere(cli_document_t *document,
+                                  cli_tree_t *root,
+                                  const cli_override_t *override,
+                                  size_t size,
+                                  cli_tree_t *value,
+                                  cli_error_t *error)
+{
+    const cli_tree_t *const paths = find_parameter(root, override->text, size);
+    if (paths == NULL) {
+        return apply_text(document, root, override->text, size, value, error);
+    }
+    if (paths->kind == CLI_TREE_SCALAR && paths->text != NULL) {
+        return apply_text(document, root, paths->text, strlen(paths->text), value, error);
+    }
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; paths->kind == CLI_TREE_LIST && i < paths->count && result == SIM_OK; i++) {
+        const cli_tree_t *const path = paths->entries[i].value;
+        if (path->kind == CLI_TREE_SCALAR && path->text != NULL) {
+            result = apply_text(document, root, path->text, strlen(path->text), value, error);
+        }
+    }
+    return result;
+}
+
 sim_err_t cli_override_apply(cli_document_t *document,
                              cli_tree_t *root,
                              const cli_override_t *override,
@@ -179,22 +277,15 @@ sim_err_t cli_override_apply(cli_document_t *document,
     if (equals == NULL) {
         return cli_fail(error, SIM_ERR_INVALID, &place, "no '=', expected PATH=VALUE");
     }
-    path_t path;
-    if (!parse_path(override->text, (size_t)(equals - override->text), &path)) {
-        path_fini(&path);
-        return cli_fail(error,
-                        SIM_ERR_INVALID,
-                        &place,
-                        "the path cannot be read, expected one such as nic.mtu or "
-                        "traffic[0].poisson.load");
-    }
     const char *const text = equals + 1;
     cli_tree_t *value = NULL;
-    sim_err_t result =
+    const sim_err_t result =
         cli_yaml_parse(document, place.origin, false, text, strlen(text), &value, error);
-    if (result == SIM_OK) {
-        result = apply(document, root, &path, value, error);
-    }
-    path_fini(&path);
-    return result;
+    return result != SIM_OK ? result
+                            : apply_everywhere(document,
+                                               root,
+                                               override,
+                                               (size_t)(equals - override->text),
+                                               value,
+                                               error);
 }

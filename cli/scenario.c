@@ -220,6 +220,7 @@ typedef struct section {
 
 // In the order in which they depend on each other.
 static const section_t sections[] = {
+    {"parameters", cli__take_parameters},
     {"outputs", take_outputs},
     {"network", take_network},
     {"link", take_link},

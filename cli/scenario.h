@@ -243,6 +243,10 @@ char *cli_yaml_text(const cli_tree_t *tree);
 
 // -- steps of cli_scenario_create in files of their own
 
+// override.c: checks `parameters`; what they stand for is looked up by each --set.
+SIM_MUST_CHECK sim_err_t cli__take_parameters(cli_scenario_t *scenario,
+                                              const cli_tree_t *value,
+                                              cli_error_t *error);
 SIM_MUST_CHECK sim_err_t cli__take_topology(cli_scenario_t *scenario,
                                             const cli_tree_t *map,
                                             cli_error_t *error);

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/machine.c - machines and threads of the programs that run on cores
+// (docs/models/guidelines.md).
+#include "apps/machine_internal.h"
+
+// QPs of these programs exist before the first packet: none is ever made by one.
+static sim_time_t never_passive(const void *owner, uint32_t interface, uint64_t offset)
+{
+    (void)owner;
+    (void)interface;
+    (void)offset;
+    return SIM_TIME_NEVER;
+}
+
+static const app__range_ops_t range_ops = {.passive_from_ps = never_passive};
+
+void app__machine_init(app__machine_t *machine,
+                       app_runtime_t *runtime,
+                       uint32_t interface,
+                       uint64_t memory_bytes,
+                       uint64_t qp_count)
+{
+    app__endpoint_t *const endpoint = app__endpoint_of(runtime, interface);
+    const uint32_t rights = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE |
+                            NIC_ACCESS_REMOTE_READ | NIC_ACCESS_REMOTE_ATOMIC;
+    *machine = (app__machine_t){
+        .endpoint = endpoint,
+        .bytes = memory_bytes,
+        .position = app__reserve_qps(endpoint, &range_ops, machine, qp_count),
+    };
+    machine->positions_end = machine->position + qp_count;
+    const sim_err_t error =
+        nic_mr_register(endpoint->pd, APP__MEMORY_ADDRESS, memory_bytes, rights, &machine->memory);
+    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+}
+
+static void connect_to(nic_qp_t *qp, uint32_t interface, uint32_t number)
+{
+    nic_qp_attr_t attr;
+    nic_qp_attr_default(nic_qp_nic(qp), &attr);
+    attr.dest_interface = interface;
+    attr.dest_qp_num = number;
+    attr.access = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ |
+                  NIC_ACCESS_REMOTE_ATOMIC;
+    sim_message_t message = {""};
+    const sim_err_t error = nic_qp_connect(qp, &attr, &message);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), message.text);
+}
+
+nic_qp_t *app__machine_qp(app__machine_t *machine,
+                          nic_qp_type_t type,
+                          nic_cq_t *cq,
+                          uint32_t send_depth,
+                          uint32_t receive_depth)
+{
+    SIM_CHECK(machine->position < machine->positions_end);
+    const nic_qp_init_attr_t init = {
+        .qp_type = type,
+        .send_cq = cq,
+        .recv_cq = cq,
+        .max_send_wr = send_depth,
+        .max_recv_wr = receive_depth,
+        .qp_num = app__qp_number(machine->position++),
+    };
+    nic_qp_t *qp = NULL;
+    const sim_err_t error = nic_qp_create(machine->endpoint->pd, &init, &qp);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
+    if (type == NIC_QPT_UD) {
+        connect_to(qp, 0, 0);
+    }
+    return qp;
+}
+
+void app__join(nic_qp_t *a, nic_qp_t *b)
+{
+    connect_to(a, nic_interface(nic_qp_nic(b)), nic_qp_num(b));
+    connect_to(b, nic_interface(nic_qp_nic(a)), nic_qp_num(a));
+}
+
+// -- threads
+
+static void stop_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    app__thread_t *const thread = SIM_CONTAINER_OF(timer, app__thread_t, stop_timer);
+    nic_core_stop(thread->core);
+    thread->stopped = true;
+    sim_progress(node);
+}
+
+void app__thread_init(app__thread_t *thread,
+                      app__machine_t *machine,
+                      const app__span_t *span,
+                      uint32_t order,
+                      nic_core_fn step,
+                      void *ctx)
+{
+    app__endpoint_t *const endpoint = machine->endpoint;
+    *thread = (app__thread_t){.span = span, .machine = machine};
+    thread->core = nic_core_create((net_node_t *)nic_node(endpoint->nic), step, ctx);
+    sim_timer_init(&thread->stop_timer, stop_fired);
+    sim_timer_arm(endpoint->node, &thread->stop_timer, app__span_end(span));
+    const sim_time_t start_ps = span->start_ps + order * SIM_PS_PER_NS;
+    if (start_ps < app__span_end(span)) {
+        nic_core_start(thread->core, start_ps);
+    }
+}
+
+nic_cq_t *app__thread_cq(app__thread_t *thread)
+{
+    nic_cq_t *const cq = nic_cq_create(thread->machine->endpoint->nic, 1u << 20, NULL, NULL);
+    nic_cq_set_core(cq, thread->core);
+    return cq;
+}
+
+void app__thread_count(app__thread_t *thread, uint64_t operations)
+{
+    const sim_time_t now_ps = nic_core_now_ps(thread->core);
+    thread->total += operations;
+    if (now_ps >= app__span_begin(thread->span) && now_ps < app__span_end(thread->span)) {
+        thread->counted += operations;
+    }
+    sim_progress(thread->machine->endpoint->node);
+}
+
+// -- posting
+
+void app__post(nic_qp_t *qp, const nic_send_wr_t *wr)
+{
+    const sim_err_t error = nic_post_send_list(qp, wr, NULL);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), sim_err_text(error));
+}
+
+#define RECEIVES_AT_ONCE 64u
+
+void app__post_receives(nic_qp_t *qp, const app__machine_t *machine, uint32_t count, uint64_t bytes)
+{
+    while (count > 0) {
+        const uint32_t now = count < RECEIVES_AT_ONCE ? count : RECEIVES_AT_ONCE;
+        nic_recv_wr_t list[RECEIVES_AT_ONCE];
+        for (uint32_t i = 0; i < now; i++) {
+            list[i] = (nic_recv_wr_t){
+                .wr_id = (uint64_t)(uintptr_t)qp,
+                .sge = {APP__MEMORY_ADDRESS, bytes, app__machine_key(machine)},
+            };
+        }
+        const sim_err_t error = nic_post_recv_list(qp, list, now, NULL);
+        SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), sim_err_text(error));
+        count -= now;
+    }
+}
+
+void app__must_succeed(const nic_wc_t *wc)
+{
+    SIM_CHECKF(wc->status == NIC_WC_SUCCESS,
+               "QP %u: %s",
+               wc->qp_num,
+               nic_wc_status_text(wc->status));
+}
+
+double app__mops(const app__span_t *span, uint64_t operations)
+{
+    return (double)operations * (double)SIM_PS_PER_US / (double)span->measure_ps;
+}
+
+sim_err_t app__machines_find(const app_context_t *context,
+                             const char *attribute,
+                             const char *pattern,
+                             uint64_t least,
+                             app__places_t *places,
+                             sim_message_t *message)
+{
+    sim_err_t error = app__places_find(context, attribute, pattern, places, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    if (places->list.count != places->host_count) {
+        error = sim_fail(message,
+                         SIM_ERR_INVALID,
+                         "%s names hosts with several NICs: expected one NIC a host",
+                         attribute);
+    } else if (places->host_count < least) {
+        error = sim_fail(message,
+                         SIM_ERR_RANGE,
+                         "%s names %u hosts: expected at least %" PRIu64,
+                         attribute,
+                         places->host_count,
+                         least);
+    }
+    if (error != SIM_OK) {
+        app__places_fini(places);
+    }
+    return error;
+}
