@@ -101,12 +101,12 @@ draw() {
     } | gnuplot && echo "   drawn: $out/$1"
 }
 
-# report [SHARE]: the table; false when fewer than SHARE percent (100) of the asked rows are within
-# their tolerance, which --quick only reports.
+# report [SHARE] [PUBLISHED]: the table; false when fewer than SHARE percent (100) of the asked rows are
+# within their tolerance, which --quick only reports. PUBLISHED: published.csv or a part of it.
 report() {
     local status=0
     awk -v share="${1:-100}" -v csv="$out/table.csv" -f "$papers/table.awk" \
-        "$out/ours.csv" "$here/published.csv" "$out/orders.csv" >"$out/table.txt" || status=1
+        "$out/ours.csv" "${2:-$here/published.csv}" "$out/orders.csv" >"$out/table.txt" || status=1
     cat "$out/table.txt"
     if [ "$quick" = 1 ] && [ $status = 1 ]; then
         echo "   (--quick: nothing is asked)"
