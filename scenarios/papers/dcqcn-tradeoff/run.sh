@@ -16,7 +16,8 @@ pod() {
     if [ ! -f "$out/$run.bins.txt" ]; then
         simulate "$run" pod.yaml --until "$((horizon_ms * 3))ms" \
             --set "traffic[0].poisson.stop=${horizon_ms}ms" "$@"
-        awk -F, 'NR > 1 && $8 != "" { print $5, $10 }' "$out/$run/flows.csv" | sort -n -s -k1,1 >"$out/$run.txt"
+        awk -F, 'NR > 1 && $8 != "" { print $5, $10 }' "$out/$run/flows.csv" |
+            sort -n -s -k1,1 >"$out/$run.txt"
         awk -v n="$(wc -l <"$out/$run.txt")" '{ print int((NR - 1) * 20 / n), $1, $2 }' "$out/$run.txt" |
             sort -k1,1n -k3,3g | awk '
                 function out() { if (count) print bin * 5, value[int(count * 0.95) + 1] }
@@ -57,8 +58,8 @@ order() {
     shift 2
     wrong=$(for row in "$@"; do
         key="$what $row p95 from $column%"
-        awk -F, -v key="$key" -v row="$row" '$1 == key { print row, $2 }' "$here/published.csv" "$out/ours.csv" |
-            tr '\n' ' '
+        awk -F, -v key="$key" -v row="$row" '$1 == key { print row, $2 }' "$here/published.csv" \
+            "$out/ours.csv" | tr '\n' ' '
         echo
     done | awk '{ name[NR] = $1; theirs[NR] = $2; ours[NR] = $4 }
         END { for (i = 1; i <= NR; i++) for (j = 1; j <= NR; j++)
@@ -86,7 +87,8 @@ for figure in timers:t55,t300,t900:55/50,300/4,900/4 thresholds:k400,t300,k12:40
                     "$here/published.csv")"
             done
             echo EOD
-            plots="$plots${plots:+, }'$out/$(echo "$runs" | cut -d, -f$i).bins.txt' using 1:2 with lines lw 2 \
+            run=$(echo "$runs" | cut -d, -f$i)
+            plots="$plots${plots:+, }'$out/$run.bins.txt' using 1:2 with lines lw 2 \
                 lc $i title '$label', \$d$i using 1:2 with points pt 7 lc $i notitle"
         done
         echo "plot $plots"

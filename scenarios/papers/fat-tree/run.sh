@@ -130,7 +130,9 @@ done
 # Of the published rows those of the runs that were made.
 awk -F, -v schemes="$schemes" -v loads="$loads" '
     BEGIN { n = split(schemes, scheme, " "); m = split(loads, load, " ")
-            for (i = 1; i <= n; i++) for (j = 1; j <= m; j++) made[load[j] " " scheme[i]] = 1 }
+            for (i = 1; i <= n; i++) for (j = 1; j <= m; j++) 
+                made[load[j] " " scheme[i]] = 1 }
     NR == 1 || /^#/ { print; next }
-    { split($1, word, " "); if ((word[1] " " word[2]) in made) print }' "$here/published.csv" >"$out/asked.csv"
+    { split($1, word, " "); if ((word[1] " " word[2]) in made) print }' \
+    "$here/published.csv" >"$out/asked.csv"
 report 80 "$out/asked.csv"
