@@ -153,27 +153,6 @@ typedef struct pause_record {
     bool paused;
 } pause_record_t;
 
-// A frame that tells of several classes is as many frames of the simulator's, which tell of one.
-static void on_pause(const net_trace_t *trace, void *ctx)
-{
-    cli_hpcc_outputs_t *const outputs = ctx;
-    const net_node_t *const node = trace->port->node;
-    const net_packet_aside_t *const aside = net_packet_aside(trace->packet);
-    for (unsigned p = 0; p < NET_PRIORITIES; p++) {
-        if ((aside->pfc.classes >> p & 1u) == 0) {
-            continue;
-        }
-        pause_record_t *const record =
-            sim_stream_put(outputs->pause_stream, &node->sim, trace->time_ps, sizeof(*record));
-        *record = (pause_record_t){
-            .number = cli_hpcc_node_number(node),
-            .port = trace->port->index + 1,
-            .host = node->kind == NET_NODE_HOST,
-            .paused = aside->pfc.quanta[p] != 0,
-        };
-    }
-}
-
 static void write_pause(sim_time_t time_ps,
                         uint32_t node_index,
                         const void *record,
@@ -192,6 +171,42 @@ static void write_pause(sim_time_t time_ps,
                    pause.host ? 0 : 1,
                    pause.port,
                    pause.paused ? 1 : 0);
+}
+
+// A frame that tells of several classes is as many frames of the simulator's, which tell of one.
+static void on_pause(const net_trace_t *trace, void *ctx)
+{
+    cli_hpcc_outputs_t *const outputs = ctx;
+    const net_node_t *const node = trace->port->node;
+    const net_packet_aside_t *const aside = net_packet_aside(trace->packet);
+    for (unsigned p = 0; p < NET_PRIORITIES; p++) {
+        if ((aside->pfc.classes >> p & 1u) == 0) {
+            continue;
+        }
+        const pause_record_t record = {
+            .number = cli_hpcc_node_number(node),
+            .port = trace->port->index + 1,
+            .host = node->kind == NET_NODE_HOST,
+            .paused = aside->pfc.quanta[p] != 0,
+        };
+        cli__hpcc_put(outputs, outputs->pause_stream, trace, &record, sizeof(record), write_pause);
+    }
+}
+
+// Where events happen in one order across all nodes, lines are in it; else in that of streams.
+void cli__hpcc_put(const cli_hpcc_outputs_t *outputs,
+                   sim_stream_t *stream,
+                   const net_trace_t *trace,
+                   const void *record,
+                   size_t record_bytes,
+                   sim_record_fn write)
+{
+    const sim_node_t *const node = &trace->port->node->sim;
+    if (outputs->ordered) {
+        write(trace->time_ps, node->index, record, record_bytes, outputs->self);
+        return;
+    }
+    memcpy(sim_stream_put(stream, node, trace->time_ps, record_bytes), record, record_bytes);
 }
 
 static void attach_pauses(cli_hpcc_outputs_t *outputs)
@@ -268,6 +283,8 @@ sim_err_t cli_hpcc_outputs_open(cli_hpcc_t *hpcc,
     made->hpcc = hpcc;
     made->world = world;
     made->folder = folder;
+    made->self = made;
+    made->ordered = world->scenario->run.ties == CLI_TIES_INSERTION;
     const sim_err_t result = open_all(made, error);
     if (result != SIM_OK) {
         cli_error_t ignored;

@@ -61,6 +61,12 @@ typedef struct record {
     uint8_t priority;
 } record_t;
 
+static void write_record(sim_time_t time_ps,
+                         uint32_t node_index,
+                         const void *bytes,
+                         size_t record_bytes,
+                         void *ctx);
+
 // -- listening
 
 static void put(const traced_port_t *traced,
@@ -69,12 +75,8 @@ static void put(const traced_port_t *traced,
                 uint64_t queue_bytes)
 {
     const net_packet_t *const packet = trace->packet;
-    record_t *const record = sim_stream_put(traced->outputs->trace->stream,
-                                            &trace->port->node->sim,
-                                            trace->time_ps,
-                                            sizeof(*record));
     const bool pfc = packet->kind == NET_PACKET_PFC;
-    *record = (record_t){
+    record_t record = {
         .port = trace->port,
         .queue_bytes = queue_bytes,
         .source = packet->source,
@@ -95,9 +97,15 @@ static void put(const traced_port_t *traced,
     if (pfc) {
         const net_packet_aside_t *const aside = net_packet_aside(packet);
         const unsigned classes = aside->pfc.classes;
-        record->priority = (uint8_t)(classes != 0 ? __builtin_ctz(classes) : 0);
-        record->pause = aside->pfc.quanta[record->priority % NET_PRIORITIES];
+        record.priority = (uint8_t)(classes != 0 ? __builtin_ctz(classes) : 0);
+        record.pause = aside->pfc.quanta[record.priority % NET_PRIORITIES];
     }
+    cli__hpcc_put(traced->outputs,
+                  traced->outputs->trace->stream,
+                  trace,
+                  &record,
+                  sizeof(record),
+                  write_record);
 }
 
 static void on_event(const net_trace_t *trace, void *ctx)

@@ -126,6 +126,28 @@ printf '3 8 0 1 2 H100\n2\n0 2 100Gbps 1000ns 0\n1 2 100Gb/s 1us 0\nnode a b\n' 
 "$ROCESIM" hpcc config.txt -o "$work/out" >/dev/null || fail simai "status $?"
 cmp "$base/expected/fct.txt" "$work/out/fct.txt" || fail simai "fct.txt differs"
 
+# Two senders fill a small buffer: pauses of their NICs (type 0), interface 1, each released; the same
+# moments as in packets.txt, where a paused host (0) is traced.
+fresh
+sed -i 's/ENABLE_QCN 1/ENABLE_QCN 0/; s/BUFFER_SIZE 32/BUFFER_SIZE 1/' config.txt
+printf '4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 100Gbps 1us 0\n' >topology.txt
+printf '2\n0 2 3 100 1000000 2\n1 2 3 100 1000000 2\n' >flow.txt
+printf '1\n0\n' >trace.txt
+"$ROCESIM" hpcc config.txt -o "$work/out" >/dev/null || fail pauses "status $?"
+pauses=$(grep -cE '^2000[0-9]{6} [01] 0 1 1$' "$work/out/pfc.txt")
+releases=$(grep -cE '^2000[0-9]{6} [01] 0 1 0$' "$work/out/pfc.txt")
+[ "$pauses" -ge 4 ] && [ "$pauses" -eq "$releases" ] || fail pauses "$pauses and $releases"
+[ "$(wc -l <"$work/out/pfc.txt")" -eq $((pauses + releases)) ] || fail pauses "other lines"
+diff <(grep -E '^[0-9]+ 0 ' "$work/out/pfc.txt" | cut -d' ' -f1) \
+    <(grep ' n:0 1:0 0 Recv .* P ' "$work/out/packets.txt" | cut -d' ' -f1) ||
+    fail pauses "packets.txt has others"
+sort -n -c "$work/out/packets.txt" || fail pauses "packets.txt is not in order of time"
+# The same without an order across nodes: through streams.
+"$ROCESIM" hpcc config.txt -o "$work/out2" --set ties=hash >/dev/null || fail pauses "status $?"
+[ "$(wc -l <"$work/out2/pfc.txt")" -ge 8 ] || fail pauses "none with ties=hash"
+sort -n -c "$work/out2/pfc.txt" || fail pauses "pfc.txt is not in order of time"
+rm -rf "$work/out2"
+
 # -- notes
 
 note "unknown keys" config.txt '1i FOO_BAR 3' "config.txt:1:1: unknown keys"
