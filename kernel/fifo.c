@@ -279,6 +279,24 @@ static const fifo_event_t *peek(const struct sim_fifo *fifo, uint64_t *bucket)
     return event;
 }
 
+// Events of one bucket are of different nodes, seldom used lately: what the next ones need is
+// fetched while this one runs, as far as it can be named.
+static inline void prefetch_next(const fifo_event_t *next)
+{
+    if (next == NULL) {
+        return;
+    }
+    __builtin_prefetch(next->message);
+    for (uint32_t line = 0; line < 4; line++) {
+        __builtin_prefetch((const char *)next->node + line * SIM_CACHE_LINE);
+    }
+    if (next->next != NULL) {
+        __builtin_prefetch(next->next->next);
+        __builtin_prefetch(next->next->message);
+        __builtin_prefetch(next->next->node);
+    }
+}
+
 // Takes what peek returned.
 static fifo_event_t take(struct sim_fifo *fifo, uint64_t bucket)
 {
@@ -290,6 +308,7 @@ static fifo_event_t take(struct sim_fifo *fifo, uint64_t bucket)
         fifo_bucket_t *const from = &fifo->buckets[index];
         event = from->first;
         from->first = event->next;
+        prefetch_next(event->next);
         if (from->first == NULL) {
             fifo->used[index / 64] &= ~(UINT64_C(1) << (index & 63));
         }
