@@ -30,7 +30,7 @@ static const sim_attr_t capture_attrs[] = {
     {"captures.snaplen", SIM_ATTR_BYTES, true, offsetof(cli_capture_config_t, snaplen_bytes),
      "auto", "14", "65535", NULL, "bytes kept of each frame; auto: all"},
     {"captures.telemetry", SIM_ATTR_BOOL, false, offsetof(cli_capture_config_t, telemetry),
-     "true", NULL, NULL, NULL, "frames keep the telemetry behind them; false: for tools that want no trailer"},
+     "false", NULL, NULL, NULL, "frames keep the telemetry behind them; false: packets alone, for tools that want no trailer"},
     {"captures.file", SIM_ATTR_STRING, false, offsetof(cli_capture_config_t, file),
      "", NULL, NULL, NULL,
      "file in the folder captures/, compressed if it ends in .gz; after the ports if not given"},

@@ -13,12 +13,15 @@ command -v tshark >/dev/null || { echo "skip: tshark is not installed" && exit 7
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# way NAME OPTION...: runs the scenario and checks what it captured.
-way() {
-    local out=$scratch/$1
-    shift
-    "$ROCESIM" run tests/scenarios/captures.yaml -o "$out" --quiet "$@" >/dev/null
+# way_of SCENARIO NAME OPTION...: runs the scenario and checks what it captured.
+way_of() {
+    local scenario=$1 out=$scratch/$2
+    shift 2
+    "$ROCESIM" run "$scenario" -o "$out" --quiet "$@" >/dev/null
     tools/check-captures "$out"/captures/*
+}
+way() {
+    way_of tests/scenarios/captures.yaml "$@"
 }
 
 way routed
@@ -26,8 +29,10 @@ way switched --set network.forwarding=switched
 way tagged --set network.tagged=true --set network.vlan=42
 way ipv6 --set network.ipv6=true --set nic.mtu=4096
 way small --set nic.mtu=256 --set nic.ack-interval=4
-way int --set nic.congestion-control=hpcc --set network.int-reserved-hops=2
-way pint --set nic.congestion-control=hpcc-pint --set network.ipv6=true
+way plain-int --set nic.congestion-control=hpcc
+sed 's/file: [a-z]*.pcap[.gz]*/&, telemetry: true/' tests/scenarios/captures.yaml >"$scratch/with.yaml"
+way_of "$scratch/with.yaml" int --set nic.congestion-control=hpcc --set network.int-reserved-hops=2
+way_of "$scratch/with.yaml" pint --set nic.congestion-control=hpcc-pint --set network.ipv6=true
 
 # Telemetry is what lies behind the packets: a byte, or 2 bytes and 8 per hop or reserved hop.
 # (Else tshark guesses that the last four bytes are an FCS.)
@@ -36,13 +41,9 @@ tshark -n -o eth.fcs:Never -r "$scratch/int/captures/switches.pcap.gz" -T fields
         END { exit !(lengths[18] > 100 && lengths[26] > 100) }' ||
     { echo "no frames of INT with trailers of 18 and 26 bytes" && exit 1; }
 
-# A capture that leaves it out has packets alone.
-sed 's/file: switches.pcap.gz/&, telemetry: false/' tests/scenarios/captures.yaml >"$scratch/without.yaml"
-"$ROCESIM" run "$scratch/without.yaml" -o "$scratch/without" --quiet \
-    --set nic.congestion-control=hpcc >/dev/null
-tools/check-captures "$scratch/without/captures/switches.pcap.gz"
-trailers=$(tshark -n -o eth.fcs:Never -r "$scratch/without/captures/switches.pcap.gz" -Y eth.trailer \
-    2>/dev/null | wc -l)
+# A capture that does not ask for it has packets alone.
+trailers=$(tshark -n -o eth.fcs:Never -r "$scratch/plain-int/captures/switches.pcap.gz" \
+    -Y eth.trailer 2>/dev/null | wc -l)
 [ "$trailers" = 0 ] || { echo "$trailers trailers without telemetry" && exit 1; }
 
 # Each kind of frame was there to be looked at: PFC, CNP, ACK, WRITE, SEND, READ request.
