@@ -242,3 +242,26 @@ sim_err_t cli_csv_number(const cli_csv_t *csv,
                     csv->names[index],
                     cli_show(&shown, text));
 }
+
+sim_err_t cli_csv_time(const cli_csv_t *csv,
+                       size_t index,
+                       sim_time_t *before_ps,
+                       cli_error_t *error)
+{
+    sim_time_t time_ps = 0;
+    const sim_err_t result = cli_csv_number(csv, index, SIM_PS_PER_NS, &time_ps, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    if (time_ps < *before_ps || time_ps >= UINT64_C(1) << 62) {
+        const cli_place_t place = {csv->path, csv->line, 1};
+        return cli_fail(error,
+                        SIM_ERR_RANGE,
+                        &place,
+                        "%s is %s, expected rows in order of time, below 2^62 ps",
+                        csv->names[index],
+                        cli_csv_text(csv, index));
+    }
+    *before_ps = time_ps;
+    return SIM_OK;
+}

@@ -33,4 +33,11 @@ SIM_MUST_CHECK sim_err_t cli_csv_number(const cli_csv_t *csv,
                                         uint64_t *value,
                                         cli_error_t *error);
 
+// The same of a time in nanoseconds, as ps: not before *before_ps, which becomes it, and less than
+// 2^62 ps (53 days).
+SIM_MUST_CHECK sim_err_t cli_csv_time(const cli_csv_t *csv,
+                                      size_t index,
+                                      sim_time_t *before_ps,
+                                      cli_error_t *error);
+
 #endif // CLI_CSV_H

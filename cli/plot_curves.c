@@ -144,6 +144,7 @@ static sim_err_t read_rows(cli_csv_t *csv,
                            size_t run,
                            cli_error_t *error)
 {
+    sim_time_t time_ps = 0;
     for (;;) {
         bool end = false;
         sim_err_t result = cli_csv_next(csv, &end, error);
@@ -173,9 +174,8 @@ static sim_err_t read_rows(cli_csv_t *csv,
         if (curve->metric == NULL) {
             continue;
         }
-        uint64_t time_ps = 0;
         uint64_t value = 0;
-        result = cli_csv_number(csv, 0, SIM_PS_PER_NS, &time_ps, error);
+        result = cli_csv_time(csv, 0, &time_ps, error);
         if (result == SIM_OK) {
             result = cli_csv_number(csv, 2, 1, &value, error);
         }

@@ -69,6 +69,7 @@ static void close_bar(row_t *row, sim_time_t time_ps)
 
 static sim_err_t read_events(cli_csv_t *csv, chart_t *chart, cli_error_t *error)
 {
+    sim_time_t time_ps = 0;
     for (;;) {
         bool end = false;
         sim_err_t result = cli_csv_next(csv, &end, error);
@@ -79,9 +80,8 @@ static sim_err_t read_events(cli_csv_t *csv, chart_t *chart, cli_error_t *error)
         if (!paused && strcmp(cli_csv_text(csv, 1), "resumed") != 0) {
             continue;
         }
-        uint64_t time_ps = 0;
         uint64_t priority = 0;
-        result = cli_csv_number(csv, 0, SIM_PS_PER_NS, &time_ps, error);
+        result = cli_csv_time(csv, 0, &time_ps, error);
         if (result == SIM_OK) {
             result = cli_csv_number(csv, 3, 1, &priority, error);
         }
