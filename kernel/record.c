@@ -14,6 +14,7 @@
 typedef struct entry {
     sim_time_t time_ps;
     uint32_t node_index;
+    uint32_t rank; // the node's, unless events of all nodes have one order (kernel/fifo.h)
     uint32_t thread;
     size_t offset; // of the record, growing with the order written
     size_t bytes;
@@ -78,7 +79,12 @@ void *sim_stream_put(sim_stream_t *stream,
     }
     SIM_GROW(part->entries, part->entry_count, &part->entry_capacity);
     part->entries[part->entry_count++] =
-        (entry_t){time_ps, node->index, node->worker->index, part->count, record_bytes};
+        (entry_t){.time_ps = time_ps,
+                  .node_index = node->index,
+                  .rank = node->sim->fifo == NULL ? node->index : 0,
+                  .thread = node->worker->index,
+                  .offset = part->count,
+                  .bytes = record_bytes};
     void *const record = part->bytes + part->count;
     part->count += aligned;
     return record;
@@ -91,8 +97,8 @@ static int compare_entries(const void *a, const void *b)
     if (x->time_ps != y->time_ps) {
         return x->time_ps < y->time_ps ? -1 : 1;
     }
-    if (x->node_index != y->node_index) {
-        return x->node_index < y->node_index ? -1 : 1;
+    if (x->rank != y->rank) {
+        return x->rank < y->rank ? -1 : 1;
     }
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
