@@ -13,6 +13,7 @@ extern const app_ops_t app_permutation;
 extern const app_ops_t app_all_to_all;
 extern const app_ops_t app_perftest;
 extern const app_ops_t app_all_to_all_reads;
+extern const app_ops_t app_verbs_rate;
 
 // -- runtime.c
 

@@ -32,6 +32,7 @@ const app_ops_t *const app_all[] = {
     &app_all_to_all,
     &app_perftest,
     &app_all_to_all_reads,
+    &app_verbs_rate,
     NULL,
 };
 
