@@ -85,18 +85,18 @@ static void update_rate(nic_timely_t *timely, sim_time_t rtt_ps)
     const double difference_ps = (double)rtt_ps - (double)timely->rtt_ps;
     timely->rtt_diff_ps = (1.0 - alpha) * timely->rtt_diff_ps + alpha * difference_ps;
     const double gradient = timely->rtt_diff_ps / (double)config->min_rtt_ps;
-    const double beta = real_of(config->beta);
     if (rtt_ps < config->t_low_ps) {
         // The papers count increases by the gradient only, the simulator these too.
         increase(timely, config->update == NIC_TIMELY_PER_RTT && law_of(timely) == LAW_ORIGINAL);
     } else if (rtt_ps > config->t_high_ps) {
-        decrease(timely, beta * (1.0 - (double)config->t_high_ps / (double)rtt_ps));
+        const double over = 1.0 - (double)config->t_high_ps / (double)rtt_ps;
+        decrease(timely, real_of(config->beta_high) * over);
     } else if (law_of(timely) == LAW_PATCHED) {
         blend(timely, (double)rtt_ps, gradient);
     } else if (gradient <= 0.0) {
         increase(timely, true);
     } else {
-        decrease(timely, beta * gradient);
+        decrease(timely, real_of(config->beta) * gradient);
     }
 }
 
@@ -286,7 +286,10 @@ const nic_cc_ops_t nic_cc_timely_patched = {
      .help = "weight of the newest difference of round-trip times in the gradient"},              \
     {.path = prefix ".beta", .type = SIM_ATTR_RATIO, .offset = FIELD(beta),                       \
      .default_text = beta_default, .max_text = "1",                                               \
-     .help = "strength of a decrease"},                                                           \
+     .help = "strength of a decrease between t-low and t-high"},                                                           \
+    {.path = prefix ".beta-high", .type = SIM_ATTR_RATIO, .offset = FIELD(beta_high),             \
+     .default_text = "0.8", .max_text = "1",                                                      \
+     .help = "strength of a decrease above t-high"},                                              \
     {.path = prefix ".t-low", .type = SIM_ATTR_TIME, .offset = FIELD(t_low_ps),                   \
      .default_text = "50us", .min_text = "1ns", .max_text = "1s",                                 \
      .help = "below this round-trip time the rate always increases"},                             \

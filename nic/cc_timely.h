@@ -27,7 +27,8 @@ typedef struct nic_timely_config {
     bool burst;                 // a segment leaves at line rate, then the QP pauses
     bool exclude_serialisation; // of the packet itself, from its round-trip time
     sim_ratio_t alpha;          // weight of a new difference of round-trip times
-    sim_ratio_t beta;           // of a decrease
+    sim_ratio_t beta;           // of a decrease by the gradient (patched: by the error)
+    sim_ratio_t beta_high;      // of a decrease above t_high_ps
     sim_time_t t_low_ps;        // below: increase whatever the gradient
     sim_time_t t_high_ps;       // above: decrease whatever the gradient
     sim_time_t min_rtt_ps;      // gradients are in units of it; at most one update in it

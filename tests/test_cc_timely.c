@@ -127,7 +127,10 @@ START_TEST(patched_law)
     timely.cc.rate_bps = rate;
     check_rate(sample(40 * US), rate + 10 * MBPS);
     timely.cc.rate_bps = rate;
-    // R (1 - 0.008 (1 - 500/1000))
+    // R (1 - 0.8 (1 - 500/1000)): above T_high nothing is patched
+    check_rate(sample(1000 * US), 600 * MBPS);
+    timely.cc.rate_bps = rate;
+    config.beta_high = (sim_ratio_t){8, 1000};
     check_rate(sample(1000 * US), 996 * MBPS);
 }
 END_TEST
@@ -139,7 +142,7 @@ START_TEST(rates_have_bounds)
     (void)sample(20 * US);
     ck_assert_uint_eq(sample(20 * US), LINE_BPS);
     ck_assert_uint_eq(sample(20 * US), LINE_BPS);
-    config.beta = (sim_ratio_t){1, 1};
+    config.beta_high = (sim_ratio_t){1, 1};
     ck_assert_uint_lt(sample(100000 * US), LINE_BPS / 2);
     timely.cc.rate_bps = 101 * MBPS;
     ck_assert_uint_eq(sample(1000000 * US), 100 * MBPS);

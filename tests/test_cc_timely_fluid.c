@@ -60,7 +60,7 @@ static const struct {
     {10, 140.6e3, 0.02, 0.05},
     {20, 218.8e3, 0.03, 0.05},
     {40, 375.0e3, 0.10, 0.10},
-    {64, 562.5e3, 0.40, 0.50},
+    {64, 562.5e3, 0.15, 0.40},
 };
 
 START_TEST(patched_settles_at_its_fixed_point)
