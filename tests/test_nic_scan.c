@@ -201,8 +201,69 @@ START_TEST(a_new_rate_moves_the_end_or_not)
 }
 END_TEST
 
+// -- ACKs
+
+static void pause_peer(pair_t *of, void *class)
+{
+    net_port_pause_queue(of->port[0], *(const uint32_t *)class, 1000);
+    net_port_wake(of->port[0]);
+}
+
+// 1000 quanta are 5120 ns from the pause's arrival, which is 4 ns and the delay after its sending.
+START_TEST(a_pause_of_one_class_holds_back_acks)
+{
+    static const struct {
+        uint64_t ack_pause_class;
+        uint32_t paused;
+        uint64_t ns;
+    } cases[] = {
+        {0, 0, 4124},
+        {0, 3, 1083},
+        {SIM_AUTO, 0, 1083},
+        {SIM_AUTO, 3, 4124},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(cases); i++) {
+        prepare();
+        config.nic.ack_pause_class = cases[i].ack_pause_class;
+        pair = pair_create(&config);
+        pair_qp_t qps;
+        pair_connect(pair, &qps, NIC_QPT_RC, NULL);
+        uint32_t class = cases[i].paused;
+        pair_call_at(pair, 0, START_PS - 2000 * NS, pause_peer, &class);
+        post(START_PS, &qps, 1000);
+        pair_run(pair);
+        ck_assert_uint_eq(pair_nth(pair, 1, 0)->time_ps, START_PS + cases[i].ns * NS);
+        tear_down();
+    }
+}
+END_TEST
+
+// The first ACK is lost. The packet comes again, and is answered or not.
+START_TEST(duplicates_are_answered_or_not)
+{
+    for (int answered = 0; answered < 2; answered++) {
+        prepare();
+        config.nic.ack_duplicates = answered;
+        config.nic.timeout = 2; // 16 us
+        config.nic.retry_count = 2;
+        pair = pair_create(&config);
+        pair_qp_t qps;
+        pair_connect(pair, &qps, NIC_QPT_RC, NULL);
+        net_port_drop_next(pair->port[1], 1);
+        post(START_PS, &qps, 1000);
+        pair_run(pair);
+        ck_assert_uint_eq(pair->done_count[0], 1);
+        ck_assert_int_eq(pair->done[0][0].wc.status,
+                         answered ? NIC_WC_SUCCESS : NIC_WC_RETRY_EXC_ERR);
+        tear_down();
+    }
+}
+END_TEST
+
 CHECK_MAIN(CHECK_TEST(frames_and_pace_are_as_given),
            CHECK_TEST(queue_pairs_take_turns),
            CHECK_TEST(a_packet_may_start_below_the_window),
            CHECK_TEST(one_timer_wakes_all),
-           CHECK_TEST(a_new_rate_moves_the_end_or_not))
+           CHECK_TEST(a_new_rate_moves_the_end_or_not),
+           CHECK_TEST(a_pause_of_one_class_holds_back_acks),
+           CHECK_TEST(duplicates_are_answered_or_not))
