@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/hpcc_scenario_nic.c - what a config of the HPCC ns-3 simulator says about hosts: packets,
+// windows, congestion control.
+#include "cli/hpcc_scenario_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void put_time(const cli__maker_t *maker, const char *path, cli_hpcc_key_t key)
+{
+    cli__maker_key(maker, path, key, "%sus", cli_hpcc_text(maker->config, key));
+}
+
+// DCQCN as the simulator has it.
+static void put_dcqcn_compat(const cli__maker_t *maker)
+{
+    cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dcqcn-hpcc");
+    put_time(maker, "nic.dcqcn-hpcc.alpha-period", CLI_HPCC_ALPHA_RESUME_INTERVAL);
+    put_time(maker, "nic.dcqcn-hpcc.cut-period", CLI_HPCC_RATE_DECREASE_INTERVAL);
+    put_time(maker, "nic.dcqcn-hpcc.increase-period", CLI_HPCC_RP_TIMER);
+    cli__maker_text(maker, "nic.dcqcn-hpcc.gain", CLI_HPCC_EWMA_GAIN);
+    cli__maker_count(maker, "nic.dcqcn-hpcc.fast-recovery", CLI_HPCC_FAST_RECOVERY_TIMES);
+    cli__maker_rate(maker, "nic.dcqcn-hpcc.additive-rate", CLI_HPCC_RATE_AI);
+    cli__maker_rate(maker, "nic.dcqcn-hpcc.hyper-rate", CLI_HPCC_RATE_HAI);
+    cli__maker_rate(maker, "nic.dcqcn-hpcc.min-rate", CLI_HPCC_MIN_RATE);
+    cli__maker_flag(maker, "nic.dcqcn-hpcc.clamp-target", CLI_HPCC_CLAMP_TARGET_RATE);
+    cli__maker_key(maker,
+                   "nic.dcqcn-hpcc.scaled-window",
+                   CLI_HPCC_VAR_WIN,
+                   "%s",
+                   cli__maker_bool(cli__maker_on(maker, CLI_HPCC_HAS_WIN) &&
+                                   cli__maker_on(maker, CLI_HPCC_VAR_WIN)));
+}
+
+// The window of algorithms that have none of their own: a BDP, whole or in proportion to the rate.
+static void put_bdp_window(const cli__maker_t *maker)
+{
+    cli__maker_key(maker,
+                   "nic.bdp-window",
+                   CLI_HPCC_HAS_WIN,
+                   !cli__maker_on(maker, CLI_HPCC_HAS_WIN)  ? "none"
+                   : cli__maker_on(maker, CLI_HPCC_VAR_WIN) ? "scaled"
+                                                            : "fixed");
+}
+
+static sim_err_t put_dcqcn(const cli__maker_t *maker, cli_error_t *error)
+{
+    const cli_hpcc_config_t *const config = maker->config;
+    static const cli_hpcc_key_t needed[] = {CLI_HPCC_RP_TIMER,
+                                            CLI_HPCC_EWMA_GAIN,
+                                            CLI_HPCC_RATE_AI,
+                                            CLI_HPCC_RATE_HAI};
+    for (size_t i = 0; i < SIM_COUNT_OF(needed); i++) {
+        const sim_err_t result = cli__maker_need(maker, needed[i], error);
+        if (result != SIM_OK) {
+            return result;
+        }
+    }
+    if (maker->hpcc->compat) {
+        put_dcqcn_compat(maker);
+        return SIM_OK;
+    }
+    cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dcqcn");
+    cli__maker_fixed(maker, "nic.dcqcn.feedback", "ack"); // as CC_MODE 1 has it
+    put_time(maker, "nic.dcqcn.dce-tcp-rtt", CLI_HPCC_ALPHA_RESUME_INTERVAL);
+    put_time(maker, "nic.dcqcn.rate-reduce-monitor-period", CLI_HPCC_RATE_DECREASE_INTERVAL);
+    put_time(maker, "nic.dcqcn.rpg-time-reset", CLI_HPCC_RP_TIMER);
+    cli__maker_rate(maker, "nic.dcqcn.rpg-ai-rate", CLI_HPCC_RATE_AI);
+    cli__maker_rate(maker, "nic.dcqcn.rpg-hai-rate", CLI_HPCC_RATE_HAI);
+    cli__maker_rate(maker, "nic.dcqcn.rpg-min-rate", CLI_HPCC_MIN_RATE);
+    cli__maker_count(maker, "nic.dcqcn.rpg-threshold", CLI_HPCC_FAST_RECOVERY_TIMES);
+    cli__maker_flag(maker, "nic.dcqcn.clamp-tgt-rate", CLI_HPCC_CLAMP_TARGET_RATE);
+    const double gain = strtod(cli_hpcc_text(config, CLI_HPCC_EWMA_GAIN), NULL);
+    cli__maker_key(maker,
+                   "nic.dcqcn.dce-tcp-g",
+                   CLI_HPCC_EWMA_GAIN,
+                   "%d",
+                   gain < 1.0 ? (int)(1024.0 * (1.0 - gain) + 0.5) : 0);
+    cli__maker_fixed(maker, "nic.dcqcn.rpg-byte-reset", "0");
+    cli__maker_fixed(maker, "nic.dcqcn.initial-alpha-value", "1024");
+    put_bdp_window(maker);
+    return SIM_OK;
+}
+
+// CC_MODE 3 and 10 share their law; prefix is "nic.hpcc" or "nic.hpcc-pint".
+static sim_err_t put_hpcc_law(const cli__maker_t *maker, const char *prefix, cli_error_t *error)
+{
+    const sim_err_t result = cli__maker_need(maker, CLI_HPCC_RATE_AI, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    const char *const limit = !cli__maker_on(maker, CLI_HPCC_HAS_WIN)  ? "none"
+                              : cli__maker_on(maker, CLI_HPCC_VAR_WIN) ? "scaled"
+                                                                       : "fixed";
+    const char *const reaction =
+        cli__maker_on(maker, CLI_HPCC_FAST_REACT) ? "reference" : "per-rtt-only";
+    char path[64];
+#define PATH(name) (snprintf(path, sizeof(path), "%s." name, prefix), path)
+    cli__maker_key(maker, PATH("law"), CLI_HPCC_RATE_AI, "rate");
+    cli__maker_key(maker, PATH("reaction"), CLI_HPCC_FAST_REACT, "%s", reaction);
+    cli__maker_key(maker, PATH("limit"), CLI_HPCC_HAS_WIN, "%s", limit);
+    cli__maker_text(maker, PATH("eta"), CLI_HPCC_U_TARGET);
+    cli__maker_count(maker, PATH("max-stage"), CLI_HPCC_MI_THRESH);
+    cli__maker_rate(maker, PATH("rate-ai"), CLI_HPCC_RATE_AI);
+    cli__maker_rate(maker, PATH("min-rate"), CLI_HPCC_MIN_RATE);
+#undef PATH
+    return SIM_OK;
+}
+
+static sim_err_t put_hpcc(const cli__maker_t *maker, cli_error_t *error)
+{
+    cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "hpcc");
+    cli__maker_flag(maker, "nic.hpcc.multi-rate", CLI_HPCC_MULTI_RATE);
+    cli__maker_flag(maker, "nic.hpcc.sample-feedback", CLI_HPCC_SAMPLE_FEEDBACK);
+    cli__maker_count(maker, "network.int-multiplier", CLI_HPCC_INT_MULTI);
+    return put_hpcc_law(maker, "nic.hpcc", error);
+}
+
+static sim_err_t put_hpcc_pint(const cli__maker_t *maker, cli_error_t *error)
+{
+    cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "hpcc-pint");
+    cli__maker_text(maker, "nic.hpcc-pint.probability", CLI_HPCC_PINT_PROB);
+    cli__maker_text(maker, "network.pint-base", CLI_HPCC_PINT_LOG_BASE);
+    cli__maker_key(maker,
+                   "network.pint-rtt",
+                   CLI_HPCC_TOPOLOGY_FILE,
+                   "%" PRIu64 "ns",
+                   maker->hpcc->rtt_ns_max);
+    return put_hpcc_law(maker, "nic.hpcc-pint", error);
+}
+
+static sim_err_t put_timely(const cli__maker_t *maker, cli_error_t *error)
+{
+    sim_err_t result = cli__maker_need(maker, CLI_HPCC_RATE_AI, error);
+    if (result == SIM_OK) {
+        result = cli__maker_need(maker, CLI_HPCC_RATE_HAI, error);
+    }
+    if (result != SIM_OK) {
+        return result;
+    }
+    cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "timely");
+    cli__maker_key(maker, "nic.timely.update", CLI_HPCC_CC_MODE, "rtt");
+    cli__maker_key(maker, "nic.timely.burst", CLI_HPCC_CC_MODE, "false");
+    cli__maker_key(maker, "nic.timely.start", CLI_HPCC_CC_MODE, "line");
+    cli__maker_key(maker, "nic.timely.exclude-serialisation", CLI_HPCC_CC_MODE, "false");
+    cli__maker_rate(maker, "nic.timely.ai-rate", CLI_HPCC_RATE_AI);
+    cli__maker_rate(maker, "nic.timely.hai-rate", CLI_HPCC_RATE_HAI);
+    cli__maker_rate(maker, "nic.timely.min-rate", CLI_HPCC_MIN_RATE);
+    put_bdp_window(maker);
+    return SIM_OK;
+}
+
+static sim_err_t put_dctcp(const cli__maker_t *maker, cli_error_t *error)
+{
+    const sim_err_t result = cli__maker_need(maker, CLI_HPCC_EWMA_GAIN, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dctcp");
+    cli__maker_text(maker, "nic.dctcp.g", CLI_HPCC_EWMA_GAIN);
+    cli__maker_rate(maker, "nic.dctcp.ai-rate", CLI_HPCC_DCTCP_RATE_AI);
+    cli__maker_rate(maker, "nic.dctcp.min-rate", CLI_HPCC_MIN_RATE);
+    put_bdp_window(maker);
+    return SIM_OK;
+}
+
+static sim_err_t put_algorithm(const cli__maker_t *maker, cli_error_t *error)
+{
+    static const struct {
+        uint64_t mode;
+        sim_err_t (*put)(const cli__maker_t *maker, cli_error_t *error);
+    } modes[] = {
+        {1, put_dcqcn},
+        {3, put_hpcc},
+        {7, put_timely},
+        {8, put_dctcp},
+        {10, put_hpcc_pint},
+    };
+    const uint64_t mode = cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE);
+    for (size_t i = 0; i < SIM_COUNT_OF(modes); i++) {
+        if (modes[i].mode == mode) {
+            return modes[i].put(maker, error);
+        }
+    }
+    return cli_fail(error,
+                    SIM_ERR_UNKNOWN,
+                    &maker->config->values[CLI_HPCC_CC_MODE].place,
+                    "CC_MODE %" PRIu64 ", expected 1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 (DCTCP) or "
+                    "10 (HPCC-PINT)",
+                    mode);
+}
+
+sim_err_t cli__maker_nic(const cli__maker_t *maker, cli_error_t *error)
+{
+    const cli_hpcc_config_t *const config = maker->config;
+    const uint64_t payload = cli_hpcc_number(config, CLI_HPCC_PACKET_PAYLOAD_SIZE);
+    uint64_t mtu = 256;
+    while (mtu < payload && mtu < 4096) {
+        mtu *= 2;
+    }
+    cli__maker_key(maker,
+                   "nic.mtu",
+                   CLI_HPCC_PACKET_PAYLOAD_SIZE,
+                   "%" PRIu64,
+                   maker->hpcc->compat ? payload : mtu);
+    cli__maker_flag(maker, "nic.rate-bound", CLI_HPCC_RATE_BOUND);
+    if (cli__maker_on(maker, CLI_HPCC_L2_BACK_TO_ZERO)) {
+        cli__maker_key(maker, "nic.retransmission", CLI_HPCC_L2_BACK_TO_ZERO, "go-back-0");
+        cli__maker_count(maker, "nic.retransmission-chunk", CLI_HPCC_L2_CHUNK_SIZE);
+    }
+    const uint64_t mode = cli_hpcc_number(config, CLI_HPCC_CC_MODE);
+    const bool own = mode == 7 || mode == 8 || (mode == 1 && !maker->hpcc->compat); // bdp-window
+    if (cli__maker_on(maker, CLI_HPCC_HAS_WIN) && cli__maker_on(maker, CLI_HPCC_GLOBAL_T) && !own) {
+        cli__maker_key(maker,
+                       "nic.window",
+                       CLI_HPCC_HAS_WIN,
+                       "%" PRIu64,
+                       maker->hpcc->bdp_bytes_max);
+    }
+    if (cli__maker_on(maker, CLI_HPCC_GLOBAL_T)) {
+        cli__maker_key(maker,
+                       "nic.base-rtt",
+                       CLI_HPCC_GLOBAL_T,
+                       "%" PRIu64 "ns",
+                       maker->hpcc->rtt_ns_max);
+    }
+    return put_algorithm(maker, error);
+}
