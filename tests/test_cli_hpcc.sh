@@ -148,6 +148,16 @@ sort -n -c "$work/out/packets.txt" || fail pauses "packets.txt is not in order o
 sort -n -c "$work/out2/pfc.txt" || fail pauses "pfc.txt is not in order of time"
 rm -rf "$work/out2"
 
+# Losses: of all links by the config, of one link by the topology. Our own models repeat packets.
+for edit in 's/RATE_PER_LINK 0.0000/RATE_PER_LINK 2e-2/ config.txt' 's/0.000000/0.02/ topology.txt'; do
+    fresh
+    sed -i "${edit% *}" "${edit##* }"
+    sed -i 's/2500 2.0/2500000 2.0/' flow.txt
+    "$ROCESIM" hpcc config.txt -o "$work/out" --set compat=off >/dev/null || fail loss "status $?"
+    grep -qE '"retransmitted_packets": [1-9]' "$work/out/summary.json" || fail loss "none with $edit"
+    [ "$(wc -l <"$work/out/fct.txt")" -eq 2 ] || fail loss "not two flows with $edit"
+done
+
 # -- notes
 
 note "unknown keys" config.txt '1i FOO_BAR 3' "config.txt:1:1: unknown keys"

@@ -236,6 +236,7 @@ static sim_err_t derive(const topo__file_reader_t *reader, tree_t *tree)
     const uint64_t down = number_of(tree, 0, RADIX_DOWN);
     const uint64_t up = number_of(tree, 0, RADIX_UP);
     const uint64_t bundle = number_of(tree, 1, BUNDLE);
+    SIM_CHECK(pod > 0 && down > 0 && up > 0 && bundle > 0); // check_given
     if (nodes > NET_INTERFACES_MAX || nodes % pod != 0 || (!three && nodes != pod)) {
         return fail_at(reader,
                        tree,
@@ -273,6 +274,7 @@ static sim_err_t derive(const topo__file_reader_t *reader, tree_t *tree)
     }
     const uint64_t agg_up = number_of(tree, 1, RADIX_UP);
     const uint64_t core_bundle = number_of(tree, 2, BUNDLE);
+    SIM_CHECK(core_bundle > 0);
     if (agg_up % core_bundle != 0) {
         return fail_at(reader,
                        tree,
@@ -346,6 +348,8 @@ static void add_links(topo_file_t *file,
 static void make(topo_file_t *file, const tree_t *tree)
 {
     const uint32_t nodes = (uint32_t)tree->head[NODES].number;
+    const uint32_t hosts_per_tor = (uint32_t)number_of(tree, 0, RADIX_DOWN);
+    SIM_CHECK(hosts_per_tor > 0 && tree->tors_per_pod > 0 && tree->aggs_per_pod > 0);
     for (uint32_t i = 0; i < nodes; i++) {
         topo__file_add_node(file, "host", i, NET_NODE_HOST);
     }
@@ -362,7 +366,7 @@ static void make(topo_file_t *file, const tree_t *tree)
         topo__file_add_node(file, "core", i, NET_NODE_SWITCH);
     }
     for (uint32_t i = 0; i < nodes; i++) {
-        add_links(file, tree, 0, i, first_tor + i / (uint32_t)number_of(tree, 0, RADIX_DOWN));
+        add_links(file, tree, 0, i, first_tor + i / hosts_per_tor);
     }
     for (uint32_t t = 0; t < tree->tor_count; t++) {
         const uint32_t pod = t / tree->tors_per_pod;
