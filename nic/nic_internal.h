@@ -287,8 +287,9 @@ struct nic_cq {
     nic_cq_fn fn;
     void *ctx;
     nic_cq_t *next;
-    nic_core_t *core;    // that polls it; NULL: none
-    sim_time_t *seen_ps; // parallel to ring, with a core: from when on it finds the completion
+    nic_core_t *core;        // that polls it; NULL: none
+    sim_time_t *seen_ps;     // parallel to ring, with a core: from when on it finds the completion
+    sim_time_t last_seen_ps; // of its last completion, by a detailed NIC
     nic_cq_t *next_of_core;
     uint64_t number;
 };
@@ -605,7 +606,7 @@ void nic__rnic_payload(nic_t *nic, uint32_t bytes);
 void nic__rnic_atomic_done(nic_t *nic); // the word is written back
 void nic__rnic_tell_write(nic_qp_t *qp, uint32_t bytes);
 // When the CQE is seen.
-sim_time_t nic__rnic_cqe(nic_t *nic, const nic_cq_t *cq);
+sim_time_t nic__rnic_cqe(nic_t *nic, nic_cq_t *cq);
 void nic__rnic_cqe_later(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc);
 // completion.c: into the queue, now or to be seen later
 void nic__add_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_time_t seen_ps);

@@ -249,7 +249,7 @@ void nic__rnic_tell_write(nic_qp_t *qp, uint32_t bytes)
     nic__item_at(item, nic__later(now_ps, nic->rnic->payload_ps) + nic->rnic->detail.rx_latency_ps);
 }
 
-sim_time_t nic__rnic_cqe(nic_t *nic, const nic_cq_t *cq)
+sim_time_t nic__rnic_cqe(nic_t *nic, nic_cq_t *cq)
 {
     nic_rnic_t *const rnic = nic->rnic;
     const sim_time_t now_ps = nic__node(nic)->now_ps;
@@ -260,7 +260,9 @@ sim_time_t nic__rnic_cqe(nic_t *nic, const nic_cq_t *cq)
     const sim_time_t seen_ps =
         nic_pcie_write(&rnic->pcie, now_ps, rnic->detail.cqe_bytes, NIC_PCIE_CQE_WRITE);
     data_ps = nic__later(data_ps, rnic->wqe_here_ps);
-    return seen_ps + (data_ps - now_ps) + rnic->detail.rx_latency_ps;
+    const sim_time_t late_ps = data_ps - now_ps + rnic->detail.rx_latency_ps;
+    cq->last_seen_ps = nic__later(cq->last_seen_ps, seen_ps + late_ps); // they keep their order
+    return cq->last_seen_ps;
 }
 
 void nic__rnic_cqe_later(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)

@@ -210,8 +210,8 @@ static inline pair_t *pair_create(const pair_config_t *config)
         pair->nic[h] = nic_at(pair->node[h], 0);
         pair->port[h] = net_interface_port(pair->net, h);
         pair->pd[h] = nic_pd_alloc(pair->nic[h]);
-        const uint32_t rights =
-            NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
+        const uint32_t rights = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE |
+                                NIC_ACCESS_REMOTE_READ | NIC_ACCESS_REMOTE_ATOMIC;
         ck_assert_int_eq(
             nic_mr_register(pair->pd[h], PAIR_MEMORY, PAIR_MEMORY_BYTES, rights, &pair->mr[h]),
             SIM_OK);

@@ -7,7 +7,8 @@
 // Method: two hosts, two switches and a narrow link that marks in either direction. A run without
 // loss tells how many packets a host sends; then each is lost in a run of its own. The kinds
 // lost are noted, and each kind there is must have been among them. Stamped on every algorithm of
-// nic_cc_all and on going back N, to the message and to a chunk.
+// nic_cc_all and on going back N, to the message and to a chunk; and, with one algorithm, on a NIC
+// whose inside takes time. Atomics must have changed memory exactly once.
 // Not pinned: how long a repair takes; UC and UD, which repair nothing.
 #include "tests/nic_pair.h"
 
@@ -17,6 +18,7 @@
 #define LONG (MTU * 3 + 100) // FIRST MIDDLE MIDDLE LAST
 #define CHUNK (MTU * 2)
 #define MODES 3
+#define WORD_AT UINT64_C(64)
 
 // Kinds of packets that must have been lost: opcodes, and by its syndrome what an ACK packet says.
 enum { KIND_NAK = 256, KIND_RNR_NAK, KIND_COUNT };
@@ -28,12 +30,18 @@ static bool lost[KIND_COUNT];
 static sim_ratio_t random_loss = {0, 1};
 
 // A letter is a request: w WRITE, s SEND, i WRITE with immediate, j SEND with immediate, r READ.
+// + is a fetch-and-add of 1, = a compare-and-swap that doubles what is there, both on one word.
 // Small letters are LONG, capitals one packet. A mix with a '!' has its receives posted too late.
-static const char *const mixes[] = {"wW", "sS", "iI", "jJ", "rR", "wrsRiW", "!sJ", "!i"};
+static const char *const mixes[] =
+    {"wW", "sS", "iI", "jJ", "rR", "wrsRiW", "!sJ", "!i", "+=W+R=r+"};
 
 static nic_wr_opcode_t opcode_of(char letter)
 {
     switch (letter | 0x20) {
+    case '+':
+        return NIC_WR_ATOMIC_FETCH_AND_ADD;
+    case '=':
+        return NIC_WR_ATOMIC_CMP_AND_SWP;
     case 'w':
         return NIC_WR_RDMA_WRITE;
     case 's':
@@ -47,14 +55,22 @@ static nic_wr_opcode_t opcode_of(char letter)
     }
 }
 
+static bool is_atomic(char letter)
+{
+    return opcode_of(letter) >= NIC_WR_ATOMIC_CMP_AND_SWP;
+}
+
 static uint64_t bytes_of(char letter)
 {
+    if (is_atomic(letter)) {
+        return 8;
+    }
     return letter >= 'a' ? LONG : 200;
 }
 
 static bool is_read(char letter)
 {
-    return opcode_of(letter) == NIC_WR_RDMA_READ;
+    return opcode_of(letter) >= NIC_WR_RDMA_READ;
 }
 
 static bool takes_receive(char letter)
@@ -71,10 +87,26 @@ static void post_receives(pair_t *self, void *ctx)
     pair_post_recvs(self, &qps, count, LONG);
 }
 
+static int variant_count(void)
+{
+    int count = 0;
+    while (nic_cc_all[count] != NULL) {
+        count++;
+    }
+    return count * MODES;
+}
+
+static uint64_t word_after(char letter, uint64_t word)
+{
+    return letter == '+' ? word + 1 : (letter == '=' ? 2 * word : word);
+}
+
 static void set_up(int index, const char *mix)
 {
-    const nic_cc_ops_t *const ops = nic_cc_all[index / MODES];
+    const bool detailed = index >= variant_count();
+    const nic_cc_ops_t *const ops = nic_cc_all[detailed ? 0 : index / MODES];
     pair_config_init(&config);
+    config.nic.model = detailed ? NIC_DETAILED : NIC_IDEAL;
     sim_free(config.nic.congestion_control);
     config.nic.congestion_control = sim_strdup(ops->name);
     config.nic.mtu_bytes = MTU;
@@ -90,9 +122,17 @@ static void set_up(int index, const char *mix)
     const bool late = mix[0] == '!';
     char *const letters = (char *)(uintptr_t)(mix + late);
     pair_call_at(pair, 1, late ? START_PS + 12 * SIM_PS_PER_US : 1, post_receives, letters);
+    uint64_t word = 0;
     for (uint64_t i = 0; letters[i] != '\0'; i++) {
         nic_send_wr_t wr = pair_wr(pair, opcode_of(letters[i]), bytes_of(letters[i]));
         wr.wr_id = i;
+        if (is_atomic(letters[i])) {
+            wr.atomic.remote_addr = PAIR_MEMORY + WORD_AT;
+            wr.atomic.rkey = nic_mr_rkey(pair->mr[1]);
+            wr.atomic.compare_add = letters[i] == '+' ? 1 : word;
+            wr.atomic.swap = 2 * word;
+            word = word_after(letters[i], word);
+        }
         pair_post_at(pair, START_PS, qps.qp[0], &wr);
     }
 }
@@ -127,6 +167,7 @@ static void run_mix(int index, const char *mix, const uint64_t drop[2], uint64_t
     const size_t count = strlen(letters);
     uint64_t delivered[2] = {0, 0}; // READ by host 0, written by it
     size_t received = 0;
+    uint64_t word = 0;
 #define TOLD "%s, packet %" PRIu64 " of a and %" PRIu64 " of b lost", mix, drop[0], drop[1]
     ck_assert_msg(pair->ended == SIM_ENDED_DONE, TOLD);
     ck_assert_msg(pair->done_count[0] == count, TOLD);
@@ -134,6 +175,8 @@ static void run_mix(int index, const char *mix, const uint64_t drop[2], uint64_t
         const nic_wc_t *const wc = &pair->done[0][i].wc;
         ck_assert_msg(wc->wr_id == i && wc->status == NIC_WC_SUCCESS, TOLD);
         delivered[is_read(letters[i]) ? 0 : 1] += bytes_of(letters[i]);
+        ck_assert_msg(!is_atomic(letters[i]) || wc->atomic_original == word, TOLD);
+        word = word_after(letters[i], word);
         if (takes_receive(letters[i])) {
             ck_assert_msg(received < pair->done_count[1], TOLD);
             const nic_wc_t *const got = &pair->done[1][received].wc;
@@ -143,6 +186,8 @@ static void run_mix(int index, const char *mix, const uint64_t drop[2], uint64_t
         }
     }
     ck_assert_msg(pair->done_count[1] == received, TOLD);
+    ck_assert_msg(nic_mr_read64(pair->mr[1], PAIR_MEMORY + WORD_AT) == word, TOLD);
+    ck_assert_msg(nic_conserved(pair->nic[0]) && nic_conserved(pair->nic[1]), TOLD);
     for (uint32_t h = 0; h < 2; h++) {
         const nic_counters_t *const counters = nic_get_counters(pair->nic[h]);
         ck_assert_msg(counters->rx_data_bytes - counters->rx_restarted_bytes == delivered[h], TOLD);
@@ -191,6 +236,9 @@ START_TEST(any_one_packet_may_be_lost)
         ROCE_READ_RESPONSE_LAST,
         ROCE_READ_RESPONSE_ONLY,
         ROCE_ACKNOWLEDGE,
+        ROCE_ATOMIC_ACKNOWLEDGE,
+        ROCE_COMPARE_SWAP,
+        ROCE_FETCH_ADD,
         ROCE_CNP,
         KIND_RNR_NAK,
     };
@@ -230,15 +278,6 @@ START_TEST(random_losses_are_repaired)
 }
 END_TEST
 
-static int variant_count(void)
-{
-    int count = 0;
-    while (nic_cc_all[count] != NULL) {
-        count++;
-    }
-    return count * MODES;
-}
-
-CHECK_MAIN(CHECK_LOOP(any_one_packet_may_be_lost, 0, variant_count()),
-           CHECK_LOOP(random_losses_are_repaired, 0, variant_count()),
-           CHECK_LOOP(any_packet_of_each_host_may_be_lost, 0, variant_count()))
+CHECK_MAIN(CHECK_LOOP(any_one_packet_may_be_lost, 0, variant_count() + MODES),
+           CHECK_LOOP(random_losses_are_repaired, 0, variant_count() + MODES),
+           CHECK_LOOP(any_packet_of_each_host_may_be_lost, 0, variant_count() + MODES))
