@@ -189,6 +189,13 @@ static void take_nics(cli_results_t *results, const cli_world_t *world)
             sum += value;
             memcpy((char *)&results->nics + info->offset, &sum, sizeof(sum));
         }
+        if (results->conservation_ok && !nic_conserved(world->nics[i].nic)) {
+            results->conservation_ok = false;
+            (void)sim_fail(&results->conservation_message,
+                           SIM_ERR_INVALID,
+                           "WQEs, CQEs or PCIe bytes of %s do not add up",
+                           world->nics[i].name);
+        }
     }
 }
 
