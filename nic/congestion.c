@@ -136,7 +136,7 @@ void nic__cc_sync(nic_qp_t *qp)
     if (window_now_bytes != qp->window_bytes) {
         const bool wider = window_now_bytes > qp->window_bytes;
         qp->window_bytes = window_now_bytes;
-        if (wider) {
+        if (wider && qp->nic->scan == NULL) { // which looks with the next ACK or wake
             nic__schedule(qp);
         } else if (!nic__can_send(qp)) {
             nic__unschedule(qp);
