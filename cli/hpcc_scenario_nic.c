@@ -58,6 +58,9 @@ static sim_err_t put_dcqcn(const cli__maker_t *maker, cli_error_t *error)
     }
     if (maker->hpcc->compat) {
         put_dcqcn_compat(maker);
+        if (!cli__maker_on(maker, CLI_HPCC_GLOBAL_T)) {
+            put_bdp_window(maker); // each pair of hosts has its own
+        }
         return SIM_OK;
     }
     cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dcqcn");

@@ -35,6 +35,17 @@ const nic_cc_ops_t *nic_cc_find(const char *name)
     return NULL;
 }
 
+// As the HPCC simulator has it: propagation both ways, and the payload alone, one way.
+static sim_time_t peer_rtt_ps(const net_path_t *path, uint32_t payload_bytes)
+{
+    sim_time_t rtt_ps = 2 * path->delay_ps;
+    for (uint32_t h = 0; h < path->hop_count; h++) {
+        const uint64_t ns = payload_bytes * UINT64_C(8000000000) / path->ports[h]->rate_bps;
+        rtt_ps += ns * SIM_PS_PER_NS;
+    }
+    return rtt_ps;
+}
+
 // The round trip of a full packet and its ACK over the idle path this QP takes. Telemetry is taken
 // to be as long everywhere as at the end.
 static sim_time_t path_rtt_ps(const nic_qp_t *qp)
@@ -45,6 +56,9 @@ static sim_time_t path_rtt_ps(const nic_qp_t *qp)
     if (qp->type == NIC_QPT_UD ||
         !net_path_of(net, nic->interface, qp->path.destination, qp->path.flow_hash, &path)) {
         return 0;
+    }
+    if (SIM_UNLIKELY(nic->port->whole_ns)) {
+        return peer_rtt_ps(&path, qp->mtu_bytes);
     }
     const net_packet_t last = {
         .telemetry = (uint8_t)nic->cc_ops->telemetry,
