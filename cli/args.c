@@ -101,7 +101,7 @@ static const char help_hpcc[] =
     "  -o DIR             write fct.txt, pfc.txt, qlen.txt and packets.txt there, and what\n"
     "                     `rocesim run -o` writes: summary.json, flows.csv, scenario.yaml...\n"
     "                     Without -o the files that the config names are written, and no others.\n"
-    "  --set PATH=VALUE   set any attribute, on top of the config: nic.dcqcn.rpg-ai-rate=40Mbps\n"
+    "  --set PATH=VALUE   set any attribute, on top of the config: nic.timeout=14\n"
     "  --set compat=off   our own models instead of those of the simulator\n"
     "  --seed, --tie-seed, --until, --threads, --quiet, --json   as of `rocesim run`\n"
     "\n"
