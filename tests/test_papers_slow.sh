@@ -20,7 +20,8 @@ fail() {
 scenarios/papers/run -o "$out" --seeds 5 hpcc-incast || fail "a row is out of its tolerance" "hpcc-incast"
 scenarios/papers/run -o "$out" dcqcn-fixed || fail "a row is out of its tolerance" "dcqcn-fixed"
 for name in fat-tree dumbbell-fct; do
-    HORIZON_MS=1 SCHEMES="DCQCN TIMELY+win HPCC" scenarios/papers/run -o "$out" --quick $name >"$out/$name.txt" ||
+    HORIZON_MS=1 SCHEMES="DCQCN TIMELY+win HPCC" \
+        scenarios/papers/run -o "$out" --quick $name >"$out/$name.txt" ||
         fail "$name did not run through" "--quick $name"
     if grep -E 'MISSING|not measured' "$out/$name.txt"; then
         fail "$name has rows without a number" "--quick $name"
