@@ -5,8 +5,9 @@
 # Goal: FCTs and pauses to the nanosecond where nothing is random, ties included; where marks are
 # drawn at random, means over seeds within 3 %.
 # Method: (1) a flow alone over two switches, against the closed form of whole-nanosecond store and
-# forward; (2) a mixed incast of ours with marks and pauses, against what was answered before, which
-# guards what (3) shows where the simulator's own runs lie beside the checkout: sorted FCTs and
+# forward; (2) inputs of ours (marks by a step; pauses; HPCC over leaves and spines with pauses),
+# against answers that an independent program of the same rules gave too, which guards what (3) shows
+# where the simulator's own runs lie beside the checkout: sorted FCTs and
 # pauses of its runs without random marks are equal; (4) with our own models (compat=off) mean FCTs
 # are within 5 %; (5) its runs with random marks: the mean FCT over seeds against the mean of its
 # own over 20 seeds (4 for ft8-perm).
@@ -67,12 +68,14 @@ done
 
 # -- 2: ours
 
-simulate "$PWD/tests/hpcc/incast" "$work/incast"
-for file in fct.txt pfc.txt; do
-    diff "tests/hpcc/incast/expected-$file" "$work/incast/$file" >"$work/diff" || {
-        fail "tests/hpcc/incast: $file, expected <, is >"
-        head -n 10 "$work/diff"
-    }
+for input in incast pauses telemetry; do
+    simulate "$PWD/tests/hpcc/$input" "$work/$input"
+    for file in fct.txt pfc.txt; do
+        diff "tests/hpcc/$input/expected-$file" "$work/$input/$file" >"$work/diff" || {
+            fail "tests/hpcc/$input: $file, expected <, is >"
+            head -n 10 "$work/diff"
+        }
+    done
 done
 
 # -- 3: its runs without random marks
