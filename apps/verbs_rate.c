@@ -317,6 +317,7 @@ static void make_senders(rate_t *rate, const app_context_t *context, uint32_t th
                                              0);
             sender->peers[q] = all % rate->to_count;
             if (rate->transport != NIC_QPT_UD) {
+                SIM_CHECK(per_machine > 0);
                 receiver_t *const receiver = &rate->receivers[all % rate->to_count * per_machine +
                                                               all / rate->to_count % per_machine];
                 nic_qp_t *const peer = add_receiving(receiver);

@@ -33,9 +33,9 @@ static const uint64_t rates_bps[NET_INT_RATE_CODES] = {
 
 uint8_t net_int_rate_code(uint64_t rate_bps)
 {
-    for (uint8_t code = 1; code < NET_INT_RATE_CODES; code++) {
+    for (uint32_t code = 1; code < NET_INT_RATE_CODES; code++) {
         if (rates_bps[code] == rate_bps) {
-            return code;
+            return (uint8_t)code;
         }
     }
     return 0;

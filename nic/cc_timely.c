@@ -152,7 +152,7 @@ static void timely_start(nic_cc_t *cc)
     nic_timely_t *const timely = timely_of(cc);
     if (!timely->begun && config_of(timely)->start == NIC_TIMELY_START_SHARE) {
         const uint64_t flows = (uint64_t)nic_cc_others_active(cc) + 1;
-        set_rate(timely, (double)(cc->line_bps / flows));
+        set_rate(timely, (double)cc->line_bps / (double)flows);
     }
     timely->begun = true;
 }

@@ -171,7 +171,7 @@ static uint64_t finished_messages(uint32_t mode, uint64_t chunk_bytes, double *u
     }
     pair_run(pair);
     const uint64_t done = pair->done_count[0];
-    const double line = (double)(config.until_ps / (sim_time_t)(pair_frame_ps(58 + MTU)));
+    const double line = (double)config.until_ps / (double)pair_frame_ps(58 + MTU);
     *used = (double)nic_get_counters(pair->nic[0])->tx_data_bytes / (double)MTU / line;
     tear_down();
     return done;

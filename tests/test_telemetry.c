@@ -19,7 +19,7 @@ START_TEST(rates_have_codes)
 {
     static const uint64_t tenths_gbps[] =
         {10, 25, 50, 100, 200, 250, 400, 500, 560, 1000, 2000, 4000, 8000, 16000, 32000};
-    for (uint8_t i = 0; i < SIM_COUNT_OF(tenths_gbps); i++) {
+    for (uint32_t i = 0; i < SIM_COUNT_OF(tenths_gbps); i++) {
         const uint64_t rate_bps = tenths_gbps[i] * 100000000;
         ck_assert_uint_eq(net_int_rate_code(rate_bps), i + 1);
         ck_assert_uint_eq(net_int_rate_bps((uint64_t)(i + 1) << 60 | 12345), rate_bps);
@@ -165,17 +165,17 @@ START_TEST(trailers_survive_a_round_trip)
     for (unsigned kind = 0; kind < 4; kind++) {
         net_frame_t frame = frame_sample(row, (kind & 1) != 0, (kind & 2) != 0);
         frame.payload_bytes = 0; // the shortest frame: some have padding before the trailer
-        for (uint8_t hops = 0; hops <= NET_INT_HOPS_MAX; hops++) {
-            for (uint8_t room = 0; room <= NET_INT_HOPS_MAX; room += 7) {
+        for (uint32_t hops = 0; hops <= NET_INT_HOPS_MAX; hops++) {
+            for (uint32_t room = 0; room <= NET_INT_HOPS_MAX; room += 7) {
                 uint8_t trailer[NET_INT_BYTES_MAX] = {(uint8_t)(hops << 4 | 0xa), 0xbc};
                 frame.telemetry = NET_TELEMETRY_INT;
-                frame.hop_count = hops;
-                frame.reserved_hops = room;
+                frame.hop_count = (uint8_t)hops;
+                frame.reserved_hops = (uint8_t)room;
                 frame.path_id = 0xabc;
-                for (uint8_t i = 0; i < hops; i++) {
+                for (uint32_t i = 0; i < hops; i++) {
                     frame.hops[i] = UINT64_C(0x0102030405060708) * (i + 1u);
                     for (int b = 0; b < 8; b++) {
-                        trailer[2 + 8 * i + b] = (uint8_t)(frame.hops[i] >> (56 - 8 * b));
+                        trailer[2 + 8 * i + (unsigned)b] = (uint8_t)(frame.hops[i] >> (56 - 8 * b));
                     }
                 }
                 check_trailer(&frame, trailer, 2 + 8u * (hops > room ? hops : room));
