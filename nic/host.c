@@ -246,6 +246,7 @@ static void nic_fini(nic_t *nic)
         sim_free(cq->seen_ps);
         sim_free(cq);
     }
+    nic__srqs_free(nic);
     sim_free(nic->cnp_slots);
     nic__scan_destroy(nic->scan);
     nic__trace_forget(nic, NULL);

@@ -188,6 +188,7 @@ struct nic_qp {
     nic_cq_t *send_cq;
     nic_cq_t *recv_cq;
     nic_recv_wqe_t *rq;
+    nic_srq_t *srq;
     nic_read_t *reads;
     nic_pd_t *pd;
     void *ctx;
@@ -276,6 +277,17 @@ struct nic_mr {
     uint32_t word_capacity; // power of two
 };
 
+struct nic_srq {
+    nic_pd_t *pd;
+    nic_recv_wqe_t *ring;
+    uint32_t capacity; // power of two, 0 before the first receive
+    uint32_t posted;   // both run freely
+    uint32_t done;
+    uint32_t wr_max;
+    uint64_t number;
+    nic_srq_t *next;
+};
+
 struct nic_cq {
     nic_t *nic;
     nic_wc_t *ring;
@@ -344,6 +356,7 @@ struct nic {
     uint32_t mr_generation;
     nic_pd_t *pds;
     nic_cq_t *cqs;
+    nic_srq_t *srqs;
     const nic_cc_ops_t *cc_ops;
     const void *cc_config;
     nic_cnp_slot_t *cnp_slots; // scope: destination; open addressing
@@ -529,6 +542,15 @@ void nic__receive_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 net_packet_t *nic__build_response(nic_t *nic, nic_qp_t *qp);
 void nic__responses_sent(nic_qp_t *qp); // the last response of all is on its way
 bool nic__ack_still_queued(const nic_qp_t *qp);
+
+// receive_queue.c
+bool nic__take_shared(nic_qp_t *qp); // false: none is there
+void nic__srqs_free(nic_t *nic);
+// Whether a message that begins finds a receive: the QP's oldest is it then.
+static inline bool nic__receive_posted(nic_qp_t *qp)
+{
+    return SIM_LIKELY(qp->rq_done != qp->rq_posted) || (qp->srq != NULL && nic__take_shared(qp));
+}
 
 // unreliable.c: UC and UD packets
 void nic__receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);

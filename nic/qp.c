@@ -116,6 +116,11 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
     made->send_wr_max = attr->max_send_wr;
     made->recv_wr_max = attr->max_recv_wr;
     made->sq_sig_all = attr->sq_sig_all;
+    made->srq = attr->srq;
+    if (attr->srq != NULL) {
+        SIM_CHECK(attr->srq->pd->nic == nic);
+        made->recv_wr_max = 1; // the one a message is taking
+    }
     made->ctx = attr->ctx;
     sim_timer_init(&made->pace_timer, nic__pace_fired);
     sim_timer_init(&made->retry_timer, nic__retry_fired);
@@ -437,69 +442,6 @@ void nic__fail_request(nic_qp_t *qp, nic_wc_status_t status)
     if (qp->state == NIC_QPS_SQE) {
         flush_send_queue(qp);
     }
-}
-
-// -- receives
-
-static void grow_receive_queue(nic_qp_t *qp)
-{
-    const uint32_t capacity = qp->rq_capacity == 0 ? 2 : qp->rq_capacity * 2;
-    nic_recv_wqe_t *const ring = sim_alloc_array(capacity, sizeof(*ring));
-    for (uint32_t i = qp->rq_done; i != qp->rq_posted; i++) {
-        ring[i & (capacity - 1)] = qp->rq[i & (qp->rq_capacity - 1)];
-    }
-    sim_free(qp->rq);
-    qp->rq = ring;
-    qp->rq_capacity = capacity;
-}
-
-static sim_err_t append_receive(nic_qp_t *qp, const nic_recv_wr_t *wr)
-{
-    if (qp->state == NIC_QPS_ERR || (qp->flags & NIC_QP_DEAD) != 0) {
-        return SIM_ERR_STATE;
-    }
-    if (qp->rq_posted - qp->rq_done >= qp->recv_wr_max) {
-        return SIM_ERR_FULL;
-    }
-    if (wr->sge.length > NIC_MESSAGE_BYTES_MAX) {
-        return SIM_ERR_RANGE;
-    }
-    if (qp->rq_posted - qp->rq_done == qp->rq_capacity) {
-        grow_receive_queue(qp);
-    }
-    qp->rq[qp->rq_posted & (qp->rq_capacity - 1)] = (nic_recv_wqe_t){
-        .wr_id = wr->wr_id,
-        .address = wr->sge.addr,
-        .length = (uint32_t)wr->sge.length,
-        .lkey = wr->sge.lkey,
-    };
-    qp->rq_posted++;
-    return SIM_OK;
-}
-
-sim_err_t nic_post_recv(nic_qp_t *qp, const nic_recv_wr_t *wr)
-{
-    return nic_post_recv_list(qp, wr, 1, NULL);
-}
-
-sim_err_t nic_post_recv_list(nic_qp_t *qp,
-                             const nic_recv_wr_t *wr,
-                             uint32_t count,
-                             uint32_t *posted)
-{
-    sim_err_t error = SIM_OK;
-    uint32_t done = 0;
-    while (done < count && error == SIM_OK) {
-        error = append_receive(qp, &wr[done]);
-        done += error == SIM_OK;
-    }
-    if (posted != NULL) {
-        *posted = done;
-    }
-    if (SIM_UNLIKELY(qp->nic->detailed) && done != 0) {
-        nic__rnic_post_receive(qp->nic, done);
-    }
-    return error;
 }
 
 // -- asking

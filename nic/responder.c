@@ -162,11 +162,6 @@ static void fail_when_answered(nic_qp_t *qp)
 
 // -- receives
 
-static inline bool receive_posted(const nic_qp_t *qp)
-{
-    return qp->rq_done != qp->rq_posted;
-}
-
 static inline const nic_recv_wqe_t *oldest_receive(const nic_qp_t *qp)
 {
     return &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
@@ -176,7 +171,7 @@ static inline const nic_recv_wqe_t *oldest_receive(const nic_qp_t *qp)
 
 static nic_verdict_t begin_send(nic_qp_t *qp)
 {
-    if (!receive_posted(qp)) {
+    if (!nic__receive_posted(qp)) {
         return NIC_VERDICT_NOT_READY;
     }
     const nic_recv_wqe_t *const receive = oldest_receive(qp);
@@ -250,7 +245,7 @@ static nic_verdict_t check_request(nic_qp_t *qp, const net_packet_t *packet, uin
     if (verdict != NIC_VERDICT_OK) {
         return verdict;
     }
-    if ((operation & (HAS_IMM | IS_WRITE)) == (HAS_IMM | IS_WRITE) && !receive_posted(qp)) {
+    if ((operation & (HAS_IMM | IS_WRITE)) == (HAS_IMM | IS_WRITE) && !nic__receive_posted(qp)) {
         return NIC_VERDICT_NOT_READY;
     }
     return NIC_VERDICT_OK;

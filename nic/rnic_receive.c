@@ -141,6 +141,9 @@ static void look_up_memory(nic_t *nic,
         nic__rnic_translate(nic, aside->reth.address, stall_ps, data_ps);
     } else if (class == IS_RESPONSE && qp != NULL && qp->sq_done != qp->sq_posted) {
         nic__rnic_translate(nic, nic__wqe(qp, qp->sq_done)->local_address, stall_ps, data_ps);
+    } else if (class == IS_SEND && qp != NULL && qp->srq != NULL) {
+        const uint64_t key = qp->srq->number << 32; // CQs are numbered below that
+        nic__rnic_lookup(nic, NIC_CACHE_CQ, key, stall_ps, data_ps);
     } else if (class == IS_SEND && qp != NULL && qp->rq_done != qp->rq_posted) {
         const nic_recv_wqe_t *const receive = &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
         nic__rnic_translate(nic, receive->address, stall_ps, data_ps);
@@ -193,8 +196,13 @@ static void count_receive(nic_t *nic, const net_packet_t *packet)
 {
     nic_rnic_t *const rnic = nic->rnic;
     const nic_qp_t *const qp = nic__find_qp(nic, packet->destination_qp);
-    if (qp != NULL && qp->rq_done % rnic->detail.recv_fetch_count == 0 &&
-        qp->rq_done != qp->rq_posted) {
+    if (qp == NULL) {
+        return;
+    }
+    const uint32_t done = qp->srq != NULL ? qp->srq->done : qp->rq_done;
+    const bool posted =
+        qp->srq != NULL ? nic_srq_posted(qp->srq) != 0 : qp->rq_done != qp->rq_posted;
+    if (posted && done % rnic->detail.recv_fetch_count == 0) {
         (void)nic_pcie_read(&rnic->pcie,
                             nic__node(nic)->now_ps,
                             rnic->detail.recv_fetch_count * rnic->detail.recv_wqe_bytes,

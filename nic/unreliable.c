@@ -24,9 +24,9 @@ static const uint8_t operations[32] = {
     [ROCE_WRITE_ONLY_IMM] = IS_WRITE | IS_FIRST | IS_LAST | HAS_IMM,
 };
 
-static const nic_recv_wqe_t *posted_receive(nic_t *nic, const nic_qp_t *qp)
+static const nic_recv_wqe_t *posted_receive(nic_t *nic, nic_qp_t *qp)
 {
-    if (qp->rq_done == qp->rq_posted) {
+    if (!nic__receive_posted(qp)) {
         nic->counters.out_of_buffer++;
         return NULL;
     }
@@ -43,7 +43,7 @@ static void deliver(nic_qp_t *qp, const nic_wc_t *wc)
     nic__write_cqe(qp, qp->recv_cq, &complete);
 }
 
-static bool receive_usable(nic_t *nic, const nic_qp_t *qp, uint32_t bytes)
+static bool receive_usable(nic_t *nic, nic_qp_t *qp, uint32_t bytes)
 {
     const nic_recv_wqe_t *const receive = posted_receive(nic, qp);
     if (receive == NULL) {

@@ -20,6 +20,7 @@ typedef struct nic_pd nic_pd_t;
 typedef struct nic_mr nic_mr_t;
 typedef struct nic_cq nic_cq_t;
 typedef struct nic_qp nic_qp_t;
+typedef struct nic_srq nic_srq_t;
 
 // -- hosts (nic/host.h makes them); a NIC per network port, in order of the host's links
 net_node_t *nic_node(const nic_t *nic);
@@ -109,6 +110,13 @@ nic_cq_t *nic_cq_create(nic_t *nic, uint32_t capacity, nic_cq_fn fn, void *ctx);
 uint32_t nic_poll_cq(nic_cq_t *cq, uint32_t count, nic_wc_t *wc);
 bool nic_cq_overflowed(const nic_cq_t *cq);
 
+// -- shared receive queues
+
+// For any number of QPs of the NIC: a message that needs a receive takes the oldest one.
+nic_srq_t *nic_srq_create(nic_pd_t *pd, uint32_t max_wr);
+// Receives that no message has taken.
+uint32_t nic_srq_posted(const nic_srq_t *srq);
+
 // -- queue pairs
 
 typedef enum nic_qp_type { NIC_QPT_RC, NIC_QPT_UC, NIC_QPT_UD } nic_qp_type_t;
@@ -128,6 +136,7 @@ typedef struct nic_qp_init_attr {
     nic_cq_t *recv_cq;
     uint32_t max_send_wr; // >= 1
     uint32_t max_recv_wr; // 0 allowed
+    nic_srq_t *srq;       // receives come from there; NULL: from the QP's own queue
     bool sq_sig_all;      // every send work request completes with a CQE
     uint32_t qp_num;      // 0: the NIC chooses the next free one
     void *ctx;            // the application's, see nic_qp_ctx
@@ -272,5 +281,10 @@ SIM_MUST_CHECK sim_err_t nic_post_recv_list(nic_qp_t *qp,
                                             const nic_recv_wr_t *wr,
                                             uint32_t count,
                                             uint32_t *posted);
+// The same for a shared receive queue. nic_post_recv on one of its QPs is SIM_ERR_INVALID.
+SIM_MUST_CHECK sim_err_t nic_post_srq_recv(nic_srq_t *srq,
+                                           const nic_recv_wr_t *wr,
+                                           uint32_t count,
+                                           uint32_t *posted);
 
 #endif // NIC_VERBS_H
