@@ -24,8 +24,9 @@ static void explain_blocked(const nic_qp_t *qp, sim_message_t *why)
                        qp->next_send_ps);
     } else if (qp->sq_send == qp->sq_posted) {
         explain_outstanding(qp, why);
-    } else if (qp->next_psn != qp->una_psn &&
-               nic__wqe(qp, qp->sq_send)->opcode == NIC_WR_RDMA_READ) {
+    } else if ((qp->flags & NIC_QP_FETCHING) != 0) {
+        (void)sim_fail(why, SIM_OK, "its next work request is on its way through the NIC");
+    } else if (qp->next_psn != qp->una_psn && nic__is_fetch(nic__wqe(qp, qp->sq_send)->opcode)) {
         (void)sim_fail(why, SIM_OK, "%u READs outstanding", qp->reads_outstanding);
     } else if (qp->in_flight_bytes != 0) {
         (void)sim_fail(why,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/receive_queue.c - receives: of a queue pair, or shared by several.
 //
-// A queue pair without a receive takes the oldest of its shared queue when a message needs one, and
-// keeps it until a message completes (IBA vol. 1, 10.2.9, 10.8.3.2). An error flushes that one; what
-// is still shared stays for the others.
+// A queue pair without a receive takes the oldest of its shared queue when a message needs one,
+// and keeps it until a message completes (IBA vol. 1, 10.2.9, 10.8.3.2). An error flushes that
+// one; what is still shared stays for the others.
 #include "nic/nic_internal.h"
 
 // -- of a queue pair

@@ -253,6 +253,38 @@ START_TEST(posting_costs_its_core)
 }
 END_TEST
 
+// -- caches
+
+// 100 WRITEs to as many pages of 4 KiB, twice over: in pages of 2 MiB all lie in one.
+START_TEST(larger_pages_need_fewer_translations)
+{
+    static const uint64_t pages[] = {4096, UINT64_C(2) << 20};
+    for (uint32_t p = 0; p < 2; p++) {
+        for (uint32_t shared = 0; shared < 2; shared++) {
+            pair_config_init(&config);
+            config.nic.detail.page_bytes = pages[p];
+            config.nic.detail.translation_entries = 16;
+            config.nic.sram_shared = shared != 0;
+            set_up(NIC_QPT_RC);
+            for (uint64_t i = 0; i < 200; i++) {
+                nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_WRITE, 8);
+                wr.send_flags |= NIC_SEND_INLINE;
+                wr.rdma.remote_addr = PAIR_MEMORY + i % 100 * 4096;
+                pair_post_at(pair, 1000 + i, qps.qp[0], &wr);
+            }
+            pair_run(pair);
+            const nic_rnic_counters_t counters = counters_of(1);
+            ck_assert_uint_eq(counters.translation_hits + counters.translation_misses, 200);
+            // All caches as one have room for them.
+            const uint64_t misses = p == 1 ? 1 : (shared != 0 ? 100 : 200);
+            ck_assert_uint_ge(counters.translation_misses, misses - misses / 10);
+            ck_assert_uint_le(counters.translation_misses, misses);
+            tear_down();
+        }
+    }
+}
+END_TEST
+
 // -- a slow receiver
 
 START_TEST(slow_nic_pauses_its_link)
@@ -290,4 +322,5 @@ CHECK_MAIN(CHECK_TEST(lines_of_a_wqe),
            CHECK_TEST(inline_has_a_limit),
            CHECK_TEST(idle_polling_costs_no_events),
            CHECK_TEST(posting_costs_its_core),
+           CHECK_TEST(larger_pages_need_fewer_translations),
            CHECK_TEST(slow_nic_pauses_its_link))
