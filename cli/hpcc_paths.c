@@ -2,6 +2,7 @@
 // cli/hpcc_paths.c - breadth-first searches from a host over the links of a topology file.
 #include "cli/hpcc_paths.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 __extension__ typedef unsigned __int128 u128_t;
@@ -20,16 +21,29 @@ typedef struct edge {
     uint64_t delay_ns;
     uint64_t tx_ns; // of a payload
     uint64_t rate_bps;
+    uint32_t link;
 } edge_t;
 
 struct cli_hpcc_paths {
     const topo_file_t *file;
-    edge_t *edges; // those of node i: edges[first[i]] .. edges[first[i + 1] - 1], last link first
+    // Those of node i: edges[first[i]] .. edges[first[i + 1] - 1], the highest neighbour first (of
+    // unequal paths with as many hops, the one found first counts), then the last link first.
+    edge_t *edges;
     uint32_t *first;
     reached_t *reached; // of the search from root
     uint32_t *queue;
     uint32_t root; // UINT32_MAX: none yet
 };
+
+static int compare_edges(const void *a, const void *b)
+{
+    const edge_t *const x = a;
+    const edge_t *const y = b;
+    if (x->to != y->to) {
+        return x->to > y->to ? -1 : 1;
+    }
+    return (x->link < y->link) - (x->link > y->link);
+}
 
 cli_hpcc_paths_t *cli_hpcc_paths_create(const topo_file_t *file, uint64_t payload_bytes)
 {
@@ -57,12 +71,19 @@ cli_hpcc_paths_t *cli_hpcc_paths_create(const topo_file_t *file, uint64_t payloa
         edge_t edge = {link->b,
                        link->delay_ps / SIM_PS_PER_NS,
                        (uint64_t)(bits / link->rate_bps),
-                       link->rate_bps};
+                       link->rate_bps,
+                       (uint32_t)i};
         paths->edges[next[link->a]++] = edge;
         edge.to = link->a;
         paths->edges[next[link->b]++] = edge;
     }
     sim_free(next);
+    for (size_t i = 0; i < file->node_count; i++) {
+        qsort(paths->edges + paths->first[i],
+              paths->first[i + 1] - paths->first[i],
+              sizeof(*paths->edges),
+              compare_edges);
+    }
     return paths;
 }
 
