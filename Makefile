@@ -19,6 +19,10 @@ demo:
 	@cmake --build build/release --target rocesim_program
 	@scenarios/demo/run.sh
 
+# A published figure: make paper-hpcc-incast (scenarios/papers/run lists them).
+paper-%: all
+	@scenarios/papers/run $*
+
 # Everything that must hold before a change goes in: what .ci/run runs.
 test:
 	@tools/setup test

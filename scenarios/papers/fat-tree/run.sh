@@ -106,6 +106,7 @@ for load in $loads; do
     done
 done
 
+colors=("#d62728" "#ff7f0e" "#1f77b4" "#17becf" "#2ca02c" "#9467bd")
 for load in $loads; do
     name=$(echo "fat-tree-$load" | tr -d '%')
     {
@@ -115,6 +116,7 @@ for load in $loads; do
         i=0
         plots=
         for scheme in $schemes; do
+            color="rgb '${colors[$((i % 6))]}'"
             i=$((i + 1))
             echo "\$theirs$i << EOD"
             for column in $columns; do
@@ -122,7 +124,7 @@ for load in $loads; do
             done
             echo EOD
             plots="$plots${plots:+, }'$out/$(run_of "$load" "$scheme").bins.txt' using 1:3 with lines lw 2 \
-                lc $i title '$scheme', \$theirs$i using 1:2 with points pt 7 ps 0.7 lc $i notitle"
+                lc $color title '$scheme', \$theirs$i using 1:2 with points pt 7 ps 0.7 lc $color notitle"
         done
         echo "plot $plots"
     } | draw "$name.svg"
