@@ -10,6 +10,7 @@
 
 #include "net/frame.h"
 #include "net/port.h"
+#include "nic/nic_internal.h"
 
 #define HOPS_MAX SIM_COUNT_OF(((net_path_t *)NULL)->ports)
 
@@ -117,24 +118,52 @@ static const operation_t operations[] = {
                           ROCE_READ_RESPONSE_ONLY},
 };
 
-static uint32_t frame_bytes_of(const nic_ideal_t *ideal, uint8_t opcode, uint64_t payload_bytes)
+// A NIC with a frame size of its own (nic.frame-header) sends requests as payload and that header;
+// its other frames have it in place of the standard's, and are not padded.
+static uint32_t bare_frame_bytes(const nic_t *nic, uint8_t opcode, uint64_t payload_bytes)
+{
+    const uint32_t payload = (uint32_t)payload_bytes;
+    const bool request_data = opcode < ROCE_READ_REQUEST;
+    return nic->header_bytes +
+           (request_data ? payload : net_frame_extension_bytes(opcode) + ((payload + 3) & ~3u));
+}
+
+// Of a frame that the NIC of interface `sender` sends; telemetry is left out.
+static uint32_t frame_bytes_of(const nic_ideal_t *ideal,
+                               uint32_t sender,
+                               uint8_t opcode,
+                               uint64_t payload_bytes)
 {
     const net_config_t *const config = net_get_config(ideal->net);
-    return net_frame_bytes(opcode, (uint32_t)payload_bytes, config->tagged, config->ipv6);
+    const nic_t *const nic = nic_of_interface(ideal->net, sender);
+    if (opcode == ROCE_ACKNOWLEDGE && nic->ack_bytes != 0) {
+        return nic->ack_bytes > nic->frame_bytes_min ? nic->ack_bytes : nic->frame_bytes_min;
+    }
+    return nic->bare
+               ? bare_frame_bytes(nic, opcode, payload_bytes)
+               : net_frame_bytes(opcode, (uint32_t)payload_bytes, config->tagged, config->ipv6);
+}
+
+// Who sends the data.
+static uint32_t data_sender(const nic_ideal_t *ideal)
+{
+    return ideal->opcode == NIC_WR_RDMA_READ ? ideal->responder : ideal->requester;
 }
 
 static void send_piece(pipeline_t *pipeline, const nic_ideal_t *ideal, uint64_t bytes)
 {
     const operation_t *const operation = &operations[ideal->opcode];
+    const uint32_t sender = data_sender(ideal);
     const uint64_t mtu = ideal->mtu_bytes;
     if (bytes <= mtu) {
-        send_frame(pipeline, frame_bytes_of(ideal, operation->only, bytes));
+        send_frame(pipeline, frame_bytes_of(ideal, sender, operation->only, bytes));
         return;
     }
     const uint64_t frames = (bytes + mtu - 1) / mtu;
-    send_frame(pipeline, frame_bytes_of(ideal, operation->first, mtu));
-    send_frames(pipeline, frames - 2, frame_bytes_of(ideal, operation->middle, mtu));
-    send_frame(pipeline, frame_bytes_of(ideal, operation->last, bytes - (frames - 1) * mtu));
+    send_frame(pipeline, frame_bytes_of(ideal, sender, operation->first, mtu));
+    send_frames(pipeline, frames - 2, frame_bytes_of(ideal, sender, operation->middle, mtu));
+    send_frame(pipeline,
+               frame_bytes_of(ideal, sender, operation->last, bytes - (frames - 1) * mtu));
 }
 
 static void send_messages(pipeline_t *pipeline, const nic_ideal_t *ideal)
@@ -165,13 +194,13 @@ sim_time_t nic_ideal_ps(const nic_ideal_t *ideal)
     pipeline_init(&there, &forth, 0);
     pipeline_t return_trip;
     if (ideal->opcode == NIC_WR_RDMA_READ) {
-        send_frame(&there, frame_bytes_of(ideal, ROCE_READ_REQUEST, 0));
+        send_frame(&there, frame_bytes_of(ideal, ideal->requester, ROCE_READ_REQUEST, 0));
         pipeline_init(&return_trip, &back, there.arrived_ps);
         send_messages(&return_trip, ideal);
     } else {
         send_messages(&there, ideal);
         pipeline_init(&return_trip, &back, there.arrived_ps);
-        send_frame(&return_trip, frame_bytes_of(ideal, ROCE_ACKNOWLEDGE, 0));
+        send_frame(&return_trip, frame_bytes_of(ideal, ideal->responder, ROCE_ACKNOWLEDGE, 0));
     }
     return return_trip.arrived_ps;
 }

@@ -69,6 +69,9 @@ done
 [ -e "$work/out/pfc.txt" ] && [ ! -s "$work/out/pfc.txt" ] || fail run "pfc.txt is not empty"
 grep -q "0b000001 0b000101 10000 100 2500 2000000000 4300 4371" "$work/out/fct.txt" ||
     fail run "not the computed completion time"
+# The ideal time is that of the simulator's frames: an idle path takes exactly so long.
+grep -q "^0,host0,host1,10000,2500,2000000000,2000004300,4300,4300,1.000000," "$work/out/flows.csv" ||
+    fail run "another ideal: $(sed -n 2p "$work/out/flows.csv")"
 for file in summary.json flows.csv scenario.yaml; do
     [ -s "$work/out/$file" ] || fail run "no $file"
 done
