@@ -586,6 +586,10 @@ static sim_err_t build_network(cli_world_t *world, cli_error_t *error)
             return result;
         }
         result = net_build(world->net, &message);
+        if (result != SIM_OK) {
+            const cli_place_t place = place_of_lonely_host(scenario);
+            return cli_fail(error, result, &place, "topology: %s", message.text);
+        }
     }
     if (result != SIM_OK && names_file(world, message.text)) {
         return cli_fail(error, result, NULL, "%s", message.text);
@@ -597,11 +601,13 @@ static sim_err_t build_network(cli_world_t *world, cli_error_t *error)
     }
     if (result != SIM_OK) {
         const cli_place_t place = place_of_lonely_host(scenario);
+        const bool says = strstr(message.text, "expected") != NULL;
         return cli_fail(error,
                         result,
                         &place,
-                        "topology: %s, expected hosts that are joined by links",
-                        message.text);
+                        "topology: %s%s",
+                        message.text,
+                        says ? "" : ", expected hosts that are joined by links");
     }
     name_nics(world);
     result = check_node_overlays(world, error);

@@ -298,7 +298,7 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
         if (net->nodes[i]->kind == NET_NODE_HOST && net->nodes[i]->port_count == 0) {
             return sim_fail(message,
                             SIM_ERR_INVALID,
-                            "host %s has no link",
+                            "host %s has no link, expected hosts that are joined by links",
                             net->nodes[i]->sim.name);
         }
         SIM_CHECKF(net->nodes[i]->kind == NET_NODE_HOST || net->nodes[i]->forward != NULL,
@@ -316,12 +316,14 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
     net->built = true;
     give_addresses(net);
     if (net->interface_count == 0) {
-        return sim_fail(message, SIM_ERR_INVALID, "the network has no host");
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "the network has no host, expected hosts that are joined by links");
     }
     if (net->interface_count > NET_INTERFACES_MAX) {
         return sim_fail(message,
                         SIM_ERR_RANGE,
-                        "the network has %zu interfaces: there are addresses for %u",
+                        "the network has %zu interfaces, expected at most %u: no more addresses",
                         net->interface_count,
                         NET_INTERFACES_MAX);
     }

@@ -205,14 +205,15 @@ static sim_err_t check_rates(const net_t *net, sim_message_t *message)
         const net_link_t *const link = &net->links[i];
         const bool written = link->a->kind == NET_NODE_SWITCH || link->b->kind == NET_NODE_SWITCH;
         if (written && net_int_rate_code(link->config.rate_bps) == 0) {
-            return sim_fail(message,
-                            SIM_ERR_RANGE,
-                            "link of %s and %s: INT has no code for a rate of %" PRIu64
-                            " bit/s, only for 1, 2.5, 5, 10, 20, 25, 40, 50, 56, 100, 200, 400, "
-                            "800, 1600 and 3200 Gbps",
-                            link->a->sim.name,
-                            link->b->sim.name,
-                            link->config.rate_bps);
+            return sim_fail(
+                message,
+                SIM_ERR_RANGE,
+                "link of %s and %s: INT has no code for a rate of %" PRIu64
+                " bit/s, expected 1, 2.5, 5, 10, 20, 25, 40, 50, 56, 100, 200, 400, 800, "
+                "1600 or 3200 Gbps where a NIC's congestion control reads INT",
+                link->a->sim.name,
+                link->b->sim.name,
+                link->config.rate_bps);
         }
     }
     return SIM_OK;
