@@ -24,12 +24,20 @@ typedef struct port_kind {
     uint64_t count;
 } port_kind_t;
 
+static bool has_lossless_class(const net_switch_config_t *config)
+{
+    return config->pfc_enabled && config->pfc_priorities != 0;
+}
+
 static size_t collect_port_kinds(const net_t *net, port_kind_t *kinds)
 {
     size_t count = 0;
     for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = net_node_at(net, i);
-        for (uint32_t p = 0; node->kind == NET_NODE_SWITCH && p < node->port_count; p++) {
+        if (node->kind != NET_NODE_SWITCH || !has_lossless_class(net_switch_config(node))) {
+            continue;
+        }
+        for (uint32_t p = 0; p < node->port_count; p++) {
             const net_port_t *const port = &node->ports[p];
             const port_kind_t kind = {port->rate_bps,
                                       port->delay_ps,

@@ -111,6 +111,12 @@ for file in "$here"/*.yaml $here/demo/demo.yaml; do
     grep -q "^graph network" "$work/stdout" || fail "topo $file prints no graph"
 done
 
+# Headroom is told where a class is lossless, and only there.
+expect 0 "headroom" "$ROCESIM" check $here/quickstart.yaml
+grep -q "headroom  .* switch port" "$work/stdout" || fail "check tells no headroom"
+expect 0 "no headroom" "$ROCESIM" check $here/quickstart.yaml --set switch.pfc.enabled=false
+grep -q "headroom" "$work/stdout" && fail "check tells headroom without PFC"
+
 # Scenarios that read files run from another folder too.
 mkdir "$work/files"
 printf 'topology: {star: {hosts: 4}}\ntraffic: [{flows: {file: rows.txt}}]\n' >"$work/files/x.yaml"
