@@ -3,7 +3,7 @@
 # tests/test_install.sh - an installed rocesim serves a tree of one's own.
 #
 # Goal: headers, library and rocesim.pc are complete: each example compiles from outside the
-# repository with nothing but pkg-config, and runs.
+# repository with nothing but pkg-config, and runs; each header that is installed compiles alone.
 # Method: installs the build under test into a scratch folder.
 # Does not pin: where a distribution would put the files.
 set -eu
@@ -27,6 +27,11 @@ for source in "$root"/examples/*.c; do
     cc -std=c11 -D_DEFAULT_SOURCE "$source" $(pkg-config --cflags --libs rocesim) -o example
     ./example >/dev/null
     compiled=$((compiled + 1))
+done
+for header in $(cd "$scratch/root/include/rocesim" && find . -name '*.h' -printf '%P\n'); do
+    printf '#include "%s"\nint main(void)\n{\n    return 0;\n}\n' "$header" >header.c
+    # shellcheck disable=SC2046 # a list of flags
+    cc -std=c11 -fsyntax-only header.c $(pkg-config --cflags rocesim)
 done
 "$scratch/root/bin/rocesim" --version
 echo "$compiled examples compiled and run"
