@@ -57,7 +57,7 @@ enum {
     X(tx_send_ps,           "tx.send",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","28ns", "6.37ns",    "4.65ns",    "FFMP", "sending side, shared: a packet of a SEND or WRITE") \
     X(tx_request_ps,        "tx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "90ns","36ns", "6.37ns",    "4.65ns",    "FFFP", "sending side, shared: a READ or atomic request") \
     X(tx_response_ps,       "tx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","28ns", "6.37ns",    "4.65ns",    "FFFP", "sending side, shared: a packet of a READ's or atomic's response") \
-    X(rx_request_ps,        "rx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "100ns","38.5ns","8.2ns",   "4.65ns",    "FMMP", "receiving side, shared: a request") \
+    X(rx_request_ps,        "rx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","38.5ns","8.2ns",   "4.65ns",    "FMMP", "receiving side, shared: a request") \
     X(rx_response_ps,       "rx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "110ns","42ns","11.36ns",   "8ns",       "FFMF", "receiving side, shared: a response of a READ or atomic") \
     X(rx_ack_ps,            "rx.ack",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "30ns","12ns", "4ns",       "3ns",       "FFFF", "receiving side, shared: an ACK, NAK or CNP") \
     X(rx_write_ps,          "rx.write",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "20ns","7ns",  "4ns",       "2ns",       "FMMF", "receiving side, shared: a receive that writes payload and CQE apart") \

@@ -354,6 +354,7 @@ struct nic {
     size_t mr_capacity;
     uint32_t mr_free; // no slot before it is free, 0 apart
     uint32_t mr_generation;
+    uint64_t last_serial; // of a QP
     nic_pd_t *pds;
     nic_cq_t *cqs;
     nic_srq_t *srqs;

@@ -4,6 +4,8 @@
 // Numbers are given in rising order and used again only after all others: a packet still under way
 // to a destroyed QP does not meet a new one. A QP destroyed during an event of its host keeps its
 // memory until the event is over, so that the code that called the application can look at it.
+#include <string.h>
+
 #include "nic/rnic_internal.h"
 
 // -- numbers
@@ -125,7 +127,7 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
     sim_timer_init(&made->pace_timer, nic__pace_fired);
     sim_timer_init(&made->retry_timer, nic__retry_fired);
     nic__cc(made)->ops = nic->cc_ops;
-    made->serial = nic->counters.qps_created + 1;
+    made->serial = ++nic->last_serial;
     *slot_of(nic, number) = made;
     nic->counters.qps_created++;
     nic->counters.qps_live++;
@@ -359,11 +361,9 @@ static void set_transport(nic_qp_t *qp, const nic_qp_attr_t *attr)
     qp->qkey = attr->qkey;
 }
 
-sim_err_t nic_qp_connect(nic_qp_t *qp, const nic_qp_attr_t *attr, sim_message_t *message)
+// All but sending: packets of the peer are taken and answered.
+static sim_err_t open_to_receive(nic_qp_t *qp, const nic_qp_attr_t *attr, sim_message_t *message)
 {
-    if (qp->state != NIC_QPS_RESET) {
-        return sim_fail(message, SIM_ERR_STATE, "QP %u is connected already", qp->number);
-    }
     const sim_err_t error = check_attr(qp, attr, message);
     if (error != SIM_OK) {
         return error;
@@ -374,14 +374,92 @@ sim_err_t nic_qp_connect(nic_qp_t *qp, const nic_qp_attr_t *attr, sim_message_t 
     const uint64_t window = attr->window_bytes == SIM_AUTO ? configured : attr->window_bytes;
     set_path(qp, attr);
     set_transport(qp, attr);
-    qp->state = NIC_QPS_RTS;
-    qp->flags &= (uint16_t)~NIC_QP_CLOSED;
+    qp->state = NIC_QPS_RTR;
     if (qp->nic->detailed) {
         nic__rnic_gate(qp);
     }
     nic__cc_create(qp, line_bps, window == SIM_AUTO ? NIC_WINDOW_UNLIMITED : window);
+    return SIM_OK;
+}
+
+sim_err_t nic_qp_connect(nic_qp_t *qp, const nic_qp_attr_t *attr, sim_message_t *message)
+{
+    if (qp->state != NIC_QPS_RESET) {
+        return sim_fail(message, SIM_ERR_STATE, "QP %u is connected already", qp->number);
+    }
+    const sim_err_t error = open_to_receive(qp, attr, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    qp->state = NIC_QPS_RTS;
+    qp->flags &= (uint16_t)~NIC_QP_CLOSED;
     nic__trace(qp->nic, qp, NIC_TRACE_STATE, NIC_QPS_RTS, NIC_QPS_RESET);
     return SIM_OK;
+}
+
+// As it was made, but for its number and its memory. What is on its way to it meets a stranger.
+static void reset(nic_qp_t *qp)
+{
+    nic_t *const nic = qp->nic;
+    SIM_CHECK((qp->flags & NIC_QP_DEAD) == 0);
+    silence(qp);
+    if (nic->detailed) {
+        nic->rnic->counters.wqes_completed += qp->sq_posted - qp->sq_done;
+    }
+    qp->transport = NIC_NO_TRANSPORT;
+    qp->serial = ++nic->last_serial;
+    qp->flags = NIC_QP_CLOSED | (qp->flags & NIC_QP_UNRELIABLE);
+    qp->sq_done = qp->sq_send = qp->sq_ready = qp->sq_posted;
+    qp->rq_done = qp->rq_posted;
+    qp->send_offset = qp->una_offset = 0;
+    qp->in_flight_bytes = 0;
+    qp->retries_used = qp->rnr_retries_used = qp->reads_outstanding = 0;
+    qp->rx_kind = NIC_RX_NONE;
+    qp->rx_flags = 0;
+    qp->rx_bytes = qp->rx_left_bytes = qp->msn = 0;
+    qp->queued_ack = NULL;
+    qp->cnp_next_ps = qp->next_send_ps = qp->ready_ps = qp->response_ps = 0;
+    qp->pace_remainder = 0;
+    qp->waiting = qp->waiting_packet = NULL;
+    sim_free(qp->atomics);
+    qp->atomics = NULL;
+    qp->atomics_next = 0;
+    memset(nic__cc(qp), 0, nic->cc_ops->state_bytes);
+    nic__cc(qp)->ops = nic->cc_ops;
+    set_state(qp, NIC_QPS_RESET);
+}
+
+sim_err_t nic_qp_modify(nic_qp_t *qp,
+                        nic_qp_state_t state,
+                        const nic_qp_attr_t *attr,
+                        sim_message_t *message)
+{
+    const nic_qp_state_t from = nic_qp_state(qp);
+    if (state == NIC_QPS_ERR && from != NIC_QPS_RESET) {
+        nic_qp_to_error(qp);
+        return SIM_OK;
+    }
+    if (state == NIC_QPS_RESET) {
+        reset(qp);
+        return SIM_OK;
+    }
+    if (from == NIC_QPS_RESET && state == NIC_QPS_INIT) {
+        set_state(qp, state);
+        return SIM_OK;
+    }
+    if (from == NIC_QPS_INIT && state == NIC_QPS_RTR && attr != NULL) {
+        const sim_err_t error = open_to_receive(qp, attr, message);
+        if (error == SIM_OK) {
+            nic__trace(qp->nic, qp, NIC_TRACE_STATE, state, from);
+        }
+        return error;
+    }
+    if ((from == NIC_QPS_RTR || from == NIC_QPS_SQE) && state == NIC_QPS_RTS) {
+        qp->flags &= (uint16_t)~NIC_QP_CLOSED;
+        set_state(qp, state);
+        return SIM_OK;
+    }
+    return sim_fail(message, SIM_ERR_STATE, "QP %u: no such transition", qp->number);
 }
 
 // -- failing

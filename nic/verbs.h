@@ -174,6 +174,14 @@ void nic_qp_attr_default(const nic_t *nic, nic_qp_attr_t *attr);
 SIM_MUST_CHECK sim_err_t nic_qp_connect(nic_qp_t *qp,
                                         const nic_qp_attr_t *attr,
                                         sim_message_t *message);
+// One transition of ibv_modify_qp (10.3.1): RESET to INIT; INIT to RTR, which takes attr and lets
+// the QP receive and answer; RTR to RTS, which lets it send; SQE to RTS; any but RESET to ERR, as
+// nic_qp_to_error; any to RESET, which forgets all outstanding work without completions. attr may
+// be NULL where it is not taken. SIM_ERR_STATE: there is no such transition.
+SIM_MUST_CHECK sim_err_t nic_qp_modify(nic_qp_t *qp,
+                                       nic_qp_state_t state,
+                                       const nic_qp_attr_t *attr,
+                                       sim_message_t *message);
 // Into the error state: everything posted completes with WR_FLUSH_ERR.
 void nic_qp_to_error(nic_qp_t *qp);
 
