@@ -70,6 +70,7 @@ enum {
     X(context_ways,         "context.ways",            COUNT, "1",   "64",    "8",       "5",          "8",          "4",         "FFFF", "associativity of that cache") \
     X(context_stall_ps,     "context.stall",           TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","430ns","6ns",      "12ns",      "FFFF", "a miss of it occupies its side of the NIC for") \
     X(near_entries,         "context.near-entries",    COUNT, "1",   "65536", "32",      "32",         "128",         "256",       "FFFF", "contexts of RC queue pairs that each side has at hand") \
+    X(near_ways,            "context.near-ways",       COUNT, "1",   "64",    "4",       "4",          "8",          "8",         "FFFF", "associativity of that memory") \
     X(near_stall_ps,        "context.near-stall",      TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","0ns",  "6ns",      "1ns",       "FFFF", "another one occupies its side of the NIC for") \
     X(page_bytes,           "translation.page",        BYTES, "4KiB","1GiB",  "2MiB",    "2MiB",       "2MiB",       "2MiB",      "FFFF", "page size of registered memory: 4 KiB, 2 MiB or 1 GiB") \
     X(translation_entries,  "translation.entries",     COUNT, "1",   "16777216", "2048", "2048",       "4096",       "16384",     "FFFF", "cached translations of pages") \

@@ -29,7 +29,11 @@ static void make_caches(nic_rnic_t *rnic, const nic_config_t *config, uint64_t s
     }
     const bool at_random = config->replacement == NIC_REPLACE_RANDOM;
     for (uint32_t side = 0; side < 2; side++) {
-        nic_cache_init(&rnic->near[side], detail->near_entries, 4, at_random, seed + side);
+        nic_cache_init(&rnic->near[side],
+                       detail->near_entries,
+                       detail->near_ways,
+                       at_random,
+                       seed + side);
     }
     for (uint32_t c = 0; c < NIC_CACHE_COUNT; c++) {
         // Shared: the first one holds everything, the others a single entry that nobody uses.

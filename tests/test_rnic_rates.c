@@ -32,7 +32,7 @@ static const row_t rows[] = {
     {.profile = "connect-ib", .load = {.opcode = NIC_WR_RDMA_READ, .type = NIC_QPT_RC, .outbound = true, .cores = 14, .qps = 1, .batch = 1, .window = 64, .bytes = 8}, .mops = 88, .tolerance = 0.05},
     {.profile = "connect-ib", .load = {.opcode = NIC_WR_SEND, .type = NIC_QPT_UD, IN, .batch = 16, .window = 8, .bytes = 32}, .mops = 82, .tolerance = 0.03},
     {.profile = "connect-ib", .load = {.opcode = NIC_WR_SEND_WITH_IMM, .type = NIC_QPT_UD, IN, .batch = 16, .window = 8}, .mops = 122, .tolerance = 0.03},
-    {.profile = "connect-ib", .load = {.opcode = NIC_WR_RDMA_READ, .type = NIC_QPT_RC, .cores = 6, .qps = 1, .batch = 1, .window = 16, .bytes = 8}, .mops = 121.6, .tolerance = 0.10},
+    {.profile = "connect-ib", .load = {.opcode = NIC_WR_RDMA_READ, .type = NIC_QPT_RC, .cores = 6, .qps = 1, .batch = 1, .window = 16, .bytes = 8}, .mops = 121.6, .tolerance = 0.03},
     {.profile = "connect-ib", .load = {.opcode = NIC_WR_ATOMIC_FETCH_AND_ADD, .type = NIC_QPT_RC, .cores = 4, .qps = 2, .batch = 1, .window = 16, .bytes = 8, .words = 4096}, .mops = 52, .tolerance = 0.05},
     {.profile = "connectx-3", .load = {.opcode = NIC_WR_SEND, .type = NIC_QPT_UD, IN, .batch = 16, .window = 8, .bytes = 32}, .mops = 22, .tolerance = 0.03},
     {.profile = "connectx-3", .load = {.opcode = NIC_WR_SEND, .type = NIC_QPT_UD, IN, .batch = 16, .window = 8, .bytes = 32}, .mops = 26, .tolerance = 0.03, .set_path = "nic.detailed.cqe.inline-receive", .set_text = "64"},
