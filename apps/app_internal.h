@@ -14,6 +14,9 @@ extern const app_ops_t app_all_to_all;
 extern const app_ops_t app_perftest;
 extern const app_ops_t app_all_to_all_reads;
 extern const app_ops_t app_verbs_rate;
+extern const app_ops_t app_sequencer;
+extern const app_ops_t app_herd;
+extern const app_ops_t app_drtm_kv;
 
 // -- runtime.c
 

@@ -47,28 +47,49 @@ static void connect_to(nic_qp_t *qp, uint32_t interface, uint32_t number)
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), message.text);
 }
 
+static nic_qp_t *make_qp(app__machine_t *machine, nic_qp_init_attr_t *init)
+{
+    SIM_CHECK(machine->position < machine->positions_end);
+    init->qp_num = app__qp_number(machine->position++);
+    nic_qp_t *qp = NULL;
+    const sim_err_t error = nic_qp_create(machine->endpoint->pd, init, &qp);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init->qp_num, sim_err_text(error));
+    if (init->qp_type == NIC_QPT_UD) {
+        connect_to(qp, 0, 0);
+    }
+    return qp;
+}
+
 nic_qp_t *app__machine_qp(app__machine_t *machine,
                           nic_qp_type_t type,
                           nic_cq_t *cq,
                           uint32_t send_depth,
                           uint32_t receive_depth)
 {
-    SIM_CHECK(machine->position < machine->positions_end);
-    const nic_qp_init_attr_t init = {
+    nic_qp_init_attr_t init = {
         .qp_type = type,
         .send_cq = cq,
         .recv_cq = cq,
         .max_send_wr = send_depth,
         .max_recv_wr = receive_depth,
-        .qp_num = app__qp_number(machine->position++),
     };
-    nic_qp_t *qp = NULL;
-    const sim_err_t error = nic_qp_create(machine->endpoint->pd, &init, &qp);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
-    if (type == NIC_QPT_UD) {
-        connect_to(qp, 0, 0);
-    }
-    return qp;
+    return make_qp(machine, &init);
+}
+
+nic_qp_t *app__machine_datagram(app__machine_t *machine,
+                                nic_cq_t *send_cq,
+                                nic_cq_t *receive_cq,
+                                uint32_t send_depth,
+                                uint32_t receive_depth)
+{
+    nic_qp_init_attr_t init = {
+        .qp_type = NIC_QPT_UD,
+        .send_cq = send_cq,
+        .recv_cq = receive_cq,
+        .max_send_wr = send_depth,
+        .max_recv_wr = receive_depth,
+    };
+    return make_qp(machine, &init);
 }
 
 void app__join(nic_qp_t *a, nic_qp_t *b)

@@ -33,6 +33,9 @@ const app_ops_t *const app_all[] = {
     &app_perftest,
     &app_all_to_all_reads,
     &app_verbs_rate,
+    &app_sequencer,
+    &app_herd,
+    &app_drtm_kv,
     NULL,
 };
 

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/drtm_kv.c - a key-value store that clients use by the NIC alone, as DrTM-KV: a GET is one
+// READ, a PUT two atomics (Kalia et al., USENIX ATC 2016, 4.3.3; docs/models/guidelines.md).
+#include "apps/machine_internal.h"
+
+#define PREFIX "traffic.drtm-kv"
+#define POLL_MAX 32u
+#define ITEM_BYTES 64u // key, value, and the word that atomics go to
+#define WORD_OFFSET 24u
+
+typedef struct drtm_config {
+    char *server;
+    char *clients_on;
+    uint64_t clients;
+    uint64_t qps;
+    uint64_t window;
+    uint64_t items;
+    uint64_t put_percent;
+    app__span_t span;
+} drtm_config_t;
+
+// clang-format off
+static const sim_attr_t attrs[] = {
+    {PREFIX ".server", SIM_ATTR_STRING, false, offsetof(drtm_config_t, server), "host0", NULL,
+     NULL, NULL, "the machine with the items"},
+    {PREFIX ".clients-on", SIM_ATTR_STRING, false, offsetof(drtm_config_t, clients_on),
+     "host[1-*]", NULL, NULL, NULL, "the clients' machines"},
+    {PREFIX ".clients", SIM_ATTR_COUNT, false, offsetof(drtm_config_t, clients), "70", "1",
+     "4096", NULL, "client threads, spread over their machines"},
+    {PREFIX ".qps-per-client", SIM_ATTR_COUNT, false, offsetof(drtm_config_t, qps), "1", "1",
+     "1024", NULL, "queue pairs of a client, used in turn"},
+    {PREFIX ".window", SIM_ATTR_COUNT, false, offsetof(drtm_config_t, window), "16", "2", "1024",
+     NULL, "READs and atomics outstanding of a queue pair"},
+    {PREFIX ".items", SIM_ATTR_COUNT, false, offsetof(drtm_config_t, items), "16000000", "1",
+     "1000000000", NULL, "items of 64 bytes: keys of 16, values of 32"},
+    {PREFIX ".put-percent", SIM_ATTR_COUNT, false, offsetof(drtm_config_t, put_percent), "0", "0",
+     "100", NULL, "how many of a hundred operations are PUTs"},
+    APP__SPAN_ATTRS(PREFIX, drtm_config_t),
+};
+// clang-format on
+
+static const sim_attr_table_t attr_table = {PREFIX,
+                                            "application",
+                                            sizeof(drtm_config_t),
+                                            attrs,
+                                            SIM_COUNT_OF(attrs)};
+
+typedef struct drtm drtm_t;
+
+typedef struct client {
+    app__thread_t thread;
+    drtm_t *drtm;
+    nic_cq_t *cq;
+    nic_qp_t **qps;
+    uint64_t *outstanding;
+    uint32_t next_qp;
+    sim_random_t random;
+    uint64_t gets; // done within the span
+    uint64_t halves;
+    uint64_t posted_atomics;
+} client_t;
+
+struct drtm {
+    app_t app; // first
+    app__span_t span;
+    uint64_t items;
+    uint64_t put_percent;
+    uint32_t window;
+    uint32_t qps;
+    app__machine_t *machines; // the server's first
+    uint32_t machine_count;
+    client_t *clients;
+    uint32_t client_count;
+};
+
+static uint64_t random_item(client_t *client)
+{
+    return APP__MEMORY_ADDRESS +
+           ITEM_BYTES * sim_random_below(&client->random, client->drtm->items);
+}
+
+static void post_read(client_t *client, uint32_t q)
+{
+    const nic_send_wr_t wr = {
+        .wr_id = q,
+        .opcode = NIC_WR_RDMA_READ,
+        .send_flags = NIC_SEND_SIGNALED,
+        .sge = {APP__MEMORY_ADDRESS, ITEM_BYTES, app__machine_key(client->thread.machine)},
+        .rdma = {random_item(client), app__machine_key(&client->drtm->machines[0])},
+    };
+    app__post(client->qps[q], &wr);
+    client->outstanding[q]++;
+}
+
+// Each adds one, so that the words hold the sum at the end.
+static void post_atomic(client_t *client, uint32_t q)
+{
+    const nic_send_wr_t wr = {
+        .wr_id = q,
+        .opcode = NIC_WR_ATOMIC_FETCH_AND_ADD,
+        .send_flags = NIC_SEND_SIGNALED,
+        .sge = {APP__MEMORY_ADDRESS, 8, app__machine_key(client->thread.machine)},
+        .atomic = {random_item(client) + WORD_OFFSET,
+                   1,
+                   0,
+                   app__machine_key(&client->drtm->machines[0])},
+    };
+    app__post(client->qps[q], &wr);
+    client->outstanding[q]++;
+    client->posted_atomics++;
+}
+
+static void take(client_t *client, const nic_wc_t *wc, uint32_t count)
+{
+    const sim_time_t now_ps = nic_core_now_ps(client->thread.core);
+    const app__span_t *const span = client->thread.span;
+    const bool within = now_ps >= app__span_begin(span) && now_ps < app__span_end(span);
+    for (uint32_t i = 0; i < count; i++) {
+        app__must_succeed(&wc[i]);
+        client->outstanding[wc[i].wr_id]--;
+        const bool get = wc[i].opcode == NIC_WC_RDMA_READ;
+        client->gets += within && get;
+        client->halves += within && !get;
+    }
+    app__thread_count(&client->thread, count);
+}
+
+static bool run(nic_core_t *core, void *ctx)
+{
+    (void)core;
+    client_t *const client = ctx;
+    const drtm_t *const drtm = client->drtm;
+    for (uint32_t i = 0; i < drtm->qps; i++) {
+        const uint32_t q = client->next_qp;
+        client->next_qp = (q + 1) % drtm->qps;
+        if (client->outstanding[q] + 2 > drtm->window) {
+            continue;
+        }
+        if (sim_random_below(&client->random, 100) < drtm->put_percent) {
+            post_atomic(client, q);
+            post_atomic(client, q);
+        } else {
+            post_read(client, q);
+        }
+        return true;
+    }
+    nic_wc_t wc[POLL_MAX];
+    const uint32_t count = nic_poll_cq(client->cq, POLL_MAX, wc);
+    take(client, wc, count);
+    return count != 0;
+}
+
+// -- creation
+
+static void make_clients(drtm_t *drtm, const app_context_t *context)
+{
+    nic_cq_t *const unused = nic_cq_create(drtm->machines[0].endpoint->nic, 1, NULL, NULL);
+    for (uint32_t c = 0; c < drtm->client_count; c++) {
+        client_t *const client = &drtm->clients[c];
+        app__machine_t *const machine = &drtm->machines[1 + c % (drtm->machine_count - 1)];
+        app__thread_init(&client->thread, machine, &drtm->span, c, run, client);
+        client->drtm = drtm;
+        client->cq = app__thread_cq(&client->thread);
+        client->qps = sim_alloc_array(drtm->qps, sizeof(*client->qps));
+        client->outstanding = sim_alloc_array(drtm->qps, sizeof(*client->outstanding));
+        app__random_init(&client->random, context, c, "drtm-kv");
+        for (uint32_t q = 0; q < drtm->qps; q++) {
+            client->qps[q] = app__machine_qp(machine, NIC_QPT_RC, client->cq, drtm->window, 0);
+            app__join(client->qps[q],
+                      app__machine_qp(&drtm->machines[0], NIC_QPT_RC, unused, 1, 0));
+        }
+    }
+}
+
+static sim_err_t find_machines(const app_context_t *context,
+                               const drtm_config_t *config,
+                               app__places_t *places,
+                               uint32_t *server,
+                               sim_message_t *message)
+{
+    sim_err_t error = app__interface_find(context, "server", config->server, server, message);
+    if (error == SIM_OK) {
+        error = app__machines_find(context, "clients-on", config->clients_on, 1, places, message);
+    }
+    if (error != SIM_OK) {
+        return error;
+    }
+    for (size_t i = 0; i < places->list.count && error == SIM_OK; i++) {
+        const uint32_t client = places->list.interfaces[i];
+        if (!app__can_talk(context->net, *server, client)) {
+            error = app__cannot_talk(context->net, *server, client, "clients-on", message);
+        }
+    }
+    if (error != SIM_OK) {
+        app__places_fini(places);
+    }
+    return error;
+}
+
+static sim_err_t drtm_create(const app_context_t *context,
+                             const void *config_void,
+                             app_t **app,
+                             sim_message_t *message)
+{
+    const drtm_config_t *const config = config_void;
+    app__places_t places;
+    uint32_t server = 0;
+    const sim_err_t error = find_machines(context, config, &places, &server, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    drtm_t *const drtm = sim_alloc(sizeof(*drtm));
+    drtm->app = (app_t){&app_drtm_kv, context->net, context->index};
+    drtm->span = config->span;
+    drtm->items = config->items;
+    drtm->put_percent = config->put_percent;
+    drtm->window = (uint32_t)config->window;
+    drtm->qps = (uint32_t)config->qps;
+    drtm->machine_count = places.host_count + 1;
+    drtm->client_count = (uint32_t)config->clients;
+    drtm->machines = sim_alloc_array(drtm->machine_count, sizeof(*drtm->machines));
+    drtm->clients = sim_alloc_array(drtm->client_count, sizeof(*drtm->clients));
+    for (uint32_t m = 0; m < drtm->machine_count; m++) {
+        app__machine_init(&drtm->machines[m],
+                          context->runtime,
+                          m == 0 ? server : places.list.interfaces[m - 1],
+                          m == 0 ? drtm->items * ITEM_BYTES : 4096,
+                          config->clients * config->qps);
+    }
+    app__places_fini(&places);
+    make_clients(drtm, context);
+    *app = &drtm->app;
+    return SIM_OK;
+}
+
+static void drtm_destroy(app_t *app)
+{
+    drtm_t *const drtm = (drtm_t *)(void *)app;
+    for (uint32_t c = 0; c < drtm->client_count; c++) {
+        sim_free(drtm->clients[c].qps);
+        sim_free(drtm->clients[c].outstanding);
+    }
+    sim_free(drtm->clients);
+    sim_free(drtm->machines);
+    sim_free(drtm);
+}
+
+// -- results
+
+static void drtm_progress(const app_t *app, uint64_t *done, uint64_t *planned)
+{
+    const drtm_t *const drtm = (const drtm_t *)(const void *)app;
+    *done = 0;
+    for (uint32_t c = 0; c < drtm->client_count; c++) {
+        *done += drtm->clients[c].thread.stopped;
+    }
+    *planned = drtm->client_count;
+}
+
+static void drtm_values(const app_t *app, app_value_fn fn, void *ctx)
+{
+    const drtm_t *const drtm = (const drtm_t *)(const void *)app;
+    uint64_t gets = 0;
+    uint64_t halves = 0;
+    uint64_t posted = 0;
+    for (uint32_t c = 0; c < drtm->client_count; c++) {
+        gets += drtm->clients[c].gets;
+        halves += drtm->clients[c].halves;
+        posted += drtm->clients[c].posted_atomics;
+    }
+    // Words nobody wrote are 0; looking at each item's is what a test with few items can do.
+    uint64_t sum = 0;
+    for (uint64_t i = 0; drtm->items <= 100000 && i < drtm->items; i++) {
+        sum += nic_mr_read64(drtm->machines[0].memory,
+                             APP__MEMORY_ADDRESS + i * ITEM_BYTES + WORD_OFFSET);
+    }
+    const app_value_t values[] = {
+        {"mops", "M/s", app__mops(&drtm->span, gets) + app__mops(&drtm->span, halves) / 2},
+        {"gets_mops", "M/s", app__mops(&drtm->span, gets)},
+        {"puts_mops", "M/s", app__mops(&drtm->span, halves) / 2},
+        {"atomics", "", (double)posted},
+        {"words_sum", "", (double)sum},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {
+        fn(&values[i], ctx);
+    }
+}
+
+const app_ops_t app_drtm_kv = {
+    .name = "drtm-kv",
+    .help = "a key-value store by READs and atomics, as DrTM-KV (detailed NIC)",
+    .attrs = &attr_table,
+    .create = drtm_create,
+    .destroy = drtm_destroy,
+    .progress = drtm_progress,
+    .values = drtm_values,
+};

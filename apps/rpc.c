@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/rpc.c - HERD's remote procedure calls (docs/models/guidelines.md): clients and workers.
+#include "apps/rpc_internal.h"
+
+#define POLL_MAX 64u
+#define SIGNAL_EVERY 64u
+#define SEND_DEPTH 256u
+#define RESPONSE_MAX UINT64_C(4096)
+
+// -- the server's memory: a WRITE puts a request into its slot
+
+static void request_written(nic_qp_t *qp, uint32_t byte_len, void *ctx)
+{
+    (void)qp;
+    app__rpc_slot_t *const slot = ctx;
+    app__rpc_t *const rpc = slot->rpc;
+    const app__rpc_request_t request = rpc->ops->draw(rpc, slot->seen++, &slot->random);
+    SIM_CHECKF(byte_len == request.bytes, "%u bytes, expected %u", byte_len, request.bytes);
+    app__rpc_worker_t *const worker = &rpc->workers[request.worker];
+    const uint32_t at = slot->index;
+    SIM_CHECK(worker->count[at] < rpc->window);
+    const uint32_t place = (worker->first[at] + worker->count[at]++) % rpc->window;
+    worker->kinds[at * rpc->window + place] = request.kind;
+    nic_core_wake(worker->thread.core);
+}
+
+// -- workers
+
+static uint32_t collect_calls(app__rpc_worker_t *worker, app__rpc_call_t *calls)
+{
+    const app__rpc_t *const rpc = worker->rpc;
+    nic_core_t *const core = worker->thread.core;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rpc->client_count && count < rpc->collect; i++) {
+        const uint32_t at = worker->next_client;
+        worker->next_client = at + 1 == rpc->client_count ? 0 : at + 1;
+        if (worker->count[at] == 0) {
+            nic_core_spend(core, rpc->look_ps);
+            continue;
+        }
+        nic_core_spend(core, rpc->request_ps);
+        calls[count++] = (app__rpc_call_t){
+            .client = at,
+            .kind = worker->kinds[at * rpc->window + worker->first[at]],
+        };
+        worker->first[at] = (worker->first[at] + 1) % rpc->window;
+        worker->count[at]--;
+    }
+    return count;
+}
+
+// Every queue pair that this turn may use has room for all it may post.
+static bool has_room(const app__rpc_worker_t *worker)
+{
+    const app__rpc_t *const rpc = worker->rpc;
+    for (uint32_t port = 0; port < rpc->ports; port++) {
+        const uint32_t q = port * rpc->qps_per_port + worker->next_qp;
+        if (worker->posted[q] - worker->done[q] + rpc->collect > SEND_DEPTH) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void take_completions(app__rpc_worker_t *worker)
+{
+    nic_wc_t wc[POLL_MAX];
+    const uint32_t count = nic_poll_cq(worker->cq, POLL_MAX, wc);
+    for (uint32_t i = 0; i < count; i++) {
+        app__must_succeed(&wc[i]);
+        worker->done[wc[i].wr_id] += SIGNAL_EVERY;
+    }
+}
+
+static void fill_response(app__rpc_worker_t *worker,
+                          const app__rpc_call_t *call,
+                          uint32_t q,
+                          nic_send_wr_t *wr)
+{
+    const app__rpc_client_t *const client = &worker->rpc->clients[call->client];
+    worker->posted[q]++;
+    *wr = (nic_send_wr_t){
+        .wr_id = q,
+        .opcode = NIC_WR_SEND_WITH_IMM,
+        .send_flags = (uint32_t)NIC_SEND_INLINE |
+                      (worker->posted[q] % SIGNAL_EVERY == 0 ? (uint32_t)NIC_SEND_SIGNALED : 0),
+        .sge = {APP__MEMORY_ADDRESS, call->bytes, app__machine_key(worker->thread.machine)},
+        .imm_data = call->imm,
+        .ud = {client->thread.machine->endpoint->interface, nic_qp_num(client->response_qp), 0},
+    };
+}
+
+static void count_list(app__rpc_worker_t *worker, uint32_t answers)
+{
+    const sim_time_t now_ps = nic_core_now_ps(worker->thread.core);
+    const app__span_t *const span = worker->thread.span;
+    const bool within = now_ps >= app__span_begin(span) && now_ps < app__span_end(span);
+    worker->lists += within;
+    worker->answers += within ? answers : 0;
+}
+
+static void post_responses(app__rpc_worker_t *worker, const app__rpc_call_t *calls, uint32_t count)
+{
+    const app__rpc_t *const rpc = worker->rpc;
+    nic_send_wr_t list[APP__RPC_COLLECT_MAX];
+    for (uint32_t port = 0; port < rpc->ports; port++) {
+        const uint32_t q = port * rpc->qps_per_port + worker->next_qp;
+        uint32_t size = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            if (calls[i].client % rpc->ports == port) {
+                fill_response(worker, &calls[i], q, &list[size]);
+                if (size > 0) {
+                    list[size - 1].next = &list[size];
+                }
+                size++;
+            }
+        }
+        if (size > 0) {
+            app__post(worker->qps[q], list);
+            count_list(worker, size);
+        }
+    }
+}
+
+static void post_one_by_one(app__rpc_worker_t *worker, const app__rpc_call_t *calls, uint32_t count)
+{
+    const app__rpc_t *const rpc = worker->rpc;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t q = calls[i].client % rpc->ports * rpc->qps_per_port + worker->next_qp;
+        nic_send_wr_t wr;
+        fill_response(worker, &calls[i], q, &wr);
+        app__post(worker->qps[q], &wr);
+        count_list(worker, 1);
+    }
+}
+
+static bool work(nic_core_t *core, void *ctx)
+{
+    (void)core;
+    app__rpc_worker_t *const worker = ctx;
+    app__rpc_t *const rpc = worker->rpc;
+    if (!has_room(worker)) {
+        take_completions(worker);
+        if (!has_room(worker)) {
+            return false;
+        }
+    }
+    app__rpc_call_t calls[APP__RPC_COLLECT_MAX];
+    const uint32_t count = collect_calls(worker, calls);
+    if (count == 0) {
+        return false;
+    }
+    rpc->ops->serve(rpc, worker->index, calls, count);
+    if (rpc->post_list) {
+        post_responses(worker, calls, count);
+    } else {
+        post_one_by_one(worker, calls, count);
+    }
+    worker->next_qp = (worker->next_qp + 1) % rpc->qps_per_port;
+    app__thread_count(&worker->thread, count);
+    return true;
+}
+
+// -- clients
+
+static void send_request(app__rpc_client_t *client)
+{
+    const app__rpc_t *const rpc = client->rpc;
+    const app__rpc_request_t request = rpc->ops->draw(rpc, client->sent++, &client->random);
+    const nic_send_wr_t wr = {
+        .opcode = NIC_WR_RDMA_WRITE,
+        .send_flags = (uint32_t)NIC_SEND_INLINE |
+                      (client->sent % SIGNAL_EVERY == 0 ? (uint32_t)NIC_SEND_SIGNALED : 0),
+        .sge = {APP__MEMORY_ADDRESS, request.bytes, app__machine_key(client->thread.machine)},
+        .rdma = {APP__MEMORY_ADDRESS +
+                     ((uint64_t)request.worker * rpc->client_count + client->index) * rpc->window *
+                         64,
+                 app__machine_key(&rpc->machines[0])},
+    };
+    app__post(client->request_qp, &wr);
+}
+
+static bool ask(nic_core_t *core, void *ctx)
+{
+    (void)core;
+    app__rpc_client_t *const client = ctx;
+    app__rpc_t *const rpc = client->rpc;
+    const bool window_over = client->sent % rpc->window == 0;
+    if (client->sent < rpc->requests && (!window_over || client->answered == client->sent)) {
+        if (window_over) {
+            app__post_receives(client->response_qp,
+                               client->thread.machine,
+                               rpc->window,
+                               RESPONSE_MAX);
+        }
+        send_request(client);
+        return true;
+    }
+    nic_wc_t wc[POLL_MAX];
+    const uint32_t count = nic_poll_cq(client->cq, POLL_MAX, wc);
+    uint32_t answers = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        app__must_succeed(&wc[i]);
+        if (wc[i].opcode == NIC_WC_RECV) {
+            answers++;
+            rpc->ops->answered(rpc, client->index, wc[i].imm_data);
+        }
+    }
+    client->answered += answers;
+    app__thread_count(&client->thread, answers);
+    return count != 0;
+}
+
+// -- creation
+
+static void make_workers(app__rpc_t *rpc)
+{
+    const uint32_t qps = rpc->ports * rpc->qps_per_port;
+    for (uint32_t w = 0; w < rpc->worker_count; w++) {
+        app__rpc_worker_t *const worker = &rpc->workers[w];
+        app__thread_init(&worker->thread, &rpc->machines[0], &rpc->span, w, work, worker);
+        worker->rpc = rpc;
+        worker->index = w;
+        worker->cq = app__thread_cq(&worker->thread);
+        worker->next_client = w * rpc->client_count / rpc->worker_count;
+        worker->qps = sim_alloc_array(qps, sizeof(*worker->qps));
+        worker->posted = sim_alloc_array(qps, sizeof(*worker->posted));
+        worker->done = sim_alloc_array(qps, sizeof(*worker->done));
+        worker->kinds = sim_alloc_array((uint64_t)rpc->client_count * rpc->window, 1);
+        worker->first = sim_alloc_array(rpc->client_count, sizeof(*worker->first));
+        worker->count = sim_alloc_array(rpc->client_count, sizeof(*worker->count));
+        for (uint32_t q = 0; q < qps; q++) {
+            worker->qps[q] =
+                app__machine_qp(&rpc->machines[0], NIC_QPT_UD, worker->cq, SEND_DEPTH, 0);
+        }
+    }
+}
+
+static void make_clients(app__rpc_t *rpc, const app_context_t *context)
+{
+    nic_cq_t *const unused = nic_cq_create(rpc->machines[0].endpoint->nic, 1, NULL, NULL);
+    for (uint32_t c = 0; c < rpc->client_count; c++) {
+        app__rpc_client_t *const client = &rpc->clients[c];
+        app__rpc_slot_t *const slot = &rpc->slots[c];
+        app__machine_t *const machine = &rpc->machines[1 + c % (rpc->machine_count - 1)];
+        app__thread_init(&client->thread, machine, &rpc->span, c, ask, client);
+        client->rpc = rpc;
+        client->index = c;
+        client->cq = app__thread_cq(&client->thread);
+        app__random_init(&client->random, context, c, "rpc");
+        *slot = (app__rpc_slot_t){.rpc = rpc, .index = c, .random = client->random};
+        client->request_qp =
+            app__machine_qp(machine, NIC_QPT_UC, client->cq, 2 * rpc->window + SIGNAL_EVERY, 0);
+        client->response_qp = app__machine_qp(machine, NIC_QPT_UD, client->cq, 1, 2 * rpc->window);
+        nic_qp_t *const server = app__machine_qp(&rpc->machines[0], NIC_QPT_UC, unused, 1, 0);
+        app__join(client->request_qp, server);
+        nic_qp_on_write(server, request_written, slot);
+    }
+}
+
+sim_err_t app__rpc_machines(const app_context_t *context,
+                            const app__rpc_config_t *config,
+                            uint32_t **interfaces,
+                            uint32_t *count,
+                            sim_message_t *message)
+{
+    uint32_t server = 0;
+    app__places_t places;
+    sim_err_t error = app__interface_find(context, "server", config->server, &server, message);
+    if (error == SIM_OK) {
+        error = app__machines_find(context, "clients-on", config->clients_on, 1, &places, message);
+    }
+    if (error != SIM_OK) {
+        return error;
+    }
+    *count = places.host_count + 1;
+    *interfaces = sim_alloc_array(*count, sizeof(**interfaces));
+    (*interfaces)[0] = server;
+    for (uint32_t i = 0; i < places.host_count && error == SIM_OK; i++) {
+        (*interfaces)[i + 1] = places.list.interfaces[i];
+        if (!app__can_talk(context->net, server, places.list.interfaces[i])) {
+            error = app__cannot_talk(context->net,
+                                     server,
+                                     places.list.interfaces[i],
+                                     "clients-on",
+                                     message);
+        }
+    }
+    app__places_fini(&places);
+    if (error != SIM_OK) {
+        sim_free(*interfaces);
+    }
+    return error;
+}
+
+sim_err_t app__rpc_init(app__rpc_t *rpc,
+                        const app_context_t *context,
+                        const app__rpc_config_t *config,
+                        const app__span_t *span,
+                        const app__rpc_ops_t *ops,
+                        void *program,
+                        sim_message_t *message)
+{
+    uint32_t *interfaces = NULL;
+    uint32_t count = 0;
+    const sim_err_t error = app__rpc_machines(context, config, &interfaces, &count, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    *rpc = (app__rpc_t){
+        .ops = ops,
+        .program = program,
+        .span = *span,
+        .machine_count = count,
+        .worker_count = (uint32_t)config->workers,
+        .client_count = (uint32_t)config->clients,
+        .window = (uint32_t)config->window,
+        .collect = (uint32_t)config->collect,
+        .ports = (uint32_t)config->ports,
+        .qps_per_port = (uint32_t)config->qps_per_port,
+        .post_list = config->post_list,
+        .requests = config->requests == SIM_AUTO ? UINT64_MAX : config->requests,
+        .look_ps = config->look_ps,
+        .request_ps = config->request_ps,
+    };
+    rpc->machines = sim_alloc_array(count, sizeof(*rpc->machines));
+    rpc->workers = sim_alloc_array(rpc->worker_count, sizeof(*rpc->workers));
+    rpc->clients = sim_alloc_array(rpc->client_count, sizeof(*rpc->clients));
+    rpc->slots = sim_alloc_array(rpc->client_count, sizeof(*rpc->slots));
+    const uint64_t slots_bytes =
+        (uint64_t)rpc->worker_count * rpc->client_count * rpc->window * 64 + RESPONSE_MAX;
+    for (uint32_t m = 0; m < count; m++) {
+        const uint64_t server_qps =
+            rpc->client_count + (uint64_t)rpc->worker_count * rpc->ports * rpc->qps_per_port;
+        app__machine_init(&rpc->machines[m],
+                          context->runtime,
+                          interfaces[m],
+                          slots_bytes,
+                          m == 0 ? server_qps : 2 * (uint64_t)rpc->client_count);
+    }
+    sim_free(interfaces);
+    make_workers(rpc);
+    make_clients(rpc, context);
+    return SIM_OK;
+}
+
+void app__rpc_fini(app__rpc_t *rpc)
+{
+    for (uint32_t w = 0; w < rpc->worker_count; w++) {
+        app__rpc_worker_t *const worker = &rpc->workers[w];
+        sim_free(worker->qps);
+        sim_free(worker->posted);
+        sim_free(worker->done);
+        sim_free(worker->kinds);
+        sim_free(worker->first);
+        sim_free(worker->count);
+    }
+    sim_free(rpc->workers);
+    sim_free(rpc->clients);
+    sim_free(rpc->slots);
+    sim_free(rpc->machines);
+}
+
+// -- results
+
+void app__rpc_progress(const app__rpc_t *rpc, uint64_t *done, uint64_t *planned)
+{
+    *done = 0;
+    for (uint32_t c = 0; c < rpc->client_count; c++) {
+        *done += rpc->clients[c].thread.stopped;
+    }
+    *planned = rpc->client_count;
+}
+
+void app__rpc_values(const app__rpc_t *rpc, app_value_fn fn, void *ctx)
+{
+    uint64_t counted = 0;
+    uint64_t sent = 0;
+    uint64_t answered = 0;
+    uint64_t lists = 0;
+    uint64_t in_lists = 0;
+    for (uint32_t c = 0; c < rpc->client_count; c++) {
+        counted += rpc->clients[c].thread.counted;
+        sent += rpc->clients[c].sent;
+        answered += rpc->clients[c].answered;
+    }
+    for (uint32_t w = 0; w < rpc->worker_count; w++) {
+        lists += rpc->workers[w].lists;
+        in_lists += rpc->workers[w].answers;
+    }
+    const app_value_t values[] = {
+        {"mops", "M/s", app__mops(&rpc->span, counted)},
+        {"responses_per_batch", "", lists == 0 ? 0.0 : (double)in_lists / (double)lists},
+        {"requests", "", (double)sent},
+        {"responses", "", (double)answered},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {
+        fn(&values[i], ctx);
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/rpc_internal.h - remote procedure calls as HERD makes them (Kalia et al., SIGCOMM 2014; and
+// USENIX ATC 2016, 4.1): a client writes its request into a slot at the server by an unreliable
+// WRITE; a worker that polls the slots answers by a SEND over unreliable datagrams.
+//
+// Memory has no contents, so both ends know what the bytes of a request say by drawing it from
+// copies of one random stream: request k of a client is draw k. What a response says is its
+// immediate.
+#ifndef APPS_RPC_INTERNAL_H
+#define APPS_RPC_INTERNAL_H
+
+#include "apps/machine_internal.h"
+
+#define APP__RPC_COLLECT_MAX 128u
+
+typedef struct app__rpc app__rpc_t;
+
+typedef struct app__rpc_request {
+    uint32_t worker;
+    uint16_t bytes;
+    uint8_t kind; // the program's
+} app__rpc_request_t;
+
+typedef struct app__rpc_call {
+    uint32_t client;
+    uint8_t kind;
+    // The program's answer.
+    uint32_t imm;
+    uint32_t bytes; // 0: header only
+} app__rpc_call_t;
+
+typedef struct app__rpc_ops {
+    // Request `index` of a client: the same for equal states of random.
+    app__rpc_request_t (*draw)(const app__rpc_t *rpc, uint64_t index, sim_random_t *random);
+    // In a worker's step: spends its core's time for count calls, and answers them.
+    void (*serve)(app__rpc_t *rpc, uint32_t worker, app__rpc_call_t *calls, uint32_t count);
+    // In a client's step.
+    void (*answered)(app__rpc_t *rpc, uint32_t client, uint32_t imm);
+} app__rpc_ops_t;
+
+typedef struct app__rpc_config {
+    char *server;
+    char *clients_on;
+    uint64_t workers;
+    uint64_t clients;
+    uint64_t window;
+    bool post_list;
+    uint64_t collect;
+    uint64_t ports;
+    uint64_t qps_per_port;
+    uint64_t requests; // of each client; SIM_AUTO: until the span is over
+    sim_time_t look_ps;
+    sim_time_t request_ps;
+} app__rpc_config_t;
+
+// clang-format off
+#define APP__RPC_ATTRS(prefix, type, qps_, clients_)                                               \
+    {prefix ".server", SIM_ATTR_STRING, false, offsetof(type, rpc.server), "host0", NULL, NULL,    \
+     NULL, "the server's machine"},                                                                \
+    {prefix ".clients-on", SIM_ATTR_STRING, false, offsetof(type, rpc.clients_on), "host[1-*]",    \
+     NULL, NULL, NULL, "the clients' machines"},                                                   \
+    {prefix ".workers", SIM_ATTR_COUNT, false, offsetof(type, rpc.workers), "6", "1", "64", NULL,  \
+     "threads that answer, a core each"},                                                          \
+    {prefix ".clients", SIM_ATTR_COUNT, false, offsetof(type, rpc.clients), clients_, "1", "4096", \
+     NULL, "threads that ask, spread over their machines"},                                        \
+    {prefix ".window", SIM_ATTR_COUNT, false, offsetof(type, rpc.window), "32", "1", "256", NULL,  \
+     "requests of a client; rpc: sent one after the other, all answered before the next ones"},    \
+    {prefix ".batch", SIM_ATTR_BOOL, false, offsetof(type, rpc.post_list), "on", NULL, NULL, NULL, \
+     "responses are posted with one Doorbell per port; off: each is written into the NIC"},        \
+    {prefix ".collect", SIM_ATTR_COUNT, false, offsetof(type, rpc.collect), "32", "1", "128",      \
+     NULL, "requests that a worker takes at a time, at most"},                                     \
+    {prefix ".ports", SIM_ATTR_COUNT, false, offsetof(type, rpc.ports), "2", "1", "4", NULL,       \
+     "ports of the server's card that clients are spread over: each has queue pairs of its own"},  \
+    {prefix ".qps-per-port", SIM_ATTR_COUNT, false, offsetof(type, rpc.qps_per_port), qps_, "1",   \
+     "64", NULL, "UD queue pairs of a worker on each port, used in turn"},                         \
+    {prefix ".requests", SIM_ATTR_COUNT, true, offsetof(type, rpc.requests), "auto", "1",          \
+     "100000000", NULL, "of each client; auto: until the time is over"},                           \
+    {prefix ".cpu.look", SIM_ATTR_TIME, false, offsetof(type, rpc.look_ps), "1ns", "1ps", "1us",   \
+     NULL, "worker: to look at a slot without a request, in its first cache"},                     \
+    {prefix ".cpu.request", SIM_ATTR_TIME, false, offsetof(type, rpc.request_ps), "20ns", "0ps",   \
+     "1us", NULL, "to take a request, which the NIC put into the last cache"}
+// clang-format on
+
+typedef struct app__rpc_client {
+    app__thread_t thread;
+    app__rpc_t *rpc;
+    uint32_t index;
+    nic_cq_t *cq;
+    nic_qp_t *request_qp;
+    nic_qp_t *response_qp;
+    sim_random_t random;
+    uint64_t sent;
+    uint64_t answered;
+} app__rpc_client_t;
+
+// The server's end of a client.
+typedef struct app__rpc_slot {
+    app__rpc_t *rpc;
+    uint32_t index;
+    uint64_t seen; // requests
+    sim_random_t random;
+} app__rpc_slot_t;
+
+typedef struct app__rpc_worker {
+    app__thread_t thread;
+    app__rpc_t *rpc;
+    uint32_t index;
+    nic_cq_t *cq;
+    nic_qp_t **qps; // ports x qps_per_port
+    uint64_t *posted;
+    uint64_t *done;
+    uint32_t next_qp;
+    uint32_t next_client;
+    uint8_t *kinds; // rings of window, by client
+    uint32_t *first;
+    uint32_t *count;
+    uint64_t lists; // posted within the span: what a batch is
+    uint64_t answers;
+} app__rpc_worker_t;
+
+struct app__rpc {
+    const app__rpc_ops_t *ops;
+    void *program;
+    app__span_t span;
+    app__machine_t *machines; // the server's first
+    uint32_t machine_count;
+    uint32_t worker_count;
+    uint32_t client_count;
+    uint32_t window;
+    uint32_t collect;
+    uint32_t ports;
+    uint32_t qps_per_port;
+    bool post_list;
+    uint64_t requests;
+    sim_time_t look_ps;
+    sim_time_t request_ps;
+    app__rpc_worker_t *workers;
+    app__rpc_client_t *clients;
+    app__rpc_slot_t *slots;
+};
+
+// Finds the machines: the server's, then the clients'. The caller frees interfaces with sim_free.
+SIM_MUST_CHECK sim_err_t app__rpc_machines(const app_context_t *context,
+                                           const app__rpc_config_t *config,
+                                           uint32_t **interfaces,
+                                           uint32_t *count,
+                                           sim_message_t *message);
+SIM_MUST_CHECK sim_err_t app__rpc_init(app__rpc_t *rpc,
+                                       const app_context_t *context,
+                                       const app__rpc_config_t *config,
+                                       const app__span_t *span,
+                                       const app__rpc_ops_t *ops,
+                                       void *program,
+                                       sim_message_t *message);
+void app__rpc_fini(app__rpc_t *rpc);
+void app__rpc_progress(const app__rpc_t *rpc, uint64_t *done, uint64_t *planned);
+// mops, responses_per_batch, requests, responses.
+void app__rpc_values(const app__rpc_t *rpc, app_value_fn fn, void *ctx);
+
+#endif // APPS_RPC_INTERNAL_H

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/sequencer_spec.c - sequencers without connections' state at the server, or without its CPU
+// (docs/models/guidelines.md): Spec-S0, and fetch-and-add.
+//
+// Spec-S0: request and response are SENDs of a header with an immediate. The request says which
+// upper half the client expects; if that is right the response is the lower half, else the whole
+// number in a payload. (Memory has no contents: that payload too comes with the lower half.)
+#include "apps/sequencer_internal.h"
+
+#define POLL_MAX 64u
+#define SIGNAL_EVERY 64u
+#define SEND_DEPTH 256u
+#define QP_DEPTH 1024u
+#define PAYLOAD_BYTES 8u
+#define RECEIVE_BYTES UINT64_C(64)
+
+typedef struct spec_worker {
+    app__thread_t thread;
+    app__sequencer_t *sequencer;
+    app__spec_t *spec;
+    uint32_t index;
+    nic_cq_t *cq;      // of requests
+    nic_cq_t *send_cq; // of responses
+    nic_qp_t **qps;    // the first receives; all send in turn
+    uint64_t *posted;
+    uint64_t *done;
+    uint32_t next_qp;
+    uint64_t lists;
+    uint64_t answers;
+} spec_worker_t;
+
+typedef struct spec_client {
+    app__thread_t thread;
+    app__sequencer_t *sequencer;
+    app__spec_t *spec;
+    uint32_t index;
+    nic_cq_t *cq;
+    nic_cq_t *send_cq; // nobody waits for it
+    nic_qp_t *qp;
+    uint64_t sent;
+    uint64_t answered;
+} spec_client_t;
+
+struct app__spec {
+    app__span_t span;
+    bool post_list;
+    uint32_t window;
+    uint32_t collect;
+    uint32_t qp_count; // of a worker
+    app__machine_t *machines;
+    uint32_t machine_count;
+    spec_worker_t *workers;
+    uint32_t worker_count;
+    spec_client_t *clients;
+    uint32_t client_count;
+};
+
+// -- workers
+
+static bool has_room(spec_worker_t *worker)
+{
+    const uint32_t q = worker->next_qp;
+    if (worker->posted[q] - worker->done[q] + worker->spec->collect <= SEND_DEPTH) {
+        return true;
+    }
+    nic_wc_t wc[POLL_MAX];
+    const uint32_t count = nic_poll_cq(worker->send_cq, POLL_MAX, wc);
+    for (uint32_t i = 0; i < count; i++) {
+        app__must_succeed(&wc[i]);
+        worker->done[wc[i].wr_id] += SIGNAL_EVERY;
+    }
+    return worker->posted[q] - worker->done[q] + worker->spec->collect <= SEND_DEPTH;
+}
+
+static nic_send_wr_t response_to(spec_worker_t *worker, const nic_wc_t *request, uint64_t number)
+{
+    const uint32_t q = worker->next_qp;
+    const bool guessed = request->imm_data == (uint32_t)(number >> 32);
+    worker->posted[q]++;
+    return (nic_send_wr_t){
+        .wr_id = q,
+        .opcode = NIC_WR_SEND_WITH_IMM,
+        .send_flags = (uint32_t)NIC_SEND_INLINE |
+                      (worker->posted[q] % SIGNAL_EVERY == 0 ? (uint32_t)NIC_SEND_SIGNALED : 0),
+        .sge = {APP__MEMORY_ADDRESS,
+                guessed ? 0 : PAYLOAD_BYTES,
+                app__machine_key(worker->thread.machine)},
+        .imm_data = (uint32_t)number,
+        .ud = {request->src_interface, request->src_qp, 0},
+    };
+}
+
+static void post_responses(spec_worker_t *worker, nic_send_wr_t *list, uint32_t count)
+{
+    nic_qp_t *const qp = worker->qps[worker->next_qp];
+    const bool listed = worker->spec->post_list;
+    for (uint32_t i = 0; listed && i + 1 < count; i++) {
+        list[i].next = &list[i + 1];
+    }
+    const uint32_t lists = listed ? 1 : count;
+    for (uint32_t i = 0; i < lists; i++) {
+        app__post(qp, &list[i]);
+    }
+    worker->lists += lists;
+    worker->answers += count;
+}
+
+static bool serve(nic_core_t *core, void *ctx)
+{
+    spec_worker_t *const worker = ctx;
+    if (!has_room(worker)) {
+        return false;
+    }
+    nic_wc_t requests[APP__RPC_COLLECT_MAX];
+    const uint32_t count = nic_poll_cq(worker->cq, worker->spec->collect, requests);
+    if (count == 0) {
+        return false;
+    }
+    const uint64_t base = app__sequencer_take(worker->sequencer, core, worker->index, count);
+    app__post_receives(worker->qps[0], worker->thread.machine, count, RECEIVE_BYTES);
+    nic_send_wr_t list[APP__RPC_COLLECT_MAX];
+    for (uint32_t i = 0; i < count; i++) {
+        app__must_succeed(&requests[i]);
+        list[i] = response_to(worker, &requests[i], base + i);
+    }
+    post_responses(worker, list, count);
+    worker->next_qp = (worker->next_qp + 1) % worker->spec->qp_count;
+    app__thread_count(&worker->thread, count);
+    return true;
+}
+
+// -- clients of Spec-S0
+
+static void send_requests(spec_client_t *client, uint32_t count)
+{
+    const spec_worker_t *const worker =
+        &client->spec->workers[client->index % client->spec->worker_count];
+    const app__sequencer_got_t *const got = &client->sequencer->got[client->index];
+    nic_send_wr_t list[APP__RPC_COLLECT_MAX];
+    app__post_receives(client->qp, client->thread.machine, count, RECEIVE_BYTES);
+    for (uint32_t i = 0; i < count; i++) {
+        client->sent++;
+        list[i] = (nic_send_wr_t){
+            .opcode = NIC_WR_SEND_WITH_IMM,
+            .send_flags = NIC_SEND_INLINE |
+                          (client->sent % SIGNAL_EVERY == 0 ? (uint32_t)NIC_SEND_SIGNALED : 0),
+            .imm_data = (uint32_t)got->high,
+            .ud = {worker->thread.machine->endpoint->interface, nic_qp_num(worker->qps[0]), 0},
+            .next = i + 1 < count ? &list[i + 1] : NULL,
+        };
+    }
+    app__post(client->qp, list);
+    nic_wc_t wc[2];
+    if (client->sent / SIGNAL_EVERY != (client->sent - count) / SIGNAL_EVERY) {
+        (void)nic_poll_cq(client->send_cq, 2, wc);
+    }
+}
+
+static uint32_t still_wanted(const spec_client_t *client, uint32_t count)
+{
+    const uint64_t left = client->sequencer->requests - client->sent;
+    return left < count ? (uint32_t)left : count;
+}
+
+static bool ask(nic_core_t *core, void *ctx)
+{
+    (void)core;
+    spec_client_t *const client = ctx;
+    app__sequencer_t *const sequencer = client->sequencer;
+    app__sequencer_got_t *const got = &sequencer->got[client->index];
+    if (client->sent == 0) {
+        send_requests(client, still_wanted(client, client->spec->window));
+        return true;
+    }
+    nic_wc_t wc[POLL_MAX];
+    const uint32_t count = nic_poll_cq(client->cq, POLL_MAX, wc);
+    for (uint32_t i = 0; i < count; i++) {
+        app__must_succeed(&wc[i]);
+        const uint64_t number = app__sequencer_near(got, wc[i].imm_data);
+        if (wc[i].byte_len != 0) {
+            got->wrong++;
+            got->high = number >> 32;
+        }
+        app__sequencer_keep(got, sequencer->requests, number);
+    }
+    client->answered += count;
+    app__thread_count(&client->thread, count);
+    const uint32_t more = still_wanted(client, count);
+    if (more > 0) {
+        send_requests(client, more);
+    }
+    return count != 0;
+}
+
+// -- clients of fetch-and-add
+
+static bool add(nic_core_t *core, void *ctx)
+{
+    (void)core;
+    spec_client_t *const client = ctx;
+    app__sequencer_t *const sequencer = client->sequencer;
+    nic_wc_t wc[POLL_MAX];
+    uint32_t count = 0;
+    if (client->sent >= client->spec->window || client->sent == sequencer->requests) {
+        count = nic_poll_cq(client->cq, POLL_MAX, wc);
+        for (uint32_t i = 0; i < count; i++) {
+            app__must_succeed(&wc[i]);
+            app__sequencer_keep(&sequencer->got[client->index],
+                                sequencer->requests,
+                                wc[i].atomic_original);
+        }
+        client->answered += count;
+        app__thread_count(&client->thread, count);
+    }
+    const uint64_t room = client->spec->window - (client->sent - client->answered);
+    const uint32_t more = still_wanted(client, room > POLL_MAX ? POLL_MAX : (uint32_t)room);
+    for (uint32_t i = 0; i < more; i++) {
+        const nic_send_wr_t wr = {
+            .opcode = NIC_WR_ATOMIC_FETCH_AND_ADD,
+            .send_flags = NIC_SEND_SIGNALED,
+            .sge = {APP__MEMORY_ADDRESS, 8, app__machine_key(client->thread.machine)},
+            .atomic = {APP__MEMORY_ADDRESS, 1, 0, app__machine_key(&client->spec->machines[0])},
+        };
+        app__post(client->qp, &wr);
+    }
+    client->sent += more;
+    return count + more != 0;
+}
+
+// -- creation
+
+static void make_worker(app__spec_t *spec, app__sequencer_t *sequencer, uint32_t index)
+{
+    spec_worker_t *const worker = &spec->workers[index];
+    app__thread_init(&worker->thread, &spec->machines[0], &spec->span, index, serve, worker);
+    worker->sequencer = sequencer;
+    worker->spec = spec;
+    worker->index = index;
+    worker->cq = app__thread_cq(&worker->thread);
+    worker->send_cq = app__thread_cq(&worker->thread);
+    worker->qps = sim_alloc_array(spec->qp_count, sizeof(*worker->qps));
+    worker->posted = sim_alloc_array(spec->qp_count, sizeof(*worker->posted));
+    worker->done = sim_alloc_array(spec->qp_count, sizeof(*worker->done));
+    const uint32_t served = (spec->client_count + spec->worker_count - 1) / spec->worker_count;
+    const uint32_t receives = 2 * served * spec->window;
+    for (uint32_t q = 0; q < spec->qp_count; q++) {
+        worker->qps[q] = app__machine_datagram(&spec->machines[0],
+                                               worker->send_cq,
+                                               worker->cq,
+                                               SEND_DEPTH,
+                                               q == 0 ? receives : 0);
+    }
+    app__post_receives(worker->qps[0], &spec->machines[0], receives, RECEIVE_BYTES);
+}
+
+static void make_client(app__spec_t *spec, app__sequencer_t *sequencer, uint32_t index)
+{
+    spec_client_t *const client = &spec->clients[index];
+    app__machine_t *const machine = &spec->machines[1 + index % (spec->machine_count - 1)];
+    const bool fetch = sequencer->version == APP__SEQUENCER_FETCH_ADD;
+    app__thread_init(&client->thread, machine, &spec->span, index, fetch ? add : ask, client);
+    client->sequencer = sequencer;
+    client->spec = spec;
+    client->index = index;
+    client->cq = app__thread_cq(&client->thread);
+    if (!fetch) {
+        client->send_cq = nic_cq_create(machine->endpoint->nic, QP_DEPTH, NULL, NULL);
+        client->qp =
+            app__machine_datagram(machine, client->send_cq, client->cq, QP_DEPTH, 2 * spec->window);
+        return;
+    }
+    nic_cq_t *const unused = nic_cq_create(spec->machines[0].endpoint->nic, 1, NULL, NULL);
+    client->qp = app__machine_qp(machine, NIC_QPT_RC, client->cq, spec->window, 0);
+    app__join(client->qp, app__machine_qp(&spec->machines[0], NIC_QPT_RC, unused, 1, 0));
+}
+
+sim_err_t app__spec_create(app__sequencer_t *sequencer,
+                           const app_context_t *context,
+                           const app__sequencer_config_t *config,
+                           sim_message_t *message)
+{
+    const app__rpc_config_t *const rpc = &config->rpc;
+    uint32_t *interfaces = NULL;
+    uint32_t count = 0;
+    if (rpc->window > APP__RPC_COLLECT_MAX) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "window is %" PRIu64 ": expected %u at most but for rpc",
+                        rpc->window,
+                        APP__RPC_COLLECT_MAX);
+    }
+    const sim_err_t error = app__rpc_machines(context, rpc, &interfaces, &count, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    const bool fetch = sequencer->version == APP__SEQUENCER_FETCH_ADD;
+    app__spec_t *const spec = sim_alloc(sizeof(*spec));
+    *spec = (app__spec_t){
+        .span = config->span,
+        .post_list = rpc->post_list,
+        .window = (uint32_t)rpc->window,
+        .collect = (uint32_t)rpc->collect,
+        .qp_count = (uint32_t)rpc->qps_per_port,
+        .machine_count = count,
+        .worker_count = fetch ? 0 : (uint32_t)rpc->workers,
+        .client_count = (uint32_t)rpc->clients,
+    };
+    spec->machines = sim_alloc_array(count, sizeof(*spec->machines));
+    spec->workers = sim_alloc_array(spec->worker_count + 1, sizeof(*spec->workers));
+    spec->clients = sim_alloc_array(spec->client_count, sizeof(*spec->clients));
+    for (uint32_t m = 0; m < count; m++) {
+        const uint64_t qps = (uint64_t)spec->worker_count * spec->qp_count + spec->client_count;
+        app__machine_init(&spec->machines[m], context->runtime, interfaces[m], 4096, qps);
+    }
+    sim_free(interfaces);
+    if (fetch) {
+        nic_mr_write64(spec->machines[0].memory, APP__MEMORY_ADDRESS, sequencer->next);
+    }
+    for (uint32_t w = 0; w < spec->worker_count; w++) {
+        make_worker(spec, sequencer, w);
+    }
+    for (uint32_t c = 0; c < spec->client_count; c++) {
+        make_client(spec, sequencer, c);
+    }
+    sequencer->spec = spec;
+    return SIM_OK;
+}
+
+void app__spec_destroy(app__spec_t *spec)
+{
+    for (uint32_t w = 0; w < spec->worker_count; w++) {
+        sim_free(spec->workers[w].qps);
+        sim_free(spec->workers[w].posted);
+        sim_free(spec->workers[w].done);
+    }
+    sim_free(spec->workers);
+    sim_free(spec->clients);
+    sim_free(spec->machines);
+    sim_free(spec);
+}
+
+// -- results
+
+void app__spec_progress(const app__spec_t *spec, uint64_t *done, uint64_t *planned)
+{
+    *done = 0;
+    for (uint32_t c = 0; c < spec->client_count; c++) {
+        *done += spec->clients[c].thread.stopped;
+    }
+    *planned = spec->client_count;
+}
+
+void app__spec_values(const app__spec_t *spec, app_value_fn fn, void *ctx)
+{
+    uint64_t counted = 0;
+    uint64_t sent = 0;
+    uint64_t answered = 0;
+    uint64_t lists = 0;
+    uint64_t in_lists = 0;
+    for (uint32_t c = 0; c < spec->client_count; c++) {
+        counted += spec->clients[c].thread.counted;
+        sent += spec->clients[c].sent;
+        answered += spec->clients[c].answered;
+    }
+    for (uint32_t w = 0; w < spec->worker_count; w++) {
+        lists += spec->workers[w].lists;
+        in_lists += spec->workers[w].answers;
+    }
+    const app_value_t values[] = {
+        {"mops", "M/s", app__mops(&spec->span, counted)},
+        {"responses_per_batch", "", lists == 0 ? 0.0 : (double)in_lists / (double)lists},
+        {"requests", "", (double)sent},
+        {"responses", "", (double)answered},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {
+        fn(&values[i], ctx);
+    }
+}
