@@ -106,22 +106,22 @@ static bool goes_inline(const nic_rnic_t *rnic, const net_packet_t *packet)
            (operation == ROCE_SEND_ONLY || operation == ROCE_SEND_ONLY_IMM);
 }
 
-// A lock by the low bits of the address is waited for in order; it is then held until the word was
-// read, changed and written. Returns when it is granted.
-static sim_time_t take_lock(nic_t *nic, uint64_t address)
+// A lock by the low bits of the address is waited for in order, from turn_ps on; it is then held
+// until the word was read, changed and written. Returns when that is, and the unit free again.
+static sim_time_t take_lock(nic_t *nic, uint64_t address, sim_time_t turn_ps)
 {
     nic_rnic_t *const rnic = nic->rnic;
     const nic_detail_t *const detail = &rnic->detail;
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     sim_time_t *const free_ps = &rnic->lock_free_ps[address & (detail->atomic_locks - 1)];
-    const sim_time_t granted_ps = nic__later(*free_ps, now_ps);
+    const sim_time_t granted_ps = nic__later(*free_ps, turn_ps);
     const sim_time_t read_ps = nic_pcie_read(&rnic->pcie, now_ps, 8, NIC_PCIE_ATOMIC_READ);
-    rnic->counters.atomics_waited += granted_ps > now_ps;
+    rnic->counters.atomics_waited += granted_ps > turn_ps;
     *free_ps = granted_ps + (read_ps - now_ps) + detail->atomic_hold_ps;
     if (detail->atomic_stalls != 0) {
         rnic->rx_free_ps = nic__later(rnic->rx_free_ps, *free_ps);
     }
-    return granted_ps;
+    return *free_ps;
 }
 
 // What a request needs besides its QP's context.
@@ -186,7 +186,9 @@ sim_time_t nic__rnic_serve_packet(nic_item_t *item)
     rnic->rx_free_ps = nic__later(rnic->rx_free_ps, now_ps) + stall_ps;
     data_ps = nic__later(data_ps, rnic->rx_free_ps);
     if (class == IS_ATOMIC) {
-        data_ps = nic__later(data_ps, take_lock(nic, net_packet_aside(packet)->atomic.address));
+        data_ps =
+            nic__later(data_ps,
+                       take_lock(nic, net_packet_aside(packet)->atomic.address, rnic->rx_free_ps));
     }
     return data_ps;
 }

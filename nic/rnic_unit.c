@@ -4,6 +4,8 @@
 // What waits for a unit are queue pairs: WQEs that come while their queue pair waits for its turn
 // to send are served in the same turn, one after the other, and so are packets.
 //
+// Sending and receiving have units apart, as many of each: on the card, a server's single queue
+// pair takes more requests than one unit could if the responses went through it too (Spec-S0).
 // A queue pair belongs to the unit of its number: operations of one have an order to keep, so one
 // queue pair cannot use more than one unit, and several can (Kalia et al., USENIX ATC 2016, 3.3).
 #include "nic/rnic_internal.h"
@@ -13,11 +15,18 @@ static void unit_fired(sim_node_t *node, sim_timer_t *timer);
 void nic__pu_init(nic_t *nic)
 {
     nic_rnic_t *const rnic = nic->rnic;
-    rnic->pus = sim_alloc_array(rnic->detail.pu_count, sizeof(*rnic->pus));
-    for (uint64_t i = 0; i < rnic->detail.pu_count; i++) {
+    rnic->pus = sim_alloc_array(2 * rnic->detail.pu_count, sizeof(*rnic->pus));
+    for (uint64_t i = 0; i < 2 * rnic->detail.pu_count; i++) {
         rnic->pus[i].nic = nic;
         sim_timer_init(&rnic->pus[i].timer, unit_fired);
     }
+}
+
+static nic_pu_t *unit_of(const nic_item_t *item)
+{
+    const nic_rnic_t *const rnic = item->nic->rnic;
+    const uint64_t index = item->qp_number % rnic->detail.pu_count;
+    return &rnic->pus[2 * index + (item->kind != NIC_ITEM_WQE)];
 }
 
 static void begin(nic_pu_t *pu)
@@ -59,8 +68,7 @@ void nic__pu_push_packet(nic_item_t *item, nic_qp_t *qp)
         nic__pu_push(item);
         return;
     }
-    nic_rnic_t *const rnic = item->nic->rnic;
-    nic_pu_t *const pu = &rnic->pus[item->qp_number % rnic->detail.pu_count];
+    nic_pu_t *const pu = unit_of(item);
     item->next = waiting->next;
     waiting->next = item;
     if (pu->tail == waiting) {
@@ -70,8 +78,7 @@ void nic__pu_push_packet(nic_item_t *item, nic_qp_t *qp)
 
 void nic__pu_push(nic_item_t *item)
 {
-    nic_rnic_t *const rnic = item->nic->rnic;
-    nic_pu_t *const pu = &rnic->pus[item->qp_number % rnic->detail.pu_count];
+    nic_pu_t *const pu = unit_of(item);
     item->next = NULL;
     if (pu->head == NULL) {
         pu->head = item;
