@@ -26,7 +26,7 @@ static const sim_attr_t attrs[] = {
      NULL, "size of a key"},
     {PREFIX ".value", SIM_ATTR_BYTES, false, offsetof(herd_config_t, value_bytes), "32", "1",
      "128", NULL, "size of a value"},
-    {PREFIX ".cpu.operation", SIM_ATTR_TIME, false, offsetof(herd_config_t, operation_ps), "16ns",
+    {PREFIX ".cpu.operation", SIM_ATTR_TIME, false, offsetof(herd_config_t, operation_ps), "24ns",
      "0ps", "1us", NULL, "worker: instructions of an operation: hash, compare, copy"},
     {PREFIX ".cpu.memory", SIM_ATTR_TIME, false, offsetof(herd_config_t, memory_ps), "80ns", "0ps",
      "1us", NULL, "a miss to memory; an operation has two, bucket and entry, prefetched for the "

@@ -38,7 +38,7 @@ static uint32_t collect_calls(app__rpc_worker_t *worker, app__rpc_call_t *calls)
             nic_core_spend(core, rpc->look_ps);
             continue;
         }
-        nic_core_spend(core, rpc->request_ps);
+        nic_core_spend(core, count == 0 ? rpc->request_ps : rpc->request_ps / rpc->overlap);
         calls[count++] = (app__rpc_call_t){
             .client = at,
             .kind = worker->kinds[at * rpc->window + worker->first[at]],
@@ -322,6 +322,7 @@ sim_err_t app__rpc_init(app__rpc_t *rpc,
         .requests = config->requests == SIM_AUTO ? UINT64_MAX : config->requests,
         .look_ps = config->look_ps,
         .request_ps = config->request_ps,
+        .overlap = config->overlap,
     };
     rpc->machines = sim_alloc_array(count, sizeof(*rpc->machines));
     rpc->workers = sim_alloc_array(rpc->worker_count, sizeof(*rpc->workers));

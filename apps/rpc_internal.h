@@ -51,6 +51,7 @@ typedef struct app__rpc_config {
     uint64_t requests; // of each client; SIM_AUTO: until the span is over
     sim_time_t look_ps;
     sim_time_t request_ps;
+    uint64_t overlap;
 } app__rpc_config_t;
 
 // clang-format off
@@ -78,7 +79,9 @@ typedef struct app__rpc_config {
     {prefix ".cpu.look", SIM_ATTR_TIME, false, offsetof(type, rpc.look_ps), "1ns", "1ps", "1us",   \
      NULL, "worker: to look at a slot without a request, in its first cache"},                     \
     {prefix ".cpu.request", SIM_ATTR_TIME, false, offsetof(type, rpc.request_ps), "20ns", "0ps",   \
-     "1us", NULL, "to take a request, which the NIC put into the last cache"}
+     "1us", NULL, "to take a request, which the NIC put into the last cache"},                     \
+    {prefix ".cpu.overlap", SIM_ATTR_COUNT, false, offsetof(type, rpc.overlap), "3", "1", "64",    \
+     NULL, "so many requests taken in one turn are waited for together, after the first"}
 // clang-format on
 
 typedef struct app__rpc_client {
@@ -134,6 +137,7 @@ struct app__rpc {
     uint64_t requests;
     sim_time_t look_ps;
     sim_time_t request_ps;
+    uint64_t overlap;
     app__rpc_worker_t *workers;
     app__rpc_client_t *clients;
     app__rpc_slot_t *slots;

@@ -55,8 +55,8 @@ uint64_t app__sequencer_take(app__sequencer_t *sequencer,
                              nic_core_t *core,
                              uint32_t worker,
                              uint32_t count);
-// The number with this lower half that is nearest to the last one: memory has no contents, so that a
-// response says half of what its payload would.
+// The number with this lower half that is nearest to the last one: memory has no contents, so that
+// a response says half of what its payload would.
 static inline uint64_t app__sequencer_near(const app__sequencer_got_t *got, uint32_t low)
 {
     return got->last + (uint64_t)(int64_t)(int32_t)(low - (uint32_t)got->last);
