@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands a person types. The build itself is CMake's: see CMakePresets.json.
 
-.PHONY: all demo test check bench fuzz fmt tidy install clean
+.PHONY: all guidelines demo test check bench fuzz fmt tidy install clean
 .DEFAULT_GOAL := all
 
 # build/release/rocesim
@@ -22,6 +22,10 @@ demo:
 # A published figure: make paper-hpcc-incast (scenarios/papers/run lists them).
 paper-%: all
 	@scenarios/papers/run $*
+
+# The table of docs/models/rnic.md: measured rates of real NICs and ours, into out/guidelines.csv.
+guidelines: all
+	@tools/guidelines
 
 # Everything that must hold before a change goes in: what .ci/run runs.
 test:

@@ -250,6 +250,14 @@ static bool receive_on(nic_core_t *core, void *ctx)
     return count != 0;
 }
 
+// An unreliable WRITE tells its sender nothing: it counts where it arrives.
+static void count_write(nic_qp_t *qp, uint32_t byte_len, void *ctx)
+{
+    (void)qp;
+    (void)byte_len;
+    app__thread_count(ctx, 1);
+}
+
 // -- creation
 
 static nic_qp_t *add_receiving(receiver_t *receiver)
@@ -322,6 +330,9 @@ static void make_senders(rate_t *rate, const app_context_t *context, uint32_t th
                                                               all / rate->to_count % per_machine];
                 nic_qp_t *const peer = add_receiving(receiver);
                 app__join(sender->qps[q], peer);
+                if (rate->verb == RATE_WRITE && rate->transport == NIC_QPT_UC) {
+                    nic_qp_on_write(peer, count_write, &receiver->thread);
+                }
                 if (rate->verb == RATE_SEND) {
                     app__post_receives(peer, receiver->thread.machine, RECEIVES, rate->bytes);
                 }
