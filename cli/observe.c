@@ -68,23 +68,9 @@ static void write_event(sim_time_t time_ps,
     cli_table_put_row(&cli_event_table, observers->events, record);
 }
 
-static sim_err_t open_csv(const char *folder,
-                          const cli_table_t *table,
-                          cli_file_t **file,
-                          cli_error_t *error)
-{
-    char *const path = sim_format("%s/%s", folder, table->file_name);
-    const sim_err_t result = cli_file_open(path, file, error);
-    sim_free(path);
-    if (result == SIM_OK) {
-        cli_table_put_header(table, *file);
-    }
-    return result;
-}
-
 static sim_err_t attach_events(cli_observers_t *observers, const char *folder, cli_error_t *error)
 {
-    const sim_err_t result = open_csv(folder, &cli_event_table, &observers->events, error);
+    const sim_err_t result = cli_table_open(&cli_event_table, folder, &observers->events, error);
     if (result != SIM_OK) {
         return result;
     }

@@ -563,14 +563,11 @@ sim_err_t cli_series_writer_create(const cli_world_t *world,
     }
     cli_series_writer_t *const made = sim_alloc(sizeof(*made));
     made->world = world;
-    char *const path = sim_format("%s/%s", folder, cli_series_table.file_name);
-    const sim_err_t result = cli_file_open(path, &made->file, error);
-    sim_free(path);
+    const sim_err_t result = cli_table_open(&cli_series_table, folder, &made->file, error);
     if (result != SIM_OK) {
         sim_free(made);
         return result;
     }
-    cli_table_put_header(&cli_series_table, made->file);
     made->stream = sim_stream_create(world->sim, take_record, made);
     for (size_t i = 0; i < scenario->series_count; i++) {
         const cli_series_t *const series = &scenario->series[i];

@@ -464,10 +464,10 @@ void cli_table_put_row(const cli_table_t *table, cli_file_t *file, const void *r
     cli_file_put(file, "\n");
 }
 
-static sim_err_t open_table(const cli_table_t *table,
-                            const char *folder,
-                            cli_file_t **file,
-                            cli_error_t *error)
+sim_err_t cli_table_open(const cli_table_t *table,
+                         const char *folder,
+                         cli_file_t **file,
+                         cli_error_t *error)
 {
     char *const path = sim_format("%s/%s", folder, table->file_name);
     const sim_err_t result = cli_file_open(path, file, error);
@@ -493,7 +493,7 @@ static void write_flow(const app_flow_result_t *flow, void *ctx)
 sim_err_t cli_write_flows(const cli_world_t *world, const char *folder, cli_error_t *error)
 {
     flow_writer_t writer = {world, NULL};
-    const sim_err_t result = open_table(&cli_flow_table, folder, &writer.file, error);
+    const sim_err_t result = cli_table_open(&cli_flow_table, folder, &writer.file, error);
     if (result != SIM_OK) {
         return result;
     }
@@ -509,7 +509,7 @@ sim_err_t cli_write_flows(const cli_world_t *world, const char *folder, cli_erro
 sim_err_t cli_write_ports(const cli_world_t *world, const char *folder, cli_error_t *error)
 {
     cli_file_t *file = NULL;
-    const sim_err_t result = open_table(&cli_port_table, folder, &file, error);
+    const sim_err_t result = cli_table_open(&cli_port_table, folder, &file, error);
     if (result != SIM_OK) {
         return result;
     }

@@ -59,6 +59,11 @@ extern const cli_table_t cli_port_table;   // ports.csv
 extern const cli_table_t cli_event_table;  // events.csv
 extern const cli_table_t cli_series_table; // series.csv
 
+// Opens FOLDER/<the table's file> and writes its header; the caller closes it.
+SIM_MUST_CHECK sim_err_t cli_table_open(const cli_table_t *table,
+                                        const char *folder,
+                                        cli_file_t **file,
+                                        cli_error_t *error);
 void cli_table_put_header(const cli_table_t *table, cli_file_t *file);
 void cli_table_put_row(const cli_table_t *table, cli_file_t *file, const void *row);
 
