@@ -12,32 +12,12 @@
 
 #include "apps/flow_file_internal.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define START_S_MAX 10000.0
 // The simulator gives a flow this and the number of earlier flows of its pair.
 #define SOURCE_PORT_FIRST 10000u
-
-void app__flow_note(const app__flow_reader_t *reader,
-                    const sim_word_t *word,
-                    const char *format,
-                    ...)
-{
-    if (reader->note == NULL) {
-        return;
-    }
-    char text[sizeof(((sim_message_t *)NULL)->text)];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    sim_message_t message;
-    (void)sim_word_fail(&reader->words, word, &message, SIM_OK, "%s", text);
-    reader->note(message.text, reader->ctx);
-}
 
 static size_t words_in_line(sim_words_t words)
 {
@@ -125,7 +105,11 @@ static sim_err_t read_start(app__flow_reader_t *reader, sim_time_t *start_ps)
     }
     if (error == SIM_OK && *start_ps < reader->last_start_ps && !reader->noted_order) {
         reader->noted_order = true;
-        app__flow_note(reader, &word, "flows are not in order of start: they are sorted");
+        sim_word_note(&reader->words,
+                      &word,
+                      reader->note,
+                      reader->ctx,
+                      "flows are not in order of start: they are sorted");
     }
     reader->last_start_ps = *start_ps;
     return error;
@@ -243,12 +227,13 @@ static sim_err_t read_hpcc(app__flow_reader_t *reader)
     if (error == SIM_OK && sim_words_next(&reader->words, &word)) {
         uint64_t ignored = 0;
         if (sim_word_count(&reader->words, &word, "", 0, UINT32_MAX, &ignored, NULL) == SIM_OK) {
-            app__flow_note(reader,
-                           &word,
-                           "more follows the %" PRIu64
-                           " flows that line %u declares: it is ignored",
-                           reader->declared,
-                           reader->declared_line);
+            sim_word_note(&reader->words,
+                          &word,
+                          reader->note,
+                          reader->ctx,
+                          "more follows the %" PRIu64 " flows that line %u declares: it is ignored",
+                          reader->declared,
+                          reader->declared_line);
         }
     }
     return error;

@@ -175,7 +175,11 @@ static sim_err_t take_attribute(app__flow_reader_t *reader,
     if (sim_word_is(key, "prio")) {
         if (!matrix->noted_priority) {
             matrix->noted_priority = true;
-            app__flow_note(reader, key, "prio is not used: all flows have the NIC's class");
+            sim_word_note(&reader->words,
+                          key,
+                          reader->note,
+                          reader->ctx,
+                          "prio is not used: all flows have the NIC's class");
         }
         return need_value(reader, "prio", 0, UINT64_MAX / 4, &ignored, &word);
     }

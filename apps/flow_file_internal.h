@@ -21,12 +21,6 @@ typedef struct app__flow_reader {
     bool noted_order;
 } app__flow_reader_t;
 
-// Tells the note "NAME:LINE:COLUMN: text".
-void app__flow_note(const app__flow_reader_t *reader,
-                    const sim_word_t *word,
-                    const char *format,
-                    ...) SIM_PRINTF(3, 4);
-
 // -- flow_file_htsim.c
 bool app__flow_is_htsim(sim_words_t words);
 SIM_MUST_CHECK sim_err_t app__flow_read_htsim(app__flow_reader_t *reader);

@@ -92,6 +92,26 @@ sim_err_t sim_word_fail(const sim_words_t *words,
     return sim_fail(message, error, "%s:%u:%u: %s", words->name, word->line, word->column, text);
 }
 
+void sim_word_note(const sim_words_t *words,
+                   const sim_word_t *word,
+                   sim_word_note_fn note,
+                   void *ctx,
+                   const char *format,
+                   ...)
+{
+    if (note == NULL) {
+        return;
+    }
+    sim_message_t message;
+    char text[sizeof(message.text)];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    (void)sim_word_fail(words, word, &message, SIM_OK, "%s", text);
+    note(message.text, ctx);
+}
+
 sim_err_t sim_words_need(sim_words_t *words,
                          sim_word_t *word,
                          const char *what,

@@ -50,6 +50,15 @@ sim_err_t sim_word_fail(const sim_words_t *words,
                         const char *format,
                         ...) SIM_PRINTF(5, 6);
 
+// Gives "NAME:LINE:COLUMN: message" to note, which may be NULL.
+typedef void (*sim_word_note_fn)(const char *text, void *ctx);
+void sim_word_note(const sim_words_t *words,
+                   const sim_word_t *word,
+                   sim_word_note_fn note,
+                   void *ctx,
+                   const char *format,
+                   ...) SIM_PRINTF(5, 6);
+
 // Takes the next word, which must exist; what names it for the message ("the number of links").
 SIM_MUST_CHECK sim_err_t sim_words_need(sim_words_t *words,
                                         sim_word_t *word,

@@ -7,6 +7,7 @@
 // Not pinned: the wording beyond the place.
 #include "kernel/words.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/check_main.h"
@@ -158,9 +159,31 @@ START_TEST(refusals_name_the_place)
 }
 END_TEST
 
+static void keep_note(const char *text, void *ctx)
+{
+    sim_message_t *const kept = ctx;
+    ck_assert_str_eq(kept->text, ""); // once
+    snprintf(kept->text, sizeof(kept->text), "%s", text);
+}
+
+START_TEST(notes_name_the_place)
+{
+    static const char text[] = "3\n  4x";
+    sim_words_t words;
+    sim_word_t word;
+    sim_message_t kept = {""};
+    sim_words_init(&words, "in.txt", text, sizeof(text) - 1);
+    ck_assert(sim_words_next(&words, &word) && sim_words_next(&words, &word));
+    sim_word_note(&words, &word, keep_note, &kept, "%d of %s%%", 5, "100");
+    ck_assert_str_eq(kept.text, "in.txt:2:3: 5 of 100%");
+    sim_word_note(&words, &word, NULL, NULL, "nobody listens");
+}
+END_TEST
+
 CHECK_MAIN(CHECK_TEST(words_have_places),
            CHECK_TEST(lines_are_kept_apart),
            CHECK_TEST(text_ends_where_it_ends),
            CHECK_LOOP(numbers_become_plain, 0, (int)SIM_COUNT_OF(numbers)),
            CHECK_TEST(values_are_exact),
-           CHECK_TEST(refusals_name_the_place))
+           CHECK_TEST(refusals_name_the_place),
+           CHECK_TEST(notes_name_the_place))

@@ -178,7 +178,11 @@ static sim_err_t read_values(topo__file_reader_t *reader, topo_file_link_t *link
                               "a delay of more than 1 s, expected 1ps to 1s");
     }
     if (error == SIM_OK && link->delay_ps == 0) {
-        topo__file_note(reader, &word, "a link without delay is given 1 ps, the least there is");
+        sim_word_note(&reader->words,
+                      &word,
+                      reader->note,
+                      reader->ctx,
+                      "a link without delay is given 1 ps, the least there is");
         link->delay_ps = 1;
     }
     if (error == SIM_OK) {
@@ -243,13 +247,15 @@ static void note_more_links(topo__file_reader_t *reader, const header_t *header)
         }
     }
     if (more > 0) {
-        topo__file_note(reader,
-                        &first,
-                        "%" PRIu64 " more links than the %" PRIu64
-                        " that line %u declares: they are ignored",
-                        more,
-                        header->links,
-                        header->line);
+        sim_word_note(&reader->words,
+                      &first,
+                      reader->note,
+                      reader->ctx,
+                      "%" PRIu64 " more links than the %" PRIu64
+                      " that line %u declares: they are ignored",
+                      more,
+                      header->links,
+                      header->line);
     }
 }
 
@@ -271,7 +277,12 @@ static sim_err_t check_degrees(topo__file_reader_t *reader,
                                  i);
         }
         if (degree[i] == 0) {
-            topo__file_note(reader, &end, "no link joins switch %zu", i);
+            sim_word_note(&reader->words,
+                          &end,
+                          reader->note,
+                          reader->ctx,
+                          "no link joins switch %zu",
+                          i);
         }
         if (degree[i] > SIM_PORTS_PER_NODE_MAX) {
             return sim_word_fail(&reader->words,

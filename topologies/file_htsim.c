@@ -219,9 +219,11 @@ static sim_err_t check_given(topo__file_reader_t *reader, tree_t *tree)
             return fail_at(reader, tree, bundle, "Bundle: expected 1 or more");
         }
         if (number_of(tree, t, QUEUE_DOWN) + number_of(tree, t, QUEUE_UP) > 0) {
-            topo__file_note(reader,
-                            &tree->tiers[t][QUEUE_DOWN].word,
-                            "sizes of queues are not used: switches share switch.buffer");
+            sim_word_note(&reader->words,
+                          &tree->tiers[t][QUEUE_DOWN].word,
+                          reader->note,
+                          reader->ctx,
+                          "sizes of queues are not used: switches share switch.buffer");
         }
     }
     return SIM_OK;

@@ -15,12 +15,6 @@ typedef struct topo__file_reader {
     sim_message_t *message;
 } topo__file_reader_t;
 
-// Tells the note "NAME:LINE:COLUMN: text".
-void topo__file_note(const topo__file_reader_t *reader,
-                     const sim_word_t *word,
-                     const char *format,
-                     ...) SIM_PRINTF(3, 4);
-
 // Adds a node named <tier><number>; returns its index.
 uint32_t topo__file_add_node(topo_file_t *file,
                              const char *tier,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // topologies/topology_file.c - the topology "file": reads a peer's file and builds what it lists.
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "topologies/builder_internal.h"
 #include "topologies/file_internal.h"
@@ -28,24 +26,6 @@ static const sim_attr_table_t attr_table = {PREFIX,
                                             SIM_COUNT_OF(attrs)};
 
 // -- what readers share
-
-void topo__file_note(const topo__file_reader_t *reader,
-                     const sim_word_t *word,
-                     const char *format,
-                     ...)
-{
-    if (reader->note == NULL) {
-        return;
-    }
-    char text[sizeof(((sim_message_t *)NULL)->text)];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    sim_message_t message;
-    (void)sim_word_fail(&reader->words, word, &message, SIM_OK, "%s", text);
-    reader->note(message.text, reader->ctx);
-}
 
 uint32_t topo__file_add_node(topo_file_t *file,
                              const char *tier,
