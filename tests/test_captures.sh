@@ -34,6 +34,25 @@ sed 's/file: [a-z]*.pcap[.gz]*/&, telemetry: true/' tests/scenarios/captures.yam
 way_of "$scratch/with.yaml" int --set nic.congestion-control=hpcc --set network.int-reserved-hops=2
 way_of "$scratch/with.yaml" pint --set nic.congestion-control=hpcc-pint --set network.ipv6=true
 
+# Programs on detailed NICs: atomics and READs over RC, immediates and payloads over UD.
+kinds_of() {
+    local scenario=scenarios/guidelines/$1.yaml name=$1 kind
+    shift
+    way_of "$scenario" "$name" "$@" \
+        --set 'captures=[{ports: host0->switch0, direction: both, file: host0.pcap}]' \
+        --set measure=5us --set warm_up=1us
+    tshark -n -r "$scratch/$name/captures/host0.pcap" -T fields -e infiniband.bth.opcode \
+        2>/dev/null | sort -u >"$scratch/$name.kinds"
+    for kind in $kinds; do
+        grep -qx "$kind" "$scratch/$name.kinds" ||
+            { echo "$name: no frame of kind $kind" && exit 1; }
+    done
+}
+kinds="12 16 18 20" kinds_of drtm-kv --set put_percent=30
+kinds="42 101" kinds_of sequencer
+kinds="101" kinds_of sequencer --set version=spec
+kinds="12 16" kinds_of all-to-all-reads --set machines=3 --set threads_per_machine=2
+
 # Telemetry is what lies behind the packets: a byte, or 2 bytes and 8 per hop or reserved hop.
 # (Else tshark guesses that the last four bytes are an FCS.)
 tshark -n -o eth.fcs:Never -r "$scratch/int/captures/switches.pcap.gz" -T fields -e eth.trailer \
