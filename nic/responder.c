@@ -8,34 +8,7 @@
 // unless the sender's congestion control wants one for each packet.
 // Source: IBA vol. 1, 9.7.4 (responder), 9.7.5.1 (AETH, MSN), 9.9.3 (responder's errors).
 #include "nic/nic_internal.h"
-
-enum {
-    IS_SEND = 1,
-    IS_WRITE = 2,
-    IS_FIRST = 4,
-    IS_LAST = 8,
-    HAS_IMM = 16,
-    IS_READ = 32,
-    IS_ATOMIC = 64
-};
-
-static const uint8_t operations[32] = {
-    [ROCE_SEND_FIRST] = IS_SEND | IS_FIRST,
-    [ROCE_SEND_MIDDLE] = IS_SEND,
-    [ROCE_SEND_LAST] = IS_SEND | IS_LAST,
-    [ROCE_SEND_LAST_IMM] = IS_SEND | IS_LAST | HAS_IMM,
-    [ROCE_SEND_ONLY] = IS_SEND | IS_FIRST | IS_LAST,
-    [ROCE_SEND_ONLY_IMM] = IS_SEND | IS_FIRST | IS_LAST | HAS_IMM,
-    [ROCE_WRITE_FIRST] = IS_WRITE | IS_FIRST,
-    [ROCE_WRITE_MIDDLE] = IS_WRITE,
-    [ROCE_WRITE_LAST] = IS_WRITE | IS_LAST,
-    [ROCE_WRITE_LAST_IMM] = IS_WRITE | IS_LAST | HAS_IMM,
-    [ROCE_WRITE_ONLY] = IS_WRITE | IS_FIRST | IS_LAST,
-    [ROCE_WRITE_ONLY_IMM] = IS_WRITE | IS_FIRST | IS_LAST | HAS_IMM,
-    [ROCE_READ_REQUEST] = IS_READ | IS_FIRST | IS_LAST,
-    [ROCE_COMPARE_SWAP] = IS_ATOMIC | IS_FIRST | IS_LAST,
-    [ROCE_FETCH_ADD] = IS_ATOMIC | IS_FIRST | IS_LAST,
-};
+#include "nic/operation_internal.h"
 
 // -- answers
 
@@ -590,7 +563,8 @@ static void receive_again(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, 
     nic->counters.duplicate_request++;
     if (packet->opcode == ROCE_READ_REQUEST) {
         repeat_read(qp, packet, psn);
-    } else if (SIM_UNLIKELY((operations[packet->opcode & ROCE_OPERATION_MASK] & IS_ATOMIC) != 0)) {
+    } else if (SIM_UNLIKELY((nic__operations[packet->opcode & ROCE_OPERATION_MASK] & IS_ATOMIC) !=
+                            0)) {
         nic__repeat_atomic(nic, qp, packet, psn);
     } else if (packet->ack_request && nic->host->config.ack_duplicates) {
         acknowledge(qp, 0, nic__wants_feedback(packet) ? packet : NULL);
@@ -613,7 +587,7 @@ void nic__receive_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         nic__consume(nic, packet);
         return;
     }
-    const uint32_t operation = operations[packet->opcode & ROCE_OPERATION_MASK];
+    const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
     if (SIM_LIKELY((operation & (IS_SEND | IS_WRITE)) != 0)) {
         receive_message(nic, qp, packet, operation);
     } else if (SIM_UNLIKELY((operation & IS_ATOMIC) != 0)) {

@@ -6,23 +6,7 @@
 // an unfinished message serves the next one. UD checks its Q_Key (9.8.3); immediate data and
 // source come with the completion, the 40 bytes of GRH do not.
 #include "nic/nic_internal.h"
-
-enum { IS_SEND = 1, IS_WRITE = 2, IS_FIRST = 4, IS_LAST = 8, HAS_IMM = 16 };
-
-static const uint8_t operations[32] = {
-    [ROCE_SEND_FIRST] = IS_SEND | IS_FIRST,
-    [ROCE_SEND_MIDDLE] = IS_SEND,
-    [ROCE_SEND_LAST] = IS_SEND | IS_LAST,
-    [ROCE_SEND_LAST_IMM] = IS_SEND | IS_LAST | HAS_IMM,
-    [ROCE_SEND_ONLY] = IS_SEND | IS_FIRST | IS_LAST,
-    [ROCE_SEND_ONLY_IMM] = IS_SEND | IS_FIRST | IS_LAST | HAS_IMM,
-    [ROCE_WRITE_FIRST] = IS_WRITE | IS_FIRST,
-    [ROCE_WRITE_MIDDLE] = IS_WRITE,
-    [ROCE_WRITE_LAST] = IS_WRITE | IS_LAST,
-    [ROCE_WRITE_LAST_IMM] = IS_WRITE | IS_LAST | HAS_IMM,
-    [ROCE_WRITE_ONLY] = IS_WRITE | IS_FIRST | IS_LAST,
-    [ROCE_WRITE_ONLY_IMM] = IS_WRITE | IS_FIRST | IS_LAST | HAS_IMM,
-};
+#include "nic/operation_internal.h"
 
 static const nic_recv_wqe_t *posted_receive(nic_t *nic, nic_qp_t *qp)
 {
@@ -99,7 +83,7 @@ static bool accept_packet(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, 
 
 void nic__receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
-    const uint32_t operation = operations[packet->opcode & ROCE_OPERATION_MASK];
+    const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
     const int64_t distance = nic__psn_distance(packet->psn, qp->expected_psn);
     const nic_rx_kind_t kind = (operation & IS_SEND) != 0 ? NIC_RX_SEND : NIC_RX_WRITE;
     nic->counters.out_of_sequence += distance > 0;
@@ -107,8 +91,8 @@ void nic__receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     // A packet out of sequence, or a FIRST too early, ends the message before it.
     const bool starts = (operation & IS_FIRST) != 0;
     const bool continues = distance == 0 && qp->rx_kind == kind;
-    const bool wanted =
-        operation != 0 && (starts || continues) && accept_packet(nic, qp, packet, operation);
+    const bool wanted = (operation & (IS_SEND | IS_WRITE)) != 0 && (starts || continues) &&
+                        accept_packet(nic, qp, packet, operation);
     const uint32_t bytes = packet->payload_bytes;
     const uint32_t immediate = (operation & HAS_IMM) != 0 ? net_packet_aside(packet)->immediate : 0;
     qp->expected_psn += (uint64_t)distance + 1;
@@ -141,7 +125,7 @@ void nic__receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 
 void nic__receive_datagram(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
-    const uint32_t operation = operations[packet->opcode & ROCE_OPERATION_MASK];
+    const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
     const net_packet_aside_t *const aside = net_packet_aside(packet);
     const uint32_t whole = IS_SEND | IS_FIRST | IS_LAST;
     const bool wanted = (operation & whole) == whole && aside->deth.qkey == qp->qkey &&
