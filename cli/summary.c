@@ -300,11 +300,9 @@ static json_t *get_apps(const cli_world_t *world, cli_results_t *results)
         json_object_set_new(object, "kind", json_string(app->ops->name));
         json_object_set_new(object, "transfers_done", whole(done));
         json_object_set_new(object, "transfers_planned", whole(planned));
-        json_t *const values = json_object();
         if (app->ops->values != NULL) {
-            app->ops->values(app, take_value, values);
+            app->ops->values(app, take_value, object);
         }
-        json_object_set_new(object, "values", values);
         json_array_append_new(list, object);
     }
     return list;
@@ -410,7 +408,7 @@ const cli_summary_field_t cli_summary_fields[] = {
     {"hottest_ports", "", "a list of ports by largest queue: port, queue_bytes_max, tx_bytes, utilisation (of the rate, over the whole run), ecn_marked, rx_pause, paused_ps", get_hottest},
     {"conservation", "", "ok: frames and bytes created are delivered, dropped or in flight, and no lossless class dropped; WQEs, CQEs and PCIe bytes of detailed NICs add up; message says what is wrong", get_conservation},
     {"nic_counters", "", "sums over all NICs, by the names of docs/formats/counters.md", get_nic_counters},
-    {"apps", "", "a list by traffic entry: kind, transfers_done, transfers_planned, values (the application's own)", get_apps},
+    {"apps", "", "a list by traffic entry: kind, transfers_done, transfers_planned, and what the application counts itself (mops_per_machine, goodput...)", get_apps},
     {"nics", "", "a list of the NICs with nic.model detailed: name, and what happened inside by the names of docs/formats/counters.md", get_detailed_nics},
     {"events_csv.rows", "", "rows of events.csv", get_event_rows},
     {"events_csv.left_out", "", "events beyond outputs.events-max", get_event_rows_left_out},
