@@ -173,6 +173,26 @@ static void print_names(const comparison_t *comparison)
     end_line(comparison);
 }
 
+// The longest flows are those a run ends without: its percentiles flatter it.
+static void note_unfinished(const comparison_t *comparison)
+{
+    for (size_t i = 0; i < comparison->count; i++) {
+        const double count = number(comparison->summaries[i], "flows.count");
+        const double completed = number(comparison->summaries[i], "flows.completed");
+        if (completed < count) {
+            char *const name = cli_result_name(comparison->folders[i]);
+            cli_shown_t shown;
+            fprintf(comparison->out,
+                    "note: FCT and slowdown of %s are those of the %.0f flows that completed, "
+                    "of %.0f\n",
+                    cli_show(&shown, name),
+                    completed,
+                    count);
+            sim_free(name);
+        }
+    }
+}
+
 static void print_comparison(const comparison_t *comparison)
 {
     print_names(comparison);
@@ -194,6 +214,7 @@ static void print_comparison(const comparison_t *comparison)
     print_numbers(comparison, "packets retransmitted", "retransmitted_packets", UNIT_COUNT);
     print_hottest(comparison);
     print_texts(comparison, "digest", "digest");
+    note_unfinished(comparison);
 }
 
 sim_err_t cli_compare(const char *const *folders, size_t count, FILE *out, cli_error_t *error)

@@ -97,6 +97,8 @@ grep -q '"ended": "until"' "$work/u/summary.json" || fail "until is not said"
 grep -q ',unfinished$' "$work/u/flows.csv" || fail "unfinished flows are not said"
 expect 0 "compare" "$ROCESIM" compare "$work/a" "$work/u"
 grep -q "slowdown p50" "$work/stdout" || fail "compare prints no slowdown"
+[ "$(grep -c '^note: FCT and slowdown of u are those of ' "$work/stdout")" -eq 1 ] &&
+    [ "$(grep -c '^note:' "$work/stdout")" -eq 1 ] || fail "compare: who has unfinished flows"
 
 # Events beyond the limit are counted: rows and what was left out add up to all.
 expect 0 "few events" "$ROCESIM" run $here/pfc-storm.yaml -o "$work/e" --set outputs.events-max=5
