@@ -229,6 +229,8 @@ struct nic_qp {
     uint32_t sq_ready;        // end of the WQEs that are through the NIC
     uint64_t serial;          // no other QP of the NIC ever had it
     sim_time_t ready_ps;      // of the last WQE with a payload on its way
+    uint32_t sq_here;         // end of the WQEs that have arrived on the NIC, in order
+    struct nic_item *early;   // WQEs there before others posted sooner, by index
     struct nic_item *waiting; // its WQEs in the queue of its processing unit
     struct nic_item *waiting_packet; // its last packet there
     sim_time_t response_ps;
@@ -620,6 +622,7 @@ void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell); // the last `c
 void nic__rnic_post_receive(nic_t *nic, uint32_t count);
 void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response);
 void nic__rnic_wqe_done(nic_qp_t *qp); // the one before sq_done
+void nic__rnic_forget_early(nic_qp_t *qp);
 void nic__rnic_gate(nic_qp_t *qp);     // sq_send or sq_done moved
 void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic);
 uint32_t nic__rnic_inline_max(const nic_t *nic);

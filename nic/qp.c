@@ -168,6 +168,7 @@ static void silence(nic_qp_t *qp)
     qp->reads_ready = 0;
     nic__unschedule(qp);
     nic__scan_forget(qp);
+    nic__rnic_forget_early(qp);
     sim_timer_cancel(node, &qp->pace_timer);
     sim_timer_cancel(node, &qp->retry_timer);
     nic__cc_stop(qp);
@@ -409,7 +410,7 @@ static void reset(nic_qp_t *qp)
     qp->transport = NIC_NO_TRANSPORT;
     qp->serial = ++nic->last_serial;
     qp->flags = NIC_QP_CLOSED | (qp->flags & NIC_QP_UNRELIABLE);
-    qp->sq_done = qp->sq_send = qp->sq_ready = qp->sq_posted;
+    qp->sq_done = qp->sq_send = qp->sq_ready = qp->sq_here = qp->sq_posted;
     qp->rq_done = qp->rq_posted;
     qp->send_offset = qp->una_offset = 0;
     qp->in_flight_bytes = 0;

@@ -79,6 +79,33 @@ void nic__rnic_post_receive(nic_t *nic, uint32_t count)
     spend(host, count * detail->cpu_receive_ps);
 }
 
+// A send queue is worked on in order: WQEs written into the NIC wait for those posted sooner that
+// it still reads after a Doorbell.
+static void push_in_order(nic_item_t *item, nic_qp_t *qp)
+{
+    nic_item_t **link = &qp->early;
+    while (*link != NULL && (int32_t)((*link)->first - item->first) < 0) {
+        link = &(*link)->next;
+    }
+    item->next = *link;
+    *link = item;
+    while (qp->early != NULL && qp->early->first == qp->sq_here) {
+        nic_item_t *const next = qp->early;
+        qp->early = next->next;
+        qp->sq_here += next->count;
+        nic__pu_push_wqes(next, qp);
+    }
+}
+
+void nic__rnic_forget_early(nic_qp_t *qp)
+{
+    while (qp->early != NULL) {
+        nic_item_t *const item = qp->early;
+        qp->early = item->next;
+        nic__item_free(item);
+    }
+}
+
 // WQEs have arrived: the cache has them, and the processing unit gets to know.
 static void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
 {
@@ -88,7 +115,7 @@ static void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
         const uint64_t key = nic__wqe_key(qp, item->first + i);
         (void)nic_cache_insert(cache, nic__cache_key(NIC_CACHE_WQE, key));
     }
-    nic__pu_push_wqes(item, qp);
+    push_in_order(item, qp);
 }
 
 static void doorbell_arrives(nic_item_t *item, const nic_qp_t *qp)

@@ -23,6 +23,7 @@ typedef struct held_pause {
     fixture_host_t *host;
     net_port_t *port;
     net_packet_t *packet;
+    struct held_pause *next;
 } held_pause_t;
 
 // -- making frames
@@ -160,6 +161,11 @@ static void held_due(sim_node_t *node, sim_timer_t *timer)
 {
     held_pause_t *const held = SIM_CONTAINER_OF(timer, held_pause_t, timer);
     (void)node;
+    held_pause_t **link = &held->host->held;
+    while (*link != held) {
+        link = &(*link)->next;
+    }
+    *link = held->next;
     obey(held->host, held->port, held->packet);
     sim_free(held);
 }
@@ -206,7 +212,8 @@ static void arrived(fixture_host_t *host, uint32_t port_index, net_packet_t *pac
         obey(host, port, packet);
     } else {
         held_pause_t *const held = sim_alloc(sizeof(*held));
-        *held = (held_pause_t){.host = host, .port = port, .packet = packet};
+        *held = (held_pause_t){.host = host, .port = port, .packet = packet, .next = host->held};
+        host->held = held;
         sim_timer_init(&held->timer, held_due);
         sim_timer_arm(&host->node.sim, &held->timer, host->node.sim.now_ps + host->response_ps);
     }
@@ -252,6 +259,11 @@ static void destroy(sim_node_t *node)
         fixture_pause_t *const next = host->pauses->next;
         sim_free(host->pauses);
         host->pauses = next;
+    }
+    while (host->held != NULL) {
+        held_pause_t *const next = host->held->next;
+        sim_free(host->held);
+        host->held = next;
     }
     net_node_fini(&host->node);
     sim_free(host->arrivals);
