@@ -623,7 +623,7 @@ void nic__rnic_post_receive(nic_t *nic, uint32_t count);
 void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response);
 void nic__rnic_wqe_done(nic_qp_t *qp); // the one before sq_done
 void nic__rnic_forget_early(nic_qp_t *qp);
-void nic__rnic_gate(nic_qp_t *qp);     // sq_send or sq_done moved
+void nic__rnic_gate(nic_qp_t *qp); // sq_send or sq_done moved
 void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic);
 uint32_t nic__rnic_inline_max(const nic_t *nic);
 // rnic_receive.c

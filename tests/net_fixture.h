@@ -65,7 +65,7 @@ typedef struct fixture_host {
     fixture_source_t *active; // those that send as fast as they can, since their start
     fixture_pause_t *pauses;
     struct held_pause *held; // pauses it has not obeyed yet
-    sim_time_t response_ps; // after which a pause is obeyed, see fixture_host_respond_late
+    sim_time_t response_ps;  // after which a pause is obeyed, see fixture_host_respond_late
 
     fixture_arrival_t *arrivals;
     size_t arrival_count; // kept
