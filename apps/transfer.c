@@ -289,6 +289,7 @@ static void accept_transfer(void *owner,
     attr.sq_psn = attr.rq_psn; // nothing is posted
     if (again) {
         attr.rq_psn = (attr.rq_psn + (uint32_t)packets_of(plan, transfer)) & ROCE_PSN_MASK;
+        attr.rq_msn = (uint32_t)(transfer->messages * pieces_of(transfer)) & ROCE_PSN_MASK;
     }
     connect_qp(plan, index, passive->qp, &attr);
     for (uint32_t i = 0; i < receives; i++) {

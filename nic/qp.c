@@ -278,6 +278,7 @@ static sim_err_t check_attr(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_m
         uint64_t max;
     } ranges[] = {
         {"rq_psn", attr->rq_psn, 0, ROCE_PSN_MASK},
+        {"rq_msn", attr->rq_msn, 0, ROCE_PSN_MASK},
         {"sq_psn", attr->sq_psn, 0, ROCE_PSN_MASK},
         {"path_mtu", attr->path_mtu, 256, 4096},
         {"timeout", attr->timeout, 0, 31},
@@ -352,6 +353,7 @@ static void set_transport(nic_qp_t *qp, const nic_qp_attr_t *attr)
     qp->first_psn = attr->sq_psn;
     qp->next_psn = qp->una_psn = qp->max_psn = attr->sq_psn;
     qp->expected_psn = attr->rq_psn;
+    qp->msn = attr->rq_msn;
     qp->timeout = (uint8_t)attr->timeout;
     qp->retry_count = (uint8_t)attr->retry_cnt;
     qp->rnr_retry = (uint8_t)attr->rnr_retry;
