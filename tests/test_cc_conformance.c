@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/test_cc_conformance.c - what every congestion control must do, stamped on each there is.
 // labels: threads
+// threads: runs_are_repeated_to_the_bit
 //
 // Goal: with its defaults, each algorithm of nic_cc_all shares a bottleneck, fills it, gives way to
 // a flow that comes, takes over what a flow leaves, follows a step in capacity, lives with lost
