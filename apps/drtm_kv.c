@@ -155,6 +155,7 @@ static bool run(nic_core_t *core, void *ctx)
 static void make_clients(drtm_t *drtm, const app_context_t *context)
 {
     nic_cq_t *const unused = nic_cq_create(drtm->machines[0].endpoint->nic, 1, NULL, NULL);
+    SIM_CHECK(drtm->machine_count > 1); // the first is the server
     for (uint32_t c = 0; c < drtm->client_count; c++) {
         client_t *const client = &drtm->clients[c];
         app__machine_t *const machine = &drtm->machines[1 + c % (drtm->machine_count - 1)];

@@ -256,6 +256,7 @@ static void make_worker(app__spec_t *spec, app__sequencer_t *sequencer, uint32_t
 static void make_client(app__spec_t *spec, app__sequencer_t *sequencer, uint32_t index)
 {
     spec_client_t *const client = &spec->clients[index];
+    SIM_CHECK(spec->machine_count > 1); // the first is the server
     app__machine_t *const machine = &spec->machines[1 + index % (spec->machine_count - 1)];
     const bool fetch = sequencer->version == APP__SEQUENCER_FETCH_ADD;
     app__thread_init(&client->thread, machine, &spec->span, index, fetch ? add : ask, client);
