@@ -3,7 +3,8 @@
 //
 //     sim.c        create, register, observe, destroy
 //     partition.c  how wide a window is, which nodes run together, which thread runs them
-//     window.c     one thread's share of one window: gather mail, run units, sample
+//     mail.c       messages on their way, and a node's sorted mail of a window
+//     window.c     one thread's share of one window: run units, sample
 //     engine.c     the loop over windows, how a run ends
 //     barrier.c    where threads meet
 #ifndef KERNEL_ENGINE_INTERNAL_H
@@ -184,6 +185,12 @@ static inline sim_channel_ends_t *sim__ends(const sim_t *sim, const sim_channel_
     return &sim->channel_ends[channel->index];
 }
 
+static inline void sim__mark_active(sim_thread_t *thread, uint32_t slot, const sim_unit_t *unit)
+{
+    thread->worker.active[slot][unit->index >> 6] |= UINT64_C(1) << (unit->index & 63);
+    thread->worker.slot_used[slot] = true;
+}
+
 // partition.c: sim->units, threads and window_ps from nodes and channels. Called once.
 void sim__partition(sim_t *sim);
 
@@ -191,6 +198,12 @@ void sim__partition(sim_t *sim);
 extern const sim_mail_t sim__no_mail[SIM_MAIL_PAD]; // of a node without mail in this window
 sim_thread_t *sim__thread_create(sim_t *sim, unsigned index);
 void sim__thread_destroy(sim_thread_t *thread);
+
+// mail.c
+// What a node gets in this window: in node->mail, sorted, with padding behind it.
+void sim__gather_mail(sim_thread_t *thread, sim_node_t *node);
+// Takes in what other threads sent beyond the slots.
+void sim__receive_parcels(sim_thread_t *thread);
 
 // window.c: runs the thread's units through sim->window and sets thread->next_window.
 void sim__run_window(sim_thread_t *thread);

@@ -64,14 +64,13 @@ void net_port_listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *c
 
 // One class of a port, sending: its queue and its counters, on one cache line.
 typedef struct net_class {
-    net_packet_t *head;
+    _Alignas(SIM_CACHE_LINE) net_packet_t *head;
     net_packet_t *tail;
     uint64_t bytes;     // frame bytes held
     uint64_t bytes_max; // most ever held
     uint64_t tx_packets;
     uint64_t tx_bytes;         // frame bytes, without FCS
     uint64_t mark_above_bytes; // a packet that leaves more than this queued may be marked CE
-    uint64_t unused;
 } net_class_t;
 
 static_assert(sizeof(net_class_t) == SIM_CACHE_LINE, "a class is one cache line");
