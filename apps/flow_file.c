@@ -19,26 +19,6 @@
 // The simulator gives a flow this and the number of earlier flows of its pair.
 #define SOURCE_PORT_FIRST 10000u
 
-static size_t words_in_line(sim_words_t words)
-{
-    sim_word_t word;
-    size_t count = 0;
-    while (sim_words_next_in_line(&words, &word)) {
-        count++;
-    }
-    return count;
-}
-
-// Words on the first line that has any, from where words stands.
-static size_t words_in_next_line(sim_words_t words)
-{
-    size_t count = words_in_line(words);
-    while (count == 0 && sim_words_next_line(&words)) {
-        count = words_in_line(words);
-    }
-    return count;
-}
-
 app_flow_format_t app_flow_file_detect(const char *text, size_t size_bytes)
 {
     sim_words_t words;
@@ -48,7 +28,7 @@ app_flow_format_t app_flow_file_detect(const char *text, size_t size_bytes)
     if (app__flow_is_htsim(words)) {
         return APP_FLOW_HTSIM;
     }
-    if (words_in_next_line(words) == 1 && sim_words_next(&words, &word) &&
+    if (sim_words_in_next_line(words) == 1 && sim_words_next(&words, &word) &&
         sim_word_count(&words, &word, "", 0, UINT32_MAX, &count, NULL) == SIM_OK) {
         return APP_FLOW_HPCC;
     }
@@ -56,19 +36,6 @@ app_flow_format_t app_flow_file_detect(const char *text, size_t size_bytes)
 }
 
 // -- one row
-
-static sim_err_t need_count(app__flow_reader_t *reader,
-                            const char *what,
-                            uint64_t min,
-                            uint64_t max,
-                            uint64_t *value,
-                            sim_word_t *word)
-{
-    const sim_err_t error = sim_words_need(&reader->words, word, what, reader->message);
-    return error == SIM_OK
-               ? sim_word_count(&reader->words, word, what, min, max, value, reader->message)
-               : error;
-}
 
 // A double of seconds as whole nanoseconds, as the simulator's time does it: the fraction cut to
 // 64 bits, times 10^9, cut.
@@ -152,7 +119,13 @@ static sim_err_t read_row(app__flow_reader_t *reader, uint64_t number)
     sim_word_t word;
     sim_err_t error = read_source(reader, number, &row);
     if (error == SIM_OK) {
-        error = need_count(reader, "the destination of a flow", 0, UINT32_MAX, &destination, &word);
+        error = sim_words_need_count(&reader->words,
+                                     "the destination of a flow",
+                                     0,
+                                     UINT32_MAX,
+                                     &destination,
+                                     &word,
+                                     reader->message);
     }
     if (error == SIM_OK && destination == row.source) {
         error = sim_word_fail(&reader->words,
@@ -163,14 +136,31 @@ static sim_err_t read_row(app__flow_reader_t *reader, uint64_t number)
                               row.source);
     }
     if (error == SIM_OK) {
-        error = need_count(reader, "the priority group of a flow", 0, 7, &priority, &word);
+        error = sim_words_need_count(&reader->words,
+                                     "the priority group of a flow",
+                                     0,
+                                     7,
+                                     &priority,
+                                     &word,
+                                     reader->message);
     }
     if (error == SIM_OK && reader->has_port) {
-        error = need_count(reader, "the destination port of a flow", 0, UINT16_MAX, &port, &word);
+        error = sim_words_need_count(&reader->words,
+                                     "the destination port of a flow",
+                                     0,
+                                     UINT16_MAX,
+                                     &port,
+                                     &word,
+                                     reader->message);
     }
     if (error == SIM_OK) {
-        error =
-            need_count(reader, "the bytes of a flow", 1, APP__FLOW_BYTES_MAX, &row.bytes, &word);
+        error = sim_words_need_count(&reader->words,
+                                     "the bytes of a flow",
+                                     1,
+                                     APP__FLOW_BYTES_MAX,
+                                     &row.bytes,
+                                     &word,
+                                     reader->message);
     }
     if (error == SIM_OK) {
         error = read_start(reader, &row.start_ps);
@@ -217,10 +207,15 @@ static void count_repeats(app_flow_file_t *file)
 static sim_err_t read_hpcc(app__flow_reader_t *reader)
 {
     sim_word_t word;
-    sim_err_t error =
-        need_count(reader, "the number of flows", 0, UINT32_MAX, &reader->declared, &word);
+    sim_err_t error = sim_words_need_count(&reader->words,
+                                           "the number of flows",
+                                           0,
+                                           UINT32_MAX,
+                                           &reader->declared,
+                                           &word,
+                                           reader->message);
     reader->declared_line = word.line;
-    reader->has_port = words_in_next_line(reader->words) != 5;
+    reader->has_port = sim_words_in_next_line(reader->words) != 5;
     for (uint64_t i = 0; i < reader->declared && error == SIM_OK; i++) {
         error = read_row(reader, i);
     }

@@ -128,6 +128,25 @@ sim_err_t sim_words_need(sim_words_t *words,
                          what);
 }
 
+size_t sim_words_in_line(sim_words_t words)
+{
+    sim_word_t word;
+    size_t count = 0;
+    while (sim_words_next_in_line(&words, &word)) {
+        count++;
+    }
+    return count;
+}
+
+size_t sim_words_in_next_line(sim_words_t words)
+{
+    size_t count = sim_words_in_line(words);
+    while (count == 0 && sim_words_next_line(&words)) {
+        count = sim_words_in_line(words);
+    }
+    return count;
+}
+
 // -- numbers
 
 typedef struct digits {
@@ -246,6 +265,18 @@ sim_err_t sim_word_count(const sim_words_t *words,
         return not_a(words, word, what, expected, message);
     }
     return SIM_OK;
+}
+
+sim_err_t sim_words_need_count(sim_words_t *words,
+                               const char *what,
+                               uint64_t min,
+                               uint64_t max,
+                               uint64_t *count,
+                               sim_word_t *word,
+                               sim_message_t *message)
+{
+    const sim_err_t error = sim_words_need(words, word, what, message);
+    return error == SIM_OK ? sim_word_count(words, word, what, min, max, count, message) : error;
 }
 
 // The number with its unit, as the attributes' parsers take it. The number is cut to `places`.

@@ -65,6 +65,11 @@ SIM_MUST_CHECK sim_err_t sim_words_need(sim_words_t *words,
                                         const char *what,
                                         sim_message_t *message);
 
+// How many words are left on this line; how many are on the first line, from this one on, that has
+// any. They look only: words is a copy.
+size_t sim_words_in_line(sim_words_t words);
+size_t sim_words_in_next_line(sim_words_t words);
+
 // -- words as values. All accept an exponent ("1e-5") as the readers they imitate do.
 
 // A whole number from min to max.
@@ -75,6 +80,14 @@ SIM_MUST_CHECK sim_err_t sim_word_count(const sim_words_t *words,
                                         uint64_t max,
                                         uint64_t *count,
                                         sim_message_t *message);
+// Takes the next word, which must be such a number.
+SIM_MUST_CHECK sim_err_t sim_words_need_count(sim_words_t *words,
+                                              const char *what,
+                                              uint64_t min,
+                                              uint64_t max,
+                                              uint64_t *count,
+                                              sim_word_t *word,
+                                              sim_message_t *message);
 // "100Gbps", "50Mb/s"; a bare number is bit/s. Above 0.
 SIM_MUST_CHECK sim_err_t sim_word_rate(const sim_words_t *words,
                                        const sim_word_t *word,

@@ -19,54 +19,61 @@ typedef struct header {
     uint32_t line; // of the counts
 } header_t;
 
-static size_t words_in_line(sim_words_t words)
-{
-    sim_word_t word;
-    size_t count = 0;
-    while (sim_words_next_in_line(&words, &word)) {
-        count++;
-    }
-    return count;
-}
-
-static sim_err_t need_count(topo__file_reader_t *reader,
-                            const char *what,
-                            uint64_t min,
-                            uint64_t max,
-                            uint64_t *value,
-                            sim_word_t *word)
-{
-    const sim_err_t error = sim_words_need(&reader->words, word, what, reader->message);
-    return error == SIM_OK
-               ? sim_word_count(&reader->words, word, what, min, max, value, reader->message)
-               : error;
-}
-
 static sim_err_t read_header(topo__file_reader_t *reader, header_t *header)
 {
     sim_word_t word;
     sim_words_t first_line = reader->words;
-    while (words_in_line(first_line) == 0 && sim_words_next_line(&first_line)) {
+    while (sim_words_in_line(first_line) == 0 && sim_words_next_line(&first_line)) {
     }
-    const size_t count = words_in_line(first_line);
+    const size_t count = sim_words_in_line(first_line);
     const bool simai = count >= 5 && count <= 7;
     // Each host stands in a link, so that there cannot be more nodes than there is text.
     const uint64_t max = reader->size_bytes;
     uint64_t nvswitches = 0;
     uint64_t ignored = 0;
-    sim_err_t error = need_count(reader, "the number of nodes", 1, max, &header->nodes, &word);
+    sim_err_t error = sim_words_need_count(&reader->words,
+                                           "the number of nodes",
+                                           1,
+                                           max,
+                                           &header->nodes,
+                                           &word,
+                                           reader->message);
     header->line = word.line;
     if (error == SIM_OK && simai) {
-        error = need_count(reader, "the number of GPUs per server", 0, max, &ignored, &word);
+        error = sim_words_need_count(&reader->words,
+                                     "the number of GPUs per server",
+                                     0,
+                                     max,
+                                     &ignored,
+                                     &word,
+                                     reader->message);
     }
     if (error == SIM_OK && simai) {
-        error = need_count(reader, "the number of NVSwitches", 0, max, &nvswitches, &word);
+        error = sim_words_need_count(&reader->words,
+                                     "the number of NVSwitches",
+                                     0,
+                                     max,
+                                     &nvswitches,
+                                     &word,
+                                     reader->message);
     }
     if (error == SIM_OK) {
-        error = need_count(reader, "the number of switches", 0, max, &header->switches, &word);
+        error = sim_words_need_count(&reader->words,
+                                     "the number of switches",
+                                     0,
+                                     max,
+                                     &header->switches,
+                                     &word,
+                                     reader->message);
     }
     if (error == SIM_OK) {
-        error = need_count(reader, "the number of links", 0, max, &header->links, &word);
+        error = sim_words_need_count(&reader->words,
+                                     "the number of links",
+                                     0,
+                                     max,
+                                     &header->links,
+                                     &word,
+                                     reader->message);
     }
     for (size_t i = 5; i < count && simai && error == SIM_OK; i++) {
         error = sim_words_need(&reader->words, &word, "a type of GPU", reader->message);
@@ -91,8 +98,13 @@ static sim_err_t read_switches(topo__file_reader_t *reader, const header_t *head
     for (uint64_t i = 0; i < header->switches; i++) {
         sim_word_t word;
         uint64_t id = 0;
-        const sim_err_t error =
-            need_count(reader, "the id of a switch (a node)", 0, id_max, &id, &word);
+        const sim_err_t error = sim_words_need_count(&reader->words,
+                                                     "the id of a switch (a node)",
+                                                     0,
+                                                     id_max,
+                                                     &id,
+                                                     &word,
+                                                     reader->message);
         if (error != SIM_OK) {
             return error;
         }
@@ -109,7 +121,7 @@ static sim_err_t read_switches(topo__file_reader_t *reader, const header_t *head
         is_switch[id] = true;
     }
     // More ids on the line than declared would be read as a link.
-    const size_t left = words_in_line(reader->words);
+    const size_t left = sim_words_in_line(reader->words);
     if (header->switches > 0 && left > 0 && left != 5) {
         sim_word_t word;
         (void)sim_words_next_in_line(&reader->words, &word);
@@ -240,7 +252,7 @@ static void note_more_links(topo__file_reader_t *reader, const header_t *header)
         const bool node = sim_words_next_in_line(&line, &word) &&
                           sim_word_count(&line, &word, "", 0, header->nodes, &id, NULL) == SIM_OK;
         const sim_word_t begin = word;
-        if (node && words_in_line(line) == 4 && sim_words_next_in_line(&line, &word) &&
+        if (node && sim_words_in_line(line) == 4 && sim_words_next_in_line(&line, &word) &&
             sim_word_plain(&word, &plain, &rest) && rest.size_bytes == 0) {
             first = more == 0 ? begin : first;
             more++;
