@@ -59,6 +59,35 @@ START_TEST(lines_are_kept_apart)
 END_TEST
 
 // Nothing at or after `end` is looked at: the text is cut within a word.
+// Counting looks and takes nothing; a count that must come says what was expected where none is.
+START_TEST(words_are_counted_and_needed)
+{
+    static const char text[] = "a b\n\n 7 x y\n";
+    sim_words_t words;
+    sim_word_t word;
+    sim_message_t message;
+    uint64_t count = 0;
+    sim_words_init(&words, "f", text, sizeof(text) - 1);
+    ck_assert_uint_eq(sim_words_in_line(words), 2);
+    ck_assert_uint_eq(sim_words_in_line(words), 2);
+    ck_assert(sim_words_next_in_line(&words, &word) && sim_words_next_in_line(&words, &word));
+    ck_assert_uint_eq(sim_words_in_line(words), 0);
+    ck_assert_uint_eq(sim_words_in_next_line(words), 3);
+    ck_assert_int_eq(sim_words_need_count(&words, "a number", 1, 9, &count, &word, &message),
+                     SIM_OK);
+    ck_assert_uint_eq(count, 7);
+    ck_assert_uint_eq(word.line, 3);
+    ck_assert_int_ne(sim_words_need_count(&words, "a number", 1, 9, &count, &word, &message),
+                     SIM_OK);
+    ck_assert_ptr_nonnull(strstr(message.text, "f:3:4: "));
+    ck_assert(sim_words_next(&words, &word));
+    ck_assert_int_ne(sim_words_need_count(&words, "a number", 1, 9, &count, &word, &message),
+                     SIM_OK);
+    ck_assert_ptr_nonnull(strstr(message.text, "expected a number"));
+    ck_assert_uint_eq(count, 7);
+}
+END_TEST
+
 START_TEST(text_ends_where_it_ends)
 {
     static const char text[] = "12345";
@@ -182,6 +211,7 @@ END_TEST
 
 CHECK_MAIN(CHECK_TEST(words_have_places),
            CHECK_TEST(lines_are_kept_apart),
+           CHECK_TEST(words_are_counted_and_needed),
            CHECK_TEST(text_ends_where_it_ends),
            CHECK_LOOP(numbers_become_plain, 0, (int)SIM_COUNT_OF(numbers)),
            CHECK_TEST(values_are_exact),
