@@ -35,15 +35,19 @@ static void print_head(const cli_world_t *world, const cli_results_t *results, F
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         hosts += net_node_at(world->net, i)->kind == NET_NODE_HOST;
     }
+    const size_t switches = net_node_count(world->net) - hosts;
     fprintf(out,
             "\n  ended     %s at %s\n",
             ended_sentence(results->ended),
             cli_format_time(&time, results->sim_time_ps));
     fprintf(out,
-            "  network   %zu hosts, %zu switches, %zu links; congestion control %s\n",
+            "  network   %zu host%s, %zu switch%s, %zu link%s; congestion control %s\n",
             hosts,
-            net_node_count(world->net) - hosts,
+            hosts == 1 ? "" : "s",
+            switches,
+            switches == 1 ? "" : "es",
             net_link_count(world->net),
+            net_link_count(world->net) == 1 ? "" : "s",
             scenario->nic_config.congestion_control);
 }
 
@@ -179,11 +183,15 @@ static void print_value(const app_value_t *value, void *ctx)
     if (strncmp(value->name, "transfers_", strlen("transfers_")) == 0) {
         return; // said before
     }
-    char *const text = sim_format("%s %.6g%s%s",
-                                  value->name,
-                                  value->value,
-                                  value->unit[0] != '\0' ? " " : "",
-                                  value->unit);
+    cli_text_t bytes;
+    char *const text =
+        strcmp(value->unit, "bytes") == 0
+            ? sim_format("%s %s", value->name, cli_format_bytes(&bytes, (uint64_t)value->value))
+            : sim_format("%s %.6g%s%s",
+                         value->name,
+                         value->value,
+                         value->unit[0] != '\0' ? " " : "",
+                         value->unit);
     const size_t size = strlen(text) + 2;
     const bool breaks = line->width + size > LINE_WIDTH;
     fprintf(line->out, "%s%s", breaks ? ",\n            " : ", ", text);
