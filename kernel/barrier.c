@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/barrier.c - meeting by a counter; sleeping where it takes long.
 //
+// To sleep and to be woken takes some ten microseconds, as long as a whole window of a few hundred
+// packets: so a thread first gives its processor to whoever wants it, again and again, and sleeps
+// only where the others stay away for long.
+//
 // Nobody sleeps on: the last to arrive moves the phase and then looks for sleepers, a sleeper says
 // that it is one and then looks at the phase. In one order of all (memory_order_seq_cst) at least
 // one of the two sees the other.
 #include "kernel/barrier.h"
 
-#define SPINS_BEFORE_SLEEP 4096u
+#include <sched.h>
+
+#define SPINS_BEFORE_YIELD 4096u // some microseconds
+#define YIELDS_BEFORE_SLEEP 512u // some hundred microseconds, where nobody else wants to run
 
 void sim__barrier_init(sim__barrier_t *barrier)
 {
@@ -48,9 +55,12 @@ void sim__barrier_meet(sim__barrier_t *barrier, unsigned thread_count)
         }
         return;
     }
-    for (unsigned spins = 0; spins < SPINS_BEFORE_SLEEP; spins++) {
+    for (unsigned tries = 0; tries < SPINS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP; tries++) {
         if (atomic_load_explicit(&barrier->phase, memory_order_acquire) != phase) {
             return;
+        }
+        if (tries >= SPINS_BEFORE_YIELD) {
+            (void)sched_yield();
         }
     }
     sleep_until_moved(barrier, phase);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/barrier.h - where the threads of a simulation meet, twice in each window.
 //
-// Who comes early spins for a moment, as the others are mostly near, and then sleeps: where there
-// are fewer processors than threads, the one that is missing needs the processor.
+// Who comes early spins for a moment, as the others are mostly near, then yields, at last sleeps:
+// where there are fewer processors than threads, the one that is missing needs the processor.
 #ifndef KERNEL_BARRIER_H
 #define KERNEL_BARRIER_H
 
