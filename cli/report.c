@@ -166,6 +166,42 @@ static void print_hottest(const cli_results_t *results, FILE *out)
     }
 }
 
+static const char *hit_share(cli_text_t *buffer, uint64_t hits, uint64_t misses)
+{
+    return hits + misses == 0 ? "unused"
+                              : cli_format_percent(buffer, (double)hits / (double)(hits + misses));
+}
+
+// What the detailed NICs did for their work requests, and what of it their caches held.
+static void print_rnics(const cli_results_t *results, FILE *out)
+{
+    const nic_rnic_counters_t *const sums = &results->rnics;
+    if (sums->wqes_completed == 0) {
+        return;
+    }
+    const double operations = (double)sums->wqes_completed;
+    cli_text_t text[5];
+    fprintf(
+        out,
+        "  NICs      %zu detailed: %s operations of %.3g events, %.3g PCIe reads and %.3g writes "
+        "each\n",
+        results->rnic_count,
+        cli_format_count(&text[0], operations),
+        (double)results->events / operations,
+        (double)sums->pcie_reads / operations,
+        (double)sums->pcie_writes / operations);
+    fprintf(out,
+            "            cache hits: contexts %s, translations %s, WQEs %s, CQs %s\n",
+            hit_share(&text[0], sums->context_hits, sums->context_misses),
+            hit_share(&text[1], sums->translation_hits, sums->translation_misses),
+            hit_share(&text[2], sums->wqe_hits, sums->wqe_misses),
+            hit_share(&text[3], sums->cq_hits, sums->cq_misses));
+    fprintf(out,
+            "            receive buffer up to %s, %" PRIu64 " pauses sent for it\n",
+            cli_format_bytes(&text[4], sums->buffer_bytes_max),
+            sums->pauses_sent);
+}
+
 static void write_text(const char *text, void *ctx)
 {
     fputs(text, ctx);
@@ -231,6 +267,7 @@ void cli_report(const cli_world_t *world, cli_results_t *results, const char *fo
     print_flows(results, out);
     print_network(results, out);
     print_hottest(results, out);
+    print_rnics(results, out);
     print_apps(world, out);
     if (results->event_rows_left_out > 0) {
         fprintf(out,

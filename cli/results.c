@@ -177,18 +177,36 @@ static void take_ports(cli_results_t *results, const cli_world_t *world)
     sum_classes(results);
 }
 
+static void add_counters(void *sums, const void *values, const nic_counter_info_t *infos)
+{
+    for (const nic_counter_info_t *info = infos; info->name != NULL; info++) {
+        uint64_t value;
+        uint64_t sum;
+        memcpy(&value, (const char *)values + info->offset, sizeof(value));
+        memcpy(&sum, (char *)sums + info->offset, sizeof(sum));
+        sum += value;
+        memcpy((char *)sums + info->offset, &sum, sizeof(sum));
+    }
+}
+
+static void take_rnic(cli_results_t *results, const nic_t *nic)
+{
+    nic_rnic_counters_t counters;
+    if (!nic_get_rnic_counters(nic, &counters)) {
+        return;
+    }
+    const uint64_t buffer_bytes_max = results->rnics.buffer_bytes_max;
+    results->rnic_count++;
+    add_counters(&results->rnics, &counters, nic_rnic_counter_infos);
+    results->rnics.buffer_bytes_max =
+        buffer_bytes_max > counters.buffer_bytes_max ? buffer_bytes_max : counters.buffer_bytes_max;
+}
+
 static void take_nics(cli_results_t *results, const cli_world_t *world)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
-        const char *const from = (const char *)nic_get_counters(world->nics[i].nic);
-        for (const nic_counter_info_t *info = nic_counter_infos; info->name != NULL; info++) {
-            uint64_t value;
-            uint64_t sum;
-            memcpy(&value, from + info->offset, sizeof(value));
-            memcpy(&sum, (char *)&results->nics + info->offset, sizeof(sum));
-            sum += value;
-            memcpy((char *)&results->nics + info->offset, &sum, sizeof(sum));
-        }
+        add_counters(&results->nics, nic_get_counters(world->nics[i].nic), nic_counter_infos);
+        take_rnic(results, world->nics[i].nic);
         if (results->conservation_ok && !nic_conserved(world->nics[i].nic)) {
             results->conservation_ok = false;
             (void)sim_fail(&results->conservation_message,

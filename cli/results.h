@@ -48,6 +48,8 @@ typedef struct cli_results {
     cli_class_sums_t classes[NET_PRIORITIES];
     uint64_t drops[NET_DROP_REASON_COUNT];
     nic_counters_t nics;        // summed
+    size_t rnic_count;          // NICs with nic.model detailed
+    nic_rnic_counters_t rnics;  // theirs summed; of buffer_bytes_max the largest
     const net_port_t **hottest; // by largest queue, then bytes sent
     size_t hottest_count;
     uint64_t series_rows;

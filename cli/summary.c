@@ -308,6 +308,19 @@ static json_t *get_apps(const cli_world_t *world, cli_results_t *results)
     return list;
 }
 
+static json_t *get_operations(const cli_world_t *world, cli_results_t *results)
+{
+    (void)world;
+    return results->rnic_count > 0 ? whole(results->rnics.wqes_completed) : json_null();
+}
+
+static json_t *get_events_per_operation(const cli_world_t *world, cli_results_t *results)
+{
+    (void)world;
+    const uint64_t operations = results->rnics.wqes_completed;
+    return operations > 0 ? json_real((double)results->events / (double)operations) : json_null();
+}
+
 static json_t *get_detailed_nics(const cli_world_t *world, cli_results_t *results)
 {
     (void)results;
@@ -352,6 +365,13 @@ static json_t *get_wall_events(const cli_world_t *world, cli_results_t *results)
 {
     (void)world;
     return rate(results->events, results->wall_s);
+}
+
+static json_t *get_wall_operations(const cli_world_t *world, cli_results_t *results)
+{
+    (void)world;
+    return results->rnic_count > 0 ? rate(results->rnics.wqes_completed, results->wall_s)
+                                   : json_null();
 }
 
 static json_t *get_wall_threads(const cli_world_t *world, cli_results_t *results)
@@ -409,6 +429,8 @@ const cli_summary_field_t cli_summary_fields[] = {
     {"conservation", "", "ok: frames and bytes created are delivered, dropped or in flight, and no lossless class dropped; WQEs, CQEs and PCIe bytes of detailed NICs add up; message says what is wrong", get_conservation},
     {"nic_counters", "", "sums over all NICs, by the names of docs/formats/counters.md", get_nic_counters},
     {"apps", "", "a list by traffic entry: kind, transfers_done, transfers_planned, and what the application counts itself (mops_per_machine, goodput...)", get_apps},
+    {"operations", "", "work requests that NICs with nic.model detailed completed; null where there are none", get_operations},
+    {"events_per_operation", "", "events of the whole run / operations", get_events_per_operation},
     {"nics", "", "a list of the NICs with nic.model detailed: name, and what happened inside by the names of docs/formats/counters.md", get_detailed_nics},
     {"events_csv.rows", "", "rows of events.csv", get_event_rows},
     {"events_csv.left_out", "", "events beyond outputs.events-max", get_event_rows_left_out},
@@ -418,6 +440,7 @@ const cli_summary_field_t cli_summary_fields[] = {
     {"wall_s", "s", "time the run took", get_wall},
     {"wall_packet_hops_per_s", "1/s", "packet_hops / wall_s", get_wall_hops},
     {"wall_events_per_s", "1/s", "events / wall_s", get_wall_events},
+    {"wall_operations_per_s", "1/s", "operations / wall_s", get_wall_operations},
     {"wall_threads", "", "threads used", get_wall_threads},
     {"wall_memory_bytes", "bytes", "largest memory of the process", get_wall_memory},
     {NULL, NULL, NULL, NULL},

@@ -119,6 +119,19 @@ grep -q "headroom  .* switch port" "$work/stdout" || fail "check tells no headro
 expect 0 "no headroom" "$ROCESIM" check $here/quickstart.yaml --set switch.pfc.enabled=false
 grep -q "headroom" "$work/stdout" && fail "check tells headroom without PFC"
 
+# Detailed NICs: their operations are those of the list of NICs, and what each took is said.
+expect 0 "detailed NICs" "$ROCESIM" run $here/guidelines/verbs-rate.yaml -o "$work/nics"
+sum=$(sed -n 's/^ *"wqes_completed": \([0-9]*\),$/\1/p' "$work/nics/summary.json" |
+    awk '{ sum += $1 } END { print sum }')
+[ "${sum:-0}" -gt 1000 ] && grep -q "^  \"operations\": $sum,$" "$work/nics/summary.json" ||
+    fail "operations are not the $sum of the NICs"
+events=$(sed -n 's/^  "events": \([0-9]*\),$/\1/p' "$work/nics/summary.json")
+sed -n 's/^  "events_per_operation": \(.*\),$/\1/p' "$work/nics/summary.json" |
+    awk -v e="$events" -v n="$sum" '{ x = $1 * n / e } END { exit !(x > 0.999 && x < 1.001) }' ||
+    fail "events_per_operation is not $events / $sum"
+grep -q 'cache hits: contexts .* %' "$work/stdout" || fail "hits of detailed NICs are not said"
+grep -q '^  "operations": null,$' "$work/a/summary.json" || fail "operations without detailed NICs"
+
 # Scenarios that read files run from another folder too.
 mkdir "$work/files"
 printf 'topology: {star: {hosts: 4}}\ntraffic: [{flows: {file: rows.txt}}]\n' >"$work/files/x.yaml"
