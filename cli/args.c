@@ -25,6 +25,7 @@ static const option_t options[] = {
     {"--tie-seed", true, FOR_SCENARIO, "tie-seed"},
     {"--until", true, FOR_SCENARIO, "until"},
     {"--threads", true, FOR_SCENARIO, "threads"},
+    {"--routes", true, 1u << CLI_HPCC, "topology.file.routes"},
     {"--quiet", false, FOR_RUN, NULL},
     {"--json", false, FOR_RUN, NULL},
     {"--markdown", false, 1u << CLI_PARAMS, NULL},
@@ -103,6 +104,8 @@ static const char help_hpcc[] =
     "                     Without -o the files that the config names are written, and no others.\n"
     "  --set PATH=VALUE   set any attribute, on top of the config: nic.timeout=14\n"
     "  --set compat=off   our own models instead of those of the simulator\n"
+    "  --routes FILE      next hops instead of searched ones; the same as\n"
+    "                     --set topology.file.routes=FILE\n"
     "  --seed, --tie-seed, --until, --threads, --quiet, --json   as of `rocesim run`\n"
     "\n"
     "Formats and keys are explained in docs/formats/peers.md and docs/formats/hpcc.md.\n";

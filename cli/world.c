@@ -587,7 +587,11 @@ static sim_err_t build_network(cli_world_t *world, cli_error_t *error)
         }
         result = net_build(world->net, &message);
         if (result != SIM_OK) {
-            const cli_place_t place = place_of_lonely_host(scenario);
+            const bool routes =
+                scenario->topology == &topo_file && strncmp(message.text, "routes ", 7) == 0;
+            const cli_place_t place =
+                routes ? cli_locate(scenario->topology_map, "topology.file", "routes")
+                       : place_of_lonely_host(scenario);
             return cli_fail(error, result, &place, "topology: %s", message.text);
         }
     }

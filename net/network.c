@@ -26,6 +26,7 @@ void net_destroy(net_t *net)
     for (size_t i = 0; i < net->state_count; i++) {
         net__routes_free(net, net->routes[i]);
     }
+    net__fixed_free(net);
     sim_pool_destroy(net->packets);
     sim_free(net->routes);
     sim_free(net->pint);
@@ -174,6 +175,7 @@ static void give_addresses(net_t *net)
     net->interfaces = sim_alloc_array(net->interface_count + 1, sizeof(*net->interfaces));
     net->attachments = sim_alloc_array(net->interface_count + 1, sizeof(*net->attachments));
     net->leaf_of = sim_alloc_array(net->node_count + 1, sizeof(*net->leaf_of));
+    // One for each forwarding node that has hosts, and one for each host of fixed routes.
     net->leaves = sim_alloc_array(net->node_count + 1, sizeof(*net->leaves));
     memset(net->leaf_of, 0xff, (net->node_count + 1) * sizeof(*net->leaf_of));
     uint32_t next = 0;
@@ -327,7 +329,12 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
                         net->interface_count,
                         NET_INTERFACES_MAX);
     }
+    net__fixed_prepare(net);
     compute_states(net);
+    const sim_err_t leads = net__fixed_check(net, message);
+    if (leads != SIM_OK) {
+        return leads;
+    }
     for (size_t i = 0; i < net->node_count; i++) {
         set_routes(net, net->nodes[i], 0);
         if (net->nodes[i]->built != NULL) {

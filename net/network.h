@@ -140,6 +140,16 @@ void net_destroy(net_t *net);
 // Links are numbered in order of adding, from 0. Returns the link's number.
 uint32_t net_link_add(net_t *net, net_node_t *a, net_node_t *b, const net_link_config_t *config);
 
+// Fixes the ports by which a forwarding node sends towards a host, in this order, instead of those
+// of all shortest paths. It holds while all links are up: when one is down, all routes are
+// searched. The host has one link, to a forwarding node; ports are copied; of several calls for
+// the same two the last one counts. Before net_build, after net_link_add.
+void net_route_fix(net_t *net,
+                   const net_node_t *node,
+                   const net_node_t *host,
+                   const uint32_t *ports,
+                   uint32_t count);
+
 // Makes switches write this kind of telemetry, for someone who will send packets that ask for it.
 // Before net_build; costs memory and time, so not without need.
 void net_want_telemetry(net_t *net, net_telemetry_t kind);
@@ -150,8 +160,8 @@ void net_want_telemetry(net_t *net, net_telemetry_t kind);
 void net_link_change_at(net_t *net, uint32_t link, sim_time_t time_ps, bool up);
 
 // Lays out ports, gives addresses, computes routes. SIM_ERR_INVALID with a message when a host has
-// no link, when there is nothing to simulate, or when INT has no code for a link's rate. Pairs
-// without a path are no error here: see net_reachable.
+// no link, when there is nothing to simulate, when INT has no code for a link's rate, or when fixed
+// routes do not lead to their host. Pairs without a path are no error here: see net_reachable.
 SIM_MUST_CHECK sim_err_t net_build(net_t *net, sim_message_t *message);
 
 // -- inspection (after net_build)

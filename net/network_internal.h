@@ -32,6 +32,14 @@ struct net_routes {
     size_t set_capacity;
 };
 
+// Ports that net_route_fix gave a node towards a host.
+typedef struct net_fixed_route {
+    const net_node_t *node;
+    const net_node_t *host;
+    uint32_t *ports;
+    uint32_t count;
+} net_fixed_route_t;
+
 typedef struct net_link_change {
     uint32_t link;
     bool up;
@@ -64,6 +72,10 @@ struct net {
     uint32_t *leaf_of; // by node index; NO_LEAF: no hosts
     uint32_t leaf_count;
 
+    net_fixed_route_t *fixed; // in the order of the calls
+    size_t fixed_count;
+    size_t fixed_capacity;
+
     net_link_change_t *changes; // by time
     size_t change_count;
     size_t change_capacity;
@@ -82,6 +94,13 @@ net_hop_t net__routes_intern(net_routes_t *routes, const uint32_t *ports, uint32
 // routing_ordered.c: fills the hops for net_config_t.next_hops last-node-first.
 void net__routes_search_ordered(const net_t *net, const bool *link_up, net_routes_t *routes);
 void net__routes_free(const net_t *net, net_routes_t *routes);
+
+// routing_fixed.c: before routes are computed, gives hosts of fixed routes entries of their own;
+// puts fixed routes over searched ones; says of the first routes whether they lead to the hosts.
+void net__fixed_prepare(net_t *net);
+void net__fixed_apply(const net_t *net, const bool *link_up, net_routes_t *routes);
+SIM_MUST_CHECK sim_err_t net__fixed_check(const net_t *net, sim_message_t *message);
+void net__fixed_free(net_t *net);
 
 // port.c
 void net__port_init(net_port_t *port, net_node_t *node, uint32_t index);

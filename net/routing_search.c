@@ -115,7 +115,8 @@ static void search_run(search_t *search, const net_t *net, uint32_t first, uint3
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t n = graph->number_of[net->leaves[first + i]->sim.index];
         search->list[i] = n;
-        search->seen[n] = search->front[n] = UINT64_C(1) << i;
+        search->seen[n] |= UINT64_C(1) << i; // several leaves may be one node
+        search->front[n] |= UINT64_C(1) << i;
     }
     while (count > 0) {
         const uint32_t next_count = step(search, count);
@@ -258,6 +259,7 @@ net_routes_t *net__routes_compute(const net_t *net, const bool *link_up)
         search_all(net, &graph, routes);
         graph_fini(&graph);
     }
+    net__fixed_apply(net, link_up, routes);
     for (size_t i = 0; i < net->node_count; i++) {
         sim_free(routes[i].sets);
         routes[i].sets = NULL;

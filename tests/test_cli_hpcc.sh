@@ -230,6 +230,52 @@ bad "traced" trace.txt '1s/1/x/' 1:1 "'x' is not the number of traced nodes"
 bad "traced node" trace.txt '2s/2/3/' 2:1 "'3' is not the id of a node"
 bad "traced few" trace.txt '1s/1/2/' 3:1 "the file ends here"
 
+# -- files of next hops: two leaves (4, 5), two spines (6, 7), flows from host 0 to hosts 2 and 3
+
+routed() {
+    fresh
+    printf '8 4 8\n4 5 6 7\n' >topology.txt
+    for link in '0 4' '1 4' '2 5' '3 5' '4 6' '4 7' '5 6' '5 7'; do
+        echo "$link 100Gbps 1000ns 0" >>topology.txt
+    done
+    { echo 40; for i in {1..40}; do echo "0 $((2 + i % 2)) 3 100 1000 2.0"; done; } >flow.txt
+    printf '4 2 1 7:4\n4 3 2 6:3 7:4\n' >routes.txt
+}
+# spine SPINE: data packets over it, towards leaf 5
+spine() { awk -F, -v port="switch$1->switch5" 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i }
+    $c["port"] == port { print $c["tx_packets"] }' "$work/out/ports.csv"; }
+routed
+"$ROCESIM" hpcc config.txt -o "$work/out" --routes routes.txt >/dev/null || fail routes "status $?"
+# 20 flows to host 2 go over 7, those to host 3 over both.
+[ "$(spine 6)" -lt 20 ] && [ "$(spine 6)" -gt 0 ] && [ "$(spine 7)" -gt 20 ] &&
+    [ $(($(spine 6) + $(spine 7))) -eq 40 ] || fail routes "$(spine 6) and $(spine 7) packets"
+"$ROCESIM" run "$work/out/scenario.yaml" --json 2>/dev/null | grep digest >"$work/again"
+[ "$(cat "$work/again")" = "$(grep digest "$work/out/summary.json")" ] || fail routes "again differs"
+# The scenario key; routes of all flows over one spine.
+routed
+printf '4 3 1 6:3 4 2 1 6:3' >routes.txt
+printf 'topology: {file: {path: topology.txt, routes: routes.txt}}\n' >s.yaml
+printf 'traffic:\n  - flows: {file: flow.txt}\n' >>s.yaml
+"$ROCESIM" run s.yaml -o "$work/out" >/dev/null || fail "routes in a scenario" "status $?"
+[ "$(spine 6)" -eq 40 ] && [ "$(spine 7)" -eq 0 ] || fail "routes in a scenario" "$(spine 6), $(spine 7)"
+# wrong_routes ROWS PLACE TEXT
+wrong_routes() {
+    routed
+    printf "$1" >routes.txt
+    "$ROCESIM" hpcc config.txt -o "$work/out" --routes routes.txt >/dev/null 2>"$work/err"
+    [ $? -eq 2 ] || fail "routes $1" "not refused"
+    [ ! -e "$work/out" ] || fail "routes $1" "wrote something"
+    [ "$(wc -l <"$work/err")" -eq 1 ] || fail "routes $1" "many lines: $(cat "$work/err")"
+    grep -qF -- "$2: $3" "$work/err" || fail "routes $1" "does not say '$3': $(cat "$work/err")"
+}
+wrong_routes '4 2 1 7:3\n' routes.txt:1:7 "interface 3 of node 4 leads to node 6"
+wrong_routes '4 2 1 7:4\n4 2 1 6:3\n' routes.txt:2:1 "the route of node 4 to host 2 stands in line 1"
+wrong_routes '7 2 1 4:1\n' "--routes routes.txt" "topology: routes towards host2 go in a circle: by switch4"
+rm routes.txt
+"$ROCESIM" hpcc config.txt --routes routes.txt >/dev/null 2>"$work/err"
+[ $? -eq 2 ] && grep -q "topology.file.routes: .*routes.txt" "$work/err" ||
+    fail "no routes" "$(cat "$work/err")"
+
 # -- the files in scenarios, and htsim's
 
 # refused NAME TEXT: s.yaml is, with TEXT

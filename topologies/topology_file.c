@@ -3,6 +3,7 @@
 
 #include "topologies/builder_internal.h"
 #include "topologies/file_internal.h"
+#include "topologies/routes_file.h"
 
 #define PREFIX "topology.file"
 #define AT(member) offsetof(topo_file_config_t, member)
@@ -15,6 +16,8 @@ static const sim_attr_t attrs[] = {
      "hpcc: HPCC's ns-3 simulator, ConWeave, SimAI; htsim: .topo; auto: by the first word"},
     {PREFIX ".loss-rate", SIM_ATTR_RATIO, false, AT(loss_rate), "0", "0", "1", NULL,
      "share of frames lost at random on links to which the file gives no loss"},
+    {PREFIX ".routes", SIM_ATTR_STRING, false, AT(routes), "", NULL, NULL, NULL,
+     "file of next hops in the numbers of an hpcc file: node host n next:interface...; what it does not name is searched"},
 };
 // clang-format on
 #undef AT
@@ -135,6 +138,44 @@ static sim_err_t build_graph(const topo_file_t *file,
     return error;
 }
 
+// -- routes
+
+static sim_err_t fix_routes(const topo_file_t *file,
+                            const char *name,
+                            const topo_plan_t *plan,
+                            size_t first_node,
+                            sim_message_t *message)
+{
+    for (size_t i = 0; i < file->node_count; i++) {
+        if (file->nodes[i].number != i) {
+            return sim_fail(message,
+                            SIM_ERR_INVALID,
+                            "routes: nodes of this topology have no numbers of their own, expected "
+                            "a file of HPCC's format");
+        }
+    }
+    char *text = NULL;
+    size_t size_bytes = 0;
+    sim_message_t reason = {""};
+    sim_err_t error = plan->read_file(name, &text, &size_bytes, &reason, plan->ctx);
+    if (error != SIM_OK) {
+        return sim_fail(message, error, "routes: %.400s", reason.text);
+    }
+    topo_routes_t routes;
+    error = topo_routes_parse(file, name, text, size_bytes, &routes, message);
+    for (size_t i = 0; i < routes.count && error == SIM_OK; i++) {
+        const topo_route_t *const row = &routes.rows[i];
+        net_route_fix(plan->net,
+                      net_node_at(plan->net, first_node + row->node),
+                      net_node_at(plan->net, first_node + row->host),
+                      routes.ports + row->first,
+                      row->count);
+    }
+    topo_routes_fini(&routes);
+    sim_free(text);
+    return error;
+}
+
 static sim_err_t file_check(const void *config, sim_message_t *message)
 {
     const topo_file_config_t *const file = config;
@@ -171,7 +212,11 @@ static sim_err_t file_build(const topo_plan_t *plan, const void *config, sim_mes
                             &file,
                             message);
     if (error == SIM_OK) {
+        const size_t first_node = net_node_count(plan->net);
         error = build_graph(file, wanted, plan, message);
+        if (error == SIM_OK && wanted->routes[0] != '\0') {
+            error = fix_routes(file, wanted->routes, plan, first_node, message);
+        }
         topo_file_destroy(file);
     }
     sim_free(text);

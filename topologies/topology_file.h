@@ -54,6 +54,7 @@ typedef struct topo_file_config {
     char *path;
     uint32_t format;       // topo_file_format_t
     sim_ratio_t loss_rate; // of links to which the file gives none
+    char *routes;          // a file of next hops; "": none
 } topo_file_config_t;
 
 extern const topo_ops_t topo_file;
