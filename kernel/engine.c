@@ -58,7 +58,7 @@ static bool anything_to_come(const sim_t *sim)
     }
     for (size_t i = 0; i < sim->node_count; i++) {
         const sim_node_t *const node = sim->nodes[i];
-        if (node->wake_ps != SIM_TIME_NEVER || node->timer_count > node->background_armed) {
+        if (node->wake_ps != SIM_TIME_NEVER || sim__timers_armed(node) > node->background_armed) {
             return true;
         }
         for (size_t c = 0; node->far != NULL && c < node->far->count; c++) {
@@ -208,7 +208,7 @@ static bool anything_left(const sim_t *sim)
         const sim_node_t *const node = sim->nodes[i];
         const uint32_t ignored = waiting ? 0 : node->background_armed;
         if (node->wake_ps != SIM_TIME_NEVER || node->mail->key != UINT64_MAX ||
-            node->timer_count > ignored) {
+            sim__timers_armed(node) > ignored) {
             return true;
         }
     }

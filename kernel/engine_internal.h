@@ -14,6 +14,7 @@
 
 #include "kernel/barrier.h"
 #include "kernel/event.h"
+#include "kernel/wheel.h"
 
 #define SIM_MAIL_CLASSES 28u // mailbox capacities 16 << class
 #define SIM_NO_WINDOW UINT64_MAX
@@ -229,6 +230,12 @@ bool sim__fifo_busy(const struct sim_fifo *fifo); // an arrival or a wake is to 
 // record.c
 void sim__streams_flush(sim_t *sim, sim_time_t last_ps); // forgets what is later
 void sim__stream_destroy(struct sim_stream *stream);
+
+// Background timers too.
+static inline uint32_t sim__timers_armed(const sim_node_t *node)
+{
+    return node->timer_count + (node->wheel == NULL ? 0 : node->wheel->count);
+}
 
 // The next thing a node will do, mail of this window included.
 static inline sim_time_t sim__node_next_ps(const sim_node_t *node)

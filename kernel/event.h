@@ -57,7 +57,7 @@ struct sim_node {
     sim_time_t window_start_ps;
     sim_time_t run_end_ps; // events at or after this must wait
     sim_time_t wake_ps;    // of wakes[wake_first]; NEVER if none
-    sim_time_t timer_ps;   // of timers[0]; NEVER if none
+    sim_time_t timer_ps;   // of the earliest timer; NEVER if none
     sim_time_t now_ps;     // time of the event being run
     uint64_t digest;
     uint64_t tie_key; // hash of (tie seed, node)
@@ -68,9 +68,10 @@ struct sim_node {
     uint32_t wake_first;
     uint32_t wake_end;
     uint32_t wake_capacity;
-    uint32_t timer_count;
+    uint32_t timer_count; // in timers
     sim_timer_entry_t *timers; // 4-ary heap by (time, sequence)
     uint64_t timer_sequence;
+    struct sim_wheel *wheel; // timers due soon, of a node that expects many; else NULL
 
     // what it is
     const sim_node_ops_t *ops;

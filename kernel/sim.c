@@ -74,6 +74,7 @@ static void node_destroy(sim_node_t *node)
 {
     sim_free(node->wakes);
     sim_free(node->timers);
+    sim__wheel_destroy(node->wheel);
     sim_free(node->own_mail);
     if (node->far != NULL) {
         sim_free(node->far->channels);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/timer.c - a node's timers in a 4-ary heap of (time, arming sequence).
+// kernel/timer.c - a node's timers in a 4-ary heap of (time, arming sequence), and in its wheel.
 //
 // Four children per parent halve the depth of a binary heap, and an entry's key lies in the heap
 // itself, so sifting touches no timer but those it moves.
@@ -65,6 +65,10 @@ static void set_earliest(sim_node_t *node)
         return;
     }
     node->timer_ps = node->timer_count > 0 ? node->timers[0].time_ps : SIM_TIME_NEVER;
+    if (node->wheel != NULL && node->wheel->earliest != 0) {
+        const sim_time_t wheel_ps = node->wheel->entries[node->wheel->earliest].time_ps;
+        node->timer_ps = wheel_ps < node->timer_ps ? wheel_ps : node->timer_ps;
+    }
 }
 
 static void remove_at(sim_node_t *node, uint32_t position)
@@ -81,6 +85,11 @@ static void remove_at(sim_node_t *node, uint32_t position)
         }
     }
     set_earliest(node);
+}
+
+static inline bool in_wheel(const sim_timer_t *timer)
+{
+    return (timer->position & SIM_TIMER_IN_WHEEL) != 0;
 }
 
 static void arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t sequence)
@@ -114,8 +123,36 @@ static void arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64
     set_earliest(node);
 }
 
+// The way of a node that has a wheel. False: it is the heap's.
+static inline bool arm_soon(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
+{
+    if (!sim__wheel_reaches(node->now_ps, time_ps) || timer->background) {
+        return false;
+    }
+    if (SIM_UNLIKELY(sim_timer_armed(timer))) {
+        sim_timer_cancel(node, timer);
+    }
+    if (SIM_UNLIKELY(time_ps < node->now_ps ||
+                     !sim__wheel_add(node->wheel, timer, time_ps, node->timer_sequence))) {
+        return false;
+    }
+    node->timer_sequence++;
+    if (time_ps < node->timer_ps) {
+        node->timer_ps = time_ps;
+    }
+    return true;
+}
+
 void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
 {
+    if (node->wheel != NULL) {
+        if (SIM_LIKELY(arm_soon(node, timer, time_ps))) {
+            return;
+        }
+        if (sim_timer_armed(timer) && in_wheel(timer)) {
+            sim_timer_cancel(node, timer);
+        }
+    }
     arm(node,
         timer,
         time_ps,
@@ -130,7 +167,13 @@ void sim_fifo_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint
 
 void sim_timer_cancel(sim_node_t *node, sim_timer_t *timer)
 {
-    if (sim_timer_armed(timer)) {
+    if (!sim_timer_armed(timer)) {
+        return;
+    }
+    if (in_wheel(timer)) {
+        sim__wheel_remove(node->wheel, timer);
+        set_earliest(node);
+    } else {
         remove_at(node, timer->position);
     }
 }
@@ -138,11 +181,51 @@ void sim_timer_cancel(sim_node_t *node, sim_timer_t *timer)
 sim_time_t sim_timer_time_ps(const sim_node_t *node, const sim_timer_t *timer)
 {
     SIM_CHECK(sim_timer_armed(timer));
+    if (in_wheel(timer)) {
+        return node->wheel->entries[timer->position & ~SIM_TIMER_IN_WHEEL].time_ps;
+    }
     return node->timers[timer->position].time_ps;
+}
+
+void sim_expect_timers(sim_node_t *node)
+{
+    if (node->wheel == NULL && node->sim->fifo == NULL) {
+        node->wheel = sim__wheel_create();
+    }
+}
+
+// The earliest timer is in the wheel: it leaves. NULL: it is in the heap.
+static inline sim_timer_t *pop_wheel(sim_node_t *node)
+{
+    sim_wheel_t *const wheel = node->wheel;
+    if (wheel->earliest == 0) {
+        return NULL;
+    }
+    const sim_wheel_entry_t *const entry = &wheel->entries[wheel->earliest];
+    const bool alone = node->timer_count == 0;
+    const sim_time_t heap_ps = alone ? SIM_TIME_NEVER : node->timers[0].time_ps;
+    if (SIM_UNLIKELY(heap_ps <= entry->time_ps) &&
+        (heap_ps < entry->time_ps || node->timers[0].sequence < entry->sequence)) {
+        return NULL;
+    }
+    sim_timer_t *const timer = entry->timer;
+    sim__wheel_pop(wheel);
+    const sim_time_t next_ps =
+        wheel->earliest == 0 ? SIM_TIME_NEVER : wheel->entries[wheel->earliest].time_ps;
+    node->now_ps = node->timer_ps;
+    node->timer_ps = next_ps < heap_ps ? next_ps : heap_ps;
+    sim__digest_event(node, node->now_ps, 2u << SIM_PORT_BITS);
+    return timer;
 }
 
 sim_timer_t *sim__timer_pop(sim_node_t *node)
 {
+    if (node->wheel != NULL) {
+        sim_timer_t *const soon = pop_wheel(node);
+        if (SIM_LIKELY(soon != NULL)) {
+            return soon;
+        }
+    }
     sim_timer_t *const timer = node->timers[0].timer;
     if (SIM_UNLIKELY(timer->background)) {
         if (node->background_events != node->events + 1) { // none since the last event

@@ -22,10 +22,12 @@ typedef struct sim_timer sim_timer_t;
 typedef void (*sim_timer_fn)(sim_node_t *node, sim_timer_t *timer);
 
 #define SIM_TIMER_UNARMED UINT32_MAX
+// In a position: an entry of the node's wheel (kernel/wheel.h), not of its heap.
+#define SIM_TIMER_IN_WHEEL (UINT32_C(1) << 31)
 
 struct sim_timer {
     sim_timer_fn fn;
-    uint32_t position; // in the node's heap; SIM_TIMER_UNARMED
+    uint32_t position; // in the node's heap or wheel; SIM_TIMER_UNARMED
     bool background;
 };
 
@@ -53,6 +55,9 @@ static inline bool sim_timer_armed(const sim_timer_t *timer)
     return timer->position != SIM_TIMER_UNARMED;
 }
 
+// This node will have many timers due within a microsecond or two: a few kilobytes make them cheap.
+// Nothing else changes. May be called again.
+void sim_expect_timers(sim_node_t *node);
 // (Re-)arms the timer for time_ps >= now of the node. NEVER is not allowed: cancel instead.
 void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps);
 // Disarms; nothing happens if it is not armed.

@@ -186,6 +186,7 @@ static void nic_init(nic_host_t *host, nic_t *nic, net_port_t *port)
     nic->next_qp_num = ROCE_QPN_FIRST;
     nic->mr_free = 1;
     if (config->model == NIC_DETAILED) {
+        sim_expect_timers(&host->node.sim);
         nic__rnic_create(nic);
     }
     for (uint32_t i = 0; nic_cc_all[i] != NULL; i++) {

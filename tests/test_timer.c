@@ -4,12 +4,14 @@
 // Goal: timers fire in the order (time, armed last), once, at their time; re-arming moves them;
 // cancelled ones never fire; any number is possible; freeing and re-arming from the callback works.
 // Method: random operations on up to thousands of timers of one node, on a reference that searches
-// a plain array, comparing every firing and every read of a time.
+// a plain array, comparing every firing and every read of a time; the same on nodes with a wheel
+// (kernel/wheel.h), with deadlines within its turn, beyond it, and crowded in one bucket.
 // Not pinned: cost; order against arrivals and wakes (test_sim.c).
 #include "kernel/timer.h"
 
 #include "kernel/event.h"
 #include "kernel/random.h"
+#include "kernel/wheel.h"
 #include "tests/check_main.h"
 
 #define TIMERS_MAX 5000u
@@ -30,6 +32,8 @@ typedef struct clockwork {
     uint64_t budget; // operations left
     sim_random_t random;
     sim_time_t spread_ps; // deadlines lie within this
+    uint32_t wheel_max;   // timers there when one fired, at most
+    uint32_t heap_max;
 } clockwork_t;
 
 static void arm(clockwork_t *clockwork, uint32_t i, sim_time_t time_ps)
@@ -79,7 +83,11 @@ static void fired(sim_node_t *node, sim_timer_t *timer)
             operate(clockwork);
         }
     }
-    if (clockwork->budget > 0 && node->timer_count == 0) {
+    const uint32_t in_wheel = node->wheel == NULL ? 0 : node->wheel->count;
+    clockwork->wheel_max = in_wheel > clockwork->wheel_max ? in_wheel : clockwork->wheel_max;
+    clockwork->heap_max =
+        node->timer_count > clockwork->heap_max ? node->timer_count : clockwork->heap_max;
+    if (clockwork->budget > 0 && node->timer_count + in_wheel == 0) {
         arm(clockwork, i, node->now_ps); // they must not die out early
     }
 }
@@ -121,19 +129,36 @@ START_TEST(timers_equal_a_list)
         uint32_t count;
         sim_time_t spread_ps; // small: many ties
         uint64_t budget;
-    } cases[] = {{1, 10, 2000},
-                 {2, 3, 2000},
-                 {7, 5, 5000},
-                 {100, 50, 20000},
-                 {5000, 1000000, 6000}};
+        bool wheel;
+        uint32_t in_wheel_min; // so that the case is what it is meant to be
+        uint32_t in_heap_min;
+    } cases[] = {
+        {1, 10, 2000, false, 0, 0},
+        {2, 3, 2000, false, 0, 0},
+        {7, 5, 5000, false, 0, 0},
+        {100, 50, 20000, false, 0, 0},
+        {5000, 1000000, 6000, false, 0, 0},
+        {1, 10, 2000, true, 0, 0},
+        {7, 5, 5000, true, 3, 0},
+        {100, 50, 20000, true, 32, 1},         // one bucket, crowded: the rest goes to the heap
+        {100, 20000, 20000, true, 50, 0},      // a few buckets
+        {300, 2000000, 20000, true, 100, 0},   // the whole turn
+        {300, 5000000, 20000, true, 50, 50},   // half of them beyond it
+        {5000, 40000000, 6000, true, 50, 500}, // most of them beyond it
+    };
     clockwork_t *clockwork = NULL;
     sim_t *const sim = make(&clockwork, cases[_i].count, cases[_i].spread_ps);
+    if (cases[_i].wheel) {
+        sim_expect_timers(&clockwork->node);
+    }
     for (uint32_t i = 0; i < cases[_i].count; i++) {
         arm(clockwork, i, sim_random_below(&clockwork->random, cases[_i].spread_ps));
     }
     clockwork->budget = cases[_i].budget;
     ck_assert_int_eq(sim_run(sim), SIM_ENDED_DONE);
     ck_assert_uint_ge(clockwork->fired, cases[_i].budget / 8);
+    ck_assert_uint_ge(clockwork->wheel_max, cases[_i].in_wheel_min);
+    ck_assert_uint_ge(clockwork->heap_max, cases[_i].in_heap_min);
     for (uint32_t i = 0; i < cases[_i].count; i++) {
         ck_assert(!clockwork->model[i].armed);
     }
@@ -200,7 +225,7 @@ START_TEST(never_is_a_bug)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(timers_equal_a_list, 0, 5),
+CHECK_MAIN(CHECK_LOOP(timers_equal_a_list, 0, 12),
            CHECK_TEST(ties_fire_in_order_of_arming),
            CHECK_TEST(cancelling_is_idempotent),
            CHECK_SIGNAL(the_past_is_a_bug, SIGABRT),
