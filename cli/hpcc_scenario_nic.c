@@ -132,6 +132,16 @@ static sim_err_t put_hpcc_pint(const cli__maker_t *maker, cli_error_t *error)
     return put_hpcc_law(maker, "nic.hpcc-pint", error);
 }
 
+// TIMELY as the simulator has it.
+static void put_timely_compat(const cli__maker_t *maker)
+{
+    cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "timely-hpcc");
+    cli__maker_rate(maker, "nic.timely-hpcc.additive-rate", CLI_HPCC_RATE_AI);
+    cli__maker_rate(maker, "nic.timely-hpcc.hyper-rate", CLI_HPCC_RATE_HAI);
+    cli__maker_rate(maker, "nic.timely-hpcc.min-rate", CLI_HPCC_MIN_RATE);
+    put_bdp_window(maker);
+}
+
 static sim_err_t put_timely(const cli__maker_t *maker, cli_error_t *error)
 {
     sim_err_t result = cli__maker_need(maker, CLI_HPCC_RATE_AI, error);
@@ -140,6 +150,10 @@ static sim_err_t put_timely(const cli__maker_t *maker, cli_error_t *error)
     }
     if (result != SIM_OK) {
         return result;
+    }
+    if (maker->hpcc->compat) {
+        put_timely_compat(maker);
+        return SIM_OK;
     }
     cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "timely");
     cli__maker_key(maker, "nic.timely.update", CLI_HPCC_CC_MODE, "rtt");
@@ -159,11 +173,18 @@ static sim_err_t put_dctcp(const cli__maker_t *maker, cli_error_t *error)
     if (result != SIM_OK) {
         return result;
     }
+    put_bdp_window(maker);
+    if (maker->hpcc->compat) {
+        cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dctcp-hpcc");
+        cli__maker_text(maker, "nic.dctcp-hpcc.gain", CLI_HPCC_EWMA_GAIN);
+        cli__maker_rate(maker, "nic.dctcp-hpcc.additive-rate", CLI_HPCC_DCTCP_RATE_AI);
+        cli__maker_rate(maker, "nic.dctcp-hpcc.min-rate", CLI_HPCC_MIN_RATE);
+        return SIM_OK;
+    }
     cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dctcp");
     cli__maker_text(maker, "nic.dctcp.g", CLI_HPCC_EWMA_GAIN);
     cli__maker_rate(maker, "nic.dctcp.ai-rate", CLI_HPCC_DCTCP_RATE_AI);
     cli__maker_rate(maker, "nic.dctcp.min-rate", CLI_HPCC_MIN_RATE);
-    put_bdp_window(maker);
     return SIM_OK;
 }
 
@@ -221,6 +242,7 @@ sim_err_t cli__maker_nic(const cli__maker_t *maker, cli_error_t *error)
                        maker->hpcc->bdp_bytes_max);
     }
     if (cli__maker_on(maker, CLI_HPCC_GLOBAL_T)) {
+        cli__maker_key(maker, "nic.bdp", CLI_HPCC_GLOBAL_T, "%" PRIu64, maker->hpcc->bdp_bytes_max);
         cli__maker_key(maker,
                        "nic.base-rtt",
                        CLI_HPCC_GLOBAL_T,

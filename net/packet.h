@@ -33,7 +33,7 @@ typedef struct net_packet {
     bool ack_request : 1;
     bool solicited : 1;
     bool becn : 1;
-    bool retransmission : 1; // bookkeeping only: not on the wire
+    bool retransmission : 1; // sent_ps says nothing; bookkeeping only: not on the wire
     bool acked_alone : 1;    // its ACK is not merged with later ones; agreed by the ends, not sent
     bool echo_ecn : 1;       // CE comes back as BECN of its ACK, not as a CNP; likewise agreed
     uint8_t telemetry;       // net_telemetry_t; in an ACK: that of the packet it answers

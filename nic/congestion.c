@@ -7,10 +7,12 @@
 #include "nic/cc_dcqcn.h"
 #include "nic/cc_dcqcn_hpcc.h"
 #include "nic/cc_dctcp.h"
+#include "nic/cc_dctcp_hpcc.h"
 #include "nic/cc_hpcc.h"
 #include "nic/cc_hpcc_pint.h"
 #include "nic/cc_none.h"
 #include "nic/cc_timely.h"
+#include "nic/cc_timely_hpcc.h"
 #include "nic/nic_internal.h"
 
 const nic_cc_ops_t *const nic_cc_all[] = {
@@ -18,9 +20,11 @@ const nic_cc_ops_t *const nic_cc_all[] = {
     &nic_cc_dcqcn,
     &nic_cc_dcqcn_hpcc,
     &nic_cc_dctcp,
+    &nic_cc_dctcp_hpcc,
     &nic_cc_hpcc,
     &nic_cc_hpcc_pint,
     &nic_cc_timely,
+    &nic_cc_timely_hpcc,
     &nic_cc_timely_patched,
     NULL,
 };
@@ -46,9 +50,20 @@ static sim_time_t peer_rtt_ps(const net_path_t *path, uint32_t payload_bytes)
     return rtt_ps;
 }
 
+// There, the slowest link of the path counts.
+static uint64_t slowest_bps(const net_path_t *path)
+{
+    uint64_t least_bps = path->ports[0]->rate_bps;
+    for (uint32_t h = 1; h < path->hop_count; h++) {
+        const uint64_t rate_bps = path->ports[h]->rate_bps;
+        least_bps = rate_bps < least_bps ? rate_bps : least_bps;
+    }
+    return least_bps;
+}
+
 // The round trip of a full packet and its ACK over the idle path this QP takes. Telemetry is taken
-// to be as long everywhere as at the end.
-static sim_time_t path_rtt_ps(const nic_qp_t *qp)
+// to be as long everywhere as at the end. *rate_bps: what the BDP is of, besides; may be lowered.
+static sim_time_t path_rtt_ps(const nic_qp_t *qp, uint64_t *rate_bps)
 {
     const nic_t *const nic = qp->nic;
     const net_t *const net = nic->host->node.net;
@@ -58,6 +73,7 @@ static sim_time_t path_rtt_ps(const nic_qp_t *qp)
         return 0;
     }
     if (SIM_UNLIKELY(nic->port->whole_ns)) {
+        *rate_bps = slowest_bps(&path);
         return peer_rtt_ps(&path, qp->mtu_bytes);
     }
     const net_packet_t last = {
@@ -111,8 +127,11 @@ void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
     cc->pint = net_pint_of(nic->host->node.net);
     cc->overhead_bytes = nic->header_bytes + (uint32_t)NET_LINK_OVERHEAD_BYTES;
     if (cc->ops->init != NULL || config->bdp_window != NIC_BDP_WINDOW_NONE) {
-        cc->base_rtt_ps = config->base_rtt_ps == SIM_AUTO ? path_rtt_ps(qp) : config->base_rtt_ps;
-        cc->bdp_bytes = bytes_in(line_bps, cc->base_rtt_ps);
+        uint64_t bdp_bps = line_bps;
+        cc->base_rtt_ps =
+            config->base_rtt_ps == SIM_AUTO ? path_rtt_ps(qp, &bdp_bps) : config->base_rtt_ps;
+        cc->bdp_bytes =
+            config->bdp_bytes == SIM_AUTO ? bytes_in(bdp_bps, cc->base_rtt_ps) : config->bdp_bytes;
     }
     if (cc->bdp_bytes != 0) { // else there is no path: no window either
         cc->bdp_window = (uint8_t)config->bdp_window;

@@ -37,7 +37,7 @@ struct nic_cc {
     uint64_t line_bps;     // the port's rate, or the QP's rate_max if lower
     uint32_t mtu_bytes;    // payload of a full packet
     bool active;           // the QP has something unsent or unacknowledged
-    uint64_t bdp_bytes;    // NIC's configured base RTT x line rate, for windows; 0: unknown
+    uint64_t bdp_bytes;    // for windows: as configured, or base RTT x line rate; 0: unknown
     sim_time_t base_rtt_ps;
     uint64_t id;             // names the QP among all of the network
     uint32_t int_multiplier; // of the units in INT's records
@@ -58,7 +58,7 @@ struct nic_cc {
 #define NIC_CC_BURST_BYTES_MAX (UINT32_C(1) << 20)
 
 typedef struct nic_cc_ack {
-    sim_time_t rtt_ps;    // of the packet that caused the ACK; 0 if unknown (retransmitted)
+    sim_time_t rtt_ps;    // of the packet that caused the ACK; 0: unknown (see stamps_packets)
     uint64_t acked_bytes; // newly acknowledged payload
     uint64_t acked_psn;   // 64-bit count of packets acknowledged so far
     uint64_t next_psn;    // 64-bit count of packets sent so far
@@ -86,6 +86,8 @@ struct nic_cc_ops {
     // The next two may be changed in init, where a parameter decides (nic_cc_t).
     bool acks_every_packet; // each asks for an ACK, and ACKs that wait are not merged
     bool echoes_ecn;        // a CE mark comes back in the packet's ACK instead of as a CNP
+    // Packets carry the time they were sent at: also the ACK of a repeated one gives its round trip.
+    bool stamps_packets;
     // A packet may start while less than the window is unacknowledged, and go beyond it; else only
     // if it fits. For windows of a few packets, which pacing is to tell apart.
     bool window_overshoots;

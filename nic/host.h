@@ -46,6 +46,7 @@ typedef struct nic_config {
     uint64_t ack_interval;      // packets per ACK within a message, 1..256
     uint64_t window_bytes;      // per QP; SIM_AUTO: none
     uint32_t bdp_window;        // nic_bdp_window_t: besides
+    uint64_t bdp_bytes;         // of that window and of HPCC's; SIM_AUTO: base RTT x line rate
     uint32_t retransmission;    // nic_retransmission_t
     uint64_t chunk_bytes;       // of a message, that go-back-0 goes back to; 0: the message
     uint64_t timeout;           // exponent

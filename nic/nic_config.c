@@ -45,6 +45,8 @@ static const sim_attr_t attrs[] = {
          "packets per requested ACK within a message; its last packet always requests one"),
     ATTR_AUTO("window", BYTES, window_bytes, "auto", "1", NULL,
               "unacknowledged payload per queue pair at most; auto: no limit"),
+    ATTR_AUTO("bdp", BYTES, bdp_bytes, "auto", "1", NULL,
+              "bandwidth-delay product for windows; auto: base RTT x line rate"),
     {.path = "nic.bdp-window", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, bdp_window),
      .default_text = "none", .choices = "none|fixed|scaled",
      .help = "a window of base RTT x line rate (fixed) or x current rate (scaled), with any algorithm"},

@@ -252,7 +252,7 @@ static inline void note_sent(nic_t *nic, nic_qp_t *qp, uint64_t end_psn)
 static inline void count_retransmission(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     if (SIM_UNLIKELY(qp->next_psn < qp->max_psn)) {
-        packet->retransmission = true;
+        packet->retransmission = !nic__cc_const(qp)->ops->stamps_packets;
         nic->counters.retransmitted_packets++;
         qp->retransmitted_packets++;
     }

@@ -5,7 +5,7 @@
 # Goal: FCTs and pauses to the nanosecond where nothing is random, ties included; where marks are
 # drawn at random, means over seeds within 3 %.
 # Method: (1) a flow alone over two switches, against the closed form of whole-nanosecond store and
-# forward; (2) inputs of ours (marks by a step; pauses; HPCC over leaves and spines with pauses),
+# forward; (2) inputs of ours (marks by a step; pauses; HPCC over leaves and spines with pauses; TIMELY; DCTCP),
 # against answers that an independent program of the same rules gave too, which guards what (3) shows
 # where the simulator's own runs lie beside the checkout: sorted FCTs and
 # pauses of its runs without random marks are equal; (4) with our own models (compat=off) mean FCTs
@@ -68,7 +68,7 @@ done
 
 # -- 2: ours
 
-for input in incast pauses telemetry; do
+for input in incast pauses telemetry timely dctcp; do
     simulate "$PWD/tests/hpcc/$input" "$work/$input"
     for file in fct.txt pfc.txt; do
         diff "tests/hpcc/$input/expected-$file" "$work/$input/$file" >"$work/diff" || {
