@@ -156,7 +156,7 @@ static const sim_attr_t attrs[] = {
      .default_text = "50Mbps",
      .help = "what each later increase in a row adds"},
     {.path = "nic.timely-hpcc.min-rate", .type = SIM_ATTR_RATE, .offset = FIELD(min_rate_bps),
-     .default_text = "1Gbps", .min_text = "1Mbps",
+     .default_text = "100Mbps", .min_text = "1Mbps",
      .help = "no decrease goes below"},
 };
 // clang-format on

@@ -63,7 +63,7 @@ static const struct {
     {"dcqcn-hpcc", "clamp-target=true; increase-period=30us; cut-period=100us"},
     {"hpcc", "law=rate"},
     {"hpcc-pint", "law=rate"},
-    {"timely-hpcc", "t-low=1ns; t-high=30us; min-rtt=1us; min-rate=100Mbps"},
+    {"timely-hpcc", "t-low=1ns; t-high=30us; min-rtt=1us"},
     {"timely", "t-low=1ns; t-high=30us; hai-threshold=1; segment=2KB; min-rtt=1us"},
 };
 
