@@ -86,7 +86,7 @@ struct nic_cc_ops {
     // The next two may be changed in init, where a parameter decides (nic_cc_t).
     bool acks_every_packet; // each asks for an ACK, and ACKs that wait are not merged
     bool echoes_ecn;        // a CE mark comes back in the packet's ACK instead of as a CNP
-    // Packets carry the time they were sent at: also the ACK of a repeated one gives its round trip.
+    // Packets carry the time they were sent at: the ACK of a repeated one gives a round trip, too.
     bool stamps_packets;
     // A packet may start while less than the window is unacknowledged, and go beyond it; else only
     // if it fits. For windows of a few packets, which pacing is to tell apart.

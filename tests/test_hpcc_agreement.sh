@@ -5,8 +5,9 @@
 # Goal: FCTs and pauses to the nanosecond where nothing is random, ties included; where marks are
 # drawn at random, means over seeds within 3 %.
 # Method: (1) a flow alone over two switches, against the closed form of whole-nanosecond store and
-# forward; (2) inputs of ours (marks by a step; pauses; HPCC over leaves and spines with pauses; TIMELY; DCTCP),
-# against answers that an independent program of the same rules gave too, which guards what (3) shows
+# forward; (2) inputs of ours (marks by a step; pauses; HPCC over leaves and spines with pauses;
+# TIMELY; DCTCP), against answers that an independent program of the same rules gave too, which
+# guards what (3) shows
 # where the simulator's own runs lie beside the checkout: sorted FCTs and
 # pauses of its runs without random marks are equal; (4) with our own models (compat=off) mean FCTs
 # are within 5 %; (5) its runs with random marks: the mean FCT over seeds against the mean of its
