@@ -142,7 +142,7 @@ static void timely_init(nic_cc_t *cc)
         cc->burst_bytes =
             (uint32_t)(segment_packets(timely) * ((uint64_t)cc->mtu_bytes + cc->overhead_bytes));
     }
-    timely->due_psn = config->update == NIC_TIMELY_PER_SEGMENT ? segment_packets(timely) : 0;
+    timely->due_psn = config->update != NIC_TIMELY_PER_RTT ? segment_packets(timely) : 0;
     set_rate(timely, (double)cc->line_bps);
 }
 
@@ -208,6 +208,26 @@ static void per_rtt(nic_timely_t *timely,
     }
 }
 
+// As the simulator of the CoNEXT paper: a segment is handed to the adapter at once and timed from
+// there, so that its own packets but one are in the sample; one that is not whole is not asked
+// about; updates may be close together; the first sample is compared with a packet's time.
+static void per_burst(nic_timely_t *timely, const nic_cc_ack_t *ack, sim_time_t rtt_ps)
+{
+    const nic_cc_t *const cc = &timely->cc;
+    const uint64_t packets = segment_packets(timely);
+    if (ack->acked_psn < timely->due_psn) {
+        return;
+    }
+    timely->due_psn = (ack->acked_psn / packets + 1) * packets;
+    const uint64_t bits = ((uint64_t)cc->mtu_bytes + cc->overhead_bytes) * 8;
+    const sim_time_t packet_ps = bits * SIM_PS_PER_S / cc->line_bps;
+    if (!timely->measured) {
+        timely->measured = true;
+        timely->rtt_ps = packet_ps;
+    }
+    update(timely, rtt_ps + (packets - 1) * packet_ps, cc->node->now_ps);
+}
+
 static void timely_ack(nic_cc_t *cc, const nic_cc_ack_t *ack)
 {
     nic_timely_t *const timely = timely_of(cc);
@@ -218,6 +238,8 @@ static void timely_ack(nic_cc_t *cc, const nic_cc_ack_t *ack)
     const sim_time_t sent_ps = cc->node->now_ps - ack->rtt_ps;
     if (config_of(timely)->update == NIC_TIMELY_PER_SEGMENT) {
         per_segment(timely, ack, rtt_ps, sent_ps);
+    } else if (config_of(timely)->update == NIC_TIMELY_PER_BURST) {
+        per_burst(timely, ack, rtt_ps);
     } else {
         per_rtt(timely, ack, rtt_ps, sent_ps);
     }
@@ -267,8 +289,9 @@ const nic_cc_ops_t nic_cc_timely_patched = {
 // clang-format off
 #define TIMELY_ATTRS(prefix, segment_default, beta_default)                                       \
     {.path = prefix ".update", .type = SIM_ATTR_ENUM, .offset = FIELD(update),                    \
-     .default_text = "segment", .choices = "segment|rtt",                                         \
-     .help = "the rate is updated for each segment acknowledged, or once per round trip"},        \
+     .default_text = "segment", .choices = "segment|rtt|burst",                                   \
+     .help = "the rate is updated for each segment acknowledged, once per round trip, or as "      \
+             "burst: for each whole segment, whose own packets count as delay"},                  \
     {.path = prefix ".start", .type = SIM_ATTR_ENUM, .offset = FIELD(start),                      \
      .default_text = "share", .choices = "share|line",                                            \
      .help = "first rate of a queue pair: line rate / (active ones of the NIC + 1), or line rate"}, \

@@ -12,6 +12,7 @@
 typedef enum nic_timely_update {
     NIC_TIMELY_PER_SEGMENT, // each segment acknowledged whole, as in the papers
     NIC_TIMELY_PER_RTT,     // the first ACK of what was sent after the last update
+    NIC_TIMELY_PER_BURST,   // each whole segment, timed with its own packets before the last
 } nic_timely_update_t;
 
 typedef enum nic_timely_start {

@@ -212,6 +212,39 @@ START_TEST(updates_per_rtt)
 }
 END_TEST
 
+// Each whole segment, with its own packets' time; the first is compared with a packet's.
+START_TEST(updates_per_burst)
+{
+    const sim_time_t packet_ps = (MTU + 82) * 800; // 0.8848 us
+    set_up(&nic_cc_timely, 1000 * MBPS);
+    config.update = NIC_TIMELY_PER_BURST;
+    config.exclude_serialisation = true;
+    law->init(&timely.cc);
+    timely.cc.rate_bps = 1000 * MBPS;
+    node.now_ps = 1000 * US;
+    ack(SEGMENT - 1, 90 * US, 100);
+    law->stop(&timely.cc); // what is no whole segment never counts
+    ck_assert_uint_eq(timely.cc.rate_bps, 1000 * MBPS);
+    ck_assert(!timely.measured);
+    // 20 us besides its own 15 packets and the last: below T_low although nothing was known
+    ack(SEGMENT, 20 * US + packet_ps, 100);
+    ck_assert_uint_eq(timely.rtt_ps, 20 * US + 15 * packet_ps);
+    ck_assert_uint_eq(timely.cc.rate_bps, 1010 * MBPS);
+    // At the same instant: no distance is kept. Above T_low by its own packets: a step of 18 us,
+    // smoothed with the 32.388 before by 0.875, g 0.98993: R (1 - 0.8 g).
+    ack(2 * SEGMENT, 38 * US + packet_ps, 100);
+    const double smoothed_us = 0.125 * (0.875 * (33.272 - 0.8848)) + 0.875 * 18;
+    check_rate(timely.cc.rate_bps, (uint64_t)(1010e6 * (1 - 0.8 * smoothed_us / 20)));
+    // A flow that starts behind a queue is cut at once: 0.875 x 72.4 us is a gradient of 3.
+    set_up(&nic_cc_timely, LINE_BPS);
+    config.update = NIC_TIMELY_PER_BURST;
+    law->init(&timely.cc);
+    node.now_ps = 1000 * US;
+    ack(SEGMENT, 60 * US, 100);
+    ck_assert_uint_eq(timely.cc.rate_bps, 100 * MBPS);
+}
+END_TEST
+
 START_TEST(samples)
 {
     set_up(&nic_cc_timely, LINE_BPS);
@@ -241,4 +274,5 @@ CHECK_MAIN(CHECK_TEST(original_law),
            CHECK_LOOP(rates_have_bounds, 0, 2),
            CHECK_TEST(updates_per_segment),
            CHECK_TEST(updates_per_rtt),
+           CHECK_TEST(updates_per_burst),
            CHECK_TEST(samples))
