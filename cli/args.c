@@ -250,10 +250,9 @@ static const option_t *find_option(const cli_args_t *args,
              command,
              cli_show(&shown, text));
     cli_error_add_nearest(error, text, names, count);
-    cli_error_add(error, ", expected one of");
-    for (size_t i = 0; i < count; i++) {
-        cli_error_add(error, " %s", names[i]);
-    }
+    char *const where = sim_format("rocesim %s --help", command);
+    cli_error_add_names(error, names, count, where);
+    sim_free(where);
     return NULL;
 }
 

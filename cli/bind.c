@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define NAMES_MAX 128u
-#define NAMES_SHOWN_MAX 24u
 
 cli_targets_t cli_targets_one(const sim_attr_table_t *table, void *config)
 {
@@ -29,7 +28,8 @@ cli_targets_t cli_targets_nic(nic_config_t *config)
     return targets;
 }
 
-// Names that may stand below a path: direct children first, others after.
+// Names that may stand below a path: direct children first, others after; at the top sections
+// first, from the last one on, for they say most.
 typedef struct names {
     char texts[NAMES_MAX][64];
     const char *pointers[NAMES_MAX];
@@ -69,6 +69,13 @@ static void collect_names(names_t *names,
                           const char *const *others)
 {
     names->count = 0;
+    size_t other_count = 0;
+    while (others != NULL && others[other_count] != NULL) {
+        other_count++;
+    }
+    for (size_t i = other_count; *path == '\0' && i-- > 0;) {
+        names_add(names, others[i], strlen(others[i]));
+    }
     for (size_t t = 0; t < targets->count; t++) {
         const sim_attr_table_t *const table = targets->items[t].table;
         for (size_t i = 0; i < table->count; i++) {
@@ -78,24 +85,21 @@ static void collect_names(names_t *names,
             }
         }
     }
-    for (size_t i = 0; others != NULL && others[i] != NULL; i++) {
+    for (size_t i = 0; i < other_count; i++) {
         names_add(names, others[i], strlen(others[i]));
     }
 }
 
-static void add_names(cli_error_t *error, const names_t *names)
+static void add_names(cli_error_t *error, const names_t *names, const char *path)
 {
     if (names->count == 0) {
         cli_error_add(error, ", expected nothing here");
         return;
     }
-    cli_error_add(error, ", expected %s", names->count > 1 ? "one of " : "");
-    for (size_t i = 0; i < names->count && i < NAMES_SHOWN_MAX; i++) {
-        cli_error_add(error, "%s%s", i > 0 ? ", " : "", names->pointers[i]);
-    }
-    if (names->count > NAMES_SHOWN_MAX) {
-        cli_error_add(error, " and %zu more", names->count - NAMES_SHOWN_MAX);
-    }
+    char *const where = *path == '\0' ? sim_strdup("docs/formats/scenario.md")
+                                      : sim_format("rocesim params %s", path);
+    cli_error_add_names(error, names->pointers, names->count, where);
+    sim_free(where);
 }
 
 void cli_add_accepted(cli_error_t *error,
@@ -105,7 +109,7 @@ void cli_add_accepted(cli_error_t *error,
 {
     names_t names;
     collect_names(&names, path, targets, others);
-    add_names(error, &names);
+    add_names(error, &names, path);
 }
 
 // An attribute further down that ends in the key someone wrote one level too high.
@@ -164,7 +168,7 @@ static sim_err_t unknown_key(const cli_tree_t *key,
             cli_error_add(error, "?");
         }
     }
-    add_names(error, &names);
+    add_names(error, &names, path);
     return SIM_ERR_UNKNOWN;
 }
 

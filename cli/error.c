@@ -9,6 +9,9 @@
 #include <string.h>
 
 #define SHOWN_BYTES_MAX 64u
+// Of more names than the first so many of them are listed.
+#define NAMES_MAX 10u
+#define NAMES_SHOWN 8u
 
 static void append(cli_error_t *error, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
@@ -59,6 +62,21 @@ bool cli_error_add_nearest(cli_error_t *error,
     }
     cli_error_add(error, ", did you mean '%s'?", nearest);
     return true;
+}
+
+void cli_error_add_names(cli_error_t *error,
+                         const char *const *names,
+                         size_t count,
+                         const char *where)
+{
+    const bool all = count <= NAMES_MAX;
+    cli_error_add(error, ", expected %s", count > 1 ? "one of " : "");
+    for (size_t i = 0; i < (all ? count : NAMES_SHOWN); i++) {
+        cli_error_add(error, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+    if (!all) {
+        cli_error_add(error, ", ... (%s lists all %zu)", where, count);
+    }
 }
 
 const char *cli_show(cli_shown_t *buffer, const char *text)

@@ -37,6 +37,12 @@ bool cli_error_add_nearest(cli_error_t *error,
                            const char *const *names,
                            size_t count);
 
+// Adds ", expected one of a, b, ..." of many only the first 8, and then what lists all: "rocesim params nic".
+void cli_error_add_names(cli_error_t *error,
+                         const char *const *names,
+                         size_t count,
+                         const char *where);
+
 // text as it may stand in a message: control characters and broken UTF-8 replaced, cut after some
 // 60 characters. buffer is the caller's and is returned.
 typedef struct cli_shown {

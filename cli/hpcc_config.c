@@ -161,6 +161,37 @@ static sim_err_t take_real(reader_t *reader, const sim_word_t *word, cli_hpcc_va
     return SIM_OK;
 }
 
+// A number; where only few are meant, the message says which.
+static sim_err_t take_count(reader_t *reader,
+                            cli_hpcc_key_t key,
+                            const sim_word_t *word,
+                            uint64_t *number)
+{
+    char what[64];
+    (void)snprintf(what, sizeof(what), "a value of %s", keys[key].name);
+    const bool flag = keys[key].type == CLI_HPCC_FLAG;
+    const bool few = flag || key == CLI_HPCC_CC_MODE;
+    const sim_err_t error = sim_word_count(&reader->words,
+                                           word,
+                                           what,
+                                           0,
+                                           UINT64_C(1000000000000000),
+                                           number,
+                                           few ? NULL : reader->message);
+    if (error == SIM_OK || !few) {
+        return error;
+    }
+    sim_word_shown_t shown;
+    return sim_word_fail(&reader->words,
+                         word,
+                         reader->message,
+                         error,
+                         "'%s' is not %s, expected %s",
+                         sim_word_show(word, &shown),
+                         what,
+                         flag ? "0 or 1" : CLI_HPCC_CC_MODES);
+}
+
 // Reads the value(s) of a key, which was the last word.
 static sim_err_t read_value(reader_t *reader, cli_hpcc_key_t key)
 {
@@ -185,13 +216,7 @@ static sim_err_t read_value(reader_t *reader, cli_hpcc_key_t key)
     switch (type) {
     case CLI_HPCC_FLAG:
     case CLI_HPCC_COUNT:
-        return sim_word_count(&reader->words,
-                              &word,
-                              what,
-                              0,
-                              UINT64_C(1000000000000000),
-                              &value->number,
-                              reader->message);
+        return take_count(reader, key, &word, &value->number);
     case CLI_HPCC_RATE:
         return sim_word_rate(&reader->words, &word, what, &value->number, reader->message);
     case CLI_HPCC_REAL:

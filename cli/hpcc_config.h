@@ -10,6 +10,9 @@
 #include "cli/error.h"
 #include "kernel/words.h"
 
+// What CC_MODE may be, for messages.
+#define CLI_HPCC_CC_MODES "1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 (DCTCP) or 10 (HPCC-PINT)"
+
 typedef enum cli_hpcc_type {
     CLI_HPCC_FLAG,  // 0 is off, other numbers are on
     CLI_HPCC_COUNT, // whole number

@@ -209,8 +209,7 @@ static sim_err_t put_algorithm(const cli__maker_t *maker, cli_error_t *error)
     return cli_fail(error,
                     SIM_ERR_UNKNOWN,
                     &maker->config->values[CLI_HPCC_CC_MODE].place,
-                    "CC_MODE %" PRIu64 ", expected 1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 (DCTCP) or "
-                    "10 (HPCC-PINT)",
+                    "CC_MODE %" PRIu64 ", expected " CLI_HPCC_CC_MODES,
                     mode);
 }
 

@@ -31,10 +31,7 @@ static sim_err_t bad_kind(const char *text, cli_error_t *error)
              "rocesim plot: unknown kind '%s'",
              cli_show(&shown, text));
     cli_error_add_nearest(error, text, names, SIM_COUNT_OF(kinds));
-    cli_error_add(error, ", expected one of");
-    for (size_t i = 0; i < SIM_COUNT_OF(kinds); i++) {
-        cli_error_add(error, "%s %s", i > 0 ? "," : "", names[i]);
-    }
+    cli_error_add_names(error, names, SIM_COUNT_OF(kinds), "rocesim plot --help");
     return SIM_ERR_UNKNOWN;
 }
 

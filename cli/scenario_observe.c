@@ -151,10 +151,7 @@ static sim_err_t find_metric(cli_series_t *series,
     cli_shown_t shown;
     cli_fail(error, SIM_ERR_UNKNOWN, place, "unknown metric '%s'", cli_show(&shown, name));
     cli_error_add_nearest(error, name, names, count);
-    cli_error_add(error, ", expected one of ");
-    for (size_t i = 0; i < count; i++) {
-        cli_error_add(error, "%s%s", i > 0 ? ", " : "", names[i]);
-    }
+    cli_error_add_names(error, names, count, "rocesim params --outputs-markdown");
     return SIM_ERR_UNKNOWN;
 }
 
@@ -250,8 +247,11 @@ static sim_err_t take_entities(cli_series_t *series,
     sim_message_t message;
     sim_err_t result = SIM_OK;
     if (series->kind == CLI_SERIES_PORT) {
-        result =
-            cli_pair_parse(text, "->", "a port such as leaf0->host5", &series->ports, &message);
+        result = cli_pair_parse(text,
+                                "->",
+                                "a port such as leaf0->host5 or host2/nic0->*",
+                                &series->ports,
+                                &message);
     } else if (series->kind == CLI_SERIES_QP) {
         result = take_qps(series, text, &message);
     } else {
@@ -441,7 +441,7 @@ static sim_err_t take_capture(cli_scenario_t *scenario, const cli_tree_t *map, c
     sim_message_t message;
     result = cli_pair_parse(config->ports,
                             "->",
-                            "a port such as leaf0->host5",
+                            "a port such as leaf0->host5 or host2/nic0->*",
                             &capture->ports,
                             &message);
     if (result != SIM_OK) {

@@ -285,6 +285,28 @@ static void name_nics(cli_world_t *world)
     }
 }
 
+// The name of the NIC whose port it is; NULL: it is no host's.
+static const char *nic_name(const cli_world_t *world, const net_port_t *port)
+{
+    const uint32_t interface = net_port_interface(port);
+    return interface < world->nic_count ? world->nics[interface].name : NULL;
+}
+
+// By the names of nodes, or of NICs at either end: host2/nic0->*, leaf0->host2/nic0.
+static bool is_meant(const cli_world_t *world, const cli_pair_t *pair, const net_port_t *port)
+{
+    const char *const node = port->node->sim.name;
+    const char *const name = net_port_name(port);
+    const char *const from = nic_name(world, port);
+    const char *const to = nic_name(world, port->peer);
+    if (cli_port_match(pair, node, name) || (from != NULL && cli_port_match(pair, from, name))) {
+        return true;
+    }
+    return to != NULL && cli_pattern_match(pair->right, to) &&
+           (cli_pattern_match(pair->left, node) ||
+            (from != NULL && cli_pattern_match(pair->left, from)));
+}
+
 sim_err_t cli_find_ports(const cli_world_t *world,
                          const cli_pair_t *pair,
                          const char *pattern,
@@ -299,12 +321,11 @@ sim_err_t cli_find_ports(const cli_world_t *world,
     bool left_found = false;
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         const net_node_t *const node = net_node_at(world->net, i);
-        if (!cli_pattern_match(pair->left, node->sim.name)) {
-            continue;
-        }
-        left_found = true;
+        left_found = left_found || cli_pattern_match(pair->left, node->sim.name);
         for (uint32_t p = 0; p < node->port_count; p++) {
-            if (cli_port_match(pair, node->sim.name, net_port_name(&node->ports[p]))) {
+            const char *const nic = nic_name(world, &node->ports[p]);
+            left_found = left_found || (nic != NULL && cli_pattern_match(pair->left, nic));
+            if (is_meant(world, pair, &node->ports[p])) {
                 SIM_GROW(found, found_count, &capacity);
                 found[found_count++] = &node->ports[p];
             }

@@ -38,6 +38,21 @@ is() {
     }
 }
 
+# -- ports by the names of NICs: the second NICs of host0, what the switches send to first NICs
+
+cat >"$work/nics.yaml" <<'END'
+until: 20us
+topology: {leaf-spine: {leaves: 2, spines: 1, hosts-per-leaf: 2, nics-per-host: 2}}
+traffic: [{incast: {to: host3/nic0, bytes: 10KB}}]
+observe:
+  - {series: "port[host0/nic1->*].tx_packets", every: 10us}
+  - {series: "port[leaf*->host[1-2]/nic0].tx_packets", every: 10us}
+END
+run nics "$work/nics.yaml"
+cut -d, -f2 "$work/nics/series.csv" | sort -u >"$work/rows"
+printf '%s\n' path 'port[host0->leaf0#2].tx_packets' 'port[leaf0->host1].tx_packets' \
+    'port[leaf1->host2].tx_packets' | sort | diff - "$work/rows" || fail "ports by NICs"
+
 # -- moments by hand
 
 # Two hosts write 3 packets each to a third at once, the first with a RETH: 4170, 4154 and 3866
