@@ -75,6 +75,43 @@ static void print_headroom(const net_t *net)
     }
 }
 
+typedef struct beyond {
+    sim_time_t until_ps;
+    uint64_t count;
+    sim_time_t first_ps;
+} beyond_t;
+
+static void take_beyond(const app_flow_result_t *flow, void *ctx)
+{
+    beyond_t *const beyond = ctx;
+    if (flow->start_ps >= beyond->until_ps) {
+        beyond->count++;
+        beyond->first_ps = flow->start_ps < beyond->first_ps ? flow->start_ps : beyond->first_ps;
+    }
+}
+
+// Transfers that are planned and will not be begun.
+static void print_beyond(const cli_world_t *world)
+{
+    beyond_t beyond = {.until_ps = world->scenario->run.until_ps, .first_ps = SIM_TIME_NEVER};
+    for (size_t i = 0; i < world->app_count; i++) {
+        const app_t *const app = world->apps[i];
+        if (app->ops->flows != NULL) {
+            app->ops->flows(app, take_beyond, &beyond);
+        }
+    }
+    if (beyond.count > 0) {
+        cli_text_t until;
+        cli_text_t first;
+        printf("warning: %" PRIu64 " transfer%s at or after the end of the run (until: %s), the "
+               "first at %s: not begun; expected a later until\n",
+               beyond.count,
+               beyond.count == 1 ? " starts" : "s start",
+               cli_format_time(&until, beyond.until_ps),
+               cli_format_time(&first, beyond.first_ps));
+    }
+}
+
 static void print_world(const cli_world_t *world)
 {
     const cli_scenario_t *const scenario = world->scenario;
@@ -150,6 +187,7 @@ int cli_command_check(const cli_args_t *args)
         print_world(world);
         cli_world_print_notes(world, stdout);
         topo_lint(world->net, print_finding, stdout);
+        print_beyond(world);
         cli_advise(world, stderr);
     }
     return finish(scenario, world, status);

@@ -82,6 +82,13 @@ static sim_err_t take_format(const char *path, cli_plot_format_t *format, cli_er
                     cli_show(&shown, path));
 }
 
+// 0 where the summary does not have it.
+static sim_time_t time_of(const cli_plot_run_t *run, const char *field)
+{
+    const json_int_t time_ps = json_integer_value(json_object_get(run->summary, field));
+    return time_ps > 0 ? (sim_time_t)time_ps : 0;
+}
+
 static sim_err_t open_runs(const cli_args_t *args, cli_plot_t *plot, cli_error_t *error)
 {
     if (args->operand_count > CLI_PLOT_RUNS_MAX) {
@@ -102,8 +109,8 @@ static sim_err_t open_runs(const cli_args_t *args, cli_plot_t *plot, cli_error_t
     for (size_t i = 0; i < plot->run_count && result == SIM_OK; i++) {
         cli_plot_run_t *const run = &plot->runs[i];
         result = cli_result_summary(run->folder, &run->summary, error);
-        const json_t *const end = json_object_get(run->summary, "sim_time_ps");
-        run->end_ps = json_integer_value(end) > 0 ? (sim_time_t)json_integer_value(end) : 0;
+        run->end_ps = time_of(run, "sim_time_ps");
+        run->from_ps = time_of(run, "traffic_from_ps");
     }
     return result;
 }

@@ -20,6 +20,7 @@ typedef struct cli_plot_run {
     char *name; // in legends
     json_t *summary;
     sim_time_t end_ps;
+    sim_time_t from_ps; // the first flow's start
 } cli_plot_run_t;
 
 typedef struct cli_plot {

@@ -65,7 +65,8 @@ static bool same_stem(const char *a, const char *b)
     return size == stem_size(b) && memcmp(a, b, size) == 0;
 }
 
-static sim_err_t read_ports(cli_csv_t *csv, sim_time_t end_ps, map_t *map, cli_error_t *error)
+// time_ps: in which the ports could send.
+static sim_err_t read_ports(cli_csv_t *csv, sim_time_t time_ps, map_t *map, cli_error_t *error)
 {
     for (;;) {
         bool end = false;
@@ -87,7 +88,7 @@ static sim_err_t read_ports(cli_csv_t *csv, sim_time_t end_ps, map_t *map, cli_e
         }
         const double bytes =
             (double)numbers[2] + (double)NET_LINK_OVERHEAD_BYTES * (double)numbers[1];
-        const double could = (double)numbers[0] / 8 * ((double)end_ps / (double)SIM_PS_PER_S);
+        const double could = (double)numbers[0] / 8 * ((double)time_ps / (double)SIM_PS_PER_S);
         SIM_GROW(map->ports, map->port_count, &map->port_capacity);
         map->ports[map->port_count++] = (port_t){
             .node = sim_format("%.*s", (int)(arrow - name), name),
@@ -108,7 +109,10 @@ static sim_err_t load(const cli_plot_run_t *run, map_t *map, cli_error_t *error)
         return SIM_OK;
     }
     if (result == SIM_OK) {
-        result = read_ports(csv, run->end_ps, map, error);
+        result = read_ports(csv,
+                            run->end_ps - (run->from_ps < run->end_ps ? run->from_ps : 0),
+                            map,
+                            error);
         cli_csv_close(csv);
     }
     return result;

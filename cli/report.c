@@ -95,6 +95,12 @@ static void print_flows(cli_results_t *results, FILE *out)
     if (results->flow_failed > 0) {
         fprintf(out, ", %" PRIu64 " FAILED", results->flow_failed);
     }
+    if (results->flow_not_begun > 0) {
+        fprintf(out,
+                "; %" PRIu64 " start%s at or after the end of the run",
+                results->flow_not_begun,
+                results->flow_not_begun == 1 ? "s" : "");
+    }
     fputc('\n', out);
     fprintf(out,
             "            %-10s %9s %9s %11s %11s %9s %9s %9s\n",
@@ -129,6 +135,24 @@ static void print_drops(const cli_results_t *results, FILE *out)
     fprintf(out, "; %" PRIu64 " packets retransmitted\n", results->nics.retransmitted_packets);
 }
 
+// A lost packet that nothing came after waits for the timer, which is long by default.
+static void print_timeouts(const cli_world_t *world, const cli_results_t *results, FILE *out)
+{
+    const uint64_t count = results->nics.local_ack_timeout_err;
+    const uint64_t exponent = world->scenario->nic_config.timeout;
+    if (count == 0 || exponent == 0) {
+        return;
+    }
+    cli_text_t time;
+    fprintf(out,
+            "  timeouts  %" PRIu64 ": a sender waited %s for an answer, by nic.timeout %" PRIu64
+            " (4.096 us x 2^%" PRIu64 ")\n",
+            count,
+            cli_format_time(&time, UINT64_C(4096000) << exponent),
+            exponent,
+            exponent);
+}
+
 static void print_network(const cli_results_t *results, FILE *out)
 {
     cli_text_t time;
@@ -161,7 +185,9 @@ static void print_hottest(const cli_results_t *results, FILE *out)
                 i == 0 ? "hottest" : "",
                 net_port_name(port),
                 cli_format_bytes(&queue, net_port_queue_bytes_max(port)),
-                cli_format_percent(&used, cli_port_utilisation(port, results->sim_time_ps)),
+                cli_format_percent(
+                    &used,
+                    cli_port_utilisation(port, results->traffic_from_ps, results->sim_time_ps)),
                 cli_format_time(&stopped, paused_ps));
     }
 }
@@ -266,6 +292,7 @@ void cli_report(const cli_world_t *world, cli_results_t *results, const char *fo
     print_head(world, results, out);
     print_flows(results, out);
     print_network(results, out);
+    print_timeouts(world, results, out);
     print_hottest(results, out);
     print_rnics(results, out);
     print_apps(world, out);

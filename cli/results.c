@@ -42,9 +42,9 @@ uint64_t cli_flow_slowdown(const app_flow_result_t *flow)
     return (uint64_t)((u128_t)(flow->end_ps - flow->start_ps) * CLI_SLOWDOWN_ONE / flow->ideal_ps);
 }
 
-double cli_port_utilisation(const net_port_t *port, sim_time_t now_ps)
+double cli_port_utilisation(const net_port_t *port, sim_time_t from_ps, sim_time_t now_ps)
 {
-    if (now_ps == 0) {
+    if (now_ps <= from_ps) {
         return 0.0;
     }
     const double bits_per_ps = (double)port->rate_bps / (double)SIM_PS_PER_S;
@@ -55,7 +55,7 @@ double cli_port_utilisation(const net_port_t *port, sim_time_t now_ps)
     if (port->busy_until_ps > now_ps) {
         bits -= (double)(port->busy_until_ps - now_ps) * bits_per_ps;
     }
-    return bits > 0.0 ? bits / (bits_per_ps * (double)now_ps) : 0.0;
+    return bits > 0.0 ? bits / (bits_per_ps * (double)(now_ps - from_ps)) : 0.0;
 }
 
 sim_time_t cli_port_paused_ps(const net_port_t *port, unsigned priority, sim_time_t now_ps)
@@ -86,6 +86,11 @@ static void take_flow(const app_flow_result_t *flow, void *ctx)
         results->flow_failed++;
     } else if (flow->end_ps != SIM_TIME_NEVER) {
         results->flow_completed++;
+    } else if (flow->start_ps >= results->sim_time_ps) {
+        results->flow_not_begun++;
+    }
+    if (flow->start_ps < results->traffic_from_ps) {
+        results->traffic_from_ps = flow->start_ps;
     }
     bin_add(&results->all, flow);
     size_t i = 0;
@@ -231,10 +236,13 @@ void cli_results_init(cli_results_t *results, const cli_world_t *world, sim_ende
     for (size_t i = 0; i < CLI_SIZE_BINS; i++) {
         bin_init(&results->bins[i], bin_limits[i].name, bin_limits[i].bytes_max);
     }
+    results->traffic_from_ps = results->sim_time_ps;
     for (size_t i = 0; i < world->app_count; i++) {
         const app_t *const app = world->apps[i];
         if (app->ops->flows != NULL) {
             app->ops->flows(app, take_flow, results);
+        } else {
+            results->traffic_from_ps = 0;
         }
     }
     take_ports(results, world);

@@ -31,6 +31,7 @@ typedef struct cli_class_sums {
 typedef struct cli_results {
     sim_ended_t ended;
     sim_time_t sim_time_ps;
+    sim_time_t traffic_from_ps; // first start of a flow; 0 where there are programs without flows
     uint64_t digest;
     uint64_t events;
     uint64_t packet_hops;
@@ -41,7 +42,8 @@ typedef struct cli_results {
     uint64_t work_outstanding;
     uint64_t flow_count;
     uint64_t flow_completed;
-    uint64_t flow_failed; // ended with an error completion
+    uint64_t flow_failed;    // ended with an error completion
+    uint64_t flow_not_begun; // whose start is not before the end of the run
     cli_size_bin_t all;
     cli_size_bin_t bins[CLI_SIZE_BINS];
     cli_class_sums_t sums;
@@ -68,9 +70,9 @@ const char *cli_ended_text(sim_ended_t ended); // "done", "until", "interrupted"
 
 // Slowdown in millionths: (end - start) / ideal, rounded down. The flow must be finished.
 uint64_t cli_flow_slowdown(const app_flow_result_t *flow);
-// Share of the time so far that the port needed for the frame bytes it has sent: of a frame still
-// being sent, those that are out. 0 where no time has passed.
-double cli_port_utilisation(const net_port_t *port, sim_time_t now_ps);
+// Share of the time from from_ps on that the port needed for the frame bytes it has sent, all of
+// them after from_ps: of a frame still being sent, those that are out. 0 where no time has passed.
+double cli_port_utilisation(const net_port_t *port, sim_time_t from_ps, sim_time_t now_ps);
 // Time since the start during which the class was paused by the peer, open periods included.
 sim_time_t cli_port_paused_ps(const net_port_t *port, unsigned priority, sim_time_t now_ps);
 

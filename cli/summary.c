@@ -118,6 +118,7 @@ static json_t *get_links(const cli_world_t *world, cli_results_t *results)
     }
 
 GET_WHOLE(get_sim_time, sim_time_ps)
+GET_WHOLE(get_traffic_from, traffic_from_ps)
 GET_WHOLE(get_events, events)
 GET_WHOLE(get_packet_hops, packet_hops)
 GET_WHOLE(get_created, packets.created)
@@ -128,6 +129,7 @@ GET_WHOLE(get_bytes_delivered, packets.bytes_delivered)
 GET_WHOLE(get_flow_count, flow_count)
 GET_WHOLE(get_flow_completed, flow_completed)
 GET_WHOLE(get_flow_failed, flow_failed)
+GET_WHOLE(get_flow_not_begun, flow_not_begun)
 GET_WHOLE(get_marked, sums.ecn_marked)
 GET_WHOLE(get_cnp_sent, nics.np_cnp_sent)
 GET_WHOLE(get_cnp_handled, nics.rp_cnp_handled)
@@ -243,9 +245,10 @@ static json_t *get_hottest(const cli_world_t *world, cli_results_t *results)
         json_object_set_new(object, "port", json_string(net_port_name(port)));
         json_object_set_new(object, "queue_bytes_max", whole(net_port_queue_bytes_max(port)));
         json_object_set_new(object, "tx_bytes", whole(sums.tx_bytes));
-        json_object_set_new(object,
-                            "utilisation",
-                            json_real(cli_port_utilisation(port, results->sim_time_ps)));
+        json_object_set_new(
+            object,
+            "utilisation",
+            json_real(cli_port_utilisation(port, results->traffic_from_ps, results->sim_time_ps)));
         json_object_set_new(object, "ecn_marked", whole(sums.ecn_marked));
         json_object_set_new(object, "rx_pause", whole(sums.pause_frames));
         json_object_set_new(object, "paused_ps", whole(sums.paused_ps));
@@ -399,6 +402,7 @@ const cli_summary_field_t cli_summary_fields[] = {
     {"digest", "", "hash over every event and final counter, 16 hexadecimal digits: equal digests mean equal runs", get_digest},
     {"ended", "", "done: nothing was left to do; until: the time limit; interrupted: by a signal; stalled: work was left and nothing moved", get_ended},
     {"sim_time_ps", "ps", "simulated time at the end", get_sim_time},
+    {"traffic_from_ps", "ps", "when the first flow starts, from which utilisation counts; 0 where an application has no flows", get_traffic_from},
     {"network.nodes", "", "hosts and switches", get_nodes},
     {"network.hosts", "", "hosts", get_hosts},
     {"network.links", "", "links", get_links},
@@ -410,9 +414,10 @@ const cli_summary_field_t cli_summary_fields[] = {
     {"packets.dropped", "packets", "frames dropped anywhere", get_dropped},
     {"packets.in_flight", "packets", "frames still under way at the end", get_in_flight},
     {"bytes_delivered", "bytes", "frame bytes that reached their end", get_bytes_delivered},
-    {"flows.count", "", "flows begun", get_flow_count},
+    {"flows.count", "", "flows planned", get_flow_count},
     {"flows.completed", "", "flows that ended in success", get_flow_completed},
     {"flows.failed", "", "flows that ended in a completion error", get_flow_failed},
+    {"flows.not_begun", "", "flows whose start is not before the end of the run", get_flow_not_begun},
     {"flows.fct_us", "us", "mean, p50, p90, p99, max of the completion time; percentiles are exact (nearest rank); null where no flow has completed", get_fct},
     {"flows.slowdown", "", "the same of the completion time divided by the ideal one", get_slowdown},
     {"flows.by_size", "", "a list: size (bytes of the flow: 0-10KB means up to 10000), count, completed, fct_us and slowdown as above", get_by_size},
@@ -425,7 +430,7 @@ const cli_summary_field_t cli_summary_fields[] = {
     {"drops", "packets", "drops by reason", get_drops},
     {"retransmitted_packets", "packets", "data packets sent again", get_retransmitted},
     {"classes", "", "a list by priority: packet_hops, byte_hops, ecn_marked, pause_frames, resume_frames, paused_ps", get_classes},
-    {"hottest_ports", "", "a list of ports by largest queue: port, queue_bytes_max, tx_bytes, utilisation (of the rate, over the whole run), ecn_marked, rx_pause, paused_ps", get_hottest},
+    {"hottest_ports", "", "a list of ports by largest queue: port, queue_bytes_max, tx_bytes, utilisation (of the rate, from traffic_from_ps to the end), ecn_marked, rx_pause, paused_ps", get_hottest},
     {"conservation", "", "ok: frames and bytes created are delivered, dropped or in flight, and no lossless class dropped; WQEs, CQEs and PCIe bytes of detailed NICs add up; message says what is wrong", get_conservation},
     {"nic_counters", "", "sums over all NICs, by the names of docs/formats/counters.md", get_nic_counters},
     {"apps", "", "a list by traffic entry: kind, transfers_done, transfers_planned, and what the application counts itself (mops_per_machine, goodput...)", get_apps},

@@ -101,6 +101,7 @@ const sim__measure_t sim__measure_count = {
 };
 
 static const char ratio_expected[] = "a ratio such as 0.2, 20% or 1/8";
+#define EXPONENT_MAX 19u // 10^19 is the largest power of ten that fits a ratio
 
 // -- spans
 
@@ -368,6 +369,26 @@ static bool reduce_ratio(u128 num, u128 den, sim_ratio_t *ratio)
     return true;
 }
 
+// "e-12" behind a number, as error rates are written: the power of ten that divides it. False: it
+// is none, or one that no ratio has.
+static bool take_exponent(sim__span_t *span, u128 *divisor)
+{
+    const char *p = span->begin;
+    if (span->end - p < 3 || (*p != 'e' && *p != 'E') || p[1] != '-') {
+        return false;
+    }
+    unsigned exponent = 0;
+    for (p += 2; p < span->end && *p >= '0' && *p <= '9' && exponent < 100; ++p) {
+        exponent = exponent * 10 + (unsigned)(*p - '0');
+    }
+    if (exponent > EXPONENT_MAX || p[-1] == '-') {
+        return false;
+    }
+    span->begin = p;
+    *divisor = sim__power_of_ten(exponent);
+    return true;
+}
+
 sim_err_t sim__parse_ratio(sim__span_t span, sim_ratio_t *ratio, sim_message_t *message)
 {
     const sim__span_t all = span;
@@ -390,8 +411,12 @@ sim_err_t sim__parse_ratio(sim__span_t span, sim_ratio_t *ratio, sim_message_t *
         fits = fits && !divisor.overflow;
         den = divisor.whole;
     } else if (span.begin < span.end) {
+        u128 divisor = 1;
+        if (take_exponent(&span, &divisor)) {
+            den = places * divisor;
+        }
         span = sim__span_trim(span);
-        if (*span.begin == '%') {
+        if (span.begin < span.end && divisor == 1 && *span.begin == '%') {
             ++span.begin;
             den = places * 100;
         }

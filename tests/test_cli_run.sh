@@ -187,6 +187,30 @@ expect 0 "a link that is waited for" "$ROCESIM" run "$work/later.yaml" -o "$work
     --set "traffic[0].flows.list=[host0 host1 10KB 1us]"
 grep -q 'flows  *1 of 1 completed' "$work/stdout" || { cat "$work/stdout"; fail "link up unseen"; }
 
+# Flows beyond the end are counted apart, use of links counts from the first start on, and timeouts
+# are explained: at 900 us of 1 ms host0 sends at line rate.
+cat >"$work/beyond.yaml" <<'END'
+until: 1ms
+topology: {star: {hosts: 3}}
+link: {bit-error-rate: 1e-12}
+nic: {timeout: 3, congestion-control: none}
+links: {host2--switch0: {down: [{at: 910us, until: 930us}]}}
+traffic:
+  - flows: {list: [host0 host1 2MB 900us, host2 host0 20KB 905us, host1 host2 1MB 1ms, host1 host0 1MB 2ms]}
+END
+expect 0 "check of flows beyond the end" "$ROCESIM" check "$work/beyond.yaml"
+grep -q '^warning: 2 transfers start at or after the end .*until: 1.000 ms.*first at 1.000 ms' \
+    "$work/stdout" || { cat "$work/stdout"; fail "check: flows beyond the end"; }
+expect 0 "flows beyond the end" "$ROCESIM" run "$work/beyond.yaml" -o "$work/beyond"
+grep -q ' of 4 completed; 2 start at or after the end of the run' "$work/stdout" ||
+    { cat "$work/stdout"; fail "flows beyond the end"; }
+grep -q '"not_begun": 2' "$work/beyond/summary.json" || fail "not_begun"
+grep -q '"traffic_from_ps": 900000000,' "$work/beyond/summary.json" || fail "traffic_from_ps"
+grep -qE 'host0->switch0 .* (9[5-9]|100)\.[0-9] % used' "$work/stdout" ||
+    { cat "$work/stdout"; fail "use from the first start on"; }
+grep -qE '^  timeouts  [1-9][0-9]*: .* waited 32.77 us .* nic.timeout 3 ' "$work/stdout" ||
+    { cat "$work/stdout"; fail "timeouts"; }
+
 # A timeout that the round trip exceeds is said, by check and by run, with what to set.
 cat >"$work/wan.yaml" <<'END'
 topology: {dumbbell: {left: 2, right: 2, bottleneck-delay: 40ms}}
