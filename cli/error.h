@@ -37,7 +37,8 @@ bool cli_error_add_nearest(cli_error_t *error,
                            const char *const *names,
                            size_t count);
 
-// Adds ", expected one of a, b, ..." of many only the first 8, and then what lists all: "rocesim params nic".
+// Adds ", expected one of a, b": of many the first 8, then where all are listed, a command such as
+// "rocesim params nic".
 void cli_error_add_names(cli_error_t *error,
                          const char *const *names,
                          size_t count,
