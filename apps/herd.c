@@ -74,7 +74,9 @@ static void serve(app__rpc_t *rpc, uint32_t worker, app__rpc_call_t *calls, uint
     herd_t *const herd = rpc->program;
     const uint64_t beside = count < herd->overlapped ? count : herd->overlapped;
     const sim_time_t misses_ps = 2 * herd->memory_ps * count / beside;
-    nic_core_spend(rpc->workers[worker].thread.core, misses_ps + count * herd->operation_ps);
+    nic_core_t *const core = rpc->workers[worker].thread.core;
+    nic_core_wait(core, misses_ps);
+    nic_core_spend(core, count * herd->operation_ps);
     for (uint32_t i = 0; i < count; i++) {
         const bool put = calls[i].kind == HERD_PUT;
         calls[i].bytes = put ? 0 : herd->value_bytes;

@@ -4,7 +4,7 @@
 
 #define POLL_MAX 64u
 #define SIGNAL_EVERY 64u
-#define SEND_DEPTH 256u
+#define SEND_DEPTH 128u // HRD_Q_DEPTH of the suite
 #define RESPONSE_MAX UINT64_C(4096)
 
 // -- the server's memory: a WRITE puts a request into its slot
@@ -26,64 +26,70 @@ static void request_written(nic_qp_t *qp, uint32_t byte_len, void *ctx)
 
 // -- workers
 
-static uint32_t collect_calls(app__rpc_worker_t *worker, app__rpc_call_t *calls)
+// A worker has work of its queue pairs signaled once in SIGNAL_EVERY, the first of them, and waits
+// for that before it takes a request whose response would be the last: so no queue overflows, and a
+// worker that is ahead of the NIC stands still with what it has collected so far.
+static bool is_done(app__rpc_worker_t *worker)
+{
+    nic_wc_t wc;
+    if (nic_poll_cq(worker->cqs[worker->waits_for], 1, &wc) == 0) {
+        return false;
+    }
+    app__must_succeed(&wc);
+    worker->waits = false;
+    return true;
+}
+
+// Looks at the slots of all clients once, and takes a request of each until there are enough.
+// Returns false if it has to wait before it can go on.
+static bool collect_calls(app__rpc_worker_t *worker)
 {
     const app__rpc_t *const rpc = worker->rpc;
     nic_core_t *const core = worker->thread.core;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < rpc->client_count && count < rpc->collect; i++) {
+    if (worker->waits && !is_done(worker)) {
+        return false;
+    }
+    while (worker->looked < rpc->client_count && worker->call_count < rpc->collect) {
         const uint32_t at = worker->next_client;
         worker->next_client = at + 1 == rpc->client_count ? 0 : at + 1;
+        worker->looked++;
         if (worker->count[at] == 0) {
             nic_core_spend(core, rpc->look_ps);
             continue;
         }
-        nic_core_spend(core, count == 0 ? rpc->request_ps : rpc->request_ps / rpc->overlap);
-        calls[count++] = (app__rpc_call_t){
+        const bool first = worker->call_count == 0;
+        nic_core_wait(core, first ? rpc->request_ps : rpc->request_ps / rpc->overlap);
+        const uint32_t q = at % rpc->ports * rpc->qps_per_port + worker->next_qp;
+        const uint64_t order = worker->posted[q]++ % SIGNAL_EVERY;
+        worker->calls[worker->call_count++] = (app__rpc_call_t){
             .client = at,
+            .qp = q,
+            .signaled = order == 0,
             .kind = worker->kinds[at * rpc->window + worker->first[at]],
         };
         worker->first[at] = (worker->first[at] + 1) % rpc->window;
         worker->count[at]--;
-    }
-    return count;
-}
-
-// Every queue pair that this turn may use has room for all it may post.
-static bool has_room(const app__rpc_worker_t *worker)
-{
-    const app__rpc_t *const rpc = worker->rpc;
-    for (uint32_t port = 0; port < rpc->ports; port++) {
-        const uint32_t q = port * rpc->qps_per_port + worker->next_qp;
-        if (worker->posted[q] - worker->done[q] + rpc->collect > SEND_DEPTH) {
-            return false;
+        if (order == SIGNAL_EVERY - 1) {
+            worker->waits = true;
+            worker->waits_for = q;
+            if (!is_done(worker)) {
+                worker->waited++;
+                return false;
+            }
         }
     }
     return true;
 }
 
-static void take_completions(app__rpc_worker_t *worker)
-{
-    nic_wc_t wc[POLL_MAX];
-    const uint32_t count = nic_poll_cq(worker->cq, POLL_MAX, wc);
-    for (uint32_t i = 0; i < count; i++) {
-        app__must_succeed(&wc[i]);
-        worker->done[wc[i].wr_id] += SIGNAL_EVERY;
-    }
-}
-
-static void fill_response(app__rpc_worker_t *worker,
+static void fill_response(const app__rpc_worker_t *worker,
                           const app__rpc_call_t *call,
-                          uint32_t q,
                           nic_send_wr_t *wr)
 {
     const app__rpc_client_t *const client = &worker->rpc->clients[call->client];
-    worker->posted[q]++;
     *wr = (nic_send_wr_t){
-        .wr_id = q,
+        .wr_id = call->qp,
         .opcode = NIC_WR_SEND_WITH_IMM,
-        .send_flags = (uint32_t)NIC_SEND_INLINE |
-                      (worker->posted[q] % SIGNAL_EVERY == 0 ? (uint32_t)NIC_SEND_SIGNALED : 0),
+        .send_flags = (uint32_t)NIC_SEND_INLINE | (call->signaled ? NIC_SEND_SIGNALED : 0u),
         .sge = {APP__MEMORY_ADDRESS, call->bytes, app__machine_key(worker->thread.machine)},
         .imm_data = call->imm,
         .ud = {client->thread.machine->endpoint->interface, nic_qp_num(client->response_qp), 0},
@@ -99,16 +105,15 @@ static void count_list(app__rpc_worker_t *worker, uint32_t answers)
     worker->answers += within ? answers : 0;
 }
 
-static void post_responses(app__rpc_worker_t *worker, const app__rpc_call_t *calls, uint32_t count)
+static void post_responses(app__rpc_worker_t *worker)
 {
     const app__rpc_t *const rpc = worker->rpc;
     nic_send_wr_t list[APP__RPC_COLLECT_MAX];
     for (uint32_t port = 0; port < rpc->ports; port++) {
-        const uint32_t q = port * rpc->qps_per_port + worker->next_qp;
         uint32_t size = 0;
-        for (uint32_t i = 0; i < count; i++) {
-            if (calls[i].client % rpc->ports == port) {
-                fill_response(worker, &calls[i], q, &list[size]);
+        for (uint32_t i = 0; i < worker->call_count; i++) {
+            if (worker->calls[i].client % rpc->ports == port) {
+                fill_response(worker, &worker->calls[i], &list[size]);
                 if (size > 0) {
                     list[size - 1].next = &list[size];
                 }
@@ -116,20 +121,18 @@ static void post_responses(app__rpc_worker_t *worker, const app__rpc_call_t *cal
             }
         }
         if (size > 0) {
-            app__post(worker->qps[q], list);
+            app__post(worker->qps[port * rpc->qps_per_port + worker->next_qp], list);
             count_list(worker, size);
         }
     }
 }
 
-static void post_one_by_one(app__rpc_worker_t *worker, const app__rpc_call_t *calls, uint32_t count)
+static void post_one_by_one(app__rpc_worker_t *worker)
 {
-    const app__rpc_t *const rpc = worker->rpc;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t q = calls[i].client % rpc->ports * rpc->qps_per_port + worker->next_qp;
+    for (uint32_t i = 0; i < worker->call_count; i++) {
         nic_send_wr_t wr;
-        fill_response(worker, &calls[i], q, &wr);
-        app__post(worker->qps[q], &wr);
+        fill_response(worker, &worker->calls[i], &wr);
+        app__post(worker->qps[worker->calls[i].qp], &wr);
         count_list(worker, 1);
     }
 }
@@ -139,23 +142,21 @@ static bool work(nic_core_t *core, void *ctx)
     (void)core;
     app__rpc_worker_t *const worker = ctx;
     app__rpc_t *const rpc = worker->rpc;
-    if (!has_room(worker)) {
-        take_completions(worker);
-        if (!has_room(worker)) {
-            return false;
-        }
+    if (!collect_calls(worker)) {
+        return false;
     }
-    app__rpc_call_t calls[APP__RPC_COLLECT_MAX];
-    const uint32_t count = collect_calls(worker, calls);
+    const uint32_t count = worker->call_count;
+    worker->looked = 0;
     if (count == 0) {
         return false;
     }
-    rpc->ops->serve(rpc, worker->index, calls, count);
+    rpc->ops->serve(rpc, worker->index, worker->calls, count);
     if (rpc->post_list) {
-        post_responses(worker, calls, count);
+        post_responses(worker);
     } else {
-        post_one_by_one(worker, calls, count);
+        post_one_by_one(worker);
     }
+    worker->call_count = 0;
     worker->next_qp = (worker->next_qp + 1) % rpc->qps_per_port;
     app__thread_count(&worker->thread, count);
     return true;
@@ -221,17 +222,20 @@ static void make_workers(app__rpc_t *rpc)
         app__thread_init(&worker->thread, &rpc->machines[0], &rpc->span, w, work, worker);
         worker->rpc = rpc;
         worker->index = w;
-        worker->cq = app__thread_cq(&worker->thread);
-        worker->next_client = w * rpc->client_count / rpc->worker_count;
         worker->qps = sim_alloc_array(qps, sizeof(*worker->qps));
+        worker->cqs = sim_alloc_array(qps, sizeof(*worker->cqs));
         worker->posted = sim_alloc_array(qps, sizeof(*worker->posted));
-        worker->done = sim_alloc_array(qps, sizeof(*worker->done));
         worker->kinds = sim_alloc_array((uint64_t)rpc->client_count * rpc->window, 1);
         worker->first = sim_alloc_array(rpc->client_count, sizeof(*worker->first));
         worker->count = sim_alloc_array(rpc->client_count, sizeof(*worker->count));
-        for (uint32_t q = 0; q < qps; q++) {
+    }
+    // The workers make their queue pairs at the same time: first each its first one, and so on.
+    for (uint32_t q = 0; q < qps; q++) {
+        for (uint32_t w = 0; w < rpc->worker_count; w++) {
+            app__rpc_worker_t *const worker = &rpc->workers[w];
+            worker->cqs[q] = app__thread_cq(&worker->thread);
             worker->qps[q] =
-                app__machine_qp(&rpc->machines[0], NIC_QPT_UD, worker->cq, SEND_DEPTH, 0);
+                app__machine_qp(&rpc->machines[0], NIC_QPT_UD, worker->cqs[q], SEND_DEPTH, 0);
         }
     }
 }
@@ -351,7 +355,7 @@ void app__rpc_fini(app__rpc_t *rpc)
         app__rpc_worker_t *const worker = &rpc->workers[w];
         sim_free(worker->qps);
         sim_free(worker->posted);
-        sim_free(worker->done);
+        sim_free(worker->cqs);
         sim_free(worker->kinds);
         sim_free(worker->first);
         sim_free(worker->count);
@@ -380,6 +384,7 @@ void app__rpc_values(const app__rpc_t *rpc, app_value_fn fn, void *ctx)
     uint64_t answered = 0;
     uint64_t lists = 0;
     uint64_t in_lists = 0;
+    uint64_t waits = 0;
     for (uint32_t c = 0; c < rpc->client_count; c++) {
         counted += rpc->clients[c].thread.counted;
         sent += rpc->clients[c].sent;
@@ -388,10 +393,12 @@ void app__rpc_values(const app__rpc_t *rpc, app_value_fn fn, void *ctx)
     for (uint32_t w = 0; w < rpc->worker_count; w++) {
         lists += rpc->workers[w].lists;
         in_lists += rpc->workers[w].answers;
+        waits += rpc->workers[w].waited;
     }
     const app_value_t values[] = {
         {"mops", "M/s", app__mops(&rpc->span, counted)},
         {"responses_per_batch", "", lists == 0 ? 0.0 : (double)in_lists / (double)lists},
+        {"full_queue_waits", "", (double)waits},
         {"requests", "", (double)sent},
         {"responses", "", (double)answered},
     };

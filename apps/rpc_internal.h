@@ -23,6 +23,8 @@ typedef struct app__rpc_request {
 
 typedef struct app__rpc_call {
     uint32_t client;
+    uint32_t qp; // of the worker: the answer goes there
+    bool signaled;
     uint8_t kind;
     // The program's answer.
     uint32_t imm;
@@ -108,13 +110,18 @@ typedef struct app__rpc_worker {
     app__thread_t thread;
     app__rpc_t *rpc;
     uint32_t index;
-    nic_cq_t *cq;
     nic_qp_t **qps; // ports x qps_per_port
+    nic_cq_t **cqs; // one each
     uint64_t *posted;
-    uint64_t *done;
     uint32_t next_qp;
     uint32_t next_client;
-    uint8_t *kinds; // rings of window, by client
+    app__rpc_call_t calls[APP__RPC_COLLECT_MAX]; // of this turn
+    uint32_t call_count;
+    uint32_t looked; // clients' slots in this turn
+    bool waits;      // for a completion of the queue pair
+    uint32_t waits_for;
+    uint64_t waited; // times
+    uint8_t *kinds;  // rings of window, by client
     uint32_t *first;
     uint32_t *count;
     uint64_t lists; // posted within the span: what a batch is
@@ -158,7 +165,7 @@ SIM_MUST_CHECK sim_err_t app__rpc_init(app__rpc_t *rpc,
                                        sim_message_t *message);
 void app__rpc_fini(app__rpc_t *rpc);
 void app__rpc_progress(const app__rpc_t *rpc, uint64_t *done, uint64_t *planned);
-// mops, responses_per_batch, requests, responses.
+// mops, responses_per_batch, full_queue_waits, requests, responses.
 void app__rpc_values(const app__rpc_t *rpc, app_value_fn fn, void *ctx);
 
 #endif // APPS_RPC_INTERNAL_H

@@ -44,7 +44,7 @@ uint64_t app__sequencer_take(app__sequencer_t *sequencer,
     const sim_time_t start_ps = sequencer->free_ps > now_ps ? sequencer->free_ps : now_ps;
     sequencer->owner = worker;
     sequencer->free_ps = start_ps + cost_ps;
-    nic_core_spend(core, sequencer->free_ps - now_ps);
+    nic_core_wait(core, sequencer->free_ps - now_ps);
     sequencer->next += count;
     return sequencer->next - count;
 }

@@ -9,7 +9,7 @@
 
 #define POLL_MAX 64u
 #define SIGNAL_EVERY 64u
-#define SEND_DEPTH 256u
+#define SEND_DEPTH 128u // HRD_Q_DEPTH of the suite
 #define QP_DEPTH 1024u
 #define PAYLOAD_BYTES 8u
 #define RECEIVE_BYTES UINT64_C(64)
@@ -19,12 +19,17 @@ typedef struct spec_worker {
     app__sequencer_t *sequencer;
     app__spec_t *spec;
     uint32_t index;
-    nic_cq_t *cq;      // of requests
-    nic_cq_t *send_cq; // of responses
-    nic_qp_t **qps;    // the first receives; all send in turn
+    nic_cq_t *cq;        // of requests
+    nic_qp_t **qps;      // the first receives; all send in turn
+    nic_cq_t **send_cqs; // one each
     uint64_t *posted;
-    uint64_t *done;
     uint32_t next_qp;
+    nic_wc_t requests[APP__RPC_COLLECT_MAX]; // of this turn
+    nic_send_wr_t list[APP__RPC_COLLECT_MAX];
+    uint64_t base;
+    uint32_t count;
+    uint32_t filled; // responses to them
+    bool waits;      // for a completion of next_qp
     uint64_t lists;
     uint64_t answers;
 } spec_worker_t;
@@ -57,31 +62,28 @@ struct app__spec {
 
 // -- workers
 
-static bool has_room(spec_worker_t *worker)
+// As in apps/rpc.c: one response in SIGNAL_EVERY is signaled, the first, and waited for before the
+// last of them.
+static bool is_done(spec_worker_t *worker)
 {
-    const uint32_t q = worker->next_qp;
-    if (worker->posted[q] - worker->done[q] + worker->spec->collect <= SEND_DEPTH) {
-        return true;
+    nic_wc_t wc;
+    if (nic_poll_cq(worker->send_cqs[worker->next_qp], 1, &wc) == 0) {
+        return false;
     }
-    nic_wc_t wc[POLL_MAX];
-    const uint32_t count = nic_poll_cq(worker->send_cq, POLL_MAX, wc);
-    for (uint32_t i = 0; i < count; i++) {
-        app__must_succeed(&wc[i]);
-        worker->done[wc[i].wr_id] += SIGNAL_EVERY;
-    }
-    return worker->posted[q] - worker->done[q] + worker->spec->collect <= SEND_DEPTH;
+    app__must_succeed(&wc);
+    worker->waits = false;
+    return true;
 }
 
-static nic_send_wr_t response_to(spec_worker_t *worker, const nic_wc_t *request, uint64_t number)
+static nic_send_wr_t response_to(const spec_worker_t *worker,
+                                 const nic_wc_t *request,
+                                 uint64_t number,
+                                 bool signaled)
 {
-    const uint32_t q = worker->next_qp;
     const bool guessed = request->imm_data == (uint32_t)(number >> 32);
-    worker->posted[q]++;
     return (nic_send_wr_t){
-        .wr_id = q,
         .opcode = NIC_WR_SEND_WITH_IMM,
-        .send_flags = (uint32_t)NIC_SEND_INLINE |
-                      (worker->posted[q] % SIGNAL_EVERY == 0 ? (uint32_t)NIC_SEND_SIGNALED : 0),
+        .send_flags = (uint32_t)NIC_SEND_INLINE | (signaled ? NIC_SEND_SIGNALED : 0u),
         .sge = {APP__MEMORY_ADDRESS,
                 guessed ? 0 : PAYLOAD_BYTES,
                 app__machine_key(worker->thread.machine)},
@@ -90,42 +92,63 @@ static nic_send_wr_t response_to(spec_worker_t *worker, const nic_wc_t *request,
     };
 }
 
-static void post_responses(spec_worker_t *worker, nic_send_wr_t *list, uint32_t count)
+// Returns false if it has to wait before it can go on.
+static bool fill_responses(spec_worker_t *worker)
+{
+    const uint32_t q = worker->next_qp;
+    if (worker->waits && !is_done(worker)) {
+        return false;
+    }
+    while (worker->filled < worker->count) {
+        const uint32_t i = worker->filled++;
+        const uint64_t order = worker->posted[q]++ % SIGNAL_EVERY;
+        app__must_succeed(&worker->requests[i]);
+        worker->list[i] = response_to(worker, &worker->requests[i], worker->base + i, order == 0);
+        if (order == SIGNAL_EVERY - 1) {
+            worker->waits = true;
+            if (!is_done(worker)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void post_responses(spec_worker_t *worker)
 {
     nic_qp_t *const qp = worker->qps[worker->next_qp];
     const bool listed = worker->spec->post_list;
-    for (uint32_t i = 0; listed && i + 1 < count; i++) {
-        list[i].next = &list[i + 1];
+    for (uint32_t i = 0; listed && i + 1 < worker->count; i++) {
+        worker->list[i].next = &worker->list[i + 1];
     }
-    const uint32_t lists = listed ? 1 : count;
+    const uint32_t lists = listed ? 1 : worker->count;
     for (uint32_t i = 0; i < lists; i++) {
-        app__post(qp, &list[i]);
+        app__post(qp, &worker->list[i]);
     }
     worker->lists += lists;
-    worker->answers += count;
+    worker->answers += worker->count;
 }
 
 static bool serve(nic_core_t *core, void *ctx)
 {
     spec_worker_t *const worker = ctx;
-    if (!has_room(worker)) {
+    if (worker->count == 0) {
+        const uint32_t count = nic_poll_cq(worker->cq, worker->spec->collect, worker->requests);
+        if (count == 0) {
+            return false;
+        }
+        worker->count = count;
+        worker->filled = 0;
+        worker->base = app__sequencer_take(worker->sequencer, core, worker->index, count);
+        app__post_receives(worker->qps[0], worker->thread.machine, count, RECEIVE_BYTES);
+    }
+    if (!fill_responses(worker)) {
         return false;
     }
-    nic_wc_t requests[APP__RPC_COLLECT_MAX];
-    const uint32_t count = nic_poll_cq(worker->cq, worker->spec->collect, requests);
-    if (count == 0) {
-        return false;
-    }
-    const uint64_t base = app__sequencer_take(worker->sequencer, core, worker->index, count);
-    app__post_receives(worker->qps[0], worker->thread.machine, count, RECEIVE_BYTES);
-    nic_send_wr_t list[APP__RPC_COLLECT_MAX];
-    for (uint32_t i = 0; i < count; i++) {
-        app__must_succeed(&requests[i]);
-        list[i] = response_to(worker, &requests[i], base + i);
-    }
-    post_responses(worker, list, count);
+    post_responses(worker);
     worker->next_qp = (worker->next_qp + 1) % worker->spec->qp_count;
-    app__thread_count(&worker->thread, count);
+    app__thread_count(&worker->thread, worker->count);
+    worker->count = 0;
     return true;
 }
 
@@ -237,20 +260,26 @@ static void make_worker(app__spec_t *spec, app__sequencer_t *sequencer, uint32_t
     worker->spec = spec;
     worker->index = index;
     worker->cq = app__thread_cq(&worker->thread);
-    worker->send_cq = app__thread_cq(&worker->thread);
     worker->qps = sim_alloc_array(spec->qp_count, sizeof(*worker->qps));
+    worker->send_cqs = sim_alloc_array(spec->qp_count, sizeof(*worker->send_cqs));
     worker->posted = sim_alloc_array(spec->qp_count, sizeof(*worker->posted));
-    worker->done = sim_alloc_array(spec->qp_count, sizeof(*worker->done));
+}
+
+// The workers make their queue pairs at the same time: first each its first one, and so on.
+static void make_worker_qps(app__spec_t *spec, uint32_t q)
+{
     const uint32_t served = (spec->client_count + spec->worker_count - 1) / spec->worker_count;
-    const uint32_t receives = 2 * served * spec->window;
-    for (uint32_t q = 0; q < spec->qp_count; q++) {
+    const uint32_t receives = q == 0 ? 2 * served * spec->window : 0;
+    for (uint32_t w = 0; w < spec->worker_count; w++) {
+        spec_worker_t *const worker = &spec->workers[w];
+        worker->send_cqs[q] = app__thread_cq(&worker->thread);
         worker->qps[q] = app__machine_datagram(&spec->machines[0],
-                                               worker->send_cq,
+                                               worker->send_cqs[q],
                                                worker->cq,
                                                SEND_DEPTH,
-                                               q == 0 ? receives : 0);
+                                               receives);
+        app__post_receives(worker->qps[q], &spec->machines[0], receives, RECEIVE_BYTES);
     }
-    app__post_receives(worker->qps[0], &spec->machines[0], receives, RECEIVE_BYTES);
 }
 
 static void make_client(app__spec_t *spec, app__sequencer_t *sequencer, uint32_t index)
@@ -320,6 +349,9 @@ sim_err_t app__spec_create(app__sequencer_t *sequencer,
     for (uint32_t w = 0; w < spec->worker_count; w++) {
         make_worker(spec, sequencer, w);
     }
+    for (uint32_t q = 0; !fetch && q < spec->qp_count; q++) {
+        make_worker_qps(spec, q);
+    }
     for (uint32_t c = 0; c < spec->client_count; c++) {
         make_client(spec, sequencer, c);
     }
@@ -332,7 +364,7 @@ void app__spec_destroy(app__spec_t *spec)
     for (uint32_t w = 0; w < spec->worker_count; w++) {
         sim_free(spec->workers[w].qps);
         sim_free(spec->workers[w].posted);
-        sim_free(spec->workers[w].done);
+        sim_free(spec->workers[w].send_cqs);
     }
     sim_free(spec->workers);
     sim_free(spec->clients);

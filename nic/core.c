@@ -9,6 +9,7 @@
 
 // A turn of a loop takes something even where nothing in it has a cost.
 #define LEAST_STEP_PS SIM_PS_PER_NS
+#define CORES_AT_FULL_CLOCK 2u
 
 static void fired(sim_node_t *node, sim_timer_t *timer);
 
@@ -35,10 +36,30 @@ void nic__cores_free(nic_host_t *host)
     }
 }
 
+// The clock rate falls evenly from that of two cores at work to that of clock_all_from.
+static void set_clock(nic_host_t *host)
+{
+    host->core_slow_permille = 1000;
+    if (!host->nics[0].detailed) {
+        return;
+    }
+    const nic_detail_t *const detail = &host->nics[0].rnic->detail;
+    const uint64_t last = detail->cpu_clock_all_from;
+    const uint64_t cores = host->cores_started < last ? host->cores_started : last;
+    if (cores > CORES_AT_FULL_CLOCK) {
+        const uint64_t fall_mhz = (detail->cpu_clock_mhz - detail->cpu_clock_all_mhz) *
+                                  (cores - CORES_AT_FULL_CLOCK) / (last - CORES_AT_FULL_CLOCK);
+        host->core_slow_permille =
+            (uint32_t)(1000 * detail->cpu_clock_mhz / (detail->cpu_clock_mhz - fall_mhz));
+    }
+}
+
 void nic_core_start(nic_core_t *core, sim_time_t time_ps)
 {
     sim_node_t *const node = &core->host->node.sim;
     SIM_CHECK(!core->started && time_ps >= node->now_ps);
+    core->host->cores_started++;
+    set_clock(core->host);
     core->started = true;
     core->idle = false;
     sim_timer_arm(node, &core->timer, time_ps > core->free_ps ? time_ps : core->free_ps);
@@ -46,6 +67,10 @@ void nic_core_start(nic_core_t *core, sim_time_t time_ps)
 
 void nic_core_stop(nic_core_t *core)
 {
+    if (core->started) {
+        core->host->cores_started--;
+        set_clock(core->host);
+    }
     core->started = false;
     core->idle = false;
     sim_timer_cancel(&core->host->node.sim, &core->timer);
@@ -55,7 +80,12 @@ void nic_core_stop(nic_core_t *core)
 
 void nic_core_spend(nic_core_t *core, sim_time_t cost_ps)
 {
-    core->spent_ps += cost_ps;
+    core->spent_ps += cost_ps * core->host->core_slow_permille / 1000;
+}
+
+void nic_core_wait(nic_core_t *core, sim_time_t wait_ps)
+{
+    core->spent_ps += wait_ps;
 }
 
 sim_time_t nic_core_now_ps(const nic_core_t *core)

@@ -6,7 +6,9 @@
 // in an event of the host. Posting and polling inside a step cost the core what the host's
 // attributes nic.detailed.cpu.* say (with nic.model: ideal nothing), nic_core_spend costs what the
 // program says; the step's actions happen one behind the other, at nic_core_now_ps, and the next
-// step begins when this one's cost is over.
+// step begins when this one's cost is over. Costs are those at the clock rate of a core that is
+// (almost) alone; with more cores at work on its host the clock is slower (nic.detailed.cpu.clock)
+// and costs rise, but not what a program waits for in memory, nic_core_wait.
 //
 // A step that finds nothing returns false: then the core polls on, as long as the step took each
 // time, but no events happen until something it polls changes. What changes is seen by the first
@@ -45,8 +47,10 @@ void nic_cq_set_core(nic_cq_t *cq, nic_core_t *core);
 // Something else that the core polls changed, in an event of its host: at this instant.
 void nic_core_wake(nic_core_t *core);
 
-// Inside a step: work of the program's own.
+// Inside a step: work of the program's own, which takes as many cycles as fit into cost_ps at the
+// highest clock rate; and a wait for memory, whose time does not depend on the core's clock.
 void nic_core_spend(nic_core_t *core, sim_time_t cost_ps);
+void nic_core_wait(nic_core_t *core, sim_time_t wait_ps);
 // The core's time: within a step the step's start and what it has cost so far.
 sim_time_t nic_core_now_ps(const nic_core_t *core);
 

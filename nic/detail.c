@@ -89,6 +89,14 @@ sim_err_t nic_detail_check(const nic_detail_t *detail, sim_message_t *message)
                         "nic.detailed.atomic.locks: %" PRIu64 ", expected a power of two",
                         detail->atomic_locks);
     }
+    if (detail->cpu_clock_all_mhz > detail->cpu_clock_mhz) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "nic.detailed.cpu.clock-all: %" PRIu64
+                        " MHz, expected at most cpu.clock, %" PRIu64,
+                        detail->cpu_clock_all_mhz,
+                        detail->cpu_clock_mhz);
+    }
     if (detail->resume_bytes >= detail->pause_bytes ||
         detail->pause_bytes >= detail->buffer_bytes) {
         return sim_fail(message,

@@ -66,7 +66,7 @@ enum {
     X(atomic_locks,         "atomic.locks",            COUNT, "1",   "65536", "1",       "1",          "4096",       "4096",      "FMMF", "locks of atomics, by the low bits of the address; 1: one for all") \
     X(atomic_hold_ps,       "atomic.hold",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","40ns", "26ns",      "60ns",      "FMMF", "a lock is held for the PCIe read and this") \
     X(atomic_stalls,        "atomic.stalls",           COUNT, "0",   "1",     "1",       "1",          "0",          "0",         "FFFF", "1: the receiving side stands still while a lock is held") \
-    X(context_entries,      "context.entries",         COUNT, "1",   "16777216", "256",  "192",        "2048",       "8192",      "FFFF", "cached contexts of queue pairs, two for each: to send and to receive") \
+    X(context_entries,      "context.entries",         COUNT, "1",   "16777216", "256",  "192",        "2560",       "8192",      "FFFF", "cached contexts of queue pairs, two for each: to send and to receive") \
     X(context_ways,         "context.ways",            COUNT, "1",   "64",    "8",       "5",          "8",          "4",         "FFFF", "associativity of that cache") \
     X(context_stall_ps,     "context.stall",           TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","455ns","6ns",      "12ns",      "FFFF", "a miss of it occupies its side of the NIC for") \
     X(near_entries,         "context.near-entries",    COUNT, "1",   "65536", "32",      "32",         "128",         "256",       "FFFF", "contexts of RC queue pairs that each side has at hand") \
@@ -90,7 +90,10 @@ enum {
     X(cpu_doorbell_ps,      "cpu.doorbell",            TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","45ns", "45ns",      "40ns",      "FFFF", "core: to ring a Doorbell") \
     X(cpu_receive_ps,       "cpu.post-receive",        TIME,  "0ps", NIC_DETAIL_PS_MAX, "12ns","8ns",  "8ns",       "5ns",       "FFFF", "core: to build a receive") \
     X(cpu_poll_ps,          "cpu.poll",                TIME,  "1ps", NIC_DETAIL_PS_MAX, "15ns","10ns", "10ns",      "8ns",       "FFFF", "core: to look at a completion queue") \
-    X(cpu_cqe_ps,           "cpu.cqe",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "12ns","8ns",  "8ns",       "5ns",       "FFFF", "core: to take a CQE out")
+    X(cpu_cqe_ps,           "cpu.cqe",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "12ns","8ns",  "8ns",       "5ns",       "FFFF", "core: to take a CQE out") \
+    X(cpu_clock_mhz,        "cpu.clock",               COUNT, "1",   "100000", "2200",   "2900",       "3000",       "3000",      "PPPF", "MHz of cores of a host, up to two at work; all costs of cores are given for this rate") \
+    X(cpu_clock_all_mhz,    "cpu.clock-all",           COUNT, "1",   "100000", "2200",   "2900",       "2500",       "3000",      "PFPF", "MHz of each when clock-all-from or more are at work; for a number between, between") \
+    X(cpu_clock_all_from,   "cpu.clock-all-from",      COUNT, "3",   "4096",  "3",       "3",          "6",          "3",         "PFPF", "see clock-all")
 // clang-format on
 
 typedef struct nic_detail {

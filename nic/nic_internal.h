@@ -380,6 +380,8 @@ struct nic_host {
     const nic_qp_t *received_last;
     nic_core_t *core; // whose step is running
     nic_core_t *cores;
+    uint32_t cores_started;
+    uint32_t core_slow_permille; // 1000: at the clock rate that costs are given for
     nic_config_t config;
 };
 
