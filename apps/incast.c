@@ -3,11 +3,15 @@
 //
 // The senders of each burst are drawn, without repetition, from those hosts that are not the target
 // (with `fixed`, once for all bursts). Of a pattern that names several targets each burst takes the
-// next one. With verb read the target reads from the senders: the data flows the same way.
+// next one, or with `random-target` one that is drawn; with `random-gaps` bursts are a Poisson
+// process. Each of the three draws from a stream of its own: switching one on leaves the others'.
+// With verb read the target reads from the senders: the data flows the same way.
 // docs/models/traffic.md
 #include "apps/transfer.h"
 
 #define PREFIX "traffic.incast"
+// What sim_random_exponential takes: 72,057 s.
+#define GAP_MEAN_PS_MAX (UINT64_C(1) << 56)
 
 typedef struct incast_config {
     char *to;
@@ -18,6 +22,8 @@ typedef struct incast_config {
     sim_time_t every_ps; // NEVER: one burst
     sim_time_t stop_ps;  // SIM_AUTO: the end of the run
     bool fixed;
+    bool random_target;
+    bool random_gaps;
     app__shape_t shape;
 } incast_config_t;
 
@@ -39,6 +45,10 @@ static const sim_attr_t attrs[] = {
      NULL, NULL, "no burst from here on; auto: the end of the run"},
     {PREFIX ".fixed", SIM_ATTR_BOOL, false, offsetof(incast_config_t, fixed), "off", NULL, NULL,
      NULL, "all bursts have the same senders"},
+    {PREFIX ".random-target", SIM_ATTR_BOOL, false, offsetof(incast_config_t, random_target), "off",
+     NULL, NULL, NULL, "each burst draws its target from `to`; off: takes the next one"},
+    {PREFIX ".random-gaps", SIM_ATTR_BOOL, false, offsetof(incast_config_t, random_gaps), "off",
+     NULL, NULL, NULL, "times before and between bursts are exponential with mean `every`"},
     APP__SHAPE_ATTRS(PREFIX, incast_config_t, shape),
 };
 // clang-format on
@@ -56,6 +66,8 @@ typedef struct incast {
     app__places_t from;
     uint32_t *order; // of `from`, shuffled as far as needed
     sim_random_t random;
+    sim_random_t targets;
+    sim_random_t gaps;
 } incast_t;
 
 // Moves a sender drawn from order[at..] to order[at].
@@ -132,6 +144,30 @@ static void begin_draws(incast_t *incast)
     }
 }
 
+static uint32_t next_target(incast_t *incast, uint64_t index)
+{
+    const app_hosts_t *const to = &incast->to.list;
+    return to
+        ->interfaces[incast->config->random_target ? sim_random_below(&incast->targets, to->count)
+                                                   : index % to->count];
+}
+
+static sim_time_t next_gap_ps(incast_t *incast)
+{
+    const sim_time_t every_ps = incast->config->every_ps;
+    return incast->config->random_gaps ? sim_random_exponential(&incast->gaps, every_ps) : every_ps;
+}
+
+// Moves *start_ps on by gap_ps; false, and leaves it, where that is not before stop_ps.
+static bool advance(sim_time_t *start_ps, sim_time_t gap_ps, sim_time_t stop_ps)
+{
+    if (*start_ps >= stop_ps || gap_ps >= stop_ps - *start_ps) {
+        return false;
+    }
+    *start_ps += gap_ps;
+    return true;
+}
+
 static sim_err_t fill(incast_t *incast, app__plan_t *plan, sim_message_t *message)
 {
     const incast_config_t *const config = incast->config;
@@ -142,22 +178,30 @@ static sim_err_t fill(incast_t *incast, app__plan_t *plan, sim_message_t *messag
                         "stop: bursts every so often without an end, expected a time, or an end of "
                         "the run (until)");
     }
+    if (config->random_gaps && config->every_ps > GAP_MEAN_PS_MAX) {
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "every: never or above 20 hours, expected the mean time of random-gaps");
+    }
     incast->order = sim_alloc_array(incast->from.list.count, sizeof(*incast->order));
     begin_draws(incast);
+    app__random_init(&incast->targets, incast->context, 0, "incast-target");
+    app__random_init(&incast->gaps, incast->context, 0, "incast-gap");
     burst_t burst = {0, config->start_ps};
-    for (uint64_t i = 0; burst.start_ps < stop_ps; i++) {
+    bool more = burst.start_ps < stop_ps;
+    if (config->random_gaps) {
+        more = advance(&burst.start_ps, next_gap_ps(incast), stop_ps);
+    }
+    for (uint64_t i = 0; more; i++) {
         if (config->fixed) {
             begin_draws(incast);
         }
-        burst.target = incast->to.list.interfaces[i % incast->to.list.count];
+        burst.target = next_target(incast, i);
         const sim_err_t error = add_burst(incast, plan, &burst, message);
         if (error != SIM_OK) {
             return error;
         }
-        if (config->every_ps >= stop_ps - burst.start_ps) {
-            break;
-        }
-        burst.start_ps += config->every_ps;
+        more = advance(&burst.start_ps, next_gap_ps(incast), stop_ps);
     }
     return SIM_OK;
 }

@@ -136,6 +136,77 @@ START_TEST(incast_fixed_repeats_its_senders)
 }
 END_TEST
 
+// Hosts and start times of the bursts of a plan whose bursts have `senders` each.
+static void burst_numbers(const world_t *world, size_t senders, size_t hits[5], double *mean_gap_us)
+{
+    memset(hits, 0, 5 * sizeof(*hits));
+    for (size_t i = 0; i < world->flow_count; i++) {
+        const app_flow_result_t *const burst = &world->flows[i / senders * senders];
+        SIM_CHECK(world->flows[i].start_ps == burst->start_ps);
+        SIM_CHECK(world->flows[i].destination == burst->destination);
+        hits[burst->destination] += i % senders == 0;
+    }
+    const uint64_t last_ps = world->flows[world->flow_count - 1].start_ps;
+    *mean_gap_us = (double)last_ps / SIM_PS_PER_US / ((double)world->flow_count / (double)senders);
+}
+
+// The mean of 4000 gaps, the tenth of them that are longer than 2.3 means, and the fifth of bursts
+// that each of 5 targets gets: within 4 standard deviations.
+START_TEST(incast_at_random)
+{
+    world_t world;
+    star(&world, "hosts=5", (uint64_t)_i);
+    plan(&world,
+         "incast",
+         "to=host*; senders=2; every=1us; stop=4ms; random-gaps=on; random-target=on");
+    ck_assert_uint_gt(world.flows[0].start_ps, 0);
+    size_t hits[5];
+    double mean_gap_us = 0;
+    burst_numbers(&world, 2, hits, &mean_gap_us);
+    const double bursts = (double)world.flow_count / 2;
+    ck_assert_msg(fabs(bursts - 4000) < 4 * sqrt(4000), "%g bursts", bursts);
+    ck_assert_double_eq_tol(mean_gap_us, 1, 4 / sqrt(4000));
+    for (size_t i = 0; i < 5; i++) {
+        ck_assert_double_eq_tol((double)hits[i], bursts / 5, 4 * sqrt(bursts * 0.2 * 0.8));
+    }
+    size_t longer = 0;
+    for (size_t i = 2; i < world.flow_count; i += 2) {
+        longer += world.flows[i].start_ps - world.flows[i - 2].start_ps > 2302585;
+    }
+    ck_assert_double_eq_tol((double)longer, bursts / 10, 4 * sqrt(bursts * 0.1 * 0.9));
+    world_fini(&world);
+}
+END_TEST
+
+// What one switch draws does not depend on the other.
+START_TEST(incast_draws_are_apart)
+{
+    static const char *const both = "to=host1|host2|host3; senders=1; every=1us; stop=100us; "
+                                    "random-target=on; random-gaps=on";
+    static const char *const targets = "to=host1|host2|host3; senders=1; every=1us; stop=100us; "
+                                       "random-target=on";
+    world_t world;
+    star(&world, "hosts=5", 3);
+    plan(&world, "incast", both);
+    uint32_t destinations[50];
+    for (size_t i = 0; i < 50; i++) {
+        destinations[i] = world.flows[i].destination;
+    }
+    world_fini(&world);
+    star(&world, "hosts=5", 3);
+    plan(&world, "incast", targets);
+    ck_assert_uint_eq(world.flow_count, 100);
+    size_t other = 0;
+    for (size_t i = 0; i < 50; i++) {
+        ck_assert_uint_eq(world.flows[i].start_ps, i * SIM_PS_PER_US);
+        ck_assert_uint_eq(world.flows[i].destination, destinations[i]);
+        other += destinations[i] != 1 + i % 3;
+    }
+    ck_assert_uint_gt(other, 0);
+    world_fini(&world);
+}
+END_TEST
+
 START_TEST(incast_defaults_and_read)
 {
     world_t world;
@@ -395,6 +466,10 @@ static const refusal_t refusals[] = {
     {"poisson", "stop=1ms; from=rack*", NULL, "from: no host matches"},
     {"poisson", "stop=1ms; to=rack*", NULL, "to: no host matches"},
     {"incast", "every=1us", NULL, "stop: bursts every so often without an end"},
+    {"incast",
+     "random-gaps=on; stop=1ms",
+     NULL,
+     "every: never or above 20 hours, expected the mean time of random-gaps"},
     {"incast", "senders=4", NULL, "senders: `from` has 3 besides host0, expected at least 4"},
     {"incast", "from=host0", NULL, "senders: `from` has 0 besides host0, expected at least 1"},
     {"incast", "to=nobody", NULL, "to: no host matches"},
@@ -530,6 +605,8 @@ CHECK_MAIN(CHECK_LOOP(permutation_has_no_fixed_point, 0, 20),
            CHECK_TEST(all_to_all_has_every_pair_once),
            CHECK_LOOP(incast_has_its_bursts, 0, 5),
            CHECK_TEST(incast_fixed_repeats_its_senders),
+           CHECK_LOOP(incast_at_random, 0, 5),
+           CHECK_TEST(incast_draws_are_apart),
            CHECK_TEST(incast_defaults_and_read),
            CHECK_LOOP(poisson_offers_its_load, 0, 3),
            CHECK_TEST(poisson_gaps_are_exponential),

@@ -3,8 +3,9 @@
 # fat-tree - slowdown by flow size on 320 hosts, six congestion controls (HPCC, figure 11)
 #
 # SCHEMES and LOADS choose some of them: SCHEMES="HPCC DCTCP" LOADS=50%. HORIZON_MS is the time in
-# which flows start (20; 2 with --quick), INCAST_EVERY the time between two incasts (750us). With
-# --resume runs that are complete are kept. A run is 3e8 to 5e8 packet-hops.
+# which flows start (20; 2 with --quick), INCAST_EVERY the mean time between two incasts (375us). With
+# --resume runs that are complete are kept. A run is 3e8 to 5e8 packet-hops. Seeds: one, or --seeds N;
+# numbers are then means over the seeds, and ranges.txt has the lowest and highest of each.
 set -eu
 . "$(dirname "$0")/../papers_lib.sh"
 begin "$1"
@@ -13,26 +14,28 @@ loads=${LOADS:-"50% 30%+incast"}
 columns="0 30 60 70 80 90 95"
 horizon_ms=${HORIZON_MS:-$([ "$quick" = 1 ] && echo 2 || echo 20)}
 
-# The options of a scheme; the scenario is DCQCN. ACKs go before data where there is no window, and with
-# TIMELY, which measures them. Windows are of 13 us at line rate, scaled with the rate.
-prior="--set nic.ack-priority=6"
+# The options of a scheme, as the authors' run.py sets them; the scenario is DCQCN. ACKs are sent and
+# queued before data where it asks for that: without windows, and with TIMELY+win. Windows are of the
+# paper's 13 us at line rate, in proportion to the rate. HPCC's 50 Mbps are the paper's W_AI of 80 bytes.
+prior="--set nic.ack-priority=6 --set nic.ack-pause-class=0"
+shared="--set nic.ack-pause-class=3"
 window="--set nic.bdp-window=scaled --set nic.base-rtt=13us"
 timely="--set nic.congestion-control=timely --set nic.timely.update=rtt --set nic.timely.burst=false
-    --set nic.timely.start=line --set nic.timely.exclude-serialisation=false
+    --set nic.timely.start=line --set nic.timely.exclude-serialisation=false --set nic.frame-header=56
     --set nic.timely.ai-rate=100Mbps --set nic.timely.hai-rate=500Mbps --set nic.timely.min-rate=1Gbps"
+dctcp="--set nic.congestion-control=dctcp --set nic.dctcp.min-rate=1Gbps
+    --set switch.ecn.kmin=300KB --set switch.ecn.kmax=300KB --set switch.ecn.pmax=1"
+hpcc="--set nic.congestion-control=hpcc --set nic.hpcc.law=rate --set nic.hpcc.rate-ai=50Mbps
+    --set nic.hpcc.min-rate=1Gbps --set nic.base-rtt=13us --set nic.rate-change=last-packet
+    --set nic.frame-ack=46 --set network.int-reserved-hops=5 --set network.int-multiplier=4"
 options_of() {
     case $1 in
     DCQCN) echo "$prior" ;;
-    DCQCN+win) echo "$window" ;;
+    DCQCN+win) echo "$shared" "$window" ;;
     TIMELY) echo $timely "$prior" ;;
     TIMELY+win) echo $timely "$prior" "$window" ;;
-    DCTCP)
-        echo "$window --set nic.congestion-control=dctcp --set nic.dctcp.min-rate=1Gbps" \
-            "--set switch.ecn.kmin=300KB --set switch.ecn.kmax=300KB --set switch.ecn.pmax=1"
-        ;;
-    HPCC)
-        echo "--set nic.congestion-control=hpcc --set nic.base-rtt=13us --set network.int-reserved-hops=5"
-        ;;
+    DCTCP) echo $dctcp "$shared" "$window" ;;
+    HPCC) echo $hpcc "$shared" ;;
     *)
         echo "no scheme '$1'" >&2
         return 1
@@ -40,9 +43,9 @@ options_of() {
     esac
 }
 
-# run_of LOAD SCHEME: the name of its folder
+# run_of LOAD SCHEME SEED: the name of its folder
 run_of() {
-    echo "$2-$1" | tr -d '%'
+    echo "$2-$1$([ "$3" = 1 ] || echo "-seed$3")" | tr -d '%'
 }
 
 # bins FLOWS: a line per twentieth of the flows by size: percent, largest size, p95 of slowdown
@@ -55,36 +58,52 @@ bins() {
             END { out() }'
 }
 
-# analyse LOAD SCHEME: from the result folder to its numbers
+# analyse LOAD SCHEME SEED: from the result folder to its numbers, "key,value" in RUN.numbers.csv
 analyse() {
-    local load=$1 scheme=$2 run
-    run=$(run_of "$load" "$scheme")
+    local key="$1 $2" run
+    run=$(run_of "$1" "$2" "$3")
     awk -f "$here/slowdown.awk" "$out/$run/flows.csv" >"$out/$run.flows.txt"
     bins "$out/$run.flows.txt" >"$out/$run.bins.txt"
-    for column in $columns; do
-        measure "$load $scheme p95 from $column%" \
-            "$(awk -v column="$column" '$1 == column { printf "%.4g", $3 }' "$out/$run.bins.txt")"
-    done
-    measure "$load $scheme p95 latency" \
-        "$(awk '$1 <= 3000 { print $3 }' "$out/$run.flows.txt" | quantile 0.95)"
-    # Time stopped, of both directions of each link, while flows started and ended.
-    measure "$load $scheme paused" "$(awk -F, -v ps="$(field "$run" sim_time_ps)" '
-        NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^paused_prio/) column[i] }
-        NR > 1 { ports++; for (i in column) sum += $i }
-        END { print 100 * sum * 1000 / (ports * ps) }' "$out/$run/ports.csv")"
+    {
+        for column in $columns; do
+            awk -v column="$column" -v key="$key" \
+                '$1 == column { printf "%s p95 from %s%%,%.4g\n", key, column, $3 }' "$out/$run.bins.txt"
+        done
+        echo "$key p95 latency,$(awk '$1 <= 3000 { print $3 }' "$out/$run.flows.txt" | quantile 0.95)"
+        # Time stopped of the time in which flows start: of both directions of a link, over the links.
+        awk -F, -v ms="$horizon_ms" -v key="$key" '
+            NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^paused_prio/) column[i] }
+            NR > 1 { ports++; for (i in column) sum += $i }
+            END { printf "%s paused,%.4g\n", key, 100 * sum / (ports / 2 * ms * 1e6) }' "$out/$run/ports.csv"
+    } >"$out/$run.numbers.csv"
 }
 
+echo "key,mean,lowest,highest" >"$out/ranges.txt"
 for load in $loads; do
     for scheme in $schemes; do
         options_of "$scheme" >/dev/null || exit 2
-        read -r -a options <<<"$(options_of "$scheme")"
+        read -r -a options <<<"$(options_of "$scheme" | tr '\n' ' ')"
         options+=(--until "$((horizon_ms + 20))ms" --set "traffic[0].poisson.stop=${horizon_ms}ms")
         if [ "$load" != 50% ]; then
             options+=(--set "traffic[0].poisson.load=0.3" --set "traffic[1].incast.stop=${horizon_ms}ms"
-                --set "traffic[1].incast.every=${INCAST_EVERY:-750us}")
+                --set "traffic[1].incast.every=${INCAST_EVERY:-375us}")
         fi
-        simulate "$(run_of "$load" "$scheme")" fat-tree.yaml "${options[@]}"
-        analyse "$load" "$scheme"
+        numbers=()
+        for seed in $(seeds 1); do
+            simulate "$(run_of "$load" "$scheme" "$seed")" fat-tree.yaml --seed "$seed" "${options[@]}"
+            analyse "$load" "$scheme" "$seed"
+            numbers+=("$out/$(run_of "$load" "$scheme" "$seed").numbers.csv")
+        done
+        # Means over the seeds, in the order of the keys.
+        cat "${numbers[@]}" | awk -F, -v ranges="$out/ranges.txt" '
+            !($1 in count) { key[++n] = $1; low[$1] = high[$1] = $2 }
+            { count[$1]++; sum[$1] += $2 }
+            $2 < low[$1] { low[$1] = $2 }
+            $2 > high[$1] { high[$1] = $2 }
+            END { for (i = 1; i <= n; i++) { k = key[i]
+                      printf "%s,%.4g\n", k, sum[k] / count[k]
+                      printf "%s,%.4g,%s,%s\n", k, sum[k] / count[k], low[k], high[k] >>ranges } }' \
+            >>"$out/ours.csv"
     done
 done
 
@@ -123,7 +142,7 @@ for load in $loads; do
                 echo "$column $(published "$load $scheme p95 from $column%")"
             done
             echo EOD
-            plots="$plots${plots:+, }'$out/$(run_of "$load" "$scheme").bins.txt' using 1:3 with lines lw 2 \
+            plots="$plots${plots:+, }'$out/$(run_of "$load" "$scheme" 1).bins.txt' using 1:3 with lines lw 2 \
                 lc $color title '$scheme', \$theirs$i using 1:2 with points pt 7 ps 0.7 lc $color notitle"
         done
         echo "plot $plots"
