@@ -40,9 +40,6 @@ static uint64_t earliest_window(const sim_t *sim)
 // Whether mail is on its way, or a node has something to do besides its background timers.
 static bool anything_to_come(const sim_t *sim)
 {
-    if (sim->fifo != NULL && sim__fifo_busy(sim->fifo)) {
-        return true;
-    }
     for (unsigned t = 0; t < sim->thread_count; t++) {
         const sim_thread_t *const thread = sim->threads[t];
         for (size_t i = 0; i < sim->node_count * SIM_SLOTS; i++) {
@@ -126,6 +123,9 @@ static uint64_t choose_next(sim_t *sim)
 static void decide(sim_t *sim)
 {
     const sim_time_t end_ps = (sim->window + 1) * sim->window_ps;
+    if (sim->fifo != NULL) {
+        sim__fifo_number(sim);
+    }
     const uint64_t next = choose_next(sim);
     if (next != SIM_NO_WINDOW) {
         // Nothing happens before the next window, so nodes look the same up to its start.
@@ -172,7 +172,7 @@ static void *thread_main(void *argument)
 // What nodes armed before the run puts their units into the windows they begin in.
 static uint64_t first_window(sim_t *sim)
 {
-    sim_time_t first_ps = sim->fifo != NULL ? sim__fifo_next_ps(sim->fifo) : SIM_TIME_NEVER;
+    sim_time_t first_ps = SIM_TIME_NEVER;
     for (size_t i = 0; i < sim->node_count; i++) {
         const sim_time_t next_ps = sim__node_next_ps(sim->nodes[i]);
         first_ps = next_ps < first_ps ? next_ps : first_ps;
@@ -181,9 +181,6 @@ static uint64_t first_window(sim_t *sim)
         return SIM_NO_WINDOW;
     }
     sim->window = first_ps / sim->window_ps;
-    if (sim->fifo != NULL) {
-        sim__appoint(sim->threads[0], &sim->units[0], first_ps);
-    }
     for (size_t i = 0; i < sim->node_count; i++) {
         sim_node_t *const node = sim->nodes[i];
         sim__appoint(sim__thread_of(node), node->unit, sim__node_next_ps(node));
@@ -195,9 +192,6 @@ static uint64_t first_window(sim_t *sim)
 // where work might have waited for them.
 static bool anything_left(const sim_t *sim)
 {
-    if (sim->fifo != NULL && sim__fifo_busy(sim->fifo)) {
-        return true;
-    }
     for (unsigned t = 0; t < sim->thread_count; t++) {
         if (sim->threads[t]->cut) {
             return true;

@@ -6,6 +6,7 @@
 //     mail.c       messages on their way, and a node's sorted mail of a window
 //     window.c     one thread's share of one window: run units, sample
 //     engine.c     the loop over windows, how a run ends
+//     fifo*.c      the same where ties go by insertion: fifo_internal.h
 //     barrier.c    where threads meet
 #ifndef KERNEL_ENGINE_INTERNAL_H
 #define KERNEL_ENGINE_INTERNAL_H
@@ -23,6 +24,7 @@
 typedef struct sim_far_letter {
     sim_time_t arrive_ps;
     void *message;
+    uint64_t place; // kernel/fifo.h
 } sim_far_letter_t;
 
 struct sim_far_fifo {
@@ -44,6 +46,7 @@ typedef struct sim_parcel {
     sim_channel_t *channel;
     sim_time_t arrive_ps;
     void *message;
+    uint64_t place; // kernel/fifo.h
 } sim_parcel_t;
 
 typedef struct sim_parcels {
@@ -125,6 +128,7 @@ typedef struct sim_thread {
     sim_time_t record_end_ps;  // records of now are before it, and not before the window
     uint64_t next_window;      // published at the barrier
     bool cut;                  // the time limit left mail unread
+    struct sim_fifo_log *fifo; // NULL: ties go by hash
 } sim_thread_t;
 
 typedef struct sim_window_observer {
@@ -205,6 +209,21 @@ void sim__thread_destroy(sim_thread_t *thread);
 void sim__gather_mail(sim_thread_t *thread, sim_node_t *node);
 // Takes in what other threads sent beyond the slots.
 void sim__receive_parcels(sim_thread_t *thread);
+void sim__parcel_send(sim_thread_t *thread,
+                      sim_channel_t *channel,
+                      sim_time_t arrive_ps,
+                      void *message,
+                      uint64_t place);
+// The channel's next far message that arrives in this window.
+bool sim__far_take(sim_thread_t *thread,
+                   const sim_node_t *node,
+                   const sim_channel_t *channel,
+                   sim_far_letter_t *letter);
+// Empties the thread's mailbox of the node, which held so many entries.
+void sim__mailbox_recycle(sim_thread_t *thread,
+                          uint32_t slot,
+                          const sim_node_t *node,
+                          uint32_t count);
 
 // window.c: runs the thread's units through sim->window and sets thread->next_window.
 void sim__run_window(sim_thread_t *thread);
@@ -215,17 +234,30 @@ void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps);
 void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps);
 void sim__heap_lower(sim_unit_t *unit, sim_node_t *node);
 
+// Ties by insertion (kernel/fifo_internal.h).
 // fifo.c
 struct sim_fifo *sim__fifo_create(void);
 void sim__fifo_destroy(struct sim_fifo *fifo);
-void sim__fifo_send(sim_t *sim, const sim_channel_t *channel, sim_time_t arrive_ps, void *message);
+struct sim_fifo_log *sim__fifo_log_create(unsigned thread);
+void sim__fifo_log_destroy(struct sim_fifo_log *log);
+struct sim_fifo_node *sim__fifo_node_create(void);
+void sim__fifo_node_destroy(struct sim_fifo_node *own);
 void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port);
-uint64_t sim__fifo_number(sim_node_t *node); // for a timer
-void sim__fifo_timers_changed(sim_node_t *node);
-// Runs everything before end_ps; returns the time of what is next, NEVER if nothing is.
-sim_time_t sim__fifo_run(struct sim_fifo *fifo, sim_time_t end_ps);
-sim_time_t sim__fifo_next_ps(const struct sim_fifo *fifo);
-bool sim__fifo_busy(const struct sim_fifo *fifo); // an arrival or a wake is to come
+uint64_t sim__fifo_timer_place(sim_node_t *node, sim_timer_t *timer);
+// The earliest timer may be another one; gone: the place of the one disarmed or moved, or 0.
+void sim__fifo_timers_changed(sim_node_t *node, uint64_t gone);
+// The place of a record being put, and its number after sim__fifo_number: in the order of events.
+uint64_t sim__fifo_stream_place(const sim_node_t *node);
+uint64_t sim__fifo_stream_number(const sim_thread_t *thread, uint64_t place);
+// fifo_mail.c
+void sim__fifo_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message);
+uint64_t sim__fifo_sent_number_of(const sim_thread_t *sender, uint64_t place);
+// fifo_run.c
+void sim__fifo_window_begins(sim_thread_t *thread);
+// Runs the unit; returns when it wants to run next.
+sim_time_t sim__fifo_run_unit(sim_thread_t *thread, sim_unit_t *unit, sim_time_t end_ps);
+// fifo_number.c: after all threads have run a window.
+void sim__fifo_number(sim_t *sim);
 
 // record.c
 void sim__streams_flush(sim_t *sim, sim_time_t last_ps); // forgets what is later

@@ -20,8 +20,6 @@
 // Before the run.
 void sim_channel_keeps_number(const sim_node_t *from, const sim_channel_t *channel, uint32_t port);
 
-// Whether ties go by insertion in this node's simulation.
-bool sim_fifo_ties(const sim_node_t *node);
 // Whether the wake that the last message sent at `port` keeps a number for would, were it asked for
 // now, come before the event being run: at the instant it is due, the transmitter is free again.
 bool sim_fifo_passed(const sim_node_t *node, uint32_t port);

@@ -63,10 +63,11 @@ void sim__mailbox_grow(sim_worker_t *worker,
 
 // -- the slow ways to send
 
-static void parcel_send(sim_thread_t *thread,
-                        sim_channel_t *channel,
-                        sim_time_t arrive_ps,
-                        void *message)
+void sim__parcel_send(sim_thread_t *thread,
+                      sim_channel_t *channel,
+                      sim_time_t arrive_ps,
+                      void *message,
+                      uint64_t place)
 {
     const unsigned to = sim__ends(thread->sim, channel)->to->worker->index;
     sim_parcels_t *const parcels = &thread->parcels[to][thread->sim->parity];
@@ -74,7 +75,7 @@ static void parcel_send(sim_thread_t *thread,
     if (parcels->count == 0 || arrive_ps < parcels->earliest_ps) {
         parcels->earliest_ps = arrive_ps;
     }
-    parcels->items[parcels->count++] = (sim_parcel_t){channel, arrive_ps, message};
+    parcels->items[parcels->count++] = (sim_parcel_t){channel, arrive_ps, message, place};
 }
 
 static bool comes_after(const sim_node_t *node, uint64_t a, uint64_t b)
@@ -140,7 +141,7 @@ void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
     SIM_CHECKF(thread->sim->ran, "%s sends before the run", from->name);
     check_send(from, channel, arrive_ps);
     if (thread->sim->fifo != NULL) {
-        sim__fifo_send(from->sim, channel, arrive_ps, message);
+        sim__fifo_send(from, channel, arrive_ps, message);
         return;
     }
     const sim_time_t ahead_ps = arrive_ps - worker->window_start_ps;
@@ -151,7 +152,7 @@ void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
     }
     const uint64_t windows_ahead = ahead_ps / worker->window_ps;
     if (windows_ahead >= SIM_SLOTS) {
-        parcel_send(thread, channel, arrive_ps, message);
+        sim__parcel_send(thread, channel, arrive_ps, message, 0);
         return;
     }
     const uint32_t slot = (worker->slot + (uint32_t)windows_ahead) & (SIM_SLOTS - 1);
@@ -166,7 +167,7 @@ void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
 }
 
 // Takes a parcel in: into the channel's fifo, which the node empties window by window.
-static void parcel_receive(sim_thread_t *thread, const sim_parcel_t *parcel)
+static void parcel_receive(sim_thread_t *thread, const sim_parcel_t *parcel, uint64_t place)
 {
     sim_channel_t *const channel = parcel->channel;
     sim_channel_ends_t *const ends = sim__ends(thread->sim, channel);
@@ -196,7 +197,7 @@ static void parcel_receive(sim_thread_t *thread, const sim_parcel_t *parcel)
     }
     thread->cut |= parcel->arrive_ps >= thread->sim->options.until_ps;
     fifo->letters[(fifo->first + fifo->count++) & (fifo->capacity - 1)] =
-        (sim_far_letter_t){parcel->arrive_ps, parcel->message};
+        (sim_far_letter_t){parcel->arrive_ps, parcel->message, place};
 }
 
 void sim__receive_parcels(sim_thread_t *thread)
@@ -206,7 +207,10 @@ void sim__receive_parcels(sim_thread_t *thread)
         sim_parcels_t *const parcels =
             &sim->threads[i]->parcels[thread->worker.index][sim->parity ^ 1];
         for (size_t p = 0; p < parcels->count; p++) {
-            parcel_receive(thread, &parcels->items[p]);
+            const sim_parcel_t *const parcel = &parcels->items[p];
+            const uint64_t place =
+                sim->fifo != NULL ? sim__fifo_sent_number_of(sim->threads[i], parcel->place) : 0;
+            parcel_receive(thread, parcel, place);
         }
         parcels->count = 0;
     }
@@ -220,24 +224,35 @@ static void stage_one(sim_thread_t *thread, size_t *count, sim_mail_t mail)
     thread->stage[(*count)++] = mail;
 }
 
+bool sim__far_take(sim_thread_t *thread,
+                   const sim_node_t *node,
+                   const sim_channel_t *channel,
+                   sim_far_letter_t *letter)
+{
+    struct sim_far_fifo *const fifo = sim__ends(thread->sim, channel)->far;
+    if (fifo->count == 0) {
+        return false;
+    }
+    *letter = fifo->letters[fifo->first];
+    if (letter->arrive_ps >= thread->worker.window_start_ps + thread->worker.window_ps) {
+        sim__appoint(thread, node->unit, letter->arrive_ps);
+        return false;
+    }
+    SIM_CHECK(letter->arrive_ps >= thread->worker.window_start_ps);
+    fifo->first = (fifo->first + 1) & (fifo->capacity - 1);
+    fifo->count--;
+    return true;
+}
+
 static void stage_far(sim_thread_t *thread, sim_node_t *node, size_t *count)
 {
-    const sim_time_t start_ps = thread->worker.window_start_ps;
-    const sim_time_t end_ps = start_ps + thread->worker.window_ps;
+    sim_far_letter_t letter;
     for (size_t i = 0; i < node->far->count; i++) {
         const sim_channel_t *const channel = node->far->channels[i];
-        struct sim_far_fifo *const fifo = sim__ends(thread->sim, channel)->far;
-        while (fifo->count > 0) {
-            const sim_far_letter_t letter = fifo->letters[fifo->first];
-            if (letter.arrive_ps >= end_ps) {
-                sim__appoint(thread, node->unit, letter.arrive_ps);
-                break;
-            }
-            SIM_CHECK(letter.arrive_ps >= start_ps);
-            const uint64_t key = ((letter.arrive_ps - start_ps) << SIM_PORT_BITS) | channel->port;
+        while (sim__far_take(thread, node, channel, &letter)) {
+            const sim_time_t within_ps = letter.arrive_ps - thread->worker.window_start_ps;
+            const uint64_t key = (within_ps << SIM_PORT_BITS) | channel->port;
             stage_one(thread, count, (sim_mail_t){key, letter.message});
-            fifo->first = (fifo->first + 1) & (fifo->capacity - 1);
-            fifo->count--;
         }
     }
 }
@@ -388,6 +403,22 @@ static sim_mail_t *room_for(sim_thread_t *thread, sim_node_t *node, size_t count
     return node->own_mail;
 }
 
+void sim__mailbox_recycle(sim_thread_t *thread,
+                          uint32_t slot,
+                          const sim_node_t *node,
+                          uint32_t count)
+{
+    sim_mailbox_t *const box = &thread->worker.boxes[slot][node->index];
+    box->count = 0;
+    if (box->mail != NULL) {
+        // Reused for the next mailbox that fills, so that the same few lines stay in cache.
+        thread->worker.box_class[node->index] = (uint8_t)class_of(count);
+        give_mailbox(thread, box->mail, box->capacity);
+        box->mail = NULL;
+        box->capacity = 0;
+    }
+}
+
 void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)
 {
     sim_t *const sim = thread->sim;
@@ -419,12 +450,5 @@ void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)
     pad_mail(mail, count);
     node->mail = mail;
     node->mail_count = (uint32_t)count;
-    own->count = 0;
-    if (own->mail != NULL) {
-        // Reused for the next mailbox that fills, so that the same few lines stay in cache.
-        thread->worker.box_class[node->index] = (uint8_t)class_of((uint32_t)count);
-        give_mailbox(thread, own->mail, own->capacity);
-        own->mail = NULL;
-        own->capacity = 0;
-    }
+    sim__mailbox_recycle(thread, slot, node, (uint32_t)count);
 }

@@ -57,11 +57,6 @@ static int compare_times(const void *a, const void *b)
 // Sets sim->window_ps and parent[] (roots of the units); returns the number of units.
 static uint32_t choose_width(sim_t *sim, uint32_t *parent)
 {
-    if (sim->fifo != NULL && sim->node_count > 0) {
-        sim->window_ps = WINDOW_WIDEST_PS;
-        memset(parent, 0, sim->node_count * sizeof(*parent));
-        return 1;
-    }
     sim_time_t *const delays = sim_alloc_array(sim->channel_count + 1, sizeof(*delays));
     for (size_t i = 0; i < sim->channel_count; i++) {
         delays[i] = sim->channel_ends[i].delay_ps;
@@ -167,7 +162,8 @@ static void deal_units(sim_t *sim)
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim_worker_t *const worker = &sim->threads[t]->worker;
         worker->window_ps = sim->window_ps;
-        worker->direct_ps = sim->window_ps * (SIM_SLOTS - 1);
+        // Ties by insertion: all messages take the slow way, which gives them places.
+        worker->direct_ps = sim->fifo == NULL ? sim->window_ps * (SIM_SLOTS - 1) : 0;
         worker->box_class = sim_alloc_array(sim->node_count + 1, sizeof(*worker->box_class));
         for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
             worker->boxes[slot] = sim_alloc_lines((sim->node_count + 1) * sizeof(sim_mailbox_t));

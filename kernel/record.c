@@ -13,8 +13,8 @@
 
 typedef struct entry {
     sim_time_t time_ps;
+    uint64_t place; // the node's index, unless events of all nodes have one order (kernel/fifo.h)
     uint32_t node_index;
-    uint32_t rank; // the node's, unless events of all nodes have one order (kernel/fifo.h)
     uint32_t thread;
     size_t offset; // of the record, growing with the order written
     size_t bytes;
@@ -80,8 +80,8 @@ void *sim_stream_put(sim_stream_t *stream,
     SIM_GROW(part->entries, part->entry_count, &part->entry_capacity);
     part->entries[part->entry_count++] =
         (entry_t){.time_ps = time_ps,
+                  .place = node->sim->fifo == NULL ? node->index : sim__fifo_stream_place(node),
                   .node_index = node->index,
-                  .rank = node->sim->fifo == NULL ? node->index : 0,
                   .thread = node->worker->index,
                   .offset = part->count,
                   .bytes = record_bytes};
@@ -97,14 +97,24 @@ static int compare_entries(const void *a, const void *b)
     if (x->time_ps != y->time_ps) {
         return x->time_ps < y->time_ps ? -1 : 1;
     }
-    if (x->rank != y->rank) {
-        return x->rank < y->rank ? -1 : 1;
+    if (x->place != y->place) {
+        return x->place < y->place ? -1 : 1;
     }
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static void stream_flush(sim_stream_t *stream, unsigned thread_count, sim_time_t last_ps)
+// Ties by insertion: numbers for the places that were taken in the window.
+static void number(const sim_t *sim, entry_t *entries, size_t count)
 {
+    for (size_t i = 0; i < count; i++) {
+        const sim_thread_t *const thread = sim->threads[entries[i].thread];
+        entries[i].place = sim__fifo_stream_number(thread, entries[i].place);
+    }
+}
+
+static void stream_flush(const sim_t *sim, sim_stream_t *stream, sim_time_t last_ps)
+{
+    const unsigned thread_count = sim->thread_count;
     size_t count = 0;
     for (unsigned t = 0; t < thread_count; t++) {
         count += stream->parts[t].entry_count;
@@ -125,6 +135,9 @@ static void stream_flush(sim_stream_t *stream, unsigned thread_count, sim_time_t
         }
         next += part->entry_count;
     }
+    if (sim->fifo != NULL) {
+        number(sim, stream->merged, count);
+    }
     qsort(stream->merged, count, sizeof(entry_t), compare_entries);
     for (size_t i = 0; i < count && stream->merged[i].time_ps <= last_ps; i++) {
         const entry_t *const entry = &stream->merged[i];
@@ -143,6 +156,6 @@ static void stream_flush(sim_stream_t *stream, unsigned thread_count, sim_time_t
 void sim__streams_flush(sim_t *sim, sim_time_t last_ps)
 {
     for (size_t i = 0; i < sim->stream_count; i++) {
-        stream_flush(sim->streams[i], sim->thread_count, last_ps);
+        stream_flush(sim, sim->streams[i], last_ps);
     }
 }

@@ -20,9 +20,9 @@ sim_t *sim_create(const sim_options_t *options)
     sim_t *const sim = sim_alloc(sizeof(*sim));
     sim->options = *options;
     sim->threads = sim_alloc_array(SIM_THREADS_MAX, sizeof(*sim->threads));
+    sim->fifo = options->fifo_ties ? sim__fifo_create() : NULL;
     sim->threads[0] = sim__thread_create(sim, 0);
     sim->thread_count = 1;
-    sim->fifo = options->fifo_ties ? sim__fifo_create() : NULL;
     atomic_init(&sim->interrupted, false);
     sim__barrier_init(&sim->barrier);
     return sim;
@@ -35,6 +35,7 @@ sim_thread_t *sim__thread_create(sim_t *sim, unsigned index)
     thread->worker.index = index;
     thread->sample_next_ps = SIM_TIME_NEVER;
     thread->worker.background_ps = SIM_TIME_NEVER;
+    thread->fifo = sim->fifo != NULL ? sim__fifo_log_create(index) : NULL;
     return thread;
 }
 
@@ -67,6 +68,7 @@ void sim__thread_destroy(sim_thread_t *thread)
     sim_free(thread->histogram);
     sim_free(thread->appointments);
     sim_free(thread->samplers);
+    sim__fifo_log_destroy(thread->fifo);
     sim_free(thread);
 }
 
@@ -81,6 +83,7 @@ static void node_destroy(sim_node_t *node)
         sim_free(node->far);
     }
     sim_free(node->name);
+    sim__fifo_node_destroy(node->fifo);
     node->ops->destroy(node);
 }
 
@@ -141,7 +144,7 @@ void sim_node_register(sim_t *sim, sim_node_t *node, const sim_node_ops_t *ops, 
         .sim = sim,
         .name = sim_strdup(name),
         .index = (uint32_t)sim->node_count,
-        .timer_announced = UINT64_MAX,
+        .fifo = sim->fifo != NULL ? sim__fifo_node_create() : NULL,
     };
     node->tie_key = sim_mix64(sim_mix64(sim->options.seed ^ (sim->options.tie_seed << 32)) ^
                               (sim->node_count + 1));

@@ -58,10 +58,11 @@ static void sift_down(sim_timer_entry_t *heap,
     place(heap, position, entry);
 }
 
-static void set_earliest(sim_node_t *node)
+// gone: the sequence of a timer that was disarmed or moved, or 0.
+static void set_earliest(sim_node_t *node, uint64_t gone)
 {
     if (SIM_UNLIKELY(node->sim->fifo != NULL)) {
-        sim__fifo_timers_changed(node);
+        sim__fifo_timers_changed(node, gone);
         return;
     }
     node->timer_ps = node->timer_count > 0 ? node->timers[0].time_ps : SIM_TIME_NEVER;
@@ -76,6 +77,7 @@ static void remove_at(sim_node_t *node, uint32_t position)
     SIM_CHECK(position < node->timer_count);
     node->background_armed -= node->timers[position].timer->background;
     node->timers[position].timer->position = SIM_TIMER_UNARMED;
+    const uint64_t gone = node->timers[position].sequence;
     const sim_timer_entry_t last = node->timers[--node->timer_count];
     if (position < node->timer_count) {
         if (position > 0 && before(&last, &node->timers[(position - 1) / 4])) {
@@ -84,7 +86,7 @@ static void remove_at(sim_node_t *node, uint32_t position)
             sift_down(node->timers, node->timer_count, position, last);
         }
     }
-    set_earliest(node);
+    set_earliest(node, gone);
 }
 
 static inline bool in_wheel(const sim_timer_t *timer)
@@ -100,8 +102,10 @@ static void arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64
                time_ps,
                node->now_ps);
     const sim_timer_entry_t entry = {time_ps, sequence, timer};
+    uint64_t gone = 0;
     if (sim_timer_armed(timer)) {
         const uint32_t position = timer->position;
+        gone = node->timers[position].sequence;
         // A later sequence: never before what it was at the same time.
         if (time_ps < node->timers[position].time_ps) {
             sift_up(node->timers, position, entry);
@@ -120,7 +124,7 @@ static void arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64
     if (timer->background && time_ps < node->worker->background_ps) {
         node->worker->background_ps = time_ps;
     }
-    set_earliest(node);
+    set_earliest(node, gone);
 }
 
 // The way of a node that has a wheel. False: it is the heap's.
@@ -156,7 +160,7 @@ void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
     arm(node,
         timer,
         time_ps,
-        SIM_LIKELY(node->sim->fifo == NULL) ? node->timer_sequence++ : sim__fifo_number(node));
+        SIM_LIKELY(node->sim->fifo == NULL) ? node->timer_sequence++ : sim__fifo_timer_place(node, timer));
 }
 
 void sim_fifo_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t number)

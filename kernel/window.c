@@ -231,10 +231,7 @@ static void run_alone(sim_thread_t *thread, sim_node_t *node, sim_time_t end_ps)
 static void run_unit(sim_thread_t *thread, sim_unit_t *unit, sim_time_t end_ps)
 {
     if (thread->sim->fifo != NULL) {
-        const sim_time_t after_ps = sim__fifo_run(thread->sim->fifo, end_ps);
-        thread->cut |=
-            sim__fifo_busy(thread->sim->fifo) && after_ps >= thread->sim->options.until_ps;
-        sim__appoint(thread, unit, after_ps);
+        sim__appoint(thread, unit, sim__fifo_run_unit(thread, unit, end_ps));
         return;
     }
     for (uint32_t i = 0; i < unit->count; i++) {
@@ -301,9 +298,6 @@ static sim_time_t unit_next_ps(const sim_unit_t *unit)
 // after the last event.
 static bool appointment_stands(sim_thread_t *thread)
 {
-    if (thread->sim->fifo != NULL) {
-        return true;
-    }
     const sim_appointment_t appointment = thread->appointments[0];
     const sim_time_t next_ps = unit_next_ps(appointment.unit);
     if (next_ps / thread->sim->window_ps <= appointment.window) {
@@ -408,6 +402,9 @@ void sim__run_window(sim_thread_t *thread)
     thread->record_end_ps = end_ps;
     worker->slot = (uint32_t)sim->window & (SIM_SLOTS - 1);
     worker->slot_used[worker->slot] = false;
+    if (sim->fifo != NULL) {
+        sim__fifo_window_begins(thread);
+    }
     sim__receive_parcels(thread);
     while (thread->appointment_count > 0 && thread->appointments[0].window <= sim->window) {
         const sim_appointment_t appointment = appointment_pop(thread);
