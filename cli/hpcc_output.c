@@ -189,23 +189,16 @@ static void on_pause(const net_trace_t *trace, void *ctx)
             .host = node->kind == NET_NODE_HOST,
             .paused = aside->pfc.quanta[p] != 0,
         };
-        cli__hpcc_put(outputs, outputs->pause_stream, trace, &record, sizeof(record), write_pause);
+        cli__hpcc_put(outputs->pause_stream, trace, &record, sizeof(record));
     }
 }
 
-// Where events happen in one order across all nodes, lines are in it; else in that of streams.
-void cli__hpcc_put(const cli_hpcc_outputs_t *outputs,
-                   sim_stream_t *stream,
+void cli__hpcc_put(sim_stream_t *stream,
                    const net_trace_t *trace,
                    const void *record,
-                   size_t record_bytes,
-                   sim_record_fn write)
+                   size_t record_bytes)
 {
     const sim_node_t *const node = &trace->port->node->sim;
-    if (outputs->ordered) {
-        write(trace->time_ps, node->index, record, record_bytes, outputs->self);
-        return;
-    }
     memcpy(sim_stream_put(stream, node, trace->time_ps, record_bytes), record, record_bytes);
 }
 
@@ -283,8 +276,6 @@ sim_err_t cli_hpcc_outputs_open(cli_hpcc_t *hpcc,
     made->hpcc = hpcc;
     made->world = world;
     made->folder = folder;
-    made->self = made;
-    made->ordered = world->scenario->run.ties == CLI_TIES_INSERTION;
     const sim_err_t result = open_all(made, error);
     if (result != SIM_OK) {
         cli_error_t ignored;

@@ -14,8 +14,6 @@ struct cli_hpcc_outputs {
     cli_hpcc_t *hpcc;
     cli_world_t *world;
     const char *folder;
-    cli_hpcc_outputs_t *self; // what writers of records get
-    bool ordered;             // events happen in one order across all nodes
     cli_file_t *fct;
     cli_file_t *pfc;
     sim_stream_t *pause_stream;
@@ -25,13 +23,11 @@ struct cli_hpcc_outputs {
     cli__hpcc_trace_t *trace;
 };
 
-// Hands a record of a moment to write, at once or through stream.
-void cli__hpcc_put(const cli_hpcc_outputs_t *outputs,
-                   sim_stream_t *stream,
+// Puts a record of a moment into the stream.
+void cli__hpcc_put(sim_stream_t *stream,
                    const net_trace_t *trace,
                    const void *record,
-                   size_t record_bytes,
-                   sim_record_fn write);
+                   size_t record_bytes);
 
 // -- qlen.txt (hpcc_qlen.c)
 void cli__hpcc_qlen_attach(cli_hpcc_outputs_t *outputs);

@@ -100,12 +100,7 @@ static void put(const traced_port_t *traced,
         record.priority = (uint8_t)(classes != 0 ? __builtin_ctz(classes) : 0);
         record.pause = aside->pfc.quanta[record.priority % NET_PRIORITIES];
     }
-    cli__hpcc_put(traced->outputs,
-                  traced->outputs->trace->stream,
-                  trace,
-                  &record,
-                  sizeof(record),
-                  write_record);
+    cli__hpcc_put(traced->outputs->trace->stream, trace, &record, sizeof(record));
 }
 
 static void on_event(const net_trace_t *trace, void *ctx)
