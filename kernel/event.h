@@ -68,7 +68,7 @@ struct sim_node {
     uint32_t wake_first;
     uint32_t wake_end;
     uint32_t wake_capacity;
-    uint32_t timer_count; // in timers
+    uint32_t timer_count;      // in timers
     sim_timer_entry_t *timers; // 4-ary heap by (time, sequence)
     uint64_t timer_sequence;
     struct sim_wheel *wheel; // timers due soon, of a node that expects many; else NULL

@@ -191,9 +191,9 @@ static void add_wake(struct sim_fifo_node *own, sim_fifo_wake_t wake)
         own->wake_end = count;
     }
     uint32_t i = own->wake_end++;
-    while (i > own->wake_first && (own->wakes[i - 1].time_ps > wake.time_ps ||
-                                   (own->wakes[i - 1].time_ps == wake.time_ps &&
-                                    own->wakes[i - 1].place > wake.place))) {
+    while (i > own->wake_first &&
+           (own->wakes[i - 1].time_ps > wake.time_ps ||
+            (own->wakes[i - 1].time_ps == wake.time_ps && own->wakes[i - 1].place > wake.place))) {
         own->wakes[i] = own->wakes[i - 1];
         i--;
     }

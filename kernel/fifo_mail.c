@@ -8,7 +8,7 @@
 
 #include "kernel/fifo_internal.h"
 
-#define SPREAD_MIN 12u          // fewer are sorted as they are
+#define SPREAD_MIN 12u         // fewer are sorted as they are
 #define INSERTION_SORT_MAX 48u // of what ties at one instant
 
 // -- sending
@@ -20,8 +20,7 @@ static void near_send(sim_node_t *to, sim_fifo_mail_t mail)
     if (own->own_count + SIM_MAIL_PAD + 1 > own->own_capacity) {
         const size_t next = (size_t)(own->mail - own->own_mail);
         own->own_capacity *= 2;
-        own->own_mail =
-            sim_realloc_array(own->own_mail, own->own_capacity, sizeof(*own->own_mail));
+        own->own_mail = sim_realloc_array(own->own_mail, own->own_capacity, sizeof(*own->own_mail));
         own->mail = own->own_mail + next;
     }
     sim_fifo_mail_t *at = own->own_mail + own->own_count++;
@@ -216,8 +215,7 @@ static sim_fifo_mail_t *room_for(struct sim_fifo_log *log, sim_node_t *node, siz
     struct sim_fifo_node *const own = node->fifo;
     if (own->own_capacity < need) {
         own->own_capacity = (uint32_t)need * 2;
-        own->own_mail =
-            sim_realloc_array(own->own_mail, own->own_capacity, sizeof(*own->own_mail));
+        own->own_mail = sim_realloc_array(own->own_mail, own->own_capacity, sizeof(*own->own_mail));
     }
     own->own_count = (uint32_t)count;
     return own->own_mail;

@@ -90,7 +90,6 @@ static void enter(sim_thread_t *thread, sim_node_t *node)
 {
     sim__fifo_gather(thread, node);
     node->mail = sim__no_mail;
-    node->mail_count = 1;
     node->wake_ps = SIM_TIME_NEVER;
     node->timer_ps = SIM_TIME_NEVER;
 }

@@ -160,7 +160,8 @@ void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
     arm(node,
         timer,
         time_ps,
-        SIM_LIKELY(node->sim->fifo == NULL) ? node->timer_sequence++ : sim__fifo_timer_place(node, timer));
+        SIM_LIKELY(node->sim->fifo == NULL) ? node->timer_sequence++
+                                            : sim__fifo_timer_place(node, timer));
 }
 
 void sim_fifo_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t number)
@@ -176,7 +177,7 @@ void sim_timer_cancel(sim_node_t *node, sim_timer_t *timer)
     }
     if (in_wheel(timer)) {
         sim__wheel_remove(node->wheel, timer);
-        set_earliest(node);
+        set_earliest(node, 0);
     } else {
         remove_at(node, timer->position);
     }

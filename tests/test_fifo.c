@@ -4,18 +4,21 @@
 // Goal: a wake gets the number its transmission kept for it, whenever it is asked for; a wake whose
 // number is behind runs at once; a node can tell whether the end of its transmission has passed;
 // numbers set aside are those of the timers armed with them; what was sent before the time limit
-// and not read is seen.
-// Method: nodes that write into one log in the order they run. (tests/test_sim.c compares random
-// networks with a naive list; its nodes keep no numbers.)
+// and not read is seen; events that beget events at the same instant have their turns.
+// Method: nodes that write into one stream, which comes in the order of events; each case on one
+// thread and on two, with the network in one unit and in several. (tests/test_sim.c compares random
+// networks with a naive list.)
 // Not pinned: the numbers themselves.
 #include "kernel/fifo.h"
 
 #include <string.h>
 
+#include "kernel/record.h"
 #include "tests/check_main.h"
 
 typedef struct logbook {
-    char text[256];
+    sim_stream_t *stream;
+    char text[1024];
 } logbook_t;
 
 typedef struct actor {
@@ -28,17 +31,34 @@ typedef struct actor {
     sim_time_t wake_ps; // and it asks for a wake at port 0 then; 0: it does not
     bool passed_before; // sim_fifo_passed as its message arrives elsewhere...
     bool ask;           // it notes that when a message arrives
+    uint32_t chain;     // turns left
 } actor_t;
+
+static void hear(sim_time_t time_ps,
+                 uint32_t node_index,
+                 const void *record,
+                 size_t record_bytes,
+                 void *ctx)
+{
+    (void)time_ps;
+    (void)node_index;
+    (void)record_bytes;
+    logbook_t *const log = ctx;
+    const size_t length = strlen(log->text);
+    (void)snprintf(log->text + length,
+                   sizeof(log->text) - length,
+                   "%s%s",
+                   length > 0 ? " " : "",
+                   (const char *)record);
+}
 
 static void note(actor_t *actor, const char *what)
 {
-    const size_t length = strlen(actor->log->text);
-    (void)snprintf(actor->log->text + length,
-                   sizeof(actor->log->text) - length,
-                   "%s%s%s",
-                   length > 0 ? " " : "",
-                   actor->name,
-                   what);
+    char text[32];
+    (void)snprintf(text, sizeof(text), "%s%s", actor->name, what);
+    char *const record =
+        sim_stream_put(actor->log->stream, &actor->node, actor->node.now_ps, sizeof(text));
+    memcpy(record, text, sizeof(text));
 }
 
 static void actor_run(sim_node_t *node)
@@ -107,29 +127,39 @@ static actor_t *actor_of(sim_t *sim, logbook_t *log, const char *name)
     return actor;
 }
 
-static sim_t *fifo_sim(sim_time_t until_ps)
+// Times are in a unit: with the one all nodes run together, with the other each by itself.
+#define VARIANTS 4
+#define THREADS_OF(variant) (1u + (unsigned)(variant) % 2)
+#define UNIT_PS_OF(variant) ((variant) < 2 ? UINT64_C(1) : UINT64_C(200))
+
+static sim_t *fifo_sim(logbook_t *log, int variant, sim_time_t until_ps)
 {
-    return sim_create(
-        &(sim_options_t){.seed = 1, .threads = 1, .fifo_ties = true, .until_ps = until_ps});
+    sim_t *const sim = sim_create(&(sim_options_t){.seed = 1,
+                                                   .threads = THREADS_OF(variant),
+                                                   .fifo_ties = true,
+                                                   .until_ps = until_ps});
+    *log = (logbook_t){.stream = sim_stream_create(sim, hear, log)};
+    return sim;
 }
 
 // a sends at 100 what arrives at c at 2000, b at 150. Asked for at 160, a's wake at 2000 still is
 // before both arrivals; b's, which keeps no number, is behind them.
 START_TEST(a_wake_has_the_place_of_its_transmission)
 {
-    logbook_t log = {""};
-    sim_t *const sim = fifo_sim(SIM_TIME_NEVER);
+    const sim_time_t unit_ps = UNIT_PS_OF(_i);
+    logbook_t log;
+    sim_t *const sim = fifo_sim(&log, _i, SIM_TIME_NEVER);
     actor_t *const a = actor_of(sim, &log, "a");
     actor_t *const b = actor_of(sim, &log, "b");
     actor_t *const c = actor_of(sim, &log, "c");
-    a->out = sim_channel_create(sim, &a->node, &c->node, 0, 1000);
-    b->out = sim_channel_create(sim, &b->node, &c->node, 1, 1000);
+    a->out = sim_channel_create(sim, &a->node, &c->node, 0, 1000 * unit_ps);
+    b->out = sim_channel_create(sim, &b->node, &c->node, 1, 1000 * unit_ps);
     sim_channel_keeps_number(&a->node, a->out, 0);
-    a->send_ps = b->send_ps = a->wake_ps = b->wake_ps = 2000;
-    sim_timer_arm(&a->node, &a->timers[0], 100);
-    sim_timer_arm(&b->node, &b->timers[0], 150);
-    sim_timer_arm(&b->node, &b->timers[1], 155);
-    sim_timer_arm(&a->node, &a->timers[1], 160);
+    a->send_ps = b->send_ps = a->wake_ps = b->wake_ps = 2000 * unit_ps;
+    sim_timer_arm(&a->node, &a->timers[0], 100 * unit_ps);
+    sim_timer_arm(&b->node, &b->timers[0], 150 * unit_ps);
+    sim_timer_arm(&b->node, &b->timers[1], 155 * unit_ps);
+    sim_timer_arm(&a->node, &a->timers[1], 160 * unit_ps);
     ck_assert_int_eq(sim_run(sim), SIM_ENDED_DONE);
     ck_assert_str_eq(log.text, "a:send b:send b:ask a:ask a:wake c:arrival0 c:arrival1 b:wake");
     sim_destroy(sim);
@@ -138,22 +168,23 @@ END_TEST
 
 // At 2000 a hears from c before or after its own transmission ends there, by who was first to be
 // scheduled; asked for then, a wake runs at once or in its place.
-static void at_the_end(sim_time_t own_send_ps, bool passed, const char *expected)
+static void at_the_end(int variant, sim_time_t own_send, bool passed, const char *expected)
 {
-    logbook_t log = {""};
-    sim_t *const sim = fifo_sim(SIM_TIME_NEVER);
+    const sim_time_t unit_ps = UNIT_PS_OF(variant);
+    logbook_t log;
+    sim_t *const sim = fifo_sim(&log, variant, SIM_TIME_NEVER);
     actor_t *const a = actor_of(sim, &log, "a");
     actor_t *const c = actor_of(sim, &log, "c");
-    a->out = sim_channel_create(sim, &a->node, &c->node, 0, 1000);
-    c->out = sim_channel_create(sim, &c->node, &a->node, 0, 1000);
+    a->out = sim_channel_create(sim, &a->node, &c->node, 0, 1000 * unit_ps);
+    c->out = sim_channel_create(sim, &c->node, &a->node, 0, 1000 * unit_ps);
     sim_channel_keeps_number(&a->node, a->out, 0);
-    a->send_ps = 5000;
-    c->send_ps = a->wake_ps = 2000;
+    a->send_ps = 5000 * unit_ps;
+    c->send_ps = a->wake_ps = 2000 * unit_ps;
     a->ask = true;
-    sim_timer_arm(&c->node, &c->timers[0], 500);
-    sim_timer_arm(&a->node, &a->timers[0], own_send_ps);
-    sim_timer_arm(&a->node, &a->timers[1], 2000);
-    sim_timer_arm(&a->node, &a->timers[2], 2000);
+    sim_timer_arm(&c->node, &c->timers[0], 500 * unit_ps);
+    sim_timer_arm(&a->node, &a->timers[0], own_send * unit_ps);
+    sim_timer_arm(&a->node, &a->timers[1], 2000 * unit_ps);
+    sim_timer_arm(&a->node, &a->timers[2], 2000 * unit_ps);
     ck_assert_int_eq(sim_run(sim), SIM_ENDED_DONE);
     ck_assert_str_eq(log.text, expected);
     ck_assert_int_eq(a->passed_before, passed);
@@ -163,15 +194,15 @@ static void at_the_end(sim_time_t own_send_ps, bool passed, const char *expected
 START_TEST(the_end_of_a_transmission_has_its_place)
 {
     // The timers at 2000 were armed first of all, then come the kept number and c's message.
-    at_the_end(400, true, "a:send c:send a:ask a:timer a:wake a:arrival0 c:arrival0");
-    at_the_end(600, false, "c:send a:send a:ask a:timer a:arrival0 a:wake c:arrival0");
+    at_the_end(_i, 400, true, "a:send c:send a:ask a:timer a:wake a:arrival0 c:arrival0");
+    at_the_end(_i, 600, false, "c:send a:send a:ask a:timer a:arrival0 a:wake c:arrival0");
 }
 END_TEST
 
 START_TEST(timers_take_numbers_set_aside)
 {
-    logbook_t log = {""};
-    sim_t *const sim = fifo_sim(SIM_TIME_NEVER);
+    logbook_t log;
+    sim_t *const sim = fifo_sim(&log, _i, SIM_TIME_NEVER);
     actor_t *const a = actor_of(sim, &log, "a");
     actor_t *const b = actor_of(sim, &log, "b");
     actor_t *const c = actor_of(sim, &log, "c");
@@ -193,13 +224,14 @@ END_TEST
 START_TEST(the_limit_leaves_messages)
 {
     for (int early = 0; early < 2; early++) {
-        logbook_t log = {""};
-        sim_t *const sim = fifo_sim(early ? 2000 : 2001);
+        const sim_time_t unit_ps = UNIT_PS_OF(_i);
+        logbook_t log;
+        sim_t *const sim = fifo_sim(&log, _i, 2000 * unit_ps + (early ? 0 : 1));
         actor_t *const a = actor_of(sim, &log, "a");
         actor_t *const c = actor_of(sim, &log, "c");
-        a->out = sim_channel_create(sim, &a->node, &c->node, 0, 1000);
-        a->send_ps = 2000;
-        sim_timer_arm(&a->node, &a->timers[0], 100);
+        a->out = sim_channel_create(sim, &a->node, &c->node, 0, 1000 * unit_ps);
+        a->send_ps = 2000 * unit_ps;
+        sim_timer_arm(&a->node, &a->timers[0], 100 * unit_ps);
         ck_assert_int_eq(sim_run(sim), early ? SIM_ENDED_UNTIL : SIM_ENDED_DONE);
         ck_assert_str_eq(log.text, early ? "a:send" : "a:send c:arrival0");
         sim_destroy(sim);
@@ -207,7 +239,61 @@ START_TEST(the_limit_leaves_messages)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(a_wake_has_the_place_of_its_transmission),
-           CHECK_TEST(the_end_of_a_transmission_has_its_place),
-           CHECK_TEST(timers_take_numbers_set_aside),
-           CHECK_TEST(the_limit_leaves_messages))
+// Chains of timers at no distance, in many nodes at once: turns of one instant go round.
+#define CROWD 40
+static void chain_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    actor_t *const actor = SIM_CONTAINER_OF(timer, actor_t, timers[0]);
+    note(actor, "");
+    if (actor->chain-- > 1) {
+        sim_timer_arm(node, timer, node->now_ps);
+    }
+}
+
+START_TEST(turns_at_one_instant)
+{
+    logbook_t log;
+    sim_t *const sim = fifo_sim(&log, _i, SIM_TIME_NEVER);
+    actor_t *actors[CROWD];
+    char names[CROWD][4];
+    char expected[sizeof(log.text)] = "";
+    // Nodes in one order, their timers in another; one in three has three turns, the others two.
+    for (uint32_t n = 0; n < CROWD; n++) {
+        (void)snprintf(names[n], sizeof(names[n]), "%u", n);
+        actors[n] = actor_of(sim, &log, names[n]);
+        actors[n]->chain = n % 3 == 0 ? 3 : 2;
+        actors[n]->timers[0].fn = chain_fired;
+        if (n > 0) {
+            (void)sim_channel_create(sim,
+                                     &actors[n - 1]->node,
+                                     &actors[n]->node,
+                                     0,
+                                     1000 * UNIT_PS_OF(_i));
+        }
+    }
+    for (uint32_t n = 0; n < CROWD; n++) {
+        sim_timer_arm(&actors[n * 7 % CROWD]->node, &actors[n * 7 % CROWD]->timers[0], 500);
+    }
+    for (uint32_t turn = 0; turn < 3; turn++) {
+        for (uint32_t n = 0; n < CROWD; n++) {
+            if (turn < (n * 7 % CROWD % 3 == 0 ? 3 : 2)) {
+                const size_t length = strlen(expected);
+                (void)snprintf(expected + length,
+                               sizeof(expected) - length,
+                               "%s%u",
+                               length > 0 ? " " : "",
+                               n * 7 % CROWD);
+            }
+        }
+    }
+    ck_assert_int_eq(sim_run(sim), SIM_ENDED_DONE);
+    ck_assert_str_eq(log.text, expected);
+    sim_destroy(sim);
+}
+END_TEST
+
+CHECK_MAIN(CHECK_LOOP(a_wake_has_the_place_of_its_transmission, 0, VARIANTS),
+           CHECK_LOOP(the_end_of_a_transmission_has_its_place, 0, VARIANTS),
+           CHECK_LOOP(timers_take_numbers_set_aside, 0, VARIANTS),
+           CHECK_LOOP(the_limit_leaves_messages, 0, VARIANTS),
+           CHECK_LOOP(turns_at_one_instant, 0, VARIANTS))
