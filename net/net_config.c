@@ -84,6 +84,8 @@ static const sim_attr_t switch_attrs[] = {
      NULL, "mark CE by RED on the egress queue"},
     {"switch.ecn.priorities", SIM_ATTR_PRIORITIES, false, AT(ecn_priorities), "[0, 1, 2, 3, 4, 5, 6, 7]", NULL, NULL,
      NULL, "classes that are marked"},
+    {"switch.ecn.mark-at", SIM_ATTR_ENUM, false, AT(ecn_mark_at), "dequeue", NULL, NULL,
+     "dequeue|enqueue", "the queue that decides on a mark: what a packet leaves behind, or what it finds ahead of it"},
     {"switch.ecn.kmin", SIM_ATTR_BYTES, false, AT(ecn_kmin_bytes), "400KB", "0", "4GB",
      NULL, "no marks up to this queue (of a 100 Gbps port where switch.ecn.scale is on)"},
     {"switch.ecn.kmax", SIM_ATTR_BYTES, false, AT(ecn_kmax_bytes), "1600KB", "0", "4GB",

@@ -232,6 +232,9 @@ static void enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
         return;
     }
     sw->held_bytes += packet->frame_bytes;
+    if (SIM_UNLIKELY(sw->marks_early & bit)) {
+        net__mark_early(sw, egress, packet);
+    }
     net_queue_push(egress, packet);
     if (!(egress->paused & bit)) {
         net_port_wake(egress);
@@ -457,7 +460,10 @@ static void set_marking(net_switch_t *sw, net_port_t *port, marking_t *marking)
             (uint64_t)((pmax.num >= pmax.den ? one - 1 : one / pmax.den * pmax.num) / range);
     }
     sim_random_init(&marking->random, sim_options(sw->node.sim.sim)->seed, port->uid, "ecn-mark");
-    const uint8_t marked = sw->config.ecn_enabled ? sw->config.ecn_priorities : 0;
+    const bool early = sw->config.ecn_mark_at == NET_MARK_AT_ENQUEUE;
+    const uint8_t classes = sw->config.ecn_enabled ? sw->config.ecn_priorities : 0;
+    const uint8_t marked = early ? 0 : classes;
+    sw->marks_early = early ? classes : 0;
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         port->classes[p].mark_above_bytes = marked & (1u << p) ? marking->kmin_bytes : UINT64_MAX;
     }

@@ -12,6 +12,8 @@ typedef enum net_trust { NET_TRUST_DSCP, NET_TRUST_PCP } net_trust_t;
 
 typedef enum net_mmu { NET_MMU_STANDARD, NET_MMU_HPCC } net_mmu_t;
 
+typedef enum net_mark_at { NET_MARK_AT_DEQUEUE, NET_MARK_AT_ENQUEUE } net_mark_at_t;
+
 typedef struct net_switch_config {
     uint32_t mmu;                 // net_mmu_t
     uint64_t buffer_bytes;        // of the whole switch
@@ -27,6 +29,7 @@ typedef struct net_switch_config {
     sim_ratio_t lossy_alpha;      // egress limit of lossy classes: alpha x free shared buffer
     bool ecn_enabled;
     uint8_t ecn_priorities;
+    uint32_t ecn_mark_at;    // net_mark_at_t: by the bytes left behind, or by those found ahead
     uint64_t ecn_kmin_bytes; // at 100 Gbps where ecn_scale is on
     uint64_t ecn_kmax_bytes;
     sim_ratio_t ecn_pmax;

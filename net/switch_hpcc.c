@@ -152,6 +152,9 @@ static void enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
         }
     }
     sw->held_bytes += packet->frame_bytes;
+    if (SIM_UNLIKELY(sw->marks_early & (1u << priority))) {
+        net__mark_early(sw, egress, packet);
+    }
     net_queue_push(egress, packet);
     serve_or_wait(sw, egress);
 }

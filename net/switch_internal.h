@@ -39,6 +39,7 @@ struct net_switch {
     bool routed;
     bool trust_dscp;
     bool murmur;           // net_config_t.ecmp
+    uint8_t marks_early;   // classes marked as they join the queue
     uint64_t shared_bytes; // in use
     uint64_t shared_limit; // buffer without reserved and headroom
     uint64_t held_bytes;   // all that is stored
@@ -145,14 +146,12 @@ static inline uint64_t net__fraction_of(uint64_t bytes, uint64_t alpha)
 
 // -- ECN
 
-// RED on the bytes left in the queue as the packet leaves it (papers on DCQCN mark at dequeue).
-static inline void net__mark(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+// RED on so many bytes, which are more than the port's kmin.
+static inline void net__mark_by(net_switch_t *sw,
+                                net_port_t *egress,
+                                net_packet_t *packet,
+                                uint64_t queued)
 {
-    const net_class_t *const class = &egress->classes[packet->priority];
-    const uint64_t queued = class->bytes;
-    if (queued <= class->mark_above_bytes || packet->ecn == NET_ECN_NOT_ECT) {
-        return;
-    }
     marking_t *const marking = &sw->marking[egress->index];
     if (queued <= marking->kmax_bytes &&
         sim_random_u64(&marking->random) >= (queued - marking->kmin_bytes) * marking->slope) {
@@ -161,6 +160,24 @@ static inline void net__mark(net_switch_t *sw, net_port_t *egress, net_packet_t 
     packet->ecn = NET_ECN_CE;
     egress->ecn_marked[packet->priority]++;
     net_port_trace(egress, NET_TRACE_MARK, packet, 0);
+}
+
+// On the bytes left in the queue as the packet leaves it (papers on DCQCN mark at dequeue).
+static inline void net__mark(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+{
+    const net_class_t *const class = &egress->classes[packet->priority];
+    if (class->bytes > class->mark_above_bytes && packet->ecn != NET_ECN_NOT_ECT) {
+        net__mark_by(sw, egress, packet, class->bytes);
+    }
+}
+
+// switch.ecn.mark-at: enqueue. On the bytes in the queue as the packet joins it.
+static inline void net__mark_early(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+{
+    const uint64_t queued = egress->classes[packet->priority].bytes;
+    if (queued > sw->marking[egress->index].kmin_bytes && packet->ecn != NET_ECN_NOT_ECT) {
+        net__mark_by(sw, egress, packet, queued);
+    }
 }
 
 // switch_hpcc.c: the run of a switch whose config says NET_MMU_HPCC, and its set-up.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/test_ecn.c - marking by RED as packets leave the queue.
+// tests/test_ecn.c - marking by RED as packets leave the queue, or as they join it.
 //
 // Goal: the probability of a mark is the piecewise linear function of the bytes left behind in the
 // queue of the packet's class; only ECN-capable packets of marked classes are marked; thresholds
@@ -274,6 +274,36 @@ START_TEST(classes_are_marked_apart)
 }
 END_TEST
 
+// At enqueue it is what lies ahead that counts: filled behind a pause, packet i of a round finds i
+// packets, and leaves the others behind. Each length is found once a round, by either switch.
+START_TEST(marks_at_enqueue_follow_what_lies_ahead)
+{
+    const uint64_t rounds = 400;
+    net_switch_config_t config = marking_config(10000, 50000, (sim_ratio_t){1, 5});
+    config.ecn_mark_at = NET_MARK_AT_ENQUEUE;
+    config.mmu = _i == 0 ? NET_MMU_STANDARD : NET_MMU_HPCC;
+    fixture_t fixture;
+    tally_t tally = {.class = 2};
+    run_sawtooth(&fixture, &config, RATE_BPS, NET_ECN_ECT0, &tally);
+    // 549 of 600 find more than 50 KB, the others what the line says.
+    double expected = 549 * (double)rounds;
+    double variance = 0;
+    for (uint32_t found = 11; found <= 50; found++) {
+        const double p = probability(found * 1000.0, 10000, 50000, 0.2);
+        expected += (double)rounds * p;
+        variance += (double)rounds * p * (1 - p);
+    }
+    ck_assert_double_le(fabs((double)tally.marks_traced - expected), 5 * sqrt(variance));
+    // The last of a round leave little behind and found a lot.
+    for (uint32_t b = 0; b < BINS; b++) {
+        ck_assert_uint_eq(tally.seen[b], rounds);
+        ck_assert_uint_eq(tally.marked[b], rounds);
+    }
+    ck_assert_uint_eq(fixture.hosts[1]->received_marked, tally.marks_traced);
+    fixture_destroy(&fixture);
+}
+END_TEST
+
 START_TEST(marks_depend_on_the_seed_only)
 {
     const net_switch_config_t config = marking_config(1000, 60000, (sim_ratio_t){1, 2});
@@ -294,4 +324,5 @@ CHECK_MAIN(CHECK_LOOP(marks_follow_red, 0, 5),
            CHECK_LOOP(profiles_are_by_rate, 0, 4),
            CHECK_LOOP(only_capable_packets_of_marked_classes, 0, 5),
            CHECK_TEST(classes_are_marked_apart),
+           CHECK_LOOP(marks_at_enqueue_follow_what_lies_ahead, 0, 2),
            CHECK_TEST(marks_depend_on_the_seed_only))

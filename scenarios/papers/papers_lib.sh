@@ -87,14 +87,14 @@ series() {
         "$out/$1/series.csv"
 }
 
-# draw FILE.svg: gnuplot commands from stdin, figures in the style of them all
+# draw FILE.svg: gnuplot commands from stdin, figures in the style of them all; DRAW_SIZE: pixels
 draw() {
     if ! command -v gnuplot >/dev/null; then
         echo "   (no gnuplot: $1 is not drawn; Debian package gnuplot-nox)"
         return
     fi
     {
-        echo "set terminal svg size 720,480 enhanced font 'sans-serif,14' background 'white'"
+        echo "set terminal svg size ${DRAW_SIZE:-720,480} enhanced font 'sans-serif,14' background 'white'"
         echo "set output '$out/$1'"
         echo "set datafile separator whitespace; set grid lc rgb '#dddddd'; set key opaque"
         cat
