@@ -19,7 +19,9 @@ static const option_t options[] = {
     {"-o", true, FOR_RUN | 1u << CLI_PLOT, NULL},
     {"--output", true, FOR_RUN | 1u << CLI_PLOT, NULL},
     {"--kind", true, 1u << CLI_PLOT, NULL},
-    {"--app", true, 1u << CLI_PLOT, NULL},
+    {"--app", true, 1u << CLI_PLOT | 1u << CLI_COMPARE, NULL},
+    {"--seeds", false, 1u << CLI_COMPARE, NULL},
+    {"--csv", false, 1u << CLI_COMPARE, NULL},
     {"--set", true, FOR_SCENARIO, NULL},
     {"--seed", true, FOR_SCENARIO, "seed"},
     {"--tie-seed", true, FOR_SCENARIO, "tie-seed"},
@@ -59,7 +61,7 @@ static const char help_program[] =
     "  rocesim check SCENARIO.yaml          says what a run would be, without running\n"
     "  rocesim topo SCENARIO.yaml           prints the network in Graphviz DOT\n"
     "  rocesim params [PATH]                explains attributes\n"
-    "  rocesim compare DIR DIR...           shows results side by side\n"
+    "  rocesim compare DIR DIR...           shows results side by side, or means over seeds\n"
     "  rocesim plot DIR... [-o FIGURE]      draws results\n"
     "  rocesim --version\n"
     "  rocesim COMMAND --help\n"
@@ -131,9 +133,17 @@ static const char help_params[] =
     "  --outputs-markdown   the page docs/formats/outputs.md\n";
 
 static const char help_compare[] =
-    "rocesim compare DIR DIR...\n"
+    "rocesim compare DIR DIR... [--seeds] [--csv] [--app NAME]\n"
     "\n"
-    "Prints the summaries of result folders (made by rocesim run -o DIR) side by side.\n";
+    "Prints the summaries of result folders (made by rocesim run -o DIR) side by side, under the\n"
+    "parameters in which they differ.\n"
+    "  --seeds            runs that differ in their seed alone make one column: the mean over "
+    "seeds,\n"
+    "                     its 95 % interval, and a star where it differs from the first column\n"
+    "  --csv              a row per run (with --seeds: per column) with everything, as CSV\n"
+    "  --app NAME         FCT and slowdown: only flows of that traffic, by its kind (poisson,\n"
+    "                     incast...) or its number in the scenario (0, 1...)\n"
+    "What each column means: docs/formats/compare.md.\n";
 
 static const char help_plot[] =
     "rocesim plot DIR... [-o FILE] [--kind KIND[,KIND]...]\n"
@@ -271,6 +281,10 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->quiet = true;
     } else if (strcmp(option->name, "--json") == 0) {
         args->json = true;
+    } else if (strcmp(option->name, "--seeds") == 0) {
+        args->seeds = true;
+    } else if (strcmp(option->name, "--csv") == 0) {
+        args->csv = true;
     } else if (strcmp(option->name, "--markdown") == 0) {
         args->markdown = true;
     } else if (strcmp(option->name, "--outputs-markdown") == 0) {

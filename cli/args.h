@@ -27,7 +27,9 @@ typedef struct cli_args {
     const char **kinds; // plot; not copied
     size_t kind_count;
     size_t kind_capacity;
-    const char *app; // plot; NULL: none
+    const char *app; // plot, compare; NULL: none
+    bool seeds;      // compare
+    bool csv;        // compare
     bool quiet;
     bool json;
     bool markdown;         // params

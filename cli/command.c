@@ -2,8 +2,8 @@
 // cli/command.c - from the command line to a command.
 #include "cli/command.h"
 
+#include "cli/compare.h"
 #include "cli/params.h"
-#include "cli/summary.h"
 #include "cli/tables.h"
 
 #include <stdio.h>
@@ -40,7 +40,8 @@ static int command_params(const cli_args_t *args)
 static int command_compare(const cli_args_t *args)
 {
     cli_error_t error;
-    if (cli_compare(args->operands, args->operand_count, stdout, &error) != SIM_OK) {
+    const cli_compare_options_t options = {args->seeds, args->csv, args->app};
+    if (cli_compare(args->operands, args->operand_count, &options, stdout, &error) != SIM_OK) {
         return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     }
     return flush();

@@ -51,7 +51,7 @@ static void print_head(const cli_world_t *world, const cli_results_t *results, F
             scenario->nic_config.congestion_control);
 }
 
-static void print_bin(cli_size_bin_t *bin, FILE *out)
+static void print_bin(const char *name, cli_size_bin_t *bin, FILE *out)
 {
     cli_text_t p50;
     cli_text_t p99;
@@ -61,7 +61,7 @@ static void print_bin(cli_size_bin_t *bin, FILE *out)
     if (bin->completed == 0) {
         fprintf(out,
                 "            %-10s %9" PRIu64 " %9u %11s %11s %9s %9s %9s\n",
-                bin->name,
+                name,
                 bin->count,
                 0u,
                 "-",
@@ -73,7 +73,7 @@ static void print_bin(cli_size_bin_t *bin, FILE *out)
     }
     fprintf(out,
             "            %-10s %9" PRIu64 " %9" PRIu64 " %11s %11s %9.2f %9.2f %9.2f\n",
-            bin->name,
+            name,
             bin->count,
             bin->completed,
             cli_format_time(&p50, sim_sample_set_percentile(&bin->fct_ps, 50, 100)),
@@ -81,6 +81,20 @@ static void print_bin(cli_size_bin_t *bin, FILE *out)
             (double)sim_sample_set_percentile(&bin->slowdown, 50, 100) / (double)CLI_SLOWDOWN_ONE,
             (double)sim_sample_set_percentile(&bin->slowdown, 99, 100) / (double)CLI_SLOWDOWN_ONE,
             (double)sim_sample_set_max(&bin->slowdown) / (double)CLI_SLOWDOWN_ONE);
+}
+
+// A row per traffic entry, where there are several.
+static void print_app_bins(cli_results_t *results, FILE *out)
+{
+    size_t with_flows = 0;
+    for (size_t i = 0; i < results->app_count; i++) {
+        with_flows += results->app_flows[i].all.count > 0;
+    }
+    for (size_t i = 0; with_flows > 1 && i < results->app_count; i++) {
+        char *const name = sim_format("traffic %zu", i);
+        print_bin(name, &results->app_flows[i].all, out);
+        sim_free(name);
+    }
 }
 
 static void print_flows(cli_results_t *results, FILE *out)
@@ -113,9 +127,10 @@ static void print_flows(cli_results_t *results, FILE *out)
             "slow p99",
             "slow max");
     for (size_t i = 0; i < CLI_SIZE_BINS; i++) {
-        print_bin(&results->bins[i], out);
+        print_bin(results->flows.bins[i].name, &results->flows.bins[i], out);
     }
-    print_bin(&results->all, out);
+    print_bin("all", &results->flows.all, out);
+    print_app_bins(results, out);
 }
 
 static void print_drops(const cli_results_t *results, FILE *out)

@@ -5,19 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-__extension__ typedef unsigned __int128 u128_t;
-
-static const struct {
-    const char *name;
-    uint64_t bytes_max;
-} bin_limits[CLI_SIZE_BINS] = {
-    {"0-10KB", 10000},
-    {"10-100KB", 100000},
-    {"100KB-1MB", 1000000},
-    {"1-10MB", 10000000},
-    {">10MB", UINT64_MAX},
-};
-
 const char *cli_ended_text(sim_ended_t ended)
 {
     switch (ended) {
@@ -31,15 +18,6 @@ const char *cli_ended_text(sim_ended_t ended)
         break;
     }
     return "stalled";
-}
-
-uint64_t cli_flow_slowdown(const app_flow_result_t *flow)
-{
-    SIM_CHECK(flow->end_ps != SIM_TIME_NEVER && flow->end_ps >= flow->start_ps);
-    if (flow->ideal_ps == 0) {
-        return CLI_SLOWDOWN_ONE;
-    }
-    return (uint64_t)((u128_t)(flow->end_ps - flow->start_ps) * CLI_SLOWDOWN_ONE / flow->ideal_ps);
 }
 
 double cli_port_utilisation(const net_port_t *port, sim_time_t from_ps, sim_time_t now_ps)
@@ -68,19 +46,15 @@ sim_time_t cli_port_paused_ps(const net_port_t *port, unsigned priority, sim_tim
     return paused_ps;
 }
 
-static void bin_add(cli_size_bin_t *bin, const app_flow_result_t *flow)
-{
-    bin->count++;
-    if (flow->end_ps != SIM_TIME_NEVER && flow->status == NIC_WC_SUCCESS) {
-        bin->completed++;
-        sim_sample_set_add(&bin->fct_ps, flow->end_ps - flow->start_ps);
-        sim_sample_set_add(&bin->slowdown, cli_flow_slowdown(flow));
-    }
-}
+typedef struct flow_taker {
+    cli_results_t *results;
+    cli_flow_bins_t *app_flows;
+} flow_taker_t;
 
 static void take_flow(const app_flow_result_t *flow, void *ctx)
 {
-    cli_results_t *const results = ctx;
+    flow_taker_t *const taker = ctx;
+    cli_results_t *const results = taker->results;
     results->flow_count++;
     if (flow->status != NIC_WC_SUCCESS) {
         results->flow_failed++;
@@ -92,20 +66,26 @@ static void take_flow(const app_flow_result_t *flow, void *ctx)
     if (flow->start_ps < results->traffic_from_ps) {
         results->traffic_from_ps = flow->start_ps;
     }
-    bin_add(&results->all, flow);
-    size_t i = 0;
-    while (flow->bytes > results->bins[i].bytes_max) {
-        i++;
-    }
-    bin_add(&results->bins[i], flow);
+    cli_flow_bins_add(&results->flows, flow);
+    cli_flow_bins_add(taker->app_flows, flow);
 }
 
-static void bin_init(cli_size_bin_t *bin, const char *name, uint64_t bytes_max)
+static void take_apps(cli_results_t *results, const cli_world_t *world)
 {
-    bin->name = name;
-    bin->bytes_max = bytes_max;
-    sim_sample_set_init(&bin->fct_ps);
-    sim_sample_set_init(&bin->slowdown);
+    cli_flow_bins_init(&results->flows, "all");
+    results->traffic_from_ps = results->sim_time_ps;
+    results->app_count = world->app_count;
+    results->app_flows = sim_alloc_array(world->app_count + 1, sizeof(*results->app_flows));
+    for (size_t i = 0; i < world->app_count; i++) {
+        const app_t *const app = world->apps[i];
+        flow_taker_t taker = {results, &results->app_flows[i]};
+        cli_flow_bins_init(taker.app_flows, app->ops->name);
+        if (app->ops->flows != NULL) {
+            app->ops->flows(app, take_flow, &taker);
+        } else {
+            results->traffic_from_ps = 0;
+        }
+    }
 }
 
 static void take_port(cli_results_t *results, const net_port_t *port)
@@ -232,30 +212,17 @@ void cli_results_init(cli_results_t *results, const cli_world_t *world, sim_ende
     results->work_outstanding = sim_work_outstanding(world->sim);
     net_conservation(world->net, &results->packets, &results->packets_in_flight);
     results->conservation_ok = net_conservation_ok(world->net, &results->conservation_message);
-    bin_init(&results->all, "all", UINT64_MAX);
-    for (size_t i = 0; i < CLI_SIZE_BINS; i++) {
-        bin_init(&results->bins[i], bin_limits[i].name, bin_limits[i].bytes_max);
-    }
-    results->traffic_from_ps = results->sim_time_ps;
-    for (size_t i = 0; i < world->app_count; i++) {
-        const app_t *const app = world->apps[i];
-        if (app->ops->flows != NULL) {
-            app->ops->flows(app, take_flow, results);
-        } else {
-            results->traffic_from_ps = 0;
-        }
-    }
+    take_apps(results, world);
     take_ports(results, world);
     take_nics(results, world);
 }
 
 void cli_results_fini(cli_results_t *results)
 {
-    sim_sample_set_fini(&results->all.fct_ps);
-    sim_sample_set_fini(&results->all.slowdown);
-    for (size_t i = 0; i < CLI_SIZE_BINS; i++) {
-        sim_sample_set_fini(&results->bins[i].fct_ps);
-        sim_sample_set_fini(&results->bins[i].slowdown);
+    cli_flow_bins_fini(&results->flows);
+    for (size_t i = 0; i < results->app_count; i++) {
+        cli_flow_bins_fini(&results->app_flows[i]);
     }
+    sim_free(results->app_flows);
     sim_free(results->hottest);
 }

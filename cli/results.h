@@ -3,21 +3,8 @@
 #ifndef CLI_RESULTS_H
 #define CLI_RESULTS_H
 
+#include "cli/flow_bins.h"
 #include "cli/world.h"
-#include "kernel/statistics.h"
-
-#define CLI_SIZE_BINS 5u
-#define CLI_SLOWDOWN_ONE UINT64_C(1000000) // slowdowns are kept in millionths
-
-// Flows of one range of sizes.
-typedef struct cli_size_bin {
-    const char *name; // "10-100KB"
-    uint64_t bytes_max;
-    uint64_t count;
-    uint64_t completed;
-    sim_sample_set_t fct_ps;
-    sim_sample_set_t slowdown; // millionths
-} cli_size_bin_t;
 
 typedef struct cli_class_sums {
     uint64_t tx_packets;
@@ -44,8 +31,9 @@ typedef struct cli_results {
     uint64_t flow_completed;
     uint64_t flow_failed;    // ended with an error completion
     uint64_t flow_not_begun; // whose start is not before the end of the run
-    cli_size_bin_t all;
-    cli_size_bin_t bins[CLI_SIZE_BINS];
+    cli_flow_bins_t flows;
+    cli_flow_bins_t *app_flows; // of each traffic entry
+    size_t app_count;
     cli_class_sums_t sums;
     cli_class_sums_t classes[NET_PRIORITIES];
     uint64_t drops[NET_DROP_REASON_COUNT];
@@ -68,8 +56,6 @@ void cli_results_fini(cli_results_t *results);
 
 const char *cli_ended_text(sim_ended_t ended); // "done", "until", "interrupted", "stalled"
 
-// Slowdown in millionths: (end - start) / ideal, rounded down. The flow must be finished.
-uint64_t cli_flow_slowdown(const app_flow_result_t *flow);
 // Share of the time from from_ps on that the port needed for the frame bytes it has sent, all of
 // them after from_ps: of a frame still being sent, those that are out. 0 where no time has passed.
 double cli_port_utilisation(const net_port_t *port, sim_time_t from_ps, sim_time_t now_ps);

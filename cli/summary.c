@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define PS_PER_US 1e6
 #define REAL_DIGITS 12 // of numbers that are not whole
 
 static json_t *whole(uint64_t value)
@@ -22,16 +21,6 @@ static json_t *whole(uint64_t value)
     json_t *const string = json_string(text);
     sim_free(text);
     return string;
-}
-
-static json_t *us(uint64_t time_ps)
-{
-    return json_real((double)time_ps / PS_PER_US);
-}
-
-static json_t *slowdown(uint64_t millionths)
-{
-    return json_real((double)millionths / (double)CLI_SLOWDOWN_ONE);
 }
 
 // -- the run
@@ -145,54 +134,22 @@ GET_WHOLE(get_capture_frames, capture_frames)
 
 // -- flows
 
-static const struct {
-    const char *name;
-    uint64_t percent;
-} percentiles[] = {{"p50", 50}, {"p90", 90}, {"p99", 99}, {"max", 100}};
-
-// null where there are no values.
-static json_t *distribution(sim_sample_set_t *set, json_t *(*one)(uint64_t value), double unit)
-{
-    json_t *const object = json_object();
-    const bool any = set->count > 0;
-    const double mean = sim_sample_set_mean(set) / unit;
-    json_object_set_new(object, "mean", any ? json_real(mean) : json_null());
-    for (size_t i = 0; i < SIM_COUNT_OF(percentiles); i++) {
-        const uint64_t value = sim_sample_set_percentile(set, percentiles[i].percent, 100);
-        json_object_set_new(object, percentiles[i].name, any ? one(value) : json_null());
-    }
-    return object;
-}
-
 static json_t *get_fct(const cli_world_t *world, cli_results_t *results)
 {
     (void)world;
-    return distribution(&results->all.fct_ps, us, PS_PER_US);
+    return cli_bin_fct_json(&results->flows.all);
 }
 
 static json_t *get_slowdown(const cli_world_t *world, cli_results_t *results)
 {
     (void)world;
-    return distribution(&results->all.slowdown, slowdown, (double)CLI_SLOWDOWN_ONE);
+    return cli_bin_slowdown_json(&results->flows.all);
 }
 
 static json_t *get_by_size(const cli_world_t *world, cli_results_t *results)
 {
     (void)world;
-    json_t *const list = json_array();
-    for (size_t i = 0; i < CLI_SIZE_BINS; i++) {
-        cli_size_bin_t *const bin = &results->bins[i];
-        json_t *const object = json_object();
-        json_object_set_new(object, "size", json_string(bin->name));
-        json_object_set_new(object, "count", whole(bin->count));
-        json_object_set_new(object, "completed", whole(bin->completed));
-        json_object_set_new(object, "fct_us", distribution(&bin->fct_ps, us, PS_PER_US));
-        json_object_set_new(object,
-                            "slowdown",
-                            distribution(&bin->slowdown, slowdown, (double)CLI_SLOWDOWN_ONE));
-        json_array_append_new(list, object);
-    }
-    return list;
+    return cli_flow_bins_json(&results->flows);
 }
 
 // -- the network
@@ -285,16 +242,36 @@ static json_t *get_nic_counters(const cli_world_t *world, cli_results_t *results
 
 // -- applications
 
+typedef struct value_taker {
+    json_t *app;
+    json_t *units; // of those values that have one
+} value_taker_t;
+
 static void take_value(const app_value_t *value, void *ctx)
 {
-    json_object_set_new(ctx, value->name, json_real(value->value));
+    const value_taker_t *const taker = ctx;
+    json_object_set_new(taker->app, value->name, json_real(value->value));
+    if (value->unit[0] != '\0') {
+        json_object_set_new(taker->units, value->name, json_string(value->unit));
+    }
+}
+
+static json_t *take_flows(cli_flow_bins_t *flows)
+{
+    json_t *const object = json_object();
+    json_object_set_new(object, "count", whole(flows->all.count));
+    json_object_set_new(object, "completed", whole(flows->all.completed));
+    json_object_set_new(object, "fct_us", cli_bin_fct_json(&flows->all));
+    json_object_set_new(object, "slowdown", cli_bin_slowdown_json(&flows->all));
+    json_object_set_new(object, "by_size", cli_flow_bins_json(flows));
+    return object;
 }
 
 static json_t *get_apps(const cli_world_t *world, cli_results_t *results)
 {
-    (void)results;
     json_t *const list = json_array();
     for (size_t i = 0; i < world->app_count; i++) {
+        cli_flow_bins_t *const flows = &results->app_flows[i];
         const app_t *const app = world->apps[i];
         uint64_t done = 0;
         uint64_t planned = 0;
@@ -304,7 +281,12 @@ static json_t *get_apps(const cli_world_t *world, cli_results_t *results)
         json_object_set_new(object, "transfers_done", whole(done));
         json_object_set_new(object, "transfers_planned", whole(planned));
         if (app->ops->values != NULL) {
-            app->ops->values(app, take_value, object);
+            value_taker_t taker = {object, json_object()};
+            app->ops->values(app, take_value, &taker);
+            json_object_set_new(object, "units", taker.units);
+        }
+        if (flows->all.count > 0) {
+            json_object_set_new(object, "flows", take_flows(flows));
         }
         json_array_append_new(list, object);
     }
@@ -433,7 +415,7 @@ const cli_summary_field_t cli_summary_fields[] = {
     {"hottest_ports", "", "a list of ports by largest queue: port, queue_bytes_max, tx_bytes, utilisation (of the rate, from traffic_from_ps to the end), ecn_marked, rx_pause, paused_ps", get_hottest},
     {"conservation", "", "ok: frames and bytes created are delivered, dropped or in flight, and no lossless class dropped; WQEs, CQEs and PCIe bytes of detailed NICs add up; message says what is wrong", get_conservation},
     {"nic_counters", "", "sums over all NICs, by the names of docs/formats/counters.md", get_nic_counters},
-    {"apps", "", "a list by traffic entry: kind, transfers_done, transfers_planned, and what the application counts itself (mops_per_machine, goodput...)", get_apps},
+    {"apps", "", "a list by traffic entry: kind, transfers_done, transfers_planned, what the application counts itself (mops_per_machine, goodput...) and the units of that, and flows (count, completed, fct_us, slowdown, by_size as above) where it has any", get_apps},
     {"operations", "", "work requests that NICs with nic.model detailed completed; null where there are none", get_operations},
     {"events_per_operation", "", "events of the whole run / operations", get_events_per_operation},
     {"nics", "", "a list of the NICs with nic.model detailed: name, and what happened inside by the names of docs/formats/counters.md", get_detailed_nics},

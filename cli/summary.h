@@ -26,10 +26,4 @@ char *cli_summary_text(const json_t *summary);
 // What the run did, for a terminal. folder: where files are; NULL: none were written.
 void cli_report(const cli_world_t *world, cli_results_t *results, const char *folder, FILE *out);
 
-// Prints the summaries of result folders side by side. SIM_ERR_INVALID: not a summary.
-SIM_MUST_CHECK sim_err_t cli_compare(const char *const *folders,
-                                     size_t count,
-                                     FILE *out,
-                                     cli_error_t *error);
-
 #endif // CLI_SUMMARY_H
