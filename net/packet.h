@@ -45,7 +45,7 @@ typedef struct net_packet {
         uint16_t path_id; // INT: exclusive or of the switches' ids
         uint16_t digest;  // PINT
     };
-    sim_time_t sent_ps; // when its first bit left the source NIC; an ACK echoes it
+    sim_time_t sent_ps; // when its first bit left the source NIC; an ACK echoes it, or has NEVER
 } net_packet_t;
 
 static_assert(sizeof(net_packet_t) <= SIM_CACHE_LINE, "the hot part of a packet is one cache line");

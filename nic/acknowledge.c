@@ -81,10 +81,14 @@ static inline void note_progress(nic_t *nic, nic_qp_t *qp)
     sim_progress(node);
 }
 
-// sent_ps: of the packet that caused the acknowledgement; 0: unknown.
+// sent_ps: of the packet that caused the acknowledgement; NEVER: unknown.
 static inline void trace_ack(nic_t *nic, const nic_qp_t *qp, sim_time_t sent_ps)
 {
-    nic__trace(nic, qp, NIC_TRACE_ACK, sent_ps == 0 ? 0 : nic__node(nic)->now_ps - sent_ps, 0);
+    nic__trace(nic,
+               qp,
+               NIC_TRACE_ACK,
+               sent_ps == SIM_TIME_NEVER ? 0 : nic__node(nic)->now_ps - sent_ps,
+               0);
 }
 
 // Everything before end_psn has arrived at the peer, as far as SENDs and WRITEs go. Completes what
@@ -324,7 +328,7 @@ static void accept_response(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet
     note_progress(nic, qp);
     qp->una_psn++;
     qp->una_offset += packet->payload_bytes;
-    trace_ack(nic, qp, 0);
+    trace_ack(nic, qp, SIM_TIME_NEVER);
     if (last) {
         if (qp->una_psn <= qp->next_psn) {
             qp->reads_outstanding--;

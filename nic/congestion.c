@@ -224,7 +224,7 @@ void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes,
         return;
     }
     const nic_cc_ack_t ack = {
-        .rtt_ps = packet->sent_ps == 0 ? 0 : cc->node->now_ps - packet->sent_ps,
+        .rtt_ps = packet->sent_ps == SIM_TIME_NEVER ? 0 : cc->node->now_ps - packet->sent_ps,
         .acked_bytes = acked_bytes,
         .acked_psn = qp->una_psn - qp->first_psn,
         .next_psn = qp->next_psn - qp->first_psn,

@@ -283,7 +283,7 @@ static void receive_message(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, uint
 {
     // What is still wanted of the packet when it is gone.
     const bool ack_request = packet->ack_request;
-    const sim_time_t sent_ps = packet->retransmission ? 0 : packet->sent_ps;
+    const sim_time_t sent_ps = packet->retransmission ? SIM_TIME_NEVER : packet->sent_ps;
     const uint32_t bytes = packet->payload_bytes;
     const uint32_t immediate = (operation & HAS_IMM) != 0 ? net_packet_aside(packet)->immediate : 0;
 
@@ -379,7 +379,7 @@ static nic_verdict_t check_read(const nic_qp_t *qp, const net_packet_t *packet)
 static void receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     const nic_verdict_t verdict = check_read(qp, packet);
-    const sim_time_t sent_ps = packet->retransmission ? 0 : packet->sent_ps;
+    const sim_time_t sent_ps = packet->retransmission ? SIM_TIME_NEVER : packet->sent_ps;
     const uint32_t length = net_packet_aside(packet)->reth.length;
     const uint64_t address = net_packet_aside(packet)->reth.address;
     nic__consume(nic, packet);
@@ -554,7 +554,7 @@ static void receive_ahead(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet)
     restart_message(nic, qp);
     refuse(qp,
            (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE,
-           packet->retransmission ? 0 : packet->sent_ps,
+           packet->retransmission ? SIM_TIME_NEVER : packet->sent_ps,
            nic__wants_feedback(packet) ? packet : NULL);
 }
 

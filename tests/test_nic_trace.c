@@ -140,6 +140,22 @@ START_TEST(an_unsignaled_request_completes_without_a_completion)
 }
 END_TEST
 
+// Time 0 is a time like others.
+START_TEST(a_packet_of_time_0_has_a_round_trip)
+{
+    set_up("none");
+    start(NIC_TRACE_ACK);
+    const nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_WRITE, 8);
+    pair_post_at(pair, 0, qps.qp[0], &wr);
+    pair_run(pair);
+    const sim_time_t acked_ps =
+        pair_reach_ps(PAIR_HEADERS + 16 + 8) + pair_reach_ps(PAIR_ACK_BYTES);
+    ck_assert_uint_eq(logs[0].count, 1);
+    check(0, 0, NIC_TRACE_ACK, acked_ps, acked_ps, 0);
+    tear_down();
+}
+END_TEST
+
 // The second packet is lost: the third makes a NAK, and both are sent again.
 START_TEST(a_nak_and_what_follows)
 {
@@ -316,6 +332,7 @@ START_TEST(listening_changes_nothing)
 END_TEST
 
 CHECK_MAIN(CHECK_TEST(a_write_in_all_its_moments),
+           CHECK_TEST(a_packet_of_time_0_has_a_round_trip),
            CHECK_TEST(an_unsignaled_request_completes_without_a_completion),
            CHECK_TEST(a_nak_and_what_follows),
            CHECK_TEST(a_timeout_and_what_follows),
