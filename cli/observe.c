@@ -109,6 +109,7 @@ static sim_err_t attach_capture(cli_observers_t *observers,
         .filter = capture->config.filter,
         .snaplen_bytes =
             capture->config.snaplen_bytes == SIM_AUTO ? 0 : (uint32_t)capture->config.snaplen_bytes,
+        .bytes_max = capture->config.bytes_max,
         .direction = direction_of(&capture->config),
         .without_telemetry = !capture->config.telemetry,
     };
@@ -157,7 +158,10 @@ static void close_captures(cli_observers_t *observers,
 {
     for (size_t i = 0; i < observers->capture_count; i++) {
         if (results != NULL) {
+            const uint64_t left_out = pcap_out_capture_left_out(observers->captures[i]);
             results->capture_frames += pcap_out_capture_frames(observers->captures[i]);
+            results->capture_frames_left_out += left_out;
+            results->captures_cut += left_out > 0;
         }
         sim_message_t message;
         const sim_err_t closed = pcap_out_capture_close(observers->captures[i], &message);

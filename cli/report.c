@@ -325,6 +325,15 @@ void cli_report(const cli_world_t *world, cli_results_t *results, const char *fo
                 results->series_rows,
                 results->series_rows_left_out);
     }
+    if (results->captures_cut > 0) {
+        fprintf(out,
+                "  captures  %" PRIu64 " of %zu stop%s early: %" PRIu64
+                " frames are not there (captures.bytes-max)\n",
+                results->captures_cut,
+                world->scenario->capture_count,
+                results->captures_cut == 1 ? "s" : "",
+                results->capture_frames_left_out);
+    }
     cli_text_t hops;
     cli_text_t speed;
     fprintf(out, "  digest    %016" PRIx64 "\n", results->digest);

@@ -47,6 +47,8 @@ typedef struct cli_results {
     uint64_t event_rows;
     uint64_t event_rows_left_out;
     uint64_t capture_frames;
+    uint64_t capture_frames_left_out;
+    uint64_t captures_cut;
     double wall_s;
 } cli_results_t;
 

@@ -59,6 +59,7 @@ typedef struct cli_capture_config {
     uint32_t direction; // cli_direction_t
     char *filter;
     uint64_t snaplen_bytes; // SIM_AUTO: whole frames
+    uint64_t bytes_max;     // of the file before compression
     bool telemetry;         // kept
     char *file;
 } cli_capture_config_t;

@@ -29,6 +29,8 @@ static const sim_attr_t capture_attrs[] = {
      "", NULL, NULL, NULL, "which frames, as a pcap filter: udp port 4791; all if not given"},
     {"captures.snaplen", SIM_ATTR_BYTES, true, offsetof(cli_capture_config_t, snaplen_bytes),
      "auto", "14", "65535", NULL, "bytes kept of each frame; auto: all"},
+    {"captures.bytes-max", SIM_ATTR_BYTES, false, offsetof(cli_capture_config_t, bytes_max),
+     "10GB", "1KB", "1000TB", NULL, "size of the file before compression: frames from the first that does not fit on are counted only"},
     {"captures.telemetry", SIM_ATTR_BOOL, false, offsetof(cli_capture_config_t, telemetry),
      "false", NULL, NULL, NULL, "frames keep the telemetry behind them; false: packets alone, for tools that want no trailer"},
     {"captures.file", SIM_ATTR_STRING, false, offsetof(cli_capture_config_t, file),

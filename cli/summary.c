@@ -131,6 +131,7 @@ GET_WHOLE(get_event_rows_left_out, event_rows_left_out)
 GET_WHOLE(get_series_rows, series_rows)
 GET_WHOLE(get_series_rows_left_out, series_rows_left_out)
 GET_WHOLE(get_capture_frames, capture_frames)
+GET_WHOLE(get_capture_frames_left_out, capture_frames_left_out)
 
 // -- flows
 
@@ -424,6 +425,7 @@ const cli_summary_field_t cli_summary_fields[] = {
     {"series_csv.rows", "", "rows of series.csv", get_series_rows},
     {"series_csv.left_out", "", "rows beyond outputs.series-max", get_series_rows_left_out},
     {"capture_frames", "packets", "frames in all captures", get_capture_frames},
+    {"capture_frames_left_out", "packets", "frames beyond captures.bytes-max of their capture, in no file", get_capture_frames_left_out},
     {"wall_s", "s", "time the run took", get_wall},
     {"wall_packet_hops_per_s", "1/s", "packet_hops / wall_s", get_wall_hops},
     {"wall_events_per_s", "1/s", "events / wall_s", get_wall_events},

@@ -14,10 +14,17 @@
 #include "net/frame.h"
 #include "pcap-out/pcap_file.h"
 
+// Of the format, before the frames and before each frame.
+#define FILE_HEADER_BYTES 24u
+#define RECORD_HEADER_BYTES 16u
+
 struct pcap_out_capture {
     pcap_out_file_t *file;
     sim_stream_t *stream;
-    uint32_t points; // net_trace_point_t
+    uint32_t points;     // net_trace_point_t
+    uint64_t bytes_left; // that the file may still grow by
+    uint64_t left_out;
+    uint32_t snaplen_bytes;
     bool has_filter;
     bool without_telemetry;
 };
@@ -62,12 +69,23 @@ static void write_frame(sim_time_t time_ps,
                         void *ctx)
 {
     (void)node_index;
-    const pcap_out_capture_t *const capture = ctx;
+    pcap_out_capture_t *const capture = ctx;
+    if (capture->left_out > 0) {
+        capture->left_out++;
+        return;
+    }
     net_frame_t frame;
     memcpy(&frame, record, record_bytes);
     SIM_CHECK(record_bytes == note_bytes(&frame));
     uint8_t bytes[NET_FRAME_BYTES_MAX];
     const uint32_t size_bytes = (uint32_t)net_frame_build(&frame, bytes, sizeof(bytes));
+    const uint32_t kept_bytes =
+        size_bytes < capture->snaplen_bytes ? size_bytes : capture->snaplen_bytes;
+    if (RECORD_HEADER_BYTES + kept_bytes > capture->bytes_left) {
+        capture->left_out = 1;
+        return;
+    }
+    capture->bytes_left -= RECORD_HEADER_BYTES + kept_bytes;
     pcap_out_file_append(capture->file, time_ps, bytes, size_bytes, size_bytes);
 }
 
@@ -88,6 +106,11 @@ sim_err_t pcap_out_capture_open(sim_t *sim,
     made->stream = sim_stream_create(sim, write_frame, made);
     made->has_filter = config->filter != NULL && config->filter[0] != '\0';
     made->without_telemetry = config->without_telemetry;
+    made->snaplen_bytes = config->snaplen_bytes == 0 ? UINT32_MAX : config->snaplen_bytes;
+    made->bytes_left = config->bytes_max == 0 ? UINT64_MAX
+                       : config->bytes_max > FILE_HEADER_BYTES
+                           ? config->bytes_max - FILE_HEADER_BYTES
+                           : 0;
     switch (config->direction) {
     case PCAP_OUT_BOTH:
         made->points = NET_TRACE_TX | NET_TRACE_RX;
@@ -111,6 +134,11 @@ void pcap_out_capture_port(pcap_out_capture_t *capture, net_port_t *port)
 uint64_t pcap_out_capture_frames(const pcap_out_capture_t *capture)
 {
     return pcap_out_file_frames(capture->file);
+}
+
+uint64_t pcap_out_capture_left_out(const pcap_out_capture_t *capture)
+{
+    return capture->left_out;
 }
 
 const char *pcap_out_capture_path(const pcap_out_capture_t *capture)

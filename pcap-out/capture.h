@@ -26,6 +26,7 @@ typedef struct pcap_out_config {
     const char *filter;     // of libpcap; NULL or "": every frame
     uint32_t snaplen_bytes; // 0: whole frames
     pcap_out_direction_t direction;
+    uint64_t bytes_max;     // of the file before compression, 0: no limit
     bool without_telemetry; // frames end with the packet: net/prot/trailer.h
 } pcap_out_config_t;
 
@@ -40,8 +41,11 @@ SIM_MUST_CHECK sim_err_t pcap_out_capture_open(sim_t *sim,
 // one capture, which then has each frame twice unless the direction is TX or RX.
 void pcap_out_capture_port(pcap_out_capture_t *capture, net_port_t *port);
 
-// Frames the filter took so far; valid between windows and after the run.
+// Frames the filter took so far that are in the file, and those that are not because the file
+// would have been longer than it may be: all from the first such frame on. Valid between windows
+// and after the run.
 uint64_t pcap_out_capture_frames(const pcap_out_capture_t *capture);
+uint64_t pcap_out_capture_left_out(const pcap_out_capture_t *capture);
 const char *pcap_out_capture_path(const pcap_out_capture_t *capture);
 
 // After the run. Writes what is left and frees; SIM_ERR_IO with "path: reason" if the file is not

@@ -169,7 +169,7 @@ static pcap_out_capture_t *open_or_die(sim_t *sim, const pcap_out_config_t *conf
 }
 
 // Runs one pair with a capture at one of its ports. Returns the frames it says it has.
-static uint64_t capture_one(const pcap_out_config_t *config, unsigned peer)
+static uint64_t capture_some(const pcap_out_config_t *config, unsigned peer, uint64_t *left_out)
 {
     rig_t rig;
     rig_create(&rig, 1, 1);
@@ -177,9 +177,18 @@ static uint64_t capture_one(const pcap_out_config_t *config, unsigned peer)
     pcap_out_capture_port(capture, port_of(&rig, peer));
     ck_assert_int_eq(sim_run(rig.sim), SIM_ENDED_DONE);
     const uint64_t frames = pcap_out_capture_frames(capture);
+    *left_out = pcap_out_capture_left_out(capture);
     sim_message_t message = {""};
     ck_assert_msg(pcap_out_capture_close(capture, &message) == SIM_OK, "%s", message.text);
     rig_destroy(&rig);
+    return frames;
+}
+
+static uint64_t capture_one(const pcap_out_config_t *config, unsigned peer)
+{
+    uint64_t left_out = 0;
+    const uint64_t frames = capture_some(config, peer, &left_out);
+    ck_assert_uint_eq(left_out, 0);
     return frames;
 }
 
@@ -342,6 +351,27 @@ START_TEST(snap_length_keeps_the_original_length)
 }
 END_TEST
 
+// A file header of 24 bytes and three records of 16 and a frame: one byte less, and the third is
+// out, as are all after it.
+START_TEST(a_file_ends_at_its_largest_size)
+{
+    char path[PATH_BYTES];
+    make_path(path);
+    const uint64_t three = 24 + 3 * (16 + FRAME_BYTES);
+    for (uint64_t less = 0; less < 2; less++) {
+        const pcap_out_config_t config = {.path = path,
+                                          .bytes_max = three - less,
+                                          .direction = PCAP_OUT_TX};
+        uint64_t left_out = 0;
+        ck_assert_uint_eq(capture_some(&config, 0, &left_out), 3 - less);
+        seen_t seen[PACKETS];
+        ck_assert_uint_eq(read_capture(path, seen, SIM_COUNT_OF(seen)), 3 - less);
+        ck_assert_uint_eq(left_out, PACKETS - 3 + less);
+    }
+    unlink(path);
+}
+END_TEST
+
 static size_t read_file(const char *path, uint8_t *bytes, size_t capacity)
 {
     FILE *const file = fopen(path, "rb");
@@ -427,6 +457,7 @@ END_TEST
 CHECK_MAIN(CHECK_TEST(stamps_are_exact_at_the_sender),
            CHECK_TEST(stamps_are_exact_at_the_receiver),
            CHECK_TEST(direction_and_filter_choose),
+           CHECK_TEST(a_file_ends_at_its_largest_size),
            CHECK_TEST(snap_length_keeps_the_original_length),
            CHECK_TEST(file_is_the_same_on_any_number_of_threads),
            CHECK_TEST(errors_are_reported))
