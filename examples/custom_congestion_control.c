@@ -207,7 +207,10 @@ static void build(world_t *world, const nic_config_t *nic_config)
 static uint64_t run(const char *name, const nic_config_t *nic_config)
 {
     world_t world = {
-        .sim = sim_create(&(sim_options_t){.seed = 1, .threads = 1, .until_ps = SIM_TIME_NEVER}),
+        .sim = sim_create(&(sim_options_t){.seed = 1,
+                                           .threads = 1,
+                                           .until_ps = SIM_TIME_NEVER,
+                                           .stall_ps = SIM_PS_PER_S}),
     };
     build(&world, nic_config);
     const sim_ended_t ended = sim_run(world.sim);

@@ -249,8 +249,10 @@ typedef struct outcome {
 // cut_ps: when one of the four links goes down; NEVER: not at all.
 static outcome_t run(bool spray, sim_time_t cut_ps)
 {
-    sim_t *const sim =
-        sim_create(&(sim_options_t){.seed = 1, .threads = 1, .until_ps = SIM_TIME_NEVER});
+    sim_t *const sim = sim_create(&(sim_options_t){.seed = 1,
+                                                   .threads = 1,
+                                                   .until_ps = SIM_TIME_NEVER,
+                                                   .stall_ps = SIM_PS_PER_S});
     net_config_t net_config;
     sim_attrs_default(&net_config_attrs, &net_config);
     net_t *const net = net_create(sim, &net_config);

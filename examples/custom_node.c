@@ -140,6 +140,7 @@ static bool measure(uint32_t percent)
         .seed = 1,
         .threads = 1,
         .until_ps = SIM_TIME_NEVER,
+        .stall_ps = SIM_PS_PER_S,
     });
     net_config_t net_config;
     net_link_config_t link;

@@ -216,6 +216,7 @@ static double run(const char *name, bool own_link, bool lint)
         .seed = 1,
         .threads = 1,
         .until_ps = SIM_TIME_NEVER,
+        .stall_ps = SIM_PS_PER_S,
     });
     net_t *const net = build(sim, lint);
     flow_t flows[HOST_COUNT] = {0};

@@ -68,6 +68,9 @@ static void on_completion(nic_cq_t *cq, void *ctx)
                 nic_node(player->nic)->sim.now_ps - player->began_ps;
         }
         player->rounds_done++;
+        if (player->serves && player->rounds_done == ROUNDS) {
+            sim_work_end(&nic_node(player->nic)->sim, 1);
+        }
         if (!player->serves || player->rounds_done < ROUNDS) {
             wait_for_ball(player);
             hit(player);
@@ -149,6 +152,7 @@ int main(int argc, char **argv)
         .seed = 1,
         .threads = 1,
         .until_ps = SIM_TIME_NEVER,
+        .stall_ps = SIM_PS_PER_S, // a ball that got lost ends the run, and not as done
     });
     net_t *const net = build(sim);
     player_t players[2] = {{.serves = true}, {.serves = false}};
@@ -169,6 +173,7 @@ int main(int argc, char **argv)
     wait_for_ball(&players[0]);
     wait_for_ball(&players[1]);
     hit(&players[0]);
+    sim_work_begin(&nic_node(players[0].nic)->sim, 1); // the whole game
     const sim_ended_t ended = sim_run(sim);
 
     const uint64_t frames = pcap_out_capture_frames(capture);
