@@ -343,6 +343,7 @@ void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
             .bytes = app__transfer_bytes(transfer),
             .start_ps = transfer->start_ps,
             .end_ps = transfer->end_ps,
+            .end_order = transfer->end_order,
             .ideal_ps = app__plan_ideal_ps(plan, i),
             .retransmitted_packets = transfer->retransmitted,
             .status = (nic_wc_status_t)transfer->status,

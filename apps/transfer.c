@@ -7,6 +7,7 @@
 #include "apps/transfer.h"
 
 #include "apps/transfer_internal.h"
+#include "kernel/fifo.h"
 
 // A receiver is ready for so many messages at least, where there are so many.
 #define RECEIVES_POSTED_MAX 16u
@@ -140,6 +141,7 @@ static void end_transfer(app__transfer_run_t *run)
     transfer->retransmitted = (uint32_t)nic_qp_retransmitted_packets(run->qp);
     if (run->status == NIC_WC_SUCCESS) {
         transfer->end_ps = source->endpoint->node->now_ps;
+        transfer->end_order = (uint32_t)sim_fifo_reserve(source->endpoint->node->sim, 1);
         source->completed++;
     } else {
         source->failed++;

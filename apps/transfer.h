@@ -60,6 +60,7 @@ typedef struct app__transfer {
     uint32_t messages;      // planned
     uint32_t left_out;      // of them, because the plan stopped; by the requester
     uint32_t retransmitted; // packets, by the requester
+    uint32_t end_order;     // app_flow_result_t
     uint8_t priority;       // APP__AS_THE_NIC
     uint8_t dscp;           // APP__AS_THE_NIC
     uint8_t verb;           // app__verb_t

@@ -36,6 +36,7 @@ typedef struct flow {
     sim_time_t end_ps;
     uint64_t bytes;
     uint64_t standalone_ns;
+    uint32_t order; // of ends at one instant, modulo 2^32; else by id
     uint64_t id;
     uint32_t source; // number of the node
     uint32_t destination;
@@ -66,6 +67,7 @@ static void take_flow(const app_flow_result_t *flow, void *ctx)
         .start_ps = flow->start_ps,
         .end_ps = flow->end_ps,
         .bytes = flow->bytes,
+        .order = flow->end_order,
         .id = flow->flow_id,
         .source = number_of(flows->world, flow->source),
         .destination = number_of(flows->world, flow->destination),
@@ -87,6 +89,9 @@ static int compare_ends(const void *a, const void *b)
     const flow_t *const y = b;
     if (x->end_ps != y->end_ps) {
         return x->end_ps < y->end_ps ? -1 : 1;
+    }
+    if (x->order != y->order) {
+        return (int32_t)(x->order - y->order) < 0 ? -1 : 1;
     }
     return x->id < y->id ? -1 : x->id > y->id;
 }

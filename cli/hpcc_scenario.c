@@ -307,6 +307,17 @@ static void put_experiment(const cli__maker_t *maker)
     cli__maker_key(maker, "network.ecmp-port", CLI_HPCC_FLOW_FILE, "%u", service_port(maker));
 }
 
+// Streams of random numbers that the simulator's set-up takes: six a node (its protocol stack), two
+// for the error model of all links, and two for that of each link with a rate of its own.
+static uint64_t streams_used(const topo_file_t *file)
+{
+    uint64_t used = UINT64_C(6) * file->node_count + 2;
+    for (size_t i = 0; i < file->link_count; i++) {
+        used += file->links[i].loss_rate.num > 0 ? 2 : 0;
+    }
+    return used;
+}
+
 static void put_compat(const cli__maker_t *maker)
 {
     static const struct {
@@ -322,6 +333,7 @@ static void put_compat(const cli__maker_t *maker)
         {"switch.pfc.reserved", "4096"},
         {"switch.pfc.xon-offset", "3072"},
         {"network.int-reserved-hops", "5"},
+        {"network.draws", "hpcc"},
         {"nic.scheduler", "scan"},
         {"nic.window-overshoot", "true"},
         {"nic.ack-duplicates", "false"},
@@ -333,6 +345,11 @@ static void put_compat(const cli__maker_t *maker)
         cli__maker_fixed(maker, values[i].path, values[i].text);
     }
     put_frames(maker);
+    cli__maker_key(maker,
+                   "network.draws-used",
+                   CLI_HPCC_TOPOLOGY_FILE,
+                   "%" PRIu64,
+                   streams_used(maker->hpcc->topology));
     const uint64_t mode = cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE);
     cli__maker_key(maker,
                    "nic.rate-change",

@@ -38,6 +38,10 @@ static const sim_attr_t network_attrs[] = {
      NULL, "a pause ends with its quanta; false: only with a resume, as in simulators without that timer"},
     {"network.pause-frame", SIM_ATTR_BYTES, false, AT(pause_frame_bytes), "60", "1", "1500",
      NULL, "bytes a PFC frame takes on links, FCS aside"},
+    {"network.draws", SIM_ATTR_ENUM, false, AT(draws), "own", NULL, NULL,
+     "own|hpcc", "random numbers of marks, losses and PINT; hpcc: with ties by insertion those of the HPCC simulator, whose RngRun is the seed"},
+    {"network.draws-used", SIM_ATTR_COUNT, false, AT(draws_used), "0", "0", "1000000000",
+     NULL, "streams of random numbers that the HPCC simulator's set-up uses up"},
 };
 #undef AT
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/network.c - building a network: ports from links, addresses, the changes of links over time.
+#include "net/draws.h"
 #include "net/network_internal.h"
 
 #include <stdlib.h>
@@ -30,6 +31,7 @@ void net_destroy(net_t *net)
     sim_pool_destroy(net->packets);
     sim_free(net->routes);
     sim_free(net->pint);
+    net_draws_destroy(net->draws);
     sim_free(net->ports);
     sim_free(net->change_timers);
     sim_free(net->changes);
@@ -306,6 +308,10 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
         SIM_CHECKF(net->nodes[i]->kind == NET_NODE_HOST || net->nodes[i]->forward != NULL,
                    "%s is no host and does not forward",
                    net->nodes[i]->sim.name);
+    }
+    const sim_options_t *const options = sim_options(net->sim);
+    if (net->config.draws == NET_DRAWS_HPCC && options->fifo_ties) {
+        net->draws = net_draws_create(options->seed, net->config.draws_used);
     }
     const sim_err_t error = net__telemetry_build(net, message);
     if (error != SIM_OK) {

@@ -27,6 +27,7 @@ typedef enum net_forwarding {
 } net_forwarding_t;
 
 typedef enum net_ecmp { NET_ECMP_MIXED, NET_ECMP_MURMUR3 } net_ecmp_t;
+typedef enum net_draws_kind { NET_DRAWS_OWN, NET_DRAWS_HPCC } net_draws_kind_t;
 typedef enum net_next_hops { NET_NEXT_HOPS_BY_PORT, NET_NEXT_HOPS_LAST_NODE_FIRST } net_next_hops_t;
 
 // One for the whole network.
@@ -47,6 +48,8 @@ typedef struct net_config {
     uint32_t next_hops;         // net_next_hops_t
     bool pause_expires;         // with its quanta
     uint64_t pause_frame_bytes; // of a PFC frame
+    uint32_t draws;             // net_draws_kind_t; where ties go by insertion
+    uint64_t draws_used;        // NET_DRAWS_HPCC: streams before the first
 } net_config_t;
 
 typedef struct net_link_config {

@@ -82,8 +82,9 @@ struct net {
     net_change_timer_t *change_timers;
     net_routes_t **routes; // [state of the links][node index]; state 0: all up
     size_t state_count;
-    uint32_t telemetry;    // bit per net_telemetry_t that someone wants
-    struct net_pint *pint; // NULL: nobody wants PINT
+    uint32_t telemetry;      // bit per net_telemetry_t that someone wants
+    struct net_pint *pint;   // NULL: nobody wants PINT
+    struct net_draws *draws; // net/draws.h; NULL: random numbers are our own
     bool built;
 };
 

@@ -454,6 +454,7 @@ static void set_marking(net_switch_t *sw, net_port_t *port, marking_t *marking)
     marking->kmax_bytes = profile.high_bytes;
     const uint64_t range = marking->kmax_bytes - marking->kmin_bytes;
     const sim_ratio_t pmax = profile.probability;
+    marking->pmax = (double)pmax.num / (double)pmax.den;
     if (range > 0) {
         const wide_t one = (wide_t)1 << 64;
         marking->slope =

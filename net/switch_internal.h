@@ -24,7 +24,8 @@ typedef struct marking {
     uint64_t kmax_bytes;
     uint64_t slope; // probability per byte above kmin, in units of 2^-64
     sim_random_t random;
-    char pad[SIM_CACHE_LINE - 3 * sizeof(uint64_t) - sizeof(sim_random_t)];
+    double pmax; // switch_hpcc.c only
+    char pad[SIM_CACHE_LINE - 4 * sizeof(uint64_t) - sizeof(sim_random_t)];
 } marking_t;
 
 struct net_switch {
@@ -146,6 +147,13 @@ static inline uint64_t net__fraction_of(uint64_t bytes, uint64_t alpha)
 
 // -- ECN
 
+static inline void net__mark_now(net_port_t *egress, net_packet_t *packet)
+{
+    packet->ecn = NET_ECN_CE;
+    egress->ecn_marked[packet->priority]++;
+    net_port_trace(egress, NET_TRACE_MARK, packet, 0);
+}
+
 // RED on so many bytes, which are more than the port's kmin.
 static inline void net__mark_by(net_switch_t *sw,
                                 net_port_t *egress,
@@ -157,9 +165,7 @@ static inline void net__mark_by(net_switch_t *sw,
         sim_random_u64(&marking->random) >= (queued - marking->kmin_bytes) * marking->slope) {
         return;
     }
-    packet->ecn = NET_ECN_CE;
-    egress->ecn_marked[packet->priority]++;
-    net_port_trace(egress, NET_TRACE_MARK, packet, 0);
+    net__mark_now(egress, packet);
 }
 
 // On the bytes left in the queue as the packet leaves it (papers on DCQCN mark at dequeue).
