@@ -54,8 +54,7 @@ typedef struct app_flow_result {
     sim_time_t end_ps;   // last byte acknowledged at the sender; NEVER: unfinished or failed
     sim_time_t ideal_ps; // closed form on the idle path it takes
     uint64_t retransmitted_packets;
-    // Where ties go by insertion, of two that ended at one instant the first has the smaller one,
-    // modulo 2^32; else 0.
+    // Where ties go by insertion: in which place it ended of its application's, from 1; else 0.
     uint32_t end_order;
     nic_wc_status_t status; // of what it failed with; SUCCESS also while it is unfinished
     const char *label;      // the application's name: "poisson", "incast"...

@@ -1,8 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/plan.c - making plans of transfers, and their results.
 #include <stdlib.h>
+#include <string.h>
 
 #include "apps/transfer_internal.h"
+
+static void count_end(sim_time_t time_ps,
+                      uint32_t node_index,
+                      const void *record,
+                      size_t record_bytes,
+                      void *ctx)
+{
+    (void)time_ps;
+    (void)node_index;
+    app__plan_t *const plan = ctx;
+    uint64_t index;
+    SIM_CHECK(record_bytes == sizeof(index));
+    memcpy(&index, record, sizeof(index));
+    plan->transfers[index].end_order = ++plan->ended;
+}
 
 app__plan_t *app__plan_create(const app_context_t *context,
                               const app__shape_t *shape,
@@ -202,6 +218,9 @@ void app__plan_begin(app__plan_t *plan)
     order_by_start(plan);
     plan->first_flow_id = app__reserve_flow_ids(plan->runtime, plan->count);
     plan->first_number = sim_fifo_reserve(net_sim(plan->net), plan->count);
+    if (plan->first_number != 0) {
+        plan->ends = sim_stream_create(net_sim(plan->net), count_end, plan);
+    }
     plan->received = sim_alloc_array(plan->count + 1, sizeof(*plan->received));
     const index_by_interface_t by_source = make_index(plan, true);
     const index_by_interface_t by_destination = make_index(plan, false);

@@ -5,6 +5,7 @@
 
 #include "apps/transfer.h"
 #include "kernel/fifo.h"
+#include "kernel/record.h"
 
 typedef struct app__transfer_run app__transfer_run_t;
 
@@ -46,6 +47,8 @@ struct app__plan {
     uint64_t seed;
     uint64_t first_flow_id;
     uint64_t first_number; // of transfers' starts where ties go by insertion; 0: they do not
+    sim_stream_t *ends;    // there, indices of transfers as they end; else NULL
+    uint32_t ended;        // that came from it
 
     app__transfer_t *transfers; // in order of start once begun
     size_t count;

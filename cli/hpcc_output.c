@@ -36,7 +36,7 @@ typedef struct flow {
     sim_time_t end_ps;
     uint64_t bytes;
     uint64_t standalone_ns;
-    uint32_t order; // of ends at one instant, modulo 2^32; else by id
+    uint32_t order; // of ends; where there is none, by id
     uint64_t id;
     uint32_t source; // number of the node
     uint32_t destination;
@@ -91,7 +91,7 @@ static int compare_ends(const void *a, const void *b)
         return x->end_ps < y->end_ps ? -1 : 1;
     }
     if (x->order != y->order) {
-        return (int32_t)(x->order - y->order) < 0 ? -1 : 1;
+        return x->order < y->order ? -1 : 1;
     }
     return x->id < y->id ? -1 : x->id > y->id;
 }

@@ -17,8 +17,8 @@ static const sim_attr_t run_attrs[] = {
     RUN("tie-seed", SIM_ATTR_COUNT, tie_seed, "0", NULL, NULL,
         "varies who is first of events at the same picosecond"),
     {"ties", SIM_ATTR_ENUM, false, offsetof(cli_run_config_t, ties), "hash", NULL, NULL,
-     "hash|insertion", "order of events at the same picosecond: by hash, or as sequential simulators do, "
-     "in the order they were scheduled (slower)"},
+     "hash|insertion|list", "order of events at the same picosecond: by hash, or as sequential simulators do, "
+     "in the order they were scheduled (slower); list: also run in it, one by one (one thread)"},
     RUN("until", SIM_ATTR_TIME, until_ps, "never", NULL, NULL,
         "simulated time at which the run ends, if it has not before"),
     RUN("stall-after", SIM_ATTR_TIME, stall_ps, "1s", NULL, NULL,

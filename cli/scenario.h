@@ -11,7 +11,7 @@
 #include "cli/patterns.h"
 #include "topologies/topology.h"
 
-typedef enum cli_ties { CLI_TIES_HASH, CLI_TIES_INSERTION } cli_ties_t;
+typedef enum cli_ties { CLI_TIES_HASH, CLI_TIES_INSERTION, CLI_TIES_LIST } cli_ties_t;
 
 // Top-level values.
 typedef struct cli_run_config {

@@ -57,6 +57,11 @@ static int compare_times(const void *a, const void *b)
 // Sets sim->window_ps and parent[] (roots of the units); returns the number of units.
 static uint32_t choose_width(sim_t *sim, uint32_t *parent)
 {
+    if (sim->options.one_list) {
+        sim->window_ps = WINDOW_WIDEST_PS;
+        memset(parent, 0, sim->node_count * sizeof(*parent));
+        return sim->node_count > 0 ? 1 : 0;
+    }
     sim_time_t *const delays = sim_alloc_array(sim->channel_count + 1, sizeof(*delays));
     for (size_t i = 0; i < sim->channel_count; i++) {
         delays[i] = sim->channel_ends[i].delay_ps;

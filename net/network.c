@@ -312,6 +312,7 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
     const sim_options_t *const options = sim_options(net->sim);
     if (net->config.draws == NET_DRAWS_HPCC && options->fifo_ties) {
         net->draws = net_draws_create(options->seed, net->config.draws_used);
+        net__decisions_prepare(net);
     }
     const sim_err_t error = net__telemetry_build(net, message);
     if (error != SIM_OK) {

@@ -10,7 +10,6 @@
 // switch-mmu.cc, switch-node.cc, qbb-net-device.cc, and scratch/third.cc, which sets it up.
 // Page: docs/models/hpcc-compat.md.
 #include "kernel/fifo.h"
-#include "net/draws.h"
 #include "net/switch_internal.h"
 
 static inline uint64_t threshold(const net_switch_t *sw, const ingress_t *in)
@@ -49,44 +48,10 @@ static void send_pause(net_switch_t *sw, ingress_t *in, uint32_t priority, bool 
 {
     in->port->received[priority].stopped = stop;
     if (sw->node.net->draws != NULL) {
-        net_draws_skip(sw->node.net->draws); // the identification of its IP header
+        net__draw_left_out(sw); // the identification of its IP header
     }
     net_port_pause_queue(in->port, priority, stop ? in->quanta : 0);
     serve_or_wait(sw, in->port);
-}
-
-// RED with that simulator's numbers: an ACK takes one too, though it cannot be marked here.
-static void mark_drawn(const net_switch_t *sw,
-                       net_draws_t *draws,
-                       net_port_t *egress,
-                       net_packet_t *packet)
-{
-    const net_class_t *const class = &egress->classes[packet->priority];
-    const marking_t *const marking = &sw->marking[egress->index];
-    const uint64_t queued = class->bytes;
-    if (queued <= class->mark_above_bytes) {
-        return;
-    }
-    if (queued <= marking->kmax_bytes) {
-        const double above = (double)(queued - marking->kmin_bytes);
-        const double range = (double)(marking->kmax_bytes - marking->kmin_bytes);
-        if (net_draws_next(draws) >= marking->pmax * above / range) {
-            return;
-        }
-    }
-    if (packet->ecn != NET_ECN_NOT_ECT) {
-        net__mark_now(egress, packet);
-    }
-}
-
-static void mark(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
-{
-    net_draws_t *const draws = sw->node.net->draws;
-    if (draws == NULL) {
-        net__mark(sw, egress, packet);
-    } else {
-        mark_drawn(sw, draws, egress, packet);
-    }
 }
 
 static void discharge(net_switch_t *sw, ingress_t *in, uint32_t priority, uint64_t bytes)
@@ -135,7 +100,11 @@ static void serve(net_switch_t *sw, net_port_t *port)
         } else {
             sw->held_bytes -= packet->frame_bytes;
         }
-        mark(sw, port, packet);
+        if (sw->node.net->draws == NULL) {
+            net__mark(sw, port, packet);
+        } else {
+            net__mark_drawn(sw, port, packet);
+        }
         if (may_resume(sw, in, priority)) {
             send_pause(sw, in, priority, false);
         }

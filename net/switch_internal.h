@@ -186,6 +186,10 @@ static inline void net__mark_early(net_switch_t *sw, net_port_t *egress, net_pac
     }
 }
 
+// decisions.c: RED, by the numbers of net_t.draws; and what uses up one besides.
+void net__mark_drawn(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
+void net__draw_left_out(const net_switch_t *sw);
+
 // switch_hpcc.c: the run of a switch whose config says NET_MMU_HPCC, and its set-up.
 void net__switch_run_hpcc(sim_node_t *node);
 void net__switch_built_hpcc(net_switch_t *sw);
