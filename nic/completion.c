@@ -37,6 +37,9 @@ nic_cq_t *nic_cq_create(nic_t *nic, uint32_t capacity, nic_cq_fn fn, void *ctx)
     cq->next = nic->cqs;
     cq->number = nic->cqs == NULL ? 1 : nic->cqs->number + 1;
     nic->cqs = cq;
+    if (nic->detailed) {
+        nic__rnic_place_cq(cq);
+    }
     return cq;
 }
 

@@ -6,8 +6,8 @@
 //
 //     sending                                       receiving
 //     nic__doorbell          post to NIC            nic__receive           packet to NIC
-//     nic__fetch_wqe         WQE from host memory   nic__lookup_context    QP number to QP
-//     nic__lookup_context    QP state               nic__write_payload     payload to host memory
+//     nic__fetch_wqe         WQE from host memory   nic__find_qp           QP number to QP
+//     nic__requester_ready   QP state               nic__write_payload     payload to host memory
 //     nic__read_payload      payload from memory    nic__write_cqe         CQE to host memory
 //     transmit_qp            packet to the port
 //
@@ -225,15 +225,18 @@ struct nic_qp {
     nic_atomic_wqe_t *sq_atomics; // parallel to sq; NULL before the first atomic
     nic_atomic_done_t *atomics;   // the last reads_accepted_max executed; NULL before the first
     // detailed NIC only
-    uint16_t reads_ready;     // READs at the head of those to answer whose first data are there
-    uint32_t sq_ready;        // end of the WQEs that are through the NIC
-    uint64_t serial;          // no other QP of the NIC ever had it
-    sim_time_t ready_ps;      // of the last WQE with a payload on its way
-    uint32_t sq_here;         // end of the WQEs that have arrived on the NIC, in order
-    struct nic_item *early;   // WQEs there before others posted sooner, by index
-    struct nic_item *waiting; // its WQEs in the queue of its processing unit
-    struct nic_item *waiting_packet; // its last packet there
+    uint16_t reads_ready;         // READs at the head of those to answer whose first data are there
+    uint32_t sq_ready;            // end of the WQEs that are through the NIC
+    uint64_t serial;              // no other QP of the NIC ever had it
+    sim_time_t ready_ps;          // of the last WQE with a payload on its way
+    uint32_t sq_here;             // end of the WQEs that have arrived on the NIC, in order
+    struct nic_item *early;       // WQEs there before others posted sooner, by index
+    struct nic_item *waiting;     // its WQEs in the queue of its processing unit
+    net_packet_t *waiting_packet; // its last packet there
     sim_time_t response_ps;
+    uint32_t context_set[2]; // where its context may be in the cache, by side (nic/rnic_cache.h)
+    uint32_t near_set[2];    // and among those at hand
+    uint32_t unit;           // its processing units
 };
 
 static_assert(offsetof(nic_qp_t, una_psn) == SIM_CACHE_LINE, "sending begins in line 0");
@@ -306,6 +309,7 @@ struct nic_cq {
     sim_time_t last_seen_ps; // of its last completion, by a detailed NIC
     nic_cq_t *next_of_core;
     uint64_t number;
+    uint32_t context_set; // as of a QP
 };
 
 typedef struct nic_cnp_slot {
@@ -604,7 +608,15 @@ void nic__add_read(nic_qp_t *qp, const nic_read_t *read, uint64_t address);
 // qp.c
 // Whether a QP of this number existed and does not exist any more.
 bool nic__qp_is_gone(const nic_t *nic, uint32_t number);
-nic_qp_t *nic__find_qp(const nic_t *nic, uint32_t number);
+static inline nic_qp_t *nic__find_qp(const nic_t *nic, uint32_t number) // NULL: there is none
+{
+    const uint32_t index = number - ROCE_QPN_FIRST;
+    const uint32_t page = index >> NIC_QP_PAGE_BITS;
+    if (SIM_UNLIKELY(page >= nic->qp_page_count || nic->qp_pages[page] == NULL)) {
+        return NULL;
+    }
+    return nic->qp_pages[page][index & (NIC_QP_PAGE - 1)];
+}
 void nic__free_dead(nic_host_t *host);
 void nic__qp_free(nic_qp_t *qp);
 // The oldest work request fails with status, and the QP with it.
@@ -619,6 +631,9 @@ void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes,
 
 // -- detailed NIC (nic/rnic_internal.h has the picture)
 
+// rnic.c
+void nic__rnic_place(nic_qp_t *qp); // a new QP
+void nic__rnic_place_cq(nic_cq_t *cq);
 // rnic_send.c
 void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell); // the last `count` WQEs
 void nic__rnic_post_receive(nic_t *nic, uint32_t count);

@@ -128,6 +128,9 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
     sim_timer_init(&made->retry_timer, nic__retry_fired);
     nic__cc(made)->ops = nic->cc_ops;
     made->serial = ++nic->last_serial;
+    if (nic->detailed) {
+        nic__rnic_place(made);
+    }
     *slot_of(nic, number) = made;
     nic->counters.qps_created++;
     nic->counters.qps_live++;
@@ -423,7 +426,8 @@ static void reset(nic_qp_t *qp)
     qp->queued_ack = NULL;
     qp->cnp_next_ps = qp->next_send_ps = qp->ready_ps = qp->response_ps = 0;
     qp->pace_remainder = 0;
-    qp->waiting = qp->waiting_packet = NULL;
+    qp->waiting = NULL;
+    qp->waiting_packet = NULL;
     sim_free(qp->atomics);
     qp->atomics = NULL;
     qp->atomics_next = 0;

@@ -5,21 +5,6 @@
 // most one per flow and cnp_interval (Zhu et al., SIGCOMM 2015, section 3.2; IBA annex A17.9.3).
 #include "nic/nic_internal.h"
 
-static inline nic_qp_t *nic__lookup_context(const nic_t *nic, uint32_t number)
-{
-    const uint32_t index = number - ROCE_QPN_FIRST;
-    const uint32_t page = index >> NIC_QP_PAGE_BITS;
-    if (SIM_UNLIKELY(page >= nic->qp_page_count || nic->qp_pages[page] == NULL)) {
-        return NULL;
-    }
-    return nic->qp_pages[page][index & (NIC_QP_PAGE - 1)];
-}
-
-nic_qp_t *nic__find_qp(const nic_t *nic, uint32_t number)
-{
-    return nic__lookup_context(nic, number);
-}
-
 // -- notification point
 
 #define FIRST_CNP_SLOTS 16u
@@ -178,7 +163,7 @@ void nic__receive(nic_t *nic, net_packet_t *packet)
     }
     nic_qp_t *qp = nic->latest;
     if (qp == NULL || packet->destination_qp != nic->latest_number) {
-        qp = nic__lookup_context(nic, packet->destination_qp);
+        qp = nic__find_qp(nic, packet->destination_qp);
         if (SIM_UNLIKELY(qp == NULL)) {
             qp = receive_unknown(nic, packet);
             if (qp == NULL) {

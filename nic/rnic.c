@@ -39,6 +39,7 @@ static void make_caches(nic_rnic_t *rnic, const nic_config_t *config, uint64_t s
         // Shared: the first one holds everything, the others a single entry that nobody uses.
         const uint64_t own = config->sram_shared ? (c == 0 ? all_entries : 1) : caches[c].entries;
         nic_cache_init(&rnic->caches[c], own, caches[c].ways, at_random, seed + c);
+        rnic->held[c] = &rnic->caches[config->sram_shared ? 0 : c];
     }
 }
 
@@ -57,21 +58,17 @@ void nic__rnic_create(nic_t *nic)
     sim_timer_init(&rnic->pause_timer, nic__rnic_pause_fired);
     nic->rnic = rnic;
     nic->detailed = true;
-    nic__pu_init(nic);
+    nic__rnic_set_costs(rnic);
+    nic__units_create(nic);
 }
 
 void nic__rnic_destroy(nic_t *nic)
 {
     nic_rnic_t *const rnic = nic->rnic;
-    while (rnic->free_items != NULL) {
-        nic_item_t *const item = rnic->free_items;
-        rnic->free_items = item->next;
-        sim_free(item);
-    }
-    while (rnic->live_items != NULL) {
-        nic_item_t *const item = rnic->live_items;
-        rnic->live_items = item->next_live;
-        sim_free(item);
+    while (rnic->item_blocks != NULL) {
+        nic_item_block_t *const block = rnic->item_blocks;
+        rnic->item_blocks = block->next;
+        sim_free(block);
     }
     for (uint32_t c = 0; c < NIC_CACHE_COUNT; c++) {
         nic_cache_fini(&rnic->caches[c]);
@@ -81,7 +78,8 @@ void nic__rnic_destroy(nic_t *nic)
     }
     nic_pcie_fini(&rnic->pcie);
     sim_free(rnic->lock_free_ps);
-    sim_free(rnic->pus);
+    sim_free(rnic->tx_units);
+    sim_free(rnic->rx_units);
     sim_free(rnic);
     nic->rnic = NULL;
     nic->detailed = false;
@@ -92,103 +90,86 @@ uint32_t nic__rnic_inline_max(const nic_t *nic)
     return (uint32_t)nic->rnic->detail.inline_max_bytes;
 }
 
-// -- items
-
-nic_item_t *nic__item_new(nic_t *nic, nic_item_kind_t kind, const nic_qp_t *qp)
+void nic__items_grow(nic_t *nic)
 {
     nic_rnic_t *const rnic = nic->rnic;
-    nic_item_t *item = rnic->free_items;
-    if (item != NULL) {
-        rnic->free_items = item->next;
-    } else {
-        item = sim_alloc(sizeof(*item));
+    nic_item_block_t *const block = sim_alloc(sizeof(*block));
+    block->next = rnic->item_blocks;
+    rnic->item_blocks = block;
+    for (uint32_t i = NIC_ITEM_BLOCK; i-- > 0;) {
+        nic_item_t *const item = &block->items[i];
         sim_timer_init(&item->timer, nic__rnic_item_fired);
         item->nic = nic;
+        item->next = rnic->free_items;
+        rnic->free_items = item;
     }
-    item->next = NULL;
-    item->kind = (uint8_t)kind;
-    item->serial = qp == NULL ? 0 : qp->serial;
-    item->qp_number = qp == NULL ? 0 : qp->number;
-    item->next_live = rnic->live_items;
-    item->previous_live = NULL;
-    if (rnic->live_items != NULL) {
-        rnic->live_items->previous_live = item;
-    }
-    rnic->live_items = item;
-    return item;
-}
-
-void nic__item_free(nic_item_t *item)
-{
-    nic_rnic_t *const rnic = item->nic->rnic;
-    if (item->previous_live != NULL) {
-        item->previous_live->next_live = item->next_live;
-    } else {
-        rnic->live_items = item->next_live;
-    }
-    if (item->next_live != NULL) {
-        item->next_live->previous_live = item->previous_live;
-    }
-    item->next = rnic->free_items;
-    rnic->free_items = item;
-}
-
-void nic__item_at(nic_item_t *item, sim_time_t time_ps)
-{
-    sim_timer_arm(nic__node(item->nic), &item->timer, time_ps);
-}
-
-nic_qp_t *nic__item_qp(const nic_item_t *item)
-{
-    nic_qp_t *const qp = nic__find_qp(item->nic, item->qp_number);
-    return qp != NULL && qp->serial == item->serial ? qp : NULL;
 }
 
 // -- cache misses
 
-void nic__rnic_lookup(nic_t *nic,
-                      uint32_t cache,
-                      uint64_t key,
-                      sim_time_t *stall_ps,
-                      sim_time_t *data_ps)
+static inline uint64_t context_key(uint32_t number, uint32_t side)
+{
+    return nic__cache_key(NIC_CACHE_CONTEXT, (uint64_t)number << 1 | side);
+}
+
+void nic__rnic_place(nic_qp_t *qp)
+{
+    const nic_rnic_t *const rnic = qp->nic->rnic;
+    for (uint32_t side = 0; side < 2; side++) {
+        const uint64_t key = context_key(qp->number, side);
+        qp->context_set[side] = nic_cache_set(rnic->held[NIC_CACHE_CONTEXT], key);
+        qp->near_set[side] = nic_cache_set(&rnic->near[side], qp->number);
+    }
+    qp->unit = qp->number % (uint32_t)rnic->detail.pu_count;
+}
+
+void nic__rnic_place_cq(nic_cq_t *cq)
+{
+    const nic_cache_t *const held = cq->nic->rnic->held[NIC_CACHE_CQ];
+    cq->context_set = nic_cache_set(held, nic__cache_key(NIC_CACHE_CQ, cq->number));
+}
+
+void nic__rnic_miss(nic_t *nic, uint32_t cache, sim_time_t *stall_ps, sim_time_t *data_ps)
 {
     nic_rnic_t *const rnic = nic->rnic;
-    const bool shared = nic->host->config.sram_shared;
-    // Kinds that share a memory must not take each other's keys for their own.
-    nic_cache_t *const held = &rnic->caches[shared ? 0 : cache];
-    const bool hit = nic_cache_insert(held, nic__cache_key(cache, key));
-    rnic->caches[cache].hits += hit;
-    rnic->caches[cache].misses += !hit;
-    if (SIM_UNLIKELY(!hit)) {
-        const sim_time_t now_ps = nic__node(nic)->now_ps;
-        const sim_time_t here_ps =
-            nic_pcie_read(&rnic->pcie, now_ps, CONTEXT_BYTES, NIC_PCIE_CONTEXT_READ);
-        *stall_ps += rnic->stall_ps[cache];
-        *data_ps = nic__later(*data_ps, here_ps);
-    }
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const sim_time_t here_ps =
+        nic_pcie_read(&rnic->pcie, now_ps, CONTEXT_BYTES, NIC_PCIE_CONTEXT_READ);
+    rnic->caches[cache].misses++;
+    *stall_ps += rnic->stall_ps[cache];
+    *data_ps = nic__later(*data_ps, here_ps);
 }
 
 void nic__rnic_context(nic_t *nic,
+                       const nic_qp_t *qp,
                        uint32_t number,
                        uint32_t side,
                        sim_time_t *stall_ps,
                        sim_time_t *data_ps)
 {
     nic_rnic_t *const rnic = nic->rnic;
-    const nic_qp_t *const qp = nic__find_qp(nic, number);
-    if (qp != NULL && qp->type == NIC_QPT_RC && !nic_cache_touch(&rnic->near[side], number)) {
+    const uint64_t key = context_key(number, side);
+    if (SIM_UNLIKELY(qp == NULL)) {
+        const uint32_t set = nic_cache_set(rnic->held[NIC_CACHE_CONTEXT], key);
+        nic__rnic_lookup(nic, NIC_CACHE_CONTEXT, set, key, stall_ps, data_ps);
+        return;
+    }
+    if (qp->type == NIC_QPT_RC && !nic_cache_use(&rnic->near[side], qp->near_set[side], number)) {
         *stall_ps += rnic->detail.near_stall_ps;
     }
-    nic__rnic_lookup(nic, NIC_CACHE_CONTEXT, (uint64_t)number << 1 | side, stall_ps, data_ps);
+    nic__rnic_lookup(nic, NIC_CACHE_CONTEXT, qp->context_set[side], key, stall_ps, data_ps);
 }
 
 void nic__rnic_translate(nic_t *nic, uint64_t address, sim_time_t *stall_ps, sim_time_t *data_ps)
 {
-    nic__rnic_lookup(nic,
-                     NIC_CACHE_TRANSLATION,
-                     address >> nic->rnic->page_shift,
-                     stall_ps,
-                     data_ps);
+    nic_rnic_t *const rnic = nic->rnic;
+    const uint64_t page = address >> rnic->page_shift;
+    const uint64_t key = nic__cache_key(NIC_CACHE_TRANSLATION, page);
+    nic_page_place_t *const place = &rnic->pages[page % NIC_PAGES_KNOWN];
+    if (SIM_UNLIKELY(place->key != key)) {
+        *place = (nic_page_place_t){key, nic_cache_set(rnic->held[NIC_CACHE_TRANSLATION], key)};
+    }
+    nic__rnic_lookup(nic, NIC_CACHE_TRANSLATION, place->set, key, stall_ps, data_ps);
 }
 
 // -- counters

@@ -10,7 +10,7 @@ void nic_cache_init(nic_cache_t *cache,
                     bool at_random,
                     uint64_t seed)
 {
-    SIM_CHECK(entries >= 1 && ways >= 1);
+    SIM_CHECK(entries >= 1 && entries <= UINT32_MAX && ways >= 1);
     const uint64_t used_ways = ways < entries ? ways : entries;
     *cache = (nic_cache_t){
         .sets = entries / used_ways,
@@ -27,41 +27,59 @@ void nic_cache_fini(nic_cache_t *cache)
     cache->keys = NULL;
 }
 
-static uint64_t *set_of(const nic_cache_t *cache, uint64_t key)
+uint32_t nic_cache_set(const nic_cache_t *cache, uint64_t key)
 {
     __extension__ typedef unsigned __int128 wide_t;
     const uint64_t hash = sim_mix64(key * UINT64_C(0x9e3779b97f4a7c15));
-    return &cache->keys[(uint64_t)(((wide_t)hash * cache->sets) >> 64) * cache->ways];
+    return (uint32_t)((uint64_t)(((wide_t)hash * cache->sets) >> 64) * cache->ways);
 }
 
-static uint64_t victim(nic_cache_t *cache, const uint64_t *set)
+// Any way but an empty one gives way.
+static bool use_at_random(nic_cache_t *cache, uint64_t *set, uint64_t key)
 {
-    const uint64_t last = cache->ways - 1;
-    if (!cache->at_random || set[last] == 0) {
-        return last; // an empty way, if there is one, is behind the used ones
-    }
-    cache->state += UINT64_C(0x9e3779b97f4a7c15);
-    return sim_mix64(cache->state) % cache->ways;
-}
-
-bool nic_cache_insert(nic_cache_t *cache, uint64_t key)
-{
-    SIM_ASSERT(key != 0);
-    uint64_t *const set = set_of(cache, key);
-    if (SIM_LIKELY(set[0] == key)) {
-        return true;
-    }
     uint64_t way = 1;
     while (way < cache->ways && set[way] != key) {
         way++;
     }
     const bool hit = way < cache->ways;
     if (!hit) {
-        way = victim(cache, set);
+        way = cache->ways - 1;
+        if (set[way] != 0) { // an empty way, if there is one, is behind the used ones
+            cache->state += UINT64_C(0x9e3779b97f4a7c15);
+            way = sim_mix64(cache->state) % cache->ways;
+        }
     }
     memmove(&set[1], &set[0], way * sizeof(*set));
     set[0] = key;
     return hit;
+}
+
+bool nic__cache_use(nic_cache_t *cache, uint64_t *set, uint64_t key)
+{
+    SIM_ASSERT(key != 0);
+    if (SIM_UNLIKELY(cache->at_random)) {
+        return use_at_random(cache, set, key);
+    }
+    // Each makes room for the one before it, up to where the key was, or the last one leaves.
+    uint64_t before = set[0];
+    set[0] = key;
+    for (uint64_t way = 1; way < cache->ways; way++) {
+        const uint64_t here = set[way];
+        set[way] = before;
+        if (here == key) {
+            return true;
+        }
+        if (here == 0) {
+            return false;
+        }
+        before = here;
+    }
+    return false;
+}
+
+bool nic_cache_insert(nic_cache_t *cache, uint64_t key)
+{
+    return nic_cache_use(cache, nic_cache_set(cache, key), key);
 }
 
 bool nic_cache_touch(nic_cache_t *cache, uint64_t key)
@@ -74,7 +92,7 @@ bool nic_cache_touch(nic_cache_t *cache, uint64_t key)
 
 void nic_cache_remove(nic_cache_t *cache, uint64_t key)
 {
-    uint64_t *const set = set_of(cache, key);
+    uint64_t *const set = &cache->keys[nic_cache_set(cache, key)];
     for (uint64_t way = 0; way < cache->ways; way++) {
         if (set[way] == key) {
             memmove(&set[way], &set[way + 1], (cache->ways - 1 - way) * sizeof(*set));

@@ -41,7 +41,6 @@ struct nic_core {
 typedef enum nic_item_kind {
     NIC_ITEM_DOORBELL, // on its way to the NIC
     NIC_ITEM_WQE,      // WQEs on their way into the queue of their processing unit, or in it
-    NIC_ITEM_PACKET,   // a packet in that queue
     NIC_ITEM_READY,    // a WQE whose payload is on its way
     NIC_ITEM_SEGMENT,  // the payload of the next packet of a message
     NIC_ITEM_RESPONSE, // the data of a READ or atomic to be answered
@@ -52,47 +51,83 @@ typedef enum nic_item_kind {
 typedef struct nic_item {
     sim_timer_t timer;
     struct nic_item *next;
-    struct nic_item *next_live; // of all that are under way
-    struct nic_item *previous_live;
     nic_t *nic;
-    net_packet_t *packet;
-    nic_cq_t *cq;
-    nic_wc_t wc;
     uint64_t serial; // of the QP
     uint32_t qp_number;
     uint32_t first; // WQE
     uint32_t count;
-    sim_time_t here_ps; // its first WQE is on the NIC
-    uint8_t kind;       // nic_item_kind_t
-    bool fetched;       // by Doorbell
+    uint8_t kind; // nic_item_kind_t
+    bool fetched; // by Doorbell
+    nic_cq_t *cq;
+    nic_wc_t wc;
 } nic_item_t;
 
-typedef struct nic_pu {
+// Items are allocated so many at a time.
+#define NIC_ITEM_BLOCK 64u
+typedef struct nic_item_block {
+    struct nic_item_block *next;
+    nic_item_t items[NIC_ITEM_BLOCK];
+} nic_item_block_t;
+
+// A processing unit of the sending side.
+typedef struct nic_tx_unit {
     sim_timer_t timer;
     nic_t *nic;
     nic_item_t *head;
     nic_item_t *tail;
+    sim_time_t here_ps; // the WQE being served is on the NIC
     bool busy;
-} nic_pu_t;
+} nic_tx_unit_t;
+
+// And of the receiving side.
+typedef struct nic_rx_unit {
+    sim_timer_t timer;
+    nic_t *nic;
+    net_packet_t *head;
+    net_packet_t *tail;
+    sim_time_t here_ps; // the WQE that the packet being served answers is on the NIC
+    bool busy;
+} nic_rx_unit_t;
+
+typedef enum nic_packet_class {
+    NIC_IS_SEND,
+    NIC_IS_WRITE,
+    NIC_IS_READ,
+    NIC_IS_ATOMIC,
+    NIC_IS_RESPONSE,
+    NIC_IS_ACK, // NAK, CNP
+    NIC_PACKET_CLASS_COUNT
+} nic_packet_class_t;
 
 enum { NIC_CACHE_CONTEXT, NIC_CACHE_TRANSLATION, NIC_CACHE_WQE, NIC_CACHE_CQ, NIC_CACHE_COUNT };
+
+// Pages whose place in the cache of translations is known.
+#define NIC_PAGES_KNOWN 8u
+typedef struct nic_page_place {
+    uint64_t key; // 0: none
+    uint32_t set;
+} nic_page_place_t;
 
 struct nic_rnic {
     nic_detail_t detail;
     nic_pcie_t pcie;
     sim_time_t tx_free_ps; // the sending side is busy until
     sim_time_t rx_free_ps; // and the receiving side
-    nic_pu_t *pus;
+    nic_tx_unit_t *tx_units;
+    nic_rx_unit_t *rx_units;
     nic_item_t *free_items;
-    nic_item_t *live_items;
+    nic_item_block_t *item_blocks;
+    nic_cache_t *held[NIC_CACHE_COUNT]; // the memory of each kind: one and the same if shared
     nic_cache_t caches[NIC_CACHE_COUNT];
     nic_cache_t near[2]; // contexts of RC queue pairs next to the units, by side
+    nic_page_place_t pages[NIC_PAGES_KNOWN];
     uint64_t stall_ps[NIC_CACHE_COUNT];
-    sim_time_t *lock_free_ps; // atomic_locks of them
-    sim_time_t granted_ps;    // of the atomic being executed: its lock is held until
-    sim_time_t payload_ps;    // the last payload written is seen
-    sim_time_t wqe_here_ps;   // that of the response being received is on the NIC
-    bool inline_receive;      // the packet being received goes into its CQE
+    uint64_t rx_cost_ps[NIC_PACKET_CLASS_COUNT]; // of a packet, on the receiving side
+    sim_time_t *lock_free_ps;                    // atomic_locks of them
+    sim_time_t granted_ps;  // of the atomic being executed: its lock is held until
+    sim_time_t payload_ps;  // the last payload written is seen
+    sim_time_t wqe_here_ps; // that of the response being received is on the NIC
+    bool inline_receive;    // the packet being received goes into its CQE
     uint64_t page_shift;
     uint64_t buffered_bytes;
     uint8_t pausing;         // classes that the link was asked to pause
@@ -101,20 +136,6 @@ struct nic_rnic {
     nic_rnic_counters_t counters;
 };
 
-// rnic.c
-void nic__rnic_create(nic_t *nic);
-void nic__rnic_destroy(nic_t *nic);
-nic_item_t *nic__item_new(nic_t *nic, nic_item_kind_t kind, const nic_qp_t *qp);
-void nic__item_free(nic_item_t *item);
-void nic__item_at(nic_item_t *item, sim_time_t time_ps); // its step happens then
-nic_qp_t *nic__item_qp(const nic_item_t *item);          // NULL: it is gone
-// Looks a key up; what a miss costs is added to *stall_ps, and *data_ps moves to when it is over.
-void nic__rnic_lookup(nic_t *nic,
-                      uint32_t cache,
-                      uint64_t key,
-                      sim_time_t *stall_ps,
-                      sim_time_t *data_ps);
-void nic__rnic_translate(nic_t *nic, uint64_t address, sim_time_t *stall_ps, sim_time_t *data_ps);
 static inline sim_time_t nic__later(sim_time_t a_ps, sim_time_t b_ps)
 {
     return a_ps > b_ps ? a_ps : b_ps;
@@ -135,25 +156,92 @@ static inline uint64_t nic__cache_key(uint32_t cache, uint64_t key)
     return (key << 2 | cache) + NIC_CACHE_COUNT;
 }
 
-// rnic_unit.c: the processing units
-void nic__pu_init(nic_t *nic);
-void nic__pu_push(nic_item_t *item); // its QP's unit takes it in turn
-void nic__pu_push_wqes(nic_item_t *item, nic_qp_t *qp);
-void nic__pu_push_packet(nic_item_t *item, nic_qp_t *qp); // qp may be NULL
-// The context of a queue pair, for one side of the NIC (0: sending, 1: receiving).
+// rnic.c
+void nic__rnic_create(nic_t *nic);
+void nic__rnic_destroy(nic_t *nic);
+void nic__items_grow(nic_t *nic); // none is free
+static inline nic_item_t *nic__item_new(nic_t *nic, nic_item_kind_t kind, const nic_qp_t *qp)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    if (SIM_UNLIKELY(rnic->free_items == NULL)) {
+        nic__items_grow(nic);
+    }
+    nic_item_t *const item = rnic->free_items;
+    rnic->free_items = item->next;
+    item->next = NULL;
+    item->kind = (uint8_t)kind;
+    item->serial = qp->serial;
+    item->qp_number = qp->number;
+    return item;
+}
+static inline void nic__item_free(nic_item_t *item)
+{
+    nic_rnic_t *const rnic = item->nic->rnic;
+    item->next = rnic->free_items;
+    rnic->free_items = item;
+}
+static inline void nic__item_at(nic_item_t *item, sim_time_t time_ps) // its step happens then
+{
+    sim_timer_arm(nic__node(item->nic), &item->timer, time_ps);
+}
+static inline nic_qp_t *nic__item_qp(const nic_item_t *item) // NULL: it is gone
+{
+    nic_qp_t *const qp = nic__find_qp(item->nic, item->qp_number);
+    return SIM_LIKELY(qp != NULL) && SIM_LIKELY(qp->serial == item->serial) ? qp : NULL;
+}
+// What a lookup that missed costs is added to *stall_ps; *data_ps moves to when it is over.
+void nic__rnic_miss(nic_t *nic, uint32_t cache, sim_time_t *stall_ps, sim_time_t *data_ps);
+// Looks a key of a set up.
+static inline void nic__rnic_lookup(nic_t *nic,
+                                    uint32_t cache,
+                                    uint32_t set,
+                                    uint64_t key,
+                                    sim_time_t *stall_ps,
+                                    sim_time_t *data_ps)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    if (SIM_LIKELY(nic_cache_use(rnic->held[cache], set, key))) {
+        rnic->caches[cache].hits++;
+    } else {
+        nic__rnic_miss(nic, cache, stall_ps, data_ps);
+    }
+}
+static inline void nic__rnic_lookup_wqe(nic_t *nic,
+                                        const nic_qp_t *qp,
+                                        uint32_t index,
+                                        sim_time_t *stall_ps,
+                                        sim_time_t *here_ps)
+{
+    const uint64_t key = nic__cache_key(NIC_CACHE_WQE, nic__wqe_key(qp, index));
+    const uint32_t set = nic_cache_set(nic->rnic->held[NIC_CACHE_WQE], key);
+    nic__rnic_lookup(nic, NIC_CACHE_WQE, set, key, stall_ps, here_ps);
+}
+void nic__rnic_translate(nic_t *nic, uint64_t address, sim_time_t *stall_ps, sim_time_t *data_ps);
+// The context of a queue pair, for one side of the NIC (0: sending, 1: receiving). qp may be NULL.
 void nic__rnic_context(nic_t *nic,
+                       const nic_qp_t *qp,
                        uint32_t number,
                        uint32_t side,
                        sim_time_t *stall_ps,
                        sim_time_t *data_ps);
+// rnic_unit.c: the processing units
+void nic__units_create(nic_t *nic);
+void nic__tx_unit_push(nic_item_t *item, nic_qp_t *qp);
+void nic__rx_unit_push(nic_t *nic, net_packet_t *packet, nic_qp_t *qp); // qp may be NULL
 
 // rnic_send.c
-sim_time_t nic__rnic_serve_wqe(nic_item_t *item); // begins with item->first; when it is done
+// Begins with item->first: when it is done, and when the WQE itself is there. qp may be NULL.
+sim_time_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp, sim_time_t *here_ps);
 void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t here_ps);
 void nic__rnic_item_fired(sim_node_t *node, sim_timer_t *timer);
 
 // rnic_receive.c
-sim_time_t nic__rnic_serve_packet(nic_item_t *item);
+void nic__rnic_set_costs(nic_rnic_t *rnic);
+// The same of a packet, and the WQE that it answers.
+sim_time_t nic__rnic_serve_packet(nic_t *nic,
+                                  const net_packet_t *packet,
+                                  const nic_qp_t *qp,
+                                  sim_time_t *here_ps);
 void nic__rnic_packet_served(nic_t *nic, net_packet_t *packet, sim_time_t here_ps);
 void nic__rnic_pause_fired(sim_node_t *node, sim_timer_t *timer);
 

@@ -63,40 +63,43 @@ void nic__rnic_arrive(nic_t *nic, net_packet_t *packet)
         pause_link(nic, class);
     }
     nic_qp_t *const qp = nic__find_qp(nic, packet->destination_qp);
-    nic_item_t *const item = nic__item_new(nic, NIC_ITEM_PACKET, qp);
-    item->qp_number = packet->destination_qp;
-    item->packet = packet;
-    nic__pu_push_packet(item, qp);
+    nic__rx_unit_push(nic, packet, qp);
 }
 
 // -- the processing unit's part
 
-typedef enum packet_class {
-    IS_ACK,
-    IS_RESPONSE,
-    IS_SEND,
-    IS_WRITE,
-    IS_READ,
-    IS_ATOMIC
-} packet_class_t;
-
-static packet_class_t classify(uint8_t opcode)
+static inline nic_packet_class_t classify(uint8_t opcode)
 {
-    const uint8_t operation = opcode & ROCE_OPERATION_MASK;
-    if (opcode == ROCE_CNP || operation == ROCE_ACKNOWLEDGE) {
-        return IS_ACK;
+    static const uint8_t classes[ROCE_OPERATION_MASK + 1] = {
+        [ROCE_WRITE_FIRST] = NIC_IS_WRITE,
+        [ROCE_WRITE_MIDDLE] = NIC_IS_WRITE,
+        [ROCE_WRITE_LAST] = NIC_IS_WRITE,
+        [ROCE_WRITE_LAST_IMM] = NIC_IS_WRITE,
+        [ROCE_WRITE_ONLY] = NIC_IS_WRITE,
+        [ROCE_WRITE_ONLY_IMM] = NIC_IS_WRITE,
+        [ROCE_READ_REQUEST] = NIC_IS_READ,
+        [ROCE_READ_RESPONSE_FIRST] = NIC_IS_RESPONSE,
+        [ROCE_READ_RESPONSE_MIDDLE] = NIC_IS_RESPONSE,
+        [ROCE_READ_RESPONSE_LAST] = NIC_IS_RESPONSE,
+        [ROCE_READ_RESPONSE_ONLY] = NIC_IS_RESPONSE,
+        [ROCE_ATOMIC_ACKNOWLEDGE] = NIC_IS_RESPONSE,
+        [ROCE_ACKNOWLEDGE] = NIC_IS_ACK,
+        [ROCE_COMPARE_SWAP] = NIC_IS_ATOMIC,
+        [ROCE_FETCH_ADD] = NIC_IS_ATOMIC,
+    };
+    return SIM_UNLIKELY(opcode == ROCE_CNP)
+               ? NIC_IS_ACK
+               : (nic_packet_class_t)classes[opcode & ROCE_OPERATION_MASK];
+}
+
+void nic__rnic_set_costs(nic_rnic_t *rnic)
+{
+    for (uint32_t class = 0; class < NIC_PACKET_CLASS_COUNT; class ++) {
+        rnic->rx_cost_ps[class] = rnic->detail.rx_request_ps;
     }
-    if (operation == ROCE_ATOMIC_ACKNOWLEDGE ||
-        (operation >= ROCE_READ_RESPONSE_FIRST && operation <= ROCE_READ_RESPONSE_ONLY)) {
-        return IS_RESPONSE;
-    }
-    if (operation == ROCE_COMPARE_SWAP || operation == ROCE_FETCH_ADD) {
-        return IS_ATOMIC;
-    }
-    if (operation == ROCE_READ_REQUEST) {
-        return IS_READ;
-    }
-    return operation >= ROCE_WRITE_FIRST && operation <= ROCE_WRITE_ONLY_IMM ? IS_WRITE : IS_SEND;
+    rnic->rx_cost_ps[NIC_IS_ACK] = rnic->detail.rx_ack_ps;
+    rnic->rx_cost_ps[NIC_IS_RESPONSE] = rnic->detail.rx_response_ps;
+    rnic->rx_cost_ps[NIC_IS_ATOMIC] = rnic->detail.rx_atomic_ps;
 }
 
 static bool goes_inline(const nic_rnic_t *rnic, const net_packet_t *packet)
@@ -124,71 +127,64 @@ static sim_time_t take_lock(nic_t *nic, uint64_t address, sim_time_t turn_ps)
     return *free_ps;
 }
 
-// What a request needs besides its QP's context.
-static void look_up_memory(nic_t *nic,
-                           const net_packet_t *packet,
-                           packet_class_t class,
-                           sim_time_t *stall_ps,
-                           sim_time_t *data_ps)
+// What a packet needs besides its QP's context.
+static inline void look_up_memory(nic_t *nic,
+                                  const net_packet_t *packet,
+                                  const nic_qp_t *qp,
+                                  nic_packet_class_t class,
+                                  sim_time_t *stall_ps,
+                                  sim_time_t *data_ps)
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);
-    const nic_qp_t *const qp = nic__find_qp(nic, packet->destination_qp);
     const uint8_t operation = packet->opcode & ROCE_OPERATION_MASK;
-    if (class == IS_ATOMIC) {
+    if (class == NIC_IS_RESPONSE) {
+        if (qp != NULL && qp->sq_done != qp->sq_posted) {
+            nic__rnic_translate(nic, nic__wqe(qp, qp->sq_done)->local_address, stall_ps, data_ps);
+        }
+    } else if (class == NIC_IS_ATOMIC) {
         nic__rnic_translate(nic, aside->atomic.address, stall_ps, data_ps);
-    } else if (operation == ROCE_WRITE_FIRST || operation == ROCE_WRITE_ONLY ||
-               operation == ROCE_WRITE_ONLY_IMM) {
-        nic__rnic_translate(nic, aside->reth.address, stall_ps, data_ps);
-    } else if (class == IS_RESPONSE && qp != NULL && qp->sq_done != qp->sq_posted) {
-        nic__rnic_translate(nic, nic__wqe(qp, qp->sq_done)->local_address, stall_ps, data_ps);
-    } else if (class == IS_SEND && qp != NULL && qp->srq != NULL) {
-        const uint64_t key = qp->srq->number << 32; // CQs are numbered below that
-        nic__rnic_lookup(nic, NIC_CACHE_CQ, key, stall_ps, data_ps);
-    } else if (class == IS_SEND && qp != NULL && qp->rq_done != qp->rq_posted) {
+    } else if (class == NIC_IS_WRITE) {
+        if (operation == ROCE_WRITE_FIRST || operation == ROCE_WRITE_ONLY ||
+            operation == ROCE_WRITE_ONLY_IMM) {
+            nic__rnic_translate(nic, aside->reth.address, stall_ps, data_ps);
+        }
+    } else if (class == NIC_IS_SEND && qp != NULL && qp->srq != NULL) {
+        // CQs are numbered below that
+        const uint64_t key = nic__cache_key(NIC_CACHE_CQ, qp->srq->number << 32);
+        const uint32_t set = nic_cache_set(nic->rnic->held[NIC_CACHE_CQ], key);
+        nic__rnic_lookup(nic, NIC_CACHE_CQ, set, key, stall_ps, data_ps);
+    } else if (class == NIC_IS_SEND && qp != NULL && qp->rq_done != qp->rq_posted) {
         const nic_recv_wqe_t *const receive = &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
         nic__rnic_translate(nic, receive->address, stall_ps, data_ps);
     }
 }
 
-// What an answer finishes. Its completion waits where that has to be read again, nothing else.
-static void look_up_wqe(nic_item_t *item, sim_time_t *stall_ps)
+sim_time_t nic__rnic_serve_packet(nic_t *nic,
+                                  const net_packet_t *packet,
+                                  const nic_qp_t *qp,
+                                  sim_time_t *here_ps)
 {
-    const nic_qp_t *const qp = nic__item_qp(item);
-    if (qp != NULL && qp->sq_done != qp->sq_ready) {
-        const uint64_t key = nic__wqe_key(qp, qp->sq_done);
-        nic__rnic_lookup(item->nic, NIC_CACHE_WQE, key, stall_ps, &item->here_ps);
-    }
-}
-
-sim_time_t nic__rnic_serve_packet(nic_item_t *item)
-{
-    nic_t *const nic = item->nic;
     nic_rnic_t *const rnic = nic->rnic;
-    const nic_detail_t *const detail = &rnic->detail;
-    const net_packet_t *const packet = item->packet;
     const sim_time_t now_ps = nic__node(nic)->now_ps;
-    const packet_class_t class = classify(packet->opcode);
-    sim_time_t stall_ps = class == IS_ACK        ? detail->rx_ack_ps
-                          : class == IS_RESPONSE ? detail->rx_response_ps
-                          : class == IS_ATOMIC   ? detail->rx_atomic_ps
-                                                 : detail->rx_request_ps;
-    if (class == IS_SEND && packet->payload_bytes != 0 && !goes_inline(rnic, packet)) {
-        stall_ps += detail->rx_write_ps;
+    const nic_packet_class_t class = classify(packet->opcode);
+    sim_time_t stall_ps = rnic->rx_cost_ps[class];
+    if (class == NIC_IS_SEND && packet->payload_bytes != 0 && !goes_inline(rnic, packet)) {
+        stall_ps += rnic->detail.rx_write_ps;
     }
-    sim_time_t data_ps = now_ps + detail->pu_receive_ps;
+    sim_time_t data_ps = now_ps + rnic->detail.pu_receive_ps;
     // The sending and the receiving side each have their part of a context.
-    nic__rnic_context(nic, packet->destination_qp, 1, &stall_ps, &data_ps);
-    look_up_memory(nic, packet, class, &stall_ps, &data_ps);
-    item->here_ps = now_ps;
-    if (class == IS_RESPONSE || class == IS_ACK) {
-        look_up_wqe(item, &stall_ps);
+    nic__rnic_context(nic, qp, packet->destination_qp, 1, &stall_ps, &data_ps);
+    look_up_memory(nic, packet, qp, class, &stall_ps, &data_ps);
+    *here_ps = now_ps;
+    if (class >= NIC_IS_RESPONSE && qp != NULL && qp->sq_done != qp->sq_ready) {
+        // What it finishes: the completion waits where that has to be read again, nothing else.
+        nic__rnic_lookup_wqe(nic, qp, qp->sq_done, &stall_ps, here_ps);
     }
     rnic->rx_free_ps = nic__later(rnic->rx_free_ps, now_ps) + stall_ps;
     data_ps = nic__later(data_ps, rnic->rx_free_ps);
-    if (class == IS_ATOMIC) {
-        data_ps =
-            nic__later(data_ps,
-                       take_lock(nic, net_packet_aside(packet)->atomic.address, rnic->rx_free_ps));
+    if (SIM_UNLIKELY(class == NIC_IS_ATOMIC)) {
+        const uint64_t address = net_packet_aside(packet)->atomic.address;
+        data_ps = nic__later(data_ps, take_lock(nic, address, rnic->rx_free_ps));
     }
     return data_ps;
 }
@@ -216,13 +212,13 @@ void nic__rnic_packet_served(nic_t *nic, net_packet_t *packet, sim_time_t here_p
 {
     nic_rnic_t *const rnic = nic->rnic;
     rnic->wqe_here_ps = here_ps;
-    const packet_class_t class = classify(packet->opcode);
+    const nic_packet_class_t class = classify(packet->opcode);
     const uint32_t bytes = packet->frame_bytes;
-    rnic->inline_receive = class == IS_SEND && goes_inline(rnic, packet);
-    if (class == IS_SEND) {
+    rnic->inline_receive = class == NIC_IS_SEND && goes_inline(rnic, packet);
+    if (class == NIC_IS_SEND) {
         count_receive(nic, packet);
     }
-    if (class == IS_ATOMIC) {
+    if (class == NIC_IS_ATOMIC) {
         const uint64_t lock = net_packet_aside(packet)->atomic.address;
         rnic->granted_ps = rnic->lock_free_ps[lock & (rnic->detail.atomic_locks - 1)];
     }
@@ -265,7 +261,8 @@ sim_time_t nic__rnic_cqe(nic_t *nic, nic_cq_t *cq)
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     sim_time_t stall_ps = 0;
     sim_time_t data_ps = now_ps;
-    nic__rnic_lookup(nic, NIC_CACHE_CQ, cq->number, &stall_ps, &data_ps);
+    const uint64_t key = nic__cache_key(NIC_CACHE_CQ, cq->number);
+    nic__rnic_lookup(nic, NIC_CACHE_CQ, cq->context_set, key, &stall_ps, &data_ps);
     rnic->rx_free_ps += stall_ps;
     const sim_time_t seen_ps =
         nic_pcie_write(&rnic->pcie, now_ps, rnic->detail.cqe_bytes, NIC_PCIE_CQE_WRITE);

@@ -93,7 +93,7 @@ static void push_in_order(nic_item_t *item, nic_qp_t *qp)
         nic_item_t *const next = qp->early;
         qp->early = next->next;
         qp->sq_here += next->count;
-        nic__pu_push_wqes(next, qp);
+        nic__tx_unit_push(next, qp);
     }
 }
 
@@ -109,8 +109,7 @@ void nic__rnic_forget_early(nic_qp_t *qp)
 // WQEs have arrived: the cache has them, and the processing unit gets to know.
 static void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
 {
-    const bool shared = item->nic->host->config.sram_shared;
-    nic_cache_t *const cache = &item->nic->rnic->caches[shared ? 0 : NIC_CACHE_WQE];
+    nic_cache_t *const cache = item->nic->rnic->held[NIC_CACHE_WQE];
     for (uint32_t i = 0; i < item->count; i++) {
         const uint64_t key = nic__wqe_key(qp, item->first + i);
         (void)nic_cache_insert(cache, nic__cache_key(NIC_CACHE_WQE, key));
@@ -133,23 +132,22 @@ static void doorbell_arrives(nic_item_t *item, const nic_qp_t *qp)
 
 // -- the processing unit's part
 
-sim_time_t nic__rnic_serve_wqe(nic_item_t *item)
+sim_time_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp, sim_time_t *here_ps)
 {
     nic_t *const nic = item->nic;
     nic_rnic_t *const rnic = nic->rnic;
     const nic_detail_t *const detail = &rnic->detail;
     const sim_time_t now_ps = nic__node(nic)->now_ps;
-    const nic_qp_t *const qp = nic__item_qp(item);
     if (qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0) {
         return now_ps; // it was flushed
     }
     const nic_wqe_t *const wqe = nic__wqe(qp, item->first);
     sim_time_t stall_ps = is_fetch(wqe) ? detail->tx_request_ps : detail->tx_send_ps;
     sim_time_t data_ps = now_ps + (item->fetched ? detail->pu_send_fetched_ps : detail->pu_send_ps);
-    nic__rnic_context(nic, qp->number, 0, &stall_ps, &data_ps);
+    nic__rnic_context(nic, qp, qp->number, 0, &stall_ps, &data_ps);
     // A WQE that has to be read again keeps its own queue pair waiting, not the unit.
-    item->here_ps = now_ps;
-    nic__rnic_lookup(nic, NIC_CACHE_WQE, nic__wqe_key(qp, item->first), &stall_ps, &item->here_ps);
+    *here_ps = now_ps;
+    nic__rnic_lookup_wqe(nic, qp, item->first, &stall_ps, here_ps);
     if (has_payload_to_read(wqe)) {
         nic__rnic_translate(nic, wqe->local_address, &stall_ps, &data_ps);
     }
@@ -189,10 +187,9 @@ void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t h
 void nic__rnic_wqe_done(nic_qp_t *qp)
 {
     nic_rnic_t *const rnic = qp->nic->rnic;
-    const bool shared = qp->nic->host->config.sram_shared;
     rnic->counters.wqes_completed++;
     const uint64_t key = nic__cache_key(NIC_CACHE_WQE, nic__wqe_key(qp, qp->sq_done - 1));
-    nic_cache_remove(&rnic->caches[shared ? 0 : NIC_CACHE_WQE], key);
+    nic_cache_remove(rnic->held[NIC_CACHE_WQE], key);
 }
 
 // -- what the protocol's part may send
@@ -262,7 +259,7 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     sim_time_t stall_ps = rnic->detail.tx_response_ps;
     sim_time_t data_ps = now_ps;
-    nic__rnic_context(nic, qp->number, 0, &stall_ps, &data_ps);
+    nic__rnic_context(nic, qp, qp->number, 0, &stall_ps, &data_ps);
     if (atomic) {
         data_ps = nic__later(data_ps, rnic->granted_ps);
     } else if (bytes != 0) {
@@ -315,7 +312,6 @@ static void qp_step(nic_item_t *item, nic_qp_t *qp)
         break;
     case NIC_ITEM_DOORBELL:
     case NIC_ITEM_WQE:
-    case NIC_ITEM_PACKET:
         break;
     }
 }

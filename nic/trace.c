@@ -15,6 +15,7 @@ static void note_rate(const nic_qp_t *qp, void *ctx)
 {
     (void)ctx;
     nic_qp_t *const known = nic__find_qp(qp->nic, qp->number);
+    SIM_CHECK(known == qp);
     known->traced_rate_bps = nic__cc_const(qp)->rate_bps;
 }
 
