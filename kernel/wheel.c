@@ -28,6 +28,7 @@ void sim__wheel_grow(sim_wheel_t *wheel)
     for (uint32_t i = old; i < count; i++) {
         wheel->entries[i].next = i + 1 < count ? i + 1 : 0;
     }
+    wheel->entries[0] = (sim_wheel_entry_t){.time_ps = SIM_TIME_NEVER};
     wheel->free = old;
     wheel->entry_count = count;
 }

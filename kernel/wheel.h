@@ -28,7 +28,7 @@ typedef struct sim_wheel_entry {
 } sim_wheel_entry_t;
 
 typedef struct sim_wheel {
-    sim_wheel_entry_t *entries; // [0] is not used
+    sim_wheel_entry_t *entries; // [0]: of no timer, and due never
     uint32_t earliest;          // entry; 0: none
     uint32_t count;
     uint32_t free; // entries not in use, linked by next
@@ -108,7 +108,7 @@ static inline bool sim__wheel_add(sim_wheel_t *wheel,
     wheel->free = free;
     wheel->count++;
     timer->position = SIM_TIMER_IN_WHEEL | index;
-    if (wheel->earliest == 0 || time_ps < wheel->entries[wheel->earliest].time_ps) {
+    if (time_ps < wheel->entries[wheel->earliest].time_ps) {
         wheel->earliest = index;
     }
     return true;

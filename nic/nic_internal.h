@@ -178,73 +178,82 @@ struct nic_qp {
     uint8_t queued_ack_class;
     uint8_t read_count; // READs to answer
 
-    // the rest
+    // line 3: pace and time-outs
     sim_time_t next_send_ps;
-    uint64_t pace_remainder;   // of the division by the rate
-    uint64_t pace_bps;         // the rate that next_send_ps stands for
-    uint32_t last_frame_bytes; // of the last packet sent; kept with nic/scan.h only
+    uint64_t pace_remainder; // of the division by the rate
+    uint64_t pace_bps;       // the rate that next_send_ps stands for
     sim_timer_t pace_timer;
     sim_timer_t retry_timer; // retransmission; while RNR_WAIT the RNR timer
+    uint16_t read_first;
+    uint16_t read_capacity; // power of two, 0 before the first READ
+    uint8_t timeout;
+    uint8_t retry_count;
+    uint8_t rnr_retry;
+    uint8_t min_rnr_timer;
+
+    // line 4: what posting, completing and answering need
     nic_cq_t *send_cq;
     nic_cq_t *recv_cq;
     nic_recv_wqe_t *rq;
-    nic_srq_t *srq;
     nic_read_t *reads;
     nic_pd_t *pd;
-    void *ctx;
-    nic_write_fn on_write;
-    void *on_write_ctx;
-    nic_qp_t *next_dead;
     uint32_t rq_posted;
     uint32_t rq_done;
     uint32_t rq_capacity;
     uint32_t send_wr_max;
-    uint32_t recv_wr_max;
     uint32_t access;
+    uint8_t type; // nic_qp_type_t
+    bool sq_sig_all;
+    uint8_t reads_max;
+    uint8_t reads_accepted_max;
+
+    // the rest
+    nic_srq_t *srq;
+    void *ctx;
+    nic_write_fn on_write;
+    void *on_write_ctx;
+    nic_qp_t *next_dead;
+    uint32_t recv_wr_max;
     uint32_t qkey;
     uint32_t first_psn; // sq_psn
     uint32_t held_psn;
     uint32_t held_aeth;
+    uint32_t last_frame_bytes; // of the last packet sent; kept with nic/scan.h only
     sim_time_t held_sent_ps;
     uint64_t retransmitted_packets;
     uint64_t traced_rate_bps; // that listeners were told; not kept while there are none
     sim_time_t nak_ps;
-    uint8_t state; // nic_qp_state_t
-    uint8_t type;  // nic_qp_type_t
-    uint16_t read_first;
-    uint16_t read_capacity; // power of two, 0 before the first READ
-    uint8_t reads_max;
-    uint8_t retry_count;
-    uint8_t rnr_retry;
-    uint8_t min_rnr_timer;
-    uint8_t timeout;
-    uint8_t reads_accepted_max;
-    uint8_t stopped_status; // nic_wc_status_t of SQ_STOPPED
-    bool sq_sig_all;
-    uint8_t atomics_next;         // the oldest in atomics
     nic_atomic_wqe_t *sq_atomics; // parallel to sq; NULL before the first atomic
     nic_atomic_done_t *atomics;   // the last reads_accepted_max executed; NULL before the first
-    // detailed NIC only
-    uint16_t reads_ready;         // READs at the head of those to answer whose first data are there
-    uint32_t sq_ready;            // end of the WQEs that are through the NIC
-    uint64_t serial;              // no other QP of the NIC ever had it
-    sim_time_t ready_ps;          // of the last WQE with a payload on its way
-    uint32_t sq_here;             // end of the WQEs that have arrived on the NIC, in order
-    struct nic_item *early;       // WQEs there before others posted sooner, by index
-    struct nic_item *waiting;     // its WQEs in the queue of its processing unit
-    net_packet_t *waiting_packet; // its last packet there
-    sim_time_t response_ps;
+    struct nic_item *early;       // WQEs on a detailed NIC before others posted sooner, by index
+    uint8_t state;                // nic_qp_state_t
+    uint8_t stopped_status;       // nic_wc_status_t of SQ_STOPPED
+    uint8_t atomics_next;         // the oldest in atomics
+
+    // line 7: what a detailed NIC needs
+    _Alignas(SIM_CACHE_LINE) uint64_t serial; // no other QP of the NIC ever had it
+    sim_time_t ready_ps;                      // of the last WQE with a payload on its way
+    sim_time_t response_ps;                   // of the last READ to be answered
+    struct nic_item *waiting;                 // its WQEs in the queue of its processing unit
+    net_packet_t *waiting_packet;             // its last packet there
+    uint32_t sq_ready;                        // end of the WQEs that are through the NIC
+    uint32_t sq_here;        // end of the WQEs that have arrived on the NIC, in order
     uint32_t context_set[2]; // where its context may be in the cache, by side (nic/rnic_cache.h)
-    uint32_t near_set[2];    // and among those at hand
-    uint32_t unit;           // its processing units
+    uint16_t near_set[2];    // and among those at hand
+    uint16_t unit;           // its processing units
+    uint16_t reads_ready;    // READs at the head of those to answer whose first data are there
 };
 
+static_assert(offsetof(nic_qp_t, next_send_ps) == 3 * SIM_CACHE_LINE, "pace is line 3");
+static_assert(offsetof(nic_qp_t, send_cq) == 4 * SIM_CACHE_LINE, "posting is line 4");
+static_assert(offsetof(nic_qp_t, serial) == 7 * SIM_CACHE_LINE, "a detailed NIC has a line");
+static_assert(sizeof(nic_qp_t) == 8 * SIM_CACHE_LINE, "eight lines, and the algorithm's state");
 static_assert(offsetof(nic_qp_t, una_psn) == SIM_CACHE_LINE, "sending begins in line 0");
 static_assert(offsetof(nic_qp_t, expected_psn) == 2 * SIM_CACHE_LINE, "receiving is line 2");
 static_assert(NIC_PSN_WINDOW * 256 >= NIC_MESSAGE_BYTES_MAX, "any message fits in the PSN window");
 
 // The algorithm's state lies behind the QP.
-#define NIC_QP_BYTES ((sizeof(nic_qp_t) + 15) / 16 * 16)
+#define NIC_QP_BYTES sizeof(nic_qp_t)
 static inline nic_cc_t *nic__cc(nic_qp_t *qp)
 {
     return (nic_cc_t *)(void *)((char *)qp + NIC_QP_BYTES);

@@ -5,9 +5,10 @@
 #define FRACTION_BITS 20
 #define FRACTION_MASK ((UINT64_C(1) << FRACTION_BITS) - 1)
 
-static uint64_t chunks(uint64_t bytes, uint64_t chunk_bytes)
+// A transfer of no bytes is one transaction too; most are one, and need no division.
+static inline uint64_t chunks(uint64_t bytes, uint64_t chunk_bytes)
 {
-    return bytes == 0 ? 1 : (bytes + chunk_bytes - 1) / chunk_bytes;
+    return SIM_LIKELY(bytes <= chunk_bytes) ? 1 : (bytes + chunk_bytes - 1) / chunk_bytes;
 }
 
 // -- closed forms
@@ -83,10 +84,10 @@ void nic_pcie_fini(nic_pcie_t *pcie)
 }
 
 // Gives `bytes` of the link away from now_ps on; returns when the last of them is through.
-static sim_time_t book(nic_pcie_link_t *link,
-                       sim_time_t now_ps,
-                       uint64_t bytes,
-                       uint64_t time_per_byte)
+static inline sim_time_t book(nic_pcie_link_t *link,
+                              sim_time_t now_ps,
+                              uint64_t bytes,
+                              uint64_t time_per_byte)
 {
     if (link->free_ps < now_ps) {
         link->free_ps = now_ps;
@@ -100,7 +101,10 @@ static sim_time_t book(nic_pcie_link_t *link,
     return link->free_ps;
 }
 
-static void count(nic_pcie_t *pcie, nic_pcie_use_t use, uint64_t transactions, uint64_t bytes)
+static inline void count(nic_pcie_t *pcie,
+                         nic_pcie_use_t use,
+                         uint64_t transactions,
+                         uint64_t bytes)
 {
     pcie->counters.transactions[use] += transactions;
     pcie->counters.bytes[use] += bytes;
@@ -121,13 +125,20 @@ sim_time_t nic_pcie_doorbell(nic_pcie_t *pcie, sim_time_t now_ps)
     return book(&pcie->down, now_ps, sent_bytes, pcie->byte_time) + pcie->config.write_latency_ps;
 }
 
+static inline uint64_t next_tag(const nic_pcie_t *pcie, uint64_t tag)
+{
+    return tag + 1 == pcie->config.tags ? 0 : tag + 1;
+}
+
 // Takes a tag for each request; the first that is not free yet holds the read back.
 static sim_time_t take_tags(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t requests)
 {
     sim_time_t start_ps = now_ps;
+    uint64_t tag = pcie->tag_next;
     for (uint64_t i = 0; i < requests; i++) {
-        const sim_time_t free_ps = pcie->tag_free_ps[(pcie->tag_next + i) % pcie->config.tags];
+        const sim_time_t free_ps = pcie->tag_free_ps[tag];
         start_ps = free_ps > start_ps ? free_ps : start_ps;
+        tag = next_tag(pcie, tag);
     }
     return start_ps;
 }
@@ -146,7 +157,7 @@ sim_time_t nic_pcie_read(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, ni
         (link_ps > held_ps ? link_ps : held_ps) + pcie->config.read_latency_ps;
     for (uint64_t i = 0; i < requests; i++) {
         pcie->tag_free_ps[pcie->tag_next] = done_ps;
-        pcie->tag_next = (pcie->tag_next + 1) % pcie->config.tags;
+        pcie->tag_next = next_tag(pcie, pcie->tag_next);
     }
     return done_ps;
 }

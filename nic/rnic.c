@@ -93,7 +93,7 @@ uint32_t nic__rnic_inline_max(const nic_t *nic)
 void nic__items_grow(nic_t *nic)
 {
     nic_rnic_t *const rnic = nic->rnic;
-    nic_item_block_t *const block = sim_alloc(sizeof(*block));
+    nic_item_block_t *const block = sim_alloc_lines(sizeof(*block));
     block->next = rnic->item_blocks;
     rnic->item_blocks = block;
     for (uint32_t i = NIC_ITEM_BLOCK; i-- > 0;) {
@@ -118,9 +118,9 @@ void nic__rnic_place(nic_qp_t *qp)
     for (uint32_t side = 0; side < 2; side++) {
         const uint64_t key = context_key(qp->number, side);
         qp->context_set[side] = nic_cache_set(rnic->held[NIC_CACHE_CONTEXT], key);
-        qp->near_set[side] = nic_cache_set(&rnic->near[side], qp->number);
+        qp->near_set[side] = (uint16_t)nic_cache_set(&rnic->near[side], qp->number);
     }
-    qp->unit = qp->number % (uint32_t)rnic->detail.pu_count;
+    qp->unit = (uint16_t)(qp->number % (uint32_t)rnic->detail.pu_count);
 }
 
 void nic__rnic_place_cq(nic_cq_t *cq)
@@ -154,7 +154,8 @@ void nic__rnic_context(nic_t *nic,
         nic__rnic_lookup(nic, NIC_CACHE_CONTEXT, set, key, stall_ps, data_ps);
         return;
     }
-    if (qp->type == NIC_QPT_RC && !nic_cache_use(&rnic->near[side], qp->near_set[side], number)) {
+    if ((qp->flags & NIC_QP_UNRELIABLE) == 0 &&
+        !nic_cache_use(&rnic->near[side], qp->near_set[side], number)) {
         *stall_ps += rnic->detail.near_stall_ps;
     }
     nic__rnic_lookup(nic, NIC_CACHE_CONTEXT, qp->context_set[side], key, stall_ps, data_ps);

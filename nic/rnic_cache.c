@@ -18,7 +18,7 @@ void nic_cache_init(nic_cache_t *cache,
         .at_random = at_random,
         .state = seed,
     };
-    cache->keys = sim_alloc_array(cache->sets * used_ways, sizeof(*cache->keys));
+    cache->keys = sim_alloc_lines(cache->sets * used_ways * sizeof(*cache->keys));
 }
 
 void nic_cache_fini(nic_cache_t *cache)

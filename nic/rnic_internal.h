@@ -49,7 +49,7 @@ typedef enum nic_item_kind {
 } nic_item_kind_t;
 
 typedef struct nic_item {
-    sim_timer_t timer;
+    _Alignas(SIM_CACHE_LINE) sim_timer_t timer;
     struct nic_item *next;
     nic_t *nic;
     uint64_t serial; // of the QP
