@@ -95,7 +95,6 @@ static void post_next(reader_t *reader)
 
 static bool read_on(nic_core_t *core, void *ctx)
 {
-    (void)core;
     reader_t *const reader = ctx;
     const reads_t *const reads = reader->reads;
     if (reader->posted < reads->window) {
@@ -113,6 +112,7 @@ static bool read_on(nic_core_t *core, void *ctx)
         reader->oldest++;
         post_next(reader);
     }
+    nic_core_only_polls(core);
     return count != 0;
 }
 

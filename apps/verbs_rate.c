@@ -230,7 +230,6 @@ static bool send_on(nic_core_t *core, void *ctx)
 
 static bool receive_on(nic_core_t *core, void *ctx)
 {
-    (void)core;
     receiver_t *const receiver = ctx;
     nic_wc_t wc[POLL_MAX];
     const uint32_t count = nic_poll_cq(receiver->cq, POLL_MAX, wc);
@@ -247,6 +246,7 @@ static bool receive_on(nic_core_t *core, void *ctx)
         }
     }
     app__thread_count(&receiver->thread, count);
+    nic_core_only_polls(core);
     return count != 0;
 }
 

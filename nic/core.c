@@ -141,12 +141,16 @@ void nic_cq_set_core(nic_cq_t *cq, nic_core_t *core)
     core->cqs = cq;
 }
 
-// Nothing was found: what is already on its way decides when the next poll matters.
-static void rest(nic_core_t *core, sim_time_t cost_ps)
+void nic_core_only_polls(nic_core_t *core)
+{
+    core->only_polls = true;
+}
+
+// From free_ps on it polls: what is already on its way decides which poll matters.
+static void rest(nic_core_t *core)
 {
     core->idle = true;
     core->idle_ps = core->free_ps;
-    core->poll_ps = cost_ps;
     sim_time_t seen_ps = core->woken ? core->idle_ps : SIM_TIME_NEVER;
     for (const nic_cq_t *cq = core->cqs; cq != NULL; cq = cq->next_of_core) {
         if (cq->count != 0 && cq->seen_ps[cq->first] < seen_ps) {
@@ -163,6 +167,7 @@ static void fired(sim_node_t *node, sim_timer_t *timer)
     nic_core_t *const core = SIM_CONTAINER_OF(timer, nic_core_t, timer);
     core->idle = false;
     core->woken = false;
+    core->only_polls = false;
     core->spent_ps = 0;
     core->host->core = core;
     const bool did = core->step(core, core->ctx);
@@ -173,13 +178,15 @@ static void fired(sim_node_t *node, sim_timer_t *timer)
     if (did) {
         core->steps++;
         core->busy_ps += cost_ps;
+    } else {
+        core->poll_ps = cost_ps;
     }
     if (!core->started || sim_timer_armed(timer)) {
         return; // stopped by its own step, or stopped and started again
     }
-    if (did) {
+    if (did && (!core->only_polls || core->poll_ps == 0)) {
         sim_timer_arm(node, timer, core->free_ps);
     } else {
-        rest(core, cost_ps);
+        rest(core);
     }
 }

@@ -47,6 +47,10 @@ void nic_cq_set_core(nic_cq_t *cq, nic_core_t *core);
 // Something else that the core polls changed, in an event of its host: at this instant.
 void nic_core_wake(nic_core_t *core);
 
+// Inside a step that does something: the next step would only look at the core's completion queues,
+// as the last step that found nothing did. If it would find nothing, it is no event.
+void nic_core_only_polls(nic_core_t *core);
+
 // Inside a step: work of the program's own, which takes as many cycles as fit into cost_ps at the
 // highest clock rate; and a wait for memory, whose time does not depend on the core's clock.
 void nic_core_spend(nic_core_t *core, sim_time_t cost_ps);

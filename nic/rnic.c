@@ -55,7 +55,9 @@ void nic__rnic_create(nic_t *nic)
     rnic->lock_free_ps = sim_alloc_array(rnic->detail.atomic_locks, sizeof(*rnic->lock_free_ps));
     rnic->page_shift = (uint64_t)__builtin_ctzll(rnic->detail.page_bytes);
     rnic->nic = nic;
+    rnic->coming_ps = SIM_TIME_NEVER;
     sim_timer_init(&rnic->pause_timer, nic__rnic_pause_fired);
+    sim_timer_init(&rnic->coming_timer, nic__rnic_coming_fired);
     nic->rnic = rnic;
     nic->detailed = true;
     nic__rnic_set_costs(rnic);
@@ -132,9 +134,8 @@ void nic__rnic_place_cq(nic_cq_t *cq)
 void nic__rnic_miss(nic_t *nic, uint32_t cache, sim_time_t *stall_ps, sim_time_t *data_ps)
 {
     nic_rnic_t *const rnic = nic->rnic;
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
     const sim_time_t here_ps =
-        nic_pcie_read(&rnic->pcie, now_ps, CONTEXT_BYTES, NIC_PCIE_CONTEXT_READ);
+        nic_pcie_read(&rnic->pcie, rnic->at_ps, CONTEXT_BYTES, NIC_PCIE_CONTEXT_READ);
     rnic->caches[cache].misses++;
     *stall_ps += rnic->stall_ps[cache];
     *data_ps = nic__later(*data_ps, here_ps);

@@ -31,7 +31,8 @@ struct nic_core {
     sim_time_t poll_ps;  // ...as often as this
     bool started;
     bool idle;
-    bool woken; // since the last step began
+    bool woken;      // since the last step began
+    bool only_polls; // nic_core_only_polls in the running step
     nic_cq_t *cqs;
     sim_time_t busy_ps;
     uint64_t steps;
@@ -52,7 +53,8 @@ typedef struct nic_item {
     _Alignas(SIM_CACHE_LINE) sim_timer_t timer;
     struct nic_item *next;
     nic_t *nic;
-    uint64_t serial; // of the QP
+    uint64_t serial;       // of the QP
+    sim_time_t arrives_ps; // a WQE written by MMIO
     uint32_t qp_number;
     uint32_t first; // WQE
     uint32_t count;
@@ -113,6 +115,11 @@ struct nic_rnic {
     nic_pcie_t pcie;
     sim_time_t tx_free_ps; // the sending side is busy until
     sim_time_t rx_free_ps; // and the receiving side
+    sim_time_t at_ps;      // time of what happens in the NIC: now, or that of a WQE's arrival
+    sim_time_t coming_ps;  // when the first of those arrives; NEVER if none is on its way
+    nic_item_t *coming;    // WQEs on their way by MMIO, in order of arrival
+    nic_item_t *coming_last;
+    sim_timer_t coming_timer;
     nic_tx_unit_t *tx_units;
     nic_rx_unit_t *rx_units;
     nic_item_t *free_items;
@@ -230,6 +237,20 @@ void nic__tx_unit_push(nic_item_t *item, nic_qp_t *qp);
 void nic__rx_unit_push(nic_t *nic, net_packet_t *packet, nic_qp_t *qp); // qp may be NULL
 
 // rnic_send.c
+void nic__rnic_take_coming(nic_t *nic);
+// To be called before anything else by whatever happens in a NIC. WQEs written into it arrive in
+// order and can have no effect outside for a while, so their arrival is no event: it is made up for
+// here, in order with everything else.
+static inline void nic__rnic_begin(nic_t *nic)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    if (SIM_UNLIKELY(rnic->coming_ps <= now_ps)) {
+        nic__rnic_take_coming(nic);
+    }
+    rnic->at_ps = now_ps;
+}
+void nic__rnic_coming_fired(sim_node_t *node, sim_timer_t *timer);
 // Begins with item->first: when it is done, and when the WQE itself is there. qp may be NULL.
 sim_time_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp, sim_time_t *here_ps);
 void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t here_ps);

@@ -49,6 +49,7 @@ static void release(nic_t *nic, uint32_t bytes)
 void nic__rnic_arrive(nic_t *nic, net_packet_t *packet)
 {
     nic_rnic_t *const rnic = nic->rnic;
+    nic__rnic_begin(nic);
     const uint64_t bytes = rnic->buffered_bytes + packet->frame_bytes;
     if (SIM_UNLIKELY(bytes > rnic->detail.buffer_bytes)) {
         net_port_drop(nic->port, packet, NET_DROP_BUFFER_FULL);
@@ -259,6 +260,7 @@ sim_time_t nic__rnic_cqe(nic_t *nic, nic_cq_t *cq)
 {
     nic_rnic_t *const rnic = nic->rnic;
     const sim_time_t now_ps = nic__node(nic)->now_ps;
+    nic__rnic_begin(nic);
     sim_time_t stall_ps = 0;
     sim_time_t data_ps = now_ps;
     const uint64_t key = nic__cache_key(NIC_CACHE_CQ, cq->number);

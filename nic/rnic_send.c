@@ -46,38 +46,7 @@ static void spend(nic_host_t *host, sim_time_t cost_ps)
     }
 }
 
-// -- posting
-
-void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
-{
-    nic_t *const nic = qp->nic;
-    nic_rnic_t *const rnic = nic->rnic;
-    nic_host_t *const host = nic->host;
-    const nic_detail_t *const detail = &rnic->detail;
-    const uint32_t first = qp->sq_posted - count;
-    rnic->counters.wqes_posted += count;
-    nic_item_t *const item = nic__item_new(nic, doorbell ? NIC_ITEM_DOORBELL : NIC_ITEM_WQE, qp);
-    item->first = first;
-    item->count = count;
-    item->fetched = doorbell;
-    spend(host, count * detail->cpu_post_ps);
-    if (doorbell) {
-        spend(host, detail->cpu_doorbell_ps);
-        nic__item_at(item, nic_pcie_doorbell(&rnic->pcie, nic__posting_ps(host)));
-        return;
-    }
-    const uint64_t bytes = wqe_bytes(detail, qp, nic__wqe(qp, first));
-    spend(host, padded(bytes) / NIC_PCIE_LINE_BYTES * detail->cpu_line_ps);
-    nic__item_at(item, nic_pcie_mmio(&rnic->pcie, nic__posting_ps(host), bytes));
-}
-
-void nic__rnic_post_receive(nic_t *nic, uint32_t count)
-{
-    nic_host_t *const host = nic->host;
-    const nic_detail_t *const detail = &nic->rnic->detail;
-    // The count of receives is a word in host memory that the NIC reads with them.
-    spend(host, count * detail->cpu_receive_ps);
-}
+// -- WQEs arriving
 
 // A send queue is worked on in order: WQEs written into the NIC wait for those posted sooner that
 // it still reads after a Doorbell.
@@ -117,6 +86,94 @@ static void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
     push_in_order(item, qp);
 }
 
+// -- WQEs on their way by MMIO: the link keeps their order
+
+// Until a unit could be through with it: what it does before shows nowhere outside.
+static void arm_coming(nic_t *nic)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    sim_timer_arm(nic__node(nic), &rnic->coming_timer, rnic->coming_ps + rnic->detail.pu_send_ps);
+}
+
+static void add_coming(nic_t *nic, nic_item_t *item)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    if (rnic->coming == NULL) {
+        rnic->coming = item;
+        rnic->coming_ps = item->arrives_ps;
+        if (!sim_timer_armed(&rnic->coming_timer)) {
+            arm_coming(nic);
+        }
+    } else {
+        SIM_ASSERT(rnic->coming_last->arrives_ps <= item->arrives_ps);
+        rnic->coming_last->next = item;
+    }
+    rnic->coming_last = item;
+}
+
+void nic__rnic_take_coming(nic_t *nic)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    while (rnic->coming_ps <= now_ps) {
+        nic_item_t *const item = rnic->coming;
+        rnic->coming = item->next;
+        rnic->coming_ps = item->next == NULL ? SIM_TIME_NEVER : item->next->arrives_ps;
+        rnic->at_ps = item->arrives_ps;
+        nic_qp_t *const qp = nic__item_qp(item);
+        if (SIM_UNLIKELY(qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0)) {
+            nic__item_free(item);
+        } else {
+            wqes_arrive(item, qp);
+        }
+    }
+}
+
+void nic__rnic_coming_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    nic_rnic_t *const rnic = SIM_CONTAINER_OF(timer, nic_rnic_t, coming_timer);
+    nic__rnic_begin(rnic->nic);
+    if (rnic->coming != NULL) {
+        arm_coming(rnic->nic);
+    }
+}
+
+// -- posting
+
+void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
+{
+    nic_t *const nic = qp->nic;
+    nic_rnic_t *const rnic = nic->rnic;
+    nic_host_t *const host = nic->host;
+    const nic_detail_t *const detail = &rnic->detail;
+    const uint32_t first = qp->sq_posted - count;
+    nic__rnic_begin(nic);
+    rnic->counters.wqes_posted += count;
+    nic_item_t *const item = nic__item_new(nic, doorbell ? NIC_ITEM_DOORBELL : NIC_ITEM_WQE, qp);
+    item->first = first;
+    item->count = count;
+    item->fetched = doorbell;
+    spend(host, count * detail->cpu_post_ps);
+    if (doorbell) {
+        spend(host, detail->cpu_doorbell_ps);
+        nic__item_at(item, nic_pcie_doorbell(&rnic->pcie, nic__posting_ps(host)));
+        return;
+    }
+    const uint64_t bytes = wqe_bytes(detail, qp, nic__wqe(qp, first));
+    spend(host, padded(bytes) / NIC_PCIE_LINE_BYTES * detail->cpu_line_ps);
+    item->arrives_ps = nic_pcie_mmio(&rnic->pcie, nic__posting_ps(host), bytes);
+    add_coming(nic, item);
+}
+
+void nic__rnic_post_receive(nic_t *nic, uint32_t count)
+{
+    nic_host_t *const host = nic->host;
+    const nic_detail_t *const detail = &nic->rnic->detail;
+    // The count of receives is a word in host memory that the NIC reads with them.
+    spend(host, count * detail->cpu_receive_ps);
+}
+
 static void doorbell_arrives(nic_item_t *item, const nic_qp_t *qp)
 {
     nic_rnic_t *const rnic = item->nic->rnic;
@@ -137,7 +194,7 @@ sim_time_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp, sim_t
     nic_t *const nic = item->nic;
     nic_rnic_t *const rnic = nic->rnic;
     const nic_detail_t *const detail = &rnic->detail;
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const sim_time_t now_ps = rnic->at_ps;
     if (qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0) {
         return now_ps; // it was flushed
     }
@@ -232,6 +289,7 @@ static void response_sent(nic_t *nic, nic_qp_t *qp)
 
 void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
 {
+    nic__rnic_begin(nic);
     if (response) {
         response_sent(nic, qp);
         return;
@@ -320,6 +378,7 @@ void nic__rnic_item_fired(sim_node_t *node, sim_timer_t *timer)
 {
     (void)node;
     nic_item_t *const item = SIM_CONTAINER_OF(timer, nic_item_t, timer);
+    nic__rnic_begin(item->nic);
     nic_qp_t *const qp = nic__item_qp(item);
     const bool sending = item->kind == NIC_ITEM_DOORBELL || item->kind == NIC_ITEM_WQE;
     if (qp == NULL || (sending && (qp->flags & NIC_QP_CLOSED) != 0)) {

@@ -67,6 +67,7 @@ static void tx_unit_fired(sim_node_t *node, sim_timer_t *timer)
 {
     (void)node;
     nic_tx_unit_t *const unit = SIM_CONTAINER_OF(timer, nic_tx_unit_t, timer);
+    nic__rnic_begin(unit->nic);
     nic_item_t *const item = unit->head;
     nic_qp_t *const qp = nic__item_qp(item);
     const uint32_t index = item->first;
@@ -133,6 +134,7 @@ static void rx_unit_fired(sim_node_t *node, sim_timer_t *timer)
     (void)node;
     nic_rx_unit_t *const unit = SIM_CONTAINER_OF(timer, nic_rx_unit_t, timer);
     nic_t *const nic = unit->nic;
+    nic__rnic_begin(nic);
     net_packet_t *const packet = unit->head;
     unit->head = packet->next;
     nic__rnic_packet_served(nic, packet, unit->here_ps);
