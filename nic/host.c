@@ -41,6 +41,7 @@ static inline void arrive(nic_host_t *host, uint32_t port_index, net_packet_t *p
     }
     if (SIM_LIKELY(packet->kind == NET_PACKET_ROCE)) {
         if (SIM_UNLIKELY(nic->detailed)) {
+            nic__rnic_expect(nic, host->node.sim.mail);
             nic__rnic_arrive(nic, packet);
             return;
         }

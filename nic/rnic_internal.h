@@ -257,6 +257,8 @@ void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t h
 void nic__rnic_item_fired(sim_node_t *node, sim_timer_t *timer);
 
 // rnic_receive.c
+// Prefetches what the packets that come next will need.
+void nic__rnic_expect(const nic_t *nic, const sim_mail_t *mail);
 void nic__rnic_set_costs(nic_rnic_t *rnic);
 // The same of a packet, and the WQE that it answers.
 sim_time_t nic__rnic_serve_packet(nic_t *nic,

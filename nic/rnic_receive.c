@@ -46,6 +46,31 @@ static void release(nic_t *nic, uint32_t bytes)
     }
 }
 
+// In two steps, each reads what the one before has brought: the queue pair, then its contexts.
+void nic__rnic_expect(const nic_t *nic, const sim_mail_t *mail)
+{
+    const nic_rnic_t *const rnic = nic->rnic;
+    const net_packet_t *const next = mail[0].message;
+    const net_packet_t *const after = mail[1].message;
+    if (next == NULL) {
+        return;
+    }
+    const nic_qp_t *const qp = nic__find_qp(nic, next->destination_qp);
+    if (qp != NULL) {
+        __builtin_prefetch(&rnic->near[1].keys[qp->near_set[1]]);
+        __builtin_prefetch(&rnic->held[NIC_CACHE_CONTEXT]->keys[qp->context_set[1]]);
+        __builtin_prefetch(net_packet_aside(next));
+    }
+    const nic_qp_t *const later = after == NULL ? NULL : nic__find_qp(nic, after->destination_qp);
+    if (later != NULL) {
+        __builtin_prefetch(later);
+        __builtin_prefetch((const char *)later + SIM_CACHE_LINE);
+        __builtin_prefetch((const char *)later + 2 * SIM_CACHE_LINE);
+        __builtin_prefetch((const char *)later + 4 * SIM_CACHE_LINE);
+        __builtin_prefetch((const char *)later + 7 * SIM_CACHE_LINE);
+    }
+}
+
 void nic__rnic_arrive(nic_t *nic, net_packet_t *packet)
 {
     nic_rnic_t *const rnic = nic->rnic;
