@@ -14,7 +14,8 @@
 
 struct cli_observers {
     const cli_world_t *world;
-    cli_file_t *events;
+    cli_pause_roots_t *pauses;
+    cli_file_t *events; // NULL: not written
     sim_stream_t *event_stream;
     uint64_t event_rows;
     uint64_t event_rows_left_out;
@@ -25,13 +26,32 @@ struct cli_observers {
 
 // -- events
 
+typedef struct event_record {
+    bool is_word;          // of PFC, about where a pause began; else a row of events.csv
+    cli_pause_word_t word; //
+    cli_event_row_t row;
+} event_record_t;
+
+static void on_word(const net_trace_t *trace, void *ctx)
+{
+    cli_observers_t *const observers = ctx;
+    event_record_t *const record = sim_stream_put(observers->event_stream,
+                                                  &trace->port->node->sim,
+                                                  trace->time_ps,
+                                                  sizeof(*record));
+    *record = (event_record_t){.is_word = true};
+    cli_pause_word_of(trace, &record->word);
+}
+
 static void on_event(const net_trace_t *trace, void *ctx)
 {
     cli_observers_t *const observers = ctx;
-    cli_event_row_t *const row = sim_stream_put(observers->event_stream,
-                                                &trace->port->node->sim,
-                                                trace->time_ps,
-                                                sizeof(*row));
+    event_record_t *const record = sim_stream_put(observers->event_stream,
+                                                  &trace->port->node->sim,
+                                                  trace->time_ps,
+                                                  sizeof(*record));
+    record->is_word = false;
+    cli_event_row_t *const row = &record->row;
     *row = (cli_event_row_t){
         .world = observers->world,
         .time_ps = trace->time_ps,
@@ -56,29 +76,45 @@ static void write_event(sim_time_t time_ps,
                         size_t record_bytes,
                         void *ctx)
 {
-    (void)time_ps;
     (void)node_index;
-    SIM_CHECK(record_bytes == sizeof(cli_event_row_t));
+    SIM_CHECK(record_bytes == sizeof(event_record_t));
     cli_observers_t *const observers = ctx;
+    const event_record_t *const event = record;
+    if (event->is_word) {
+        cli_pause_roots_take(observers->pauses, time_ps, &event->word);
+        return;
+    }
     if (observers->event_rows >= observers->world->scenario->outputs.events_max) {
         observers->event_rows_left_out++;
         return;
     }
     observers->event_rows++;
-    cli_table_put_row(&cli_event_table, observers->events, record);
+    cli_event_row_t row = event->row;
+    if (row.point == NET_TRACE_PAUSED) {
+        row.root = cli_pause_root_of(observers->pauses, row.port, row.detail);
+    }
+    cli_table_put_row(&cli_event_table, observers->events, &row);
 }
 
 static sim_err_t attach_events(cli_observers_t *observers, const char *folder, cli_error_t *error)
 {
-    const sim_err_t result = cli_table_open(&cli_event_table, folder, &observers->events, error);
-    if (result != SIM_OK) {
-        return result;
+    if (folder != NULL) {
+        const sim_err_t result =
+            cli_table_open(&cli_event_table, folder, &observers->events, error);
+        if (result != SIM_OK) {
+            return result;
+        }
     }
     const net_t *const net = observers->world->net;
+    observers->pauses = cli_pause_roots_create(net);
     observers->event_stream = sim_stream_create(observers->world->sim, write_event, observers);
     for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = net_node_at(net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
+            net_port_listen(&node->ports[p], NET_TRACE_XOFF | NET_TRACE_XON, on_word, observers);
+            if (folder == NULL) {
+                continue;
+            }
             net_port_listen(&node->ports[p],
                             NET_TRACE_DROP | NET_TRACE_PAUSED | NET_TRACE_RESUMED | NET_TRACE_LINK,
                             on_event,
@@ -199,6 +235,12 @@ static sim_err_t destroy(cli_observers_t *observers, cli_results_t *results, cli
         }
     }
     close_captures(observers, results, &result, error);
+    if (results != NULL && observers->pauses != NULL) {
+        cli_pause_roots_end(observers->pauses, results->sim_time_ps);
+        results->pause_roots = observers->pauses;
+    } else {
+        cli_pause_roots_destroy(observers->pauses);
+    }
     sim_free(observers->captures);
     sim_free(observers);
     return result;
@@ -212,10 +254,10 @@ sim_err_t cli_observers_create(const cli_world_t *world,
     cli_observers_t *const made = sim_alloc(sizeof(*made));
     made->world = world;
     sim_err_t result = attach_events(made, folder, error);
-    if (result == SIM_OK) {
+    if (result == SIM_OK && folder != NULL) {
         result = cli_series_writer_create(world, folder, &made->series, error);
     }
-    if (result == SIM_OK) {
+    if (result == SIM_OK && folder != NULL) {
         result = attach_captures(made, folder, error);
     }
     if (result != SIM_OK) {

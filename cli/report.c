@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define PORTS_SHOWN_MAX 5u
+#define ROOTS_SHOWN_MAX 3u
 #define LINE_WIDTH 100u
 
 static const char *ended_sentence(sim_ended_t ended)
@@ -168,6 +169,33 @@ static void print_timeouts(const cli_world_t *world, const cli_results_t *result
             exponent);
 }
 
+// Who began to stop others, and how far that went.
+static void print_pause_roots(const cli_results_t *results, FILE *out)
+{
+    const size_t count =
+        results->pause_roots != NULL ? cli_pause_roots_count(results->pause_roots) : 0;
+    for (size_t i = 0; i < count && i < ROOTS_SHOWN_MAX; i++) {
+        const cli_pause_root_t *const root = cli_pause_roots_at(results->pause_roots, i);
+        cli_text_t first;
+        cli_text_t paused;
+        fprintf(out,
+                "            %s %s at %s: %" PRIu32 " port%s stopped (%" PRIu32
+                " of hosts) up to %" PRIu32 " link%s away, %s\n",
+                i == 0 ? "began at" : "and at",
+                cli_pause_root_name(root),
+                cli_format_time(&first, root->first_ps),
+                root->ports,
+                root->ports == 1 ? "" : "s",
+                root->hosts,
+                root->links_away,
+                root->links_away == 1 ? "" : "s",
+                cli_format_time(&paused, root->paused_ps));
+    }
+    if (count > ROOTS_SHOWN_MAX) {
+        fprintf(out, "            and at %zu more\n", count - ROOTS_SHOWN_MAX);
+    }
+}
+
 static void print_network(const cli_results_t *results, FILE *out)
 {
     cli_text_t time;
@@ -177,6 +205,7 @@ static void print_network(const cli_results_t *results, FILE *out)
             results->sums.pause_frames,
             results->sums.resume_frames,
             cli_format_time(&time, results->sums.paused_ps));
+    print_pause_roots(results, out);
     fprintf(out,
             "  ECN       %" PRIu64 " packets marked, %" PRIu64 " CNPs sent\n",
             results->sums.ecn_marked,

@@ -224,5 +224,6 @@ void cli_results_fini(cli_results_t *results)
         cli_flow_bins_fini(&results->app_flows[i]);
     }
     sim_free(results->app_flows);
+    cli_pause_roots_destroy(results->pause_roots);
     sim_free(results->hottest);
 }

@@ -4,6 +4,7 @@
 #define CLI_RESULTS_H
 
 #include "cli/flow_bins.h"
+#include "cli/pause_roots.h"
 #include "cli/world.h"
 
 typedef struct cli_class_sums {
@@ -42,6 +43,7 @@ typedef struct cli_results {
     nic_rnic_counters_t rnics;  // theirs summed; of buffer_bytes_max the largest
     const net_port_t **hottest; // by largest queue, then bytes sent
     size_t hottest_count;
+    cli_pause_roots_t *pause_roots; // NULL: not observed
     uint64_t series_rows;
     uint64_t series_rows_left_out;
     uint64_t event_rows;

@@ -102,9 +102,9 @@ static sim_err_t prepare(run_t *run, int *status, cli_error_t *error)
             *status = CLI_EXIT_FAILED;
             result = write_scenario(run->scenario, run->world, folder, error);
         }
-        if (result == SIM_OK) {
-            result = cli_observers_create(run->world, folder, &run->observers, error);
-        }
+    }
+    if (result == SIM_OK) {
+        result = cli_observers_create(run->world, folder, &run->observers, error);
     }
     *status = result == SIM_OK ? CLI_EXIT_FAILED : *status;
     if (result == SIM_OK && run->extra->begin != NULL) {

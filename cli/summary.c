@@ -215,6 +215,29 @@ static json_t *get_hottest(const cli_world_t *world, cli_results_t *results)
     return list;
 }
 
+static json_t *get_pause_roots(const cli_world_t *world, cli_results_t *results)
+{
+    const size_t wanted = (size_t)world->scenario->outputs.hottest_ports;
+    json_t *const list = json_array();
+    if (results->pause_roots == NULL) {
+        return list;
+    }
+    const size_t count = cli_pause_roots_count(results->pause_roots);
+    for (size_t i = 0; i < count && i < wanted; i++) {
+        const cli_pause_root_t *const root = cli_pause_roots_at(results->pause_roots, i);
+        json_t *const object = json_object();
+        json_object_set_new(object, "port", json_string(cli_pause_root_name(root)));
+        json_object_set_new(object, "first_ps", whole(root->first_ps));
+        json_object_set_new(object, "pauses", whole(root->pauses));
+        json_object_set_new(object, "paused_ps", whole(root->paused_ps));
+        json_object_set_new(object, "ports", whole(root->ports));
+        json_object_set_new(object, "hosts", whole(root->hosts));
+        json_object_set_new(object, "links_away", whole(root->links_away));
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
 static json_t *get_conservation(const cli_world_t *world, cli_results_t *results)
 {
     (void)world;
@@ -410,6 +433,7 @@ const cli_summary_field_t cli_summary_fields[] = {
     {"pfc.pause_frames", "frames", "per-class pauses sent (a frame that stops two classes counts twice)", get_pause_frames},
     {"pfc.resume_frames", "frames", "per-class releases sent", get_resume_frames},
     {"pfc.paused_ps", "ps", "time a class of a port was stopped, summed over ports and classes", get_paused},
+    {"pfc.roots", "", "a list of ports where pauses began, those whose pauses lasted longest first: port (more comes in for it than its link carries; or a host: its NIC is slow), first_ps (when), pauses (it and those it stopped told), paused_ps (sum of those), ports (stopped by them), hosts (of those, ports of hosts), links_away (the farthest; 1 is a neighbour)", get_pause_roots},
     {"drops", "packets", "drops by reason", get_drops},
     {"retransmitted_packets", "packets", "data packets sent again", get_retransmitted},
     {"classes", "", "a list by priority: packet_hops, byte_hops, ecn_marked, pause_frames, resume_frames, paused_ps", get_classes},

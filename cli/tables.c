@@ -345,6 +345,8 @@ static void event_reason(cli_file_t *file, const void *row, unsigned priority)
     const cli_event_row_t *const event = row;
     if (event->point == NET_TRACE_DROP) {
         cli_file_put(file, net_drop_reason_name((net_drop_reason_t)event->detail));
+    } else if (event->root != NULL) {
+        cli_file_put_csv(file, cli_pause_root_name(event->root));
     }
 }
 
@@ -382,7 +384,7 @@ static const cli_column_t event_columns[] = {
     {"event", "", "drop, paused, resumed, link_down or link_up", false, event_name},
     {"port", "", "where; of a pause, the port that was stopped", false, event_port},
     {"priority", "", "class of the pause or the packet", false, event_priority},
-    {"reason", "", "of a drop", false, event_reason},
+    {"reason", "", "of a drop; of paused: the port where the pauses began that led to it (pfc.roots of summary.json)", false, event_reason},
     {"src", "", "of the dropped packet", false, event_src},
     {"dst", "", "of the dropped packet", false, event_dst},
     {"frame_bytes", "bytes", "of the dropped packet", false, event_bytes},

@@ -46,6 +46,7 @@ typedef struct cli_event_row {
     uint32_t destination;
     uint16_t frame_bytes;
     uint8_t priority;
+    const cli_pause_root_t *root; // of a pause; NULL: unknown
 } cli_event_row_t;
 
 typedef struct cli_series_row {
