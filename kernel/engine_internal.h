@@ -243,6 +243,7 @@ void sim__fifo_log_destroy(struct sim_fifo_log *log);
 struct sim_fifo_node *sim__fifo_node_create(void);
 void sim__fifo_node_destroy(struct sim_fifo_node *own);
 void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port);
+void sim__fifo_warm(const sim_node_t *node); // fetches what the node will need
 uint64_t sim__fifo_timer_place(sim_node_t *node, sim_timer_t *timer);
 // The earliest timer may be another one; gone: the place of the one disarmed or moved, or 0.
 void sim__fifo_timers_changed(sim_node_t *node, uint64_t gone);

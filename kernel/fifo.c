@@ -175,38 +175,47 @@ bool sim_fifo_passed(const sim_node_t *node, uint32_t port)
 
 // -- wakes
 
-static void add_wake(struct sim_fifo_node *own, sim_fifo_wake_t wake)
+// Room for one more wake at the end.
+static void make_room(struct sim_fifo_node *own)
 {
-    if (own->wake_end == own->wake_capacity) {
-        const uint32_t count = own->wake_end - own->wake_first;
-        if (own->wake_first > count) {
-            memcpy(own->wakes, own->wakes + own->wake_first, count * sizeof(wake));
-        } else {
-            size_t capacity = own->wake_capacity;
-            SIM_GROW(own->wakes, own->wake_end, &capacity);
-            own->wake_capacity = (uint32_t)capacity;
-            memmove(own->wakes, own->wakes + own->wake_first, count * sizeof(wake));
-        }
-        own->wake_first = 0;
-        own->wake_end = count;
+    const uint32_t count = own->wake_end - own->wake_first;
+    if (own->wake_first <= count) {
+        size_t capacity = own->wake_capacity;
+        SIM_GROW(own->wakes, own->wake_end, &capacity);
+        own->wake_capacity = (uint32_t)capacity;
     }
-    uint32_t i = own->wake_end++;
-    while (i > own->wake_first &&
-           (own->wakes[i - 1].time_ps > wake.time_ps ||
-            (own->wakes[i - 1].time_ps == wake.time_ps && own->wakes[i - 1].place > wake.place))) {
-        own->wakes[i] = own->wakes[i - 1];
-        i--;
+    memmove(own->wakes, own->wakes + own->wake_first, count * sizeof(*own->wakes));
+    own->wake_first = 0;
+    own->wake_end = count;
+}
+
+static inline void add_wake(struct sim_fifo_node *own,
+                            sim_time_t time_ps,
+                            uint64_t place,
+                            uint32_t port)
+{
+    if (SIM_UNLIKELY(own->wake_end == own->wake_capacity)) {
+        make_room(own);
     }
-    own->wakes[i] = wake;
+    sim_fifo_wake_t *wake = &own->wakes[own->wake_end++];
+    const sim_fifo_wake_t *const first = &own->wakes[own->wake_first];
+    while (wake > first && (wake[-1].time_ps > time_ps ||
+                            (wake[-1].time_ps == time_ps && wake[-1].place > place))) {
+        *wake = wake[-1];
+        wake--;
+    }
+    wake->time_ps = time_ps;
+    wake->place = place;
+    wake->port = port;
 }
 
 void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
 {
     struct sim_fifo_node *const own = node->fifo;
-    struct sim_fifo *const fifo = node->sim->fifo;
-    if (!node->sim->ran) {
+    if (SIM_UNLIKELY(!node->sim->ran)) {
+        struct sim_fifo *const fifo = node->sim->fifo;
         const uint64_t number = time_ps > 0 ? fifo->next_number++ : fifo->next_first++;
-        add_wake(own, (sim_fifo_wake_t){time_ps, number, port});
+        add_wake(own, time_ps, number, port);
         node->wake_ps = own->wakes[own->wake_first].time_ps;
         return;
     }
@@ -217,7 +226,15 @@ void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
     } else if (time_ps == node->now_ps && place < log->current) {
         place = log->current; // the place is behind: at once
     }
-    add_wake(own, (sim_fifo_wake_t){time_ps, place, port});
+    add_wake(own, time_ps, place, port);
+}
+
+void sim__fifo_warm(const sim_node_t *node)
+{
+    const struct sim_fifo_node *const own = node->fifo;
+    __builtin_prefetch(own->wakes);
+    __builtin_prefetch(own->kept);
+    __builtin_prefetch(node->timers);
 }
 
 // -- timers

@@ -60,7 +60,8 @@ struct sim_fifo_node {
     uint32_t wake_end;
     uint32_t wake_capacity;
     uint32_t kept_count;
-    uint64_t *kept; // by port: the place kept for the next wake there; 0: none
+    uint64_t *kept;       // by port: the place kept for the next wake there; 0: none
+    sim_time_t sample_ps; // of the earliest sampler, while the node runs
     // in units of several nodes
     sim_fifo_mail_t *own_mail;
     uint32_t own_count;

@@ -11,6 +11,7 @@
 // known.
 #include "kernel/fifo_internal.h"
 
+#define RANK_SORT_MAX 8u
 #define INSERTION_SORT_MAX 64u
 
 // What is left in a bucket of one unit's list.
@@ -154,6 +155,31 @@ static bool resolve(const sim_t *sim, sim_fifo_record_t *records, size_t count, 
     return true;
 }
 
+// Each one's rank is the number of those before it: nothing for a branch predictor to guess.
+static void rank_all(const sim_t *sim,
+                     const sim_fifo_record_t *records,
+                     size_t count,
+                     uint32_t first_rank)
+{
+    uint32_t ranks[RANK_SORT_MAX] = {0};
+    for (size_t i = 1; i < count; i++) {
+        const uint32_t within_ps = records[i].within_ps;
+        const uint64_t place = records[i].place;
+        uint32_t earlier = 0;
+        for (size_t j = 0; j < i; j++) {
+            const uint32_t is_earlier =
+                (uint32_t)(records[j].within_ps < within_ps) |
+                ((uint32_t)(records[j].within_ps == within_ps) & (records[j].place <= place));
+            earlier += is_earlier;
+            ranks[j] += 1 - is_earlier;
+        }
+        ranks[i] = earlier;
+    }
+    for (size_t i = 0; i < count; i++) {
+        give_rank(sim, &records[i], first_rank + ranks[i]);
+    }
+}
+
 static void insertion_sort(sim_fifo_record_t *records, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -179,6 +205,10 @@ static uint32_t number_bucket(sim_t *sim,
     if (count > 1) {
         if (count > INSERTION_SORT_MAX || !resolve(sim, records, count, shift)) {
             return merge(sim, records, count, rank);
+        }
+        if (count <= RANK_SORT_MAX) {
+            rank_all(sim, records, count, rank);
+            return rank + (uint32_t)count;
         }
         insertion_sort(records, count);
     }

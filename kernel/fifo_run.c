@@ -39,6 +39,15 @@ static inline next_t next_of(const sim_node_t *node)
     return next;
 }
 
+static sim_time_t next_sample_ps(const sim_node_t *node)
+{
+    sim_time_t next_ps = SIM_TIME_NEVER;
+    for (const sim_sampler_t *s = node->samplers; s != NULL; s = s->next) {
+        next_ps = s->next_ps < next_ps ? s->next_ps : next_ps;
+    }
+    return next_ps;
+}
+
 static void sample_before(sim_node_t *node, sim_time_t time_ps)
 {
     for (sim_sampler_t *s = node->samplers; s != NULL; s = s->next) {
@@ -47,12 +56,13 @@ static void sample_before(sim_node_t *node, sim_time_t time_ps)
             s->next_ps += s->period_ps;
         }
     }
+    node->fifo->sample_ps = next_sample_ps(node);
 }
 
 static inline void run_event(struct sim_fifo_log *log, sim_node_t *node, const next_t *next)
 {
     struct sim_fifo_node *const own = node->fifo;
-    if (SIM_UNLIKELY(node->samplers != NULL)) {
+    if (SIM_UNLIKELY(own->sample_ps <= next->time_ps)) {
         sample_before(node, next->time_ps);
     }
     switch (next->kind) {
@@ -89,6 +99,7 @@ static inline void run_event(struct sim_fifo_log *log, sim_node_t *node, const n
 static void enter(sim_thread_t *thread, sim_node_t *node)
 {
     sim__fifo_gather(thread, node);
+    node->fifo->sample_ps = next_sample_ps(node);
     node->mail = sim__no_mail;
     node->wake_ps = SIM_TIME_NEVER;
     node->timer_ps = SIM_TIME_NEVER;

@@ -140,7 +140,7 @@ void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
     sim_worker_t *const worker = &thread->worker;
     SIM_CHECKF(thread->sim->ran, "%s sends before the run", from->name);
     check_send(from, channel, arrive_ps);
-    if (thread->sim->fifo != NULL) {
+    if (from->fifo != NULL) {
         sim__fifo_send(from, channel, arrive_ps, message);
         return;
     }
@@ -403,10 +403,10 @@ static sim_mail_t *room_for(sim_thread_t *thread, sim_node_t *node, size_t count
     return node->own_mail;
 }
 
-void sim__mailbox_recycle(sim_thread_t *thread,
-                          uint32_t slot,
-                          const sim_node_t *node,
-                          uint32_t count)
+static inline void recycle(sim_thread_t *thread,
+                           uint32_t slot,
+                           const sim_node_t *node,
+                           uint32_t count)
 {
     sim_mailbox_t *const box = &thread->worker.boxes[slot][node->index];
     box->count = 0;
@@ -417,6 +417,14 @@ void sim__mailbox_recycle(sim_thread_t *thread,
         box->mail = NULL;
         box->capacity = 0;
     }
+}
+
+void sim__mailbox_recycle(sim_thread_t *thread,
+                          uint32_t slot,
+                          const sim_node_t *node,
+                          uint32_t count)
+{
+    recycle(thread, slot, node, count);
 }
 
 void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)
@@ -450,5 +458,5 @@ void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)
     pad_mail(mail, count);
     node->mail = mail;
     node->mail_count = (uint32_t)count;
-    sim__mailbox_recycle(thread, slot, node, (uint32_t)count);
+    recycle(thread, slot, node, (uint32_t)count);
 }

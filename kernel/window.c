@@ -364,6 +364,9 @@ static inline void prefetch_messages(const sim_thread_t *thread, const sim_seat_
     for (uint32_t i = 0; i < count; i++) {
         __builtin_prefetch(box->mail[i].message);
     }
+    if (SIM_UNLIKELY(seat->node->fifo != NULL)) {
+        sim__fifo_warm(seat->node);
+    }
     if (seat->node->ops->warm != NULL) {
         seat->node->ops->warm(seat->node, box->count);
     }
