@@ -11,7 +11,9 @@
 // known.
 #include "kernel/fifo_internal.h"
 
-#define RANK_SORT_MAX 8u
+#define PER_BUCKET 4u   // about
+#define BUCKETS_MIN 64u // of few, each in a bucket of its own is cheapest
+#define RANK_SORT_MAX 12u
 #define INSERTION_SORT_MAX 64u
 
 // What is left in a bucket of one unit's list.
@@ -23,29 +25,36 @@ typedef struct sim_fifo_run {
 
 #define POSITION_MASK ((1u << SIM__FIFO_RECORD_BITS) - 1)
 
-static inline struct sim_fifo_log *log_of(const sim_t *sim, const sim_fifo_record_t *record)
+// What all of it needs: by thread, the records and the ranks to be given.
+typedef struct window {
+    sim_t *sim;
+    uint64_t rank_base;
+    uint32_t shift; // of times to buckets
+    const sim_fifo_record_t *records[SIM_THREADS_MAX];
+    uint32_t *ranks[SIM_THREADS_MAX];
+} window_t;
+
+static inline void give_rank(const window_t *window, uint32_t index, uint32_t rank)
 {
-    return sim->threads[record->index >> SIM__FIFO_RECORD_BITS]->fifo;
+    window->ranks[index >> SIM__FIFO_RECORD_BITS][index & POSITION_MASK] = rank;
 }
 
-static inline void give_rank(const sim_t *sim, const sim_fifo_record_t *record, uint32_t rank)
+static inline bool is_here(uint64_t place)
 {
-    struct sim_fifo_log *const log = log_of(sim, record);
-    log->ranks[log->slot][record->index & POSITION_MASK] = rank;
+    return (place & SIM__FIFO_HERE) != 0;
 }
 
-// The record that took the place of this one, in this window.
-static inline const sim_fifo_record_t *parent_of(const struct sim_fifo_log *log,
-                                                 const sim_fifo_record_t *record)
+// Which of its thread's records took this place of the window.
+static inline uint32_t taker_of(uint64_t place)
 {
-    const uint64_t taken = (record->place & ~SIM__FIFO_HERE) >> SIM__FIFO_ARMED_BITS;
-    return &log->records[taken >> SIM__FIFO_MINOR_BITS];
+    return (uint32_t)((place & ~SIM__FIFO_HERE) >> (SIM__FIFO_ARMED_BITS + SIM__FIFO_MINOR_BITS));
 }
 
-static inline uint64_t number_of(const sim_t *sim, const sim_fifo_record_t *record)
+static inline uint64_t number_of(const window_t *window, uint32_t thread, uint64_t place)
 {
-    const bool here = (record->place & SIM__FIFO_HERE) != 0;
-    return here ? sim__fifo_local_number(log_of(sim, record), record->place) : record->place;
+    const uint64_t minor = place >> SIM__FIFO_ARMED_BITS & (SIM__FIFO_MINORS - 1);
+    const uint64_t rank = window->rank_base + window->ranks[thread][taker_of(place)];
+    return rank << SIM__FIFO_MINOR_BITS | minor;
 }
 
 static inline bool before(uint32_t a_ps, uint64_t a_place, uint32_t b_ps, uint64_t b_place)
@@ -96,14 +105,23 @@ static uint32_t list_end(const struct sim_fifo_log *log, uint32_t position)
     return high < log->visit_count ? log->visits[high] : (uint32_t)log->record_count;
 }
 
-static size_t split(sim_t *sim, const sim_fifo_record_t *records, size_t count)
+static uint64_t place_of(const window_t *window, const sim_fifo_record_t *record)
 {
-    struct sim_fifo *const fifo = sim->fifo;
+    return is_here(record->place)
+               ? number_of(window, record->index >> SIM__FIFO_RECORD_BITS, record->place)
+               : record->place;
+}
+
+static size_t split(const window_t *window, const sim_fifo_record_t *records, size_t count)
+{
+    struct sim_fifo *const fifo = window->sim->fifo;
     size_t run_count = 0;
     for (size_t i = 0; i < count;) {
         const sim_fifo_record_t *const first = &records[i];
-        const uint32_t end = (first->index & ~POSITION_MASK) |
-                             list_end(log_of(sim, first), first->index & POSITION_MASK);
+        const uint32_t thread = first->index >> SIM__FIFO_RECORD_BITS;
+        const struct sim_fifo_log *const log = window->sim->threads[thread]->fifo;
+        const uint32_t end =
+            (first->index & ~POSITION_MASK) + list_end(log, first->index & POSITION_MASK);
         while (i < count && records[i].index >= first->index && records[i].index < end) {
             i++;
         }
@@ -113,23 +131,26 @@ static size_t split(sim_t *sim, const sim_fifo_record_t *records, size_t count)
     return run_count;
 }
 
-static uint32_t merge(sim_t *sim, const sim_fifo_record_t *records, size_t count, uint32_t rank)
+static uint32_t merge(const window_t *window,
+                      const sim_fifo_record_t *records,
+                      size_t count,
+                      uint32_t rank)
 {
-    size_t run_count = split(sim, records, count);
-    run_t *const heap = sim->fifo->runs;
+    size_t run_count = split(window, records, count);
+    run_t *const heap = window->sim->fifo->runs;
     for (size_t i = 0; i < run_count; i++) {
-        heap[i].place = number_of(sim, heap[i].first);
+        heap[i].place = place_of(window, heap[i].first);
     }
     for (size_t i = run_count / 2; i-- > 0;) {
         sift_down(heap, run_count, i, heap[i]);
     }
     while (run_count > 0) {
         run_t run = heap[0];
-        give_rank(sim, run.first, rank++);
+        give_rank(window, run.first->index, rank++);
         if (++run.first == run.end) {
             run = heap[--run_count];
         } else {
-            run.place = number_of(sim, run.first);
+            run.place = place_of(window, run.first);
         }
         if (run_count > 0) {
             sift_down(heap, run_count, 0, run);
@@ -141,22 +162,25 @@ static uint32_t merge(sim_t *sim, const sim_fifo_record_t *records, size_t count
 // -- buckets
 
 // Puts numbers for places. False: one has none yet.
-static bool resolve(const sim_t *sim, sim_fifo_record_t *records, size_t count, uint32_t shift)
+static inline bool resolve(const window_t *window, sim_fifo_record_t *records, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (SIM_UNLIKELY((records[i].place & SIM__FIFO_HERE) != 0)) {
-            const struct sim_fifo_log *const log = log_of(sim, &records[i]);
-            if (parent_of(log, &records[i])->within_ps >> shift == records[i].within_ps >> shift) {
-                return false;
-            }
-            records[i].place = sim__fifo_local_number(log, records[i].place);
+        const uint64_t place = records[i].place;
+        if (!is_here(place)) {
+            continue;
         }
+        const uint32_t thread = records[i].index >> SIM__FIFO_RECORD_BITS;
+        const sim_fifo_record_t *const taker = &window->records[thread][taker_of(place)];
+        if (taker->within_ps >> window->shift == records[i].within_ps >> window->shift) {
+            return false;
+        }
+        records[i].place = number_of(window, thread, place);
     }
     return true;
 }
 
 // Each one's rank is the number of those before it: nothing for a branch predictor to guess.
-static void rank_all(const sim_t *sim,
+static void rank_all(const window_t *window,
                      const sim_fifo_record_t *records,
                      size_t count,
                      uint32_t first_rank)
@@ -176,7 +200,7 @@ static void rank_all(const sim_t *sim,
         ranks[i] = earlier;
     }
     for (size_t i = 0; i < count; i++) {
-        give_rank(sim, &records[i], first_rank + ranks[i]);
+        give_rank(window, records[i].index, first_rank + ranks[i]);
     }
 }
 
@@ -196,24 +220,23 @@ static void insertion_sort(sim_fifo_record_t *records, size_t count)
     }
 }
 
-static uint32_t number_bucket(sim_t *sim,
+static uint32_t number_bucket(const window_t *window,
                               sim_fifo_record_t *records,
                               size_t count,
-                              uint32_t shift,
                               uint32_t rank)
 {
     if (count > 1) {
-        if (count > INSERTION_SORT_MAX || !resolve(sim, records, count, shift)) {
-            return merge(sim, records, count, rank);
+        if (count > INSERTION_SORT_MAX || !resolve(window, records, count)) {
+            return merge(window, records, count, rank);
         }
         if (count <= RANK_SORT_MAX) {
-            rank_all(sim, records, count, rank);
+            rank_all(window, records, count, rank);
             return rank + (uint32_t)count;
         }
         insertion_sort(records, count);
     }
     for (size_t i = 0; i < count; i++) {
-        give_rank(sim, &records[i], rank++);
+        give_rank(window, records[i].index, rank++);
     }
     return rank;
 }
@@ -221,12 +244,14 @@ static uint32_t number_bucket(sim_t *sim,
 // -- all
 
 // Room for the ranks of the window just run; returns how many there will be.
-static size_t make_tables(sim_t *sim)
+static size_t make_tables(window_t *window)
 {
+    const sim_t *const sim = window->sim;
     struct sim_fifo *const fifo = sim->fifo;
     if (fifo->next_rank == 0) {
         fifo->next_rank = (fifo->next_number >> SIM__FIFO_MINOR_BITS) + 1;
     }
+    window->rank_base = fifo->next_rank;
     size_t count = 0;
     for (unsigned t = 0; t < sim->thread_count; t++) {
         struct sim_fifo_log *const log = sim->threads[t]->fifo;
@@ -237,6 +262,8 @@ static size_t make_tables(sim_t *sim)
             log->ranks[slot] = sim_alloc_array(log->rank_capacity[slot], sizeof(uint32_t));
         }
         log->rank_base[slot] = fifo->next_rank;
+        window->records[t] = log->records;
+        window->ranks[t] = log->ranks[slot];
         count += log->record_count;
     }
     SIM_CHECKF(count < UINT32_MAX, "%zu events in a window", count);
@@ -248,36 +275,48 @@ static size_t make_tables(sim_t *sim)
     return count;
 }
 
-void sim__fifo_number(sim_t *sim)
+// Puts the records of all threads into fifo->sorted, bucket by bucket; the starts become the ends.
+static void spread_records(const window_t *window, size_t count)
 {
-    struct sim_fifo *const fifo = sim->fifo;
-    sim_fifo_spread_t *const spread = &fifo->spread;
-    const size_t count = make_tables(sim);
-    if (count == 0) {
-        return;
-    }
-    uint32_t *const starts = sim__fifo_spread(spread, count, sim->window_ps);
+    const sim_t *const sim = window->sim;
+    sim_fifo_spread_t *const spread = &sim->fifo->spread;
+    sim_fifo_record_t *const sorted = sim->fifo->sorted;
+    const size_t wanted = count / PER_BUCKET < BUCKETS_MIN ? BUCKETS_MIN : count / PER_BUCKET;
+    uint32_t *const starts = sim__fifo_spread(spread, wanted, sim->window_ps);
+    const uint32_t shift = spread->shift;
     for (unsigned t = 0; t < sim->thread_count; t++) {
-        const struct sim_fifo_log *const log = sim->threads[t]->fifo;
-        for (size_t i = 0; i < log->record_count; i++) {
-            starts[log->records[i].within_ps >> spread->shift]++;
+        const sim_fifo_record_t *const records = window->records[t];
+        const size_t record_count = sim->threads[t]->fifo->record_count;
+        for (size_t i = 0; i < record_count; i++) {
+            starts[records[i].within_ps >> shift]++;
         }
     }
     sim__fifo_spread_sum(spread);
     for (unsigned t = 0; t < sim->thread_count; t++) {
-        const struct sim_fifo_log *const log = sim->threads[t]->fifo;
-        for (size_t i = 0; i < log->record_count; i++) {
-            const sim_fifo_record_t record = log->records[i];
-            fifo->sorted[starts[record.within_ps >> spread->shift]++] = record;
+        const sim_fifo_record_t *const records = window->records[t];
+        const size_t record_count = sim->threads[t]->fifo->record_count;
+        for (size_t i = 0; i < record_count; i++) {
+            sorted[starts[records[i].within_ps >> shift]++] = records[i];
         }
     }
-    // Each start has moved to the end of its bucket.
+}
+
+void sim__fifo_number(sim_t *sim)
+{
+    struct sim_fifo *const fifo = sim->fifo;
+    window_t window = {.sim = sim};
+    const size_t count = make_tables(&window);
+    if (count == 0) {
+        return;
+    }
+    spread_records(&window, count);
+    window.shift = fifo->spread.shift;
     uint32_t rank = 0;
     uint32_t first = 0;
-    for (uint32_t b = 0; b < spread->buckets; b++) {
-        const uint32_t end = starts[b];
+    for (uint32_t b = 0; b < fifo->spread.buckets; b++) {
+        const uint32_t end = fifo->spread.starts[b];
         if (end > first) {
-            rank = number_bucket(sim, fifo->sorted + first, end - first, spread->shift, rank);
+            rank = number_bucket(&window, fifo->sorted + first, end - first, rank);
         }
         first = end;
     }
