@@ -3,6 +3,7 @@
 #include "cli/params.h"
 
 #include "cli/scenario.h"
+#include "nic/detail.h"
 
 #include <string.h>
 
@@ -98,9 +99,36 @@ static const char *default_text(const sim_attr_t *attr)
                                                                        : attr->default_text;
 }
 
+// What "auto: of the profile" is: "connectx 8, connectx-3 8..."; NULL for other attributes. Free
+// with sim_free.
+static char *profiles_text(const sim_attr_t *attr)
+{
+    const char *name = NIC_PROFILE_CHOICES;
+    char *text = NULL;
+    for (uint32_t i = 0; i < NIC_PROFILE_COUNT; i++) {
+        const char *const value = nic_detail_text(attr->path, i);
+        if (value == NULL) {
+            return NULL;
+        }
+        const size_t size = strcspn(name, "|");
+        char *const longer = sim_format("%s%s%.*s %s",
+                                        text != NULL ? text : "",
+                                        text != NULL ? ", " : "",
+                                        (int)size,
+                                        name,
+                                        value);
+        sim_free(text);
+        text = longer;
+        name += size + (name[size] == '|');
+    }
+    return text;
+}
+
+// A dot at the end changes nothing: "nic." is the group nic.
 static bool begins_with(const char *path, const char *prefix)
 {
-    const size_t size = strlen(prefix);
+    size_t size = strlen(prefix);
+    size -= size > 0 && prefix[size - 1] == '.';
     return strncmp(path, prefix, size) == 0 &&
            (size == 0 || path[size] == '\0' || path[size] == '.');
 }
@@ -116,6 +144,11 @@ static void print_attr(const sim_attr_table_t *table, const sim_attr_t *attr, FI
             values,
             table->scope);
     sim_free(values);
+    char *const profiles = profiles_text(attr);
+    if (profiles != NULL) {
+        fprintf(out, "    auto: %s\n", profiles);
+        sim_free(profiles);
+    }
 }
 
 // Every path and every group that a path is in.
@@ -220,6 +253,11 @@ static void print_section(const sim_attr_table_t *table, FILE *out)
         put_cell(values, out);
         fputs(" | ", out);
         put_cell(attr->help, out);
+        char *const profiles = profiles_text(attr);
+        if (profiles != NULL) {
+            fprintf(out, " (%s)", profiles);
+            sim_free(profiles);
+        }
         fputs(" |\n", out);
         sim_free(values);
     }

@@ -4,6 +4,8 @@
 
 #include "nic/host.h"
 
+#include <string.h>
+
 #define FIELD_COUNT (sizeof(nic_detail_t) / sizeof(uint64_t))
 
 typedef struct row {
@@ -25,6 +27,17 @@ char nic_detail_origin(uint32_t index, uint32_t profile)
 {
     SIM_CHECK(index < FIELD_COUNT && profile < NIC_PROFILE_COUNT);
     return rows[index].origin[profile];
+}
+
+const char *nic_detail_text(const char *path, uint32_t profile)
+{
+    SIM_CHECK(profile < NIC_PROFILE_COUNT);
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        if (strcmp(rows[i].path, path) == 0) {
+            return rows[i].values[profile];
+        }
+    }
+    return NULL;
 }
 
 static uint64_t parse(const row_t *row, const char *text)

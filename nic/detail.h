@@ -113,4 +113,8 @@ SIM_MUST_CHECK sim_err_t nic_detail_check(const nic_detail_t *detail, sim_messag
 // Where a constant of a profile comes from, by its place in nic_detail_t: 'M', 'P' or 'F'.
 char nic_detail_origin(uint32_t index, uint32_t profile);
 
+// The value that a profile has for the attribute of that path, as it is written in the table above;
+// NULL: no constant of the detailed NIC.
+const char *nic_detail_text(const char *path, uint32_t profile);
+
 #endif // NIC_DETAIL_H
