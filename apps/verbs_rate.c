@@ -65,7 +65,7 @@ static const sim_attr_t attrs[] = {
      "100000000", NULL, "8-byte words of a machine that fetch-add goes to, at random"},
     {PREFIX ".random-peer", SIM_ATTR_BOOL, false, offsetof(rate_config_t, random_peer), "on", NULL,
      NULL, NULL, "ud: each send goes to a random receiver; off: those of a queue pair to one"},
-    {PREFIX ".region", SIM_ATTR_BYTES, false, offsetof(rate_config_t, region_bytes), "1GiB",
+    {PREFIX ".region", SIM_ATTR_BYTES, false, offsetof(rate_config_t, region_bytes), "16MiB",
      "4KiB", "1TiB", NULL, "memory of a machine, registered; writes and reads go to the first "
      "64 KiB of it"},
     APP__SPAN_ATTRS(PREFIX, rate_config_t),

@@ -95,7 +95,7 @@ void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     qp->expected_psn++;
     sim_progress(nic__node(nic));
     if (nic->detailed) {
-        nic__rnic_atomic_done(nic);
+        nic__rnic_atomic_done(nic, net_packet_aside(packet)->atomic.rkey);
     }
     nic__add_read(qp, &read, address);
 }

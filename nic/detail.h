@@ -50,7 +50,7 @@ enum {
     X(recv_fetch_count,     "wqe.receive-fetch",       COUNT, "1",   "64",    "4",       "4",          "4",          "4",         "FFFF", "receives that the NIC reads at once") \
     X(cqe_bytes,            "cqe.bytes",               BYTES, "16",  "256",   "64",      "64",         "64",         "64",        "PPPP", "size of a CQE") \
     X(recv_inline_bytes,    "cqe.inline-receive",      BYTES, "0",   "128",   "0",       "0",          "0",          "0",         "FFFF", "payload that a receive's CQE carries instead of a write of its own, at most") \
-    X(pu_count,             "pu.count",                COUNT, "1",   "256",   "4",       "8",          "24",         "64",        "FFFF", "processing units to send, and as many to receive; a queue pair uses those of its number") \
+    X(pu_count,             "pu.count",                COUNT, "1",   "256",   "4",       "8",          "26",         "64",        "FFFF", "processing units to send, and as many to receive; a queue pair uses those of its number") \
     X(pu_send_ps,           "pu.send",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "220ns","110ns","70ns",     "50ns",      "FFFF", "processing unit: a WQE that came by MMIO") \
     X(pu_send_fetched_ps,   "pu.send-fetched",         TIME,  "0ps", NIC_DETAIL_PS_MAX, "320ns","160ns","120ns",    "70ns",      "FFFM", "processing unit: a WQE that the NIC read") \
     X(pu_receive_ps,        "pu.receive",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "160ns","100ns","72ns",    "50ns",      "FFFF", "processing unit: a packet received") \
@@ -61,11 +61,13 @@ enum {
     X(rx_response_ps,       "rx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "110ns","42ns","11.36ns",   "8ns",       "FFMF", "receiving side, shared: a response of a READ or atomic") \
     X(rx_ack_ps,            "rx.ack",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "30ns","12ns", "4ns",       "3ns",       "FFFF", "receiving side, shared: an ACK, NAK or CNP") \
     X(rx_write_ps,          "rx.write",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "20ns","7ns",  "4ns",       "2ns",       "FMMF", "receiving side, shared: a receive that writes payload and CQE apart") \
-    X(rx_atomic_ps,         "rx.atomic",               TIME,  "0ps", NIC_DETAIL_PS_MAX, "110ns","0ns", "8.2ns" ,    "190ns",     "FFMM", "receiving side, shared: an atomic request") \
+    X(rx_atomic_ps,         "rx.atomic",               TIME,  "0ps", NIC_DETAIL_PS_MAX, "110ns","0ns", "19.2ns",    "190ns",     "FFMM", "receiving side, shared: an atomic request") \
     X(rx_latency_ps,        "rx.latency",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "100ns","100ns","120ns",  "50ns",      "FFFF", "receiving side: what a packet takes on top, and nothing else waits for") \
     X(atomic_locks,         "atomic.locks",            COUNT, "1",   "65536", "1",       "1",          "4096",       "4096",      "FMMF", "locks of atomics, by the low bits of the address; 1: one for all") \
     X(atomic_hold_ps,       "atomic.hold",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","40ns", "26ns",      "60ns",      "FMMF", "a lock is held for the PCIe read and this") \
     X(atomic_stalls,        "atomic.stalls",           COUNT, "0",   "1",     "1",       "1",          "0",          "0",         "FFFF", "1: the receiving side stands still while a lock is held") \
+    X(memory_cache_bytes,   "memory.cache",            BYTES, "0",   "1TiB",  "2MiB",    "20MiB",      "35MiB",      "32MiB",     "PPPF", "atomics on memory regions larger than this find words in DRAM, on others in the processor's cache") \
+    X(memory_latency_ps,    "memory.latency",          TIME,  "0ps", NIC_DETAIL_PS_MAX, "75ns","75ns",  "75ns",      "75ns",      "FFPF", "what DRAM takes longer than that cache") \
     X(context_entries,      "context.entries",         COUNT, "1",   "16777216", "256",  "192",        "2560",       "8192",      "FFFF", "cached contexts of queue pairs, two for each: to send and to receive") \
     X(context_ways,         "context.ways",            COUNT, "1",   "64",    "8",       "5",          "8",          "4",         "FFFF", "associativity of that cache") \
     X(context_stall_ps,     "context.stall",           TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","455ns","6ns",      "12ns",      "FFFF", "a miss of it occupies its side of the NIC for") \

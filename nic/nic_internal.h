@@ -655,7 +655,7 @@ uint32_t nic__rnic_inline_max(const nic_t *nic);
 // rnic_receive.c
 void nic__rnic_arrive(nic_t *nic, net_packet_t *packet);
 void nic__rnic_payload(nic_t *nic, uint32_t bytes);
-void nic__rnic_atomic_done(nic_t *nic); // the word is written back
+void nic__rnic_atomic_done(nic_t *nic, uint32_t rkey); // the word is written back
 void nic__rnic_tell_write(nic_qp_t *qp, uint32_t bytes);
 // When the CQE is seen.
 sim_time_t nic__rnic_cqe(nic_t *nic, nic_cq_t *cq);

@@ -132,6 +132,7 @@ struct nic_rnic {
     uint64_t rx_cost_ps[NIC_PACKET_CLASS_COUNT]; // of a packet, on the receiving side
     sim_time_t *lock_free_ps;                    // atomic_locks of them
     sim_time_t granted_ps;  // of the atomic being executed: its lock is held until
+    sim_time_t written_ps;  // words that atomics wrote are in host memory: reads wait for that
     sim_time_t payload_ps;  // the last payload written is seen
     sim_time_t wqe_here_ps; // that of the response being received is on the NIC
     bool inline_receive;    // the packet being received goes into its CQE

@@ -135,10 +135,23 @@ static bool goes_inline(const nic_rnic_t *rnic, const net_packet_t *packet)
            (operation == ROCE_SEND_ONLY || operation == ROCE_SEND_ONLY_IMM);
 }
 
+// What host memory takes longer for a word that is not in the processor's cache.
+static sim_time_t beyond_cache_ps(const nic_t *nic, uint32_t rkey)
+{
+    const nic_detail_t *const detail = &nic->rnic->detail;
+    const nic_mr_t *const mr = nic__region(nic, rkey);
+    return mr != NULL && mr->length_bytes > detail->memory_cache_bytes ? detail->memory_latency_ps
+                                                                       : 0;
+}
+
 // A lock by the low bits of the address is waited for in order, from turn_ps on; it is then held
 // until the word was read, changed and written. Returns when that is, and the unit free again.
-static sim_time_t take_lock(nic_t *nic, uint64_t address, sim_time_t turn_ps)
+// A read does not pass a write (PCI Express, 2.4.1), and the write of a word whose line is not in
+// the cache is not over before the line was fetched.
+static sim_time_t take_lock(nic_t *nic, const net_packet_t *packet, sim_time_t turn_ps)
 {
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    const uint64_t address = aside->atomic.address;
     nic_rnic_t *const rnic = nic->rnic;
     const nic_detail_t *const detail = &rnic->detail;
     const sim_time_t now_ps = nic__node(nic)->now_ps;
@@ -146,7 +159,9 @@ static sim_time_t take_lock(nic_t *nic, uint64_t address, sim_time_t turn_ps)
     const sim_time_t granted_ps = nic__later(*free_ps, turn_ps);
     const sim_time_t read_ps = nic_pcie_read(&rnic->pcie, now_ps, 8, NIC_PCIE_ATOMIC_READ);
     rnic->counters.atomics_waited += granted_ps > turn_ps;
-    *free_ps = granted_ps + (read_ps - now_ps) + detail->atomic_hold_ps;
+    const sim_time_t issued_ps = nic__later(granted_ps, rnic->written_ps);
+    *free_ps = issued_ps + (read_ps - now_ps) + beyond_cache_ps(nic, aside->atomic.rkey) +
+               detail->atomic_hold_ps;
     if (detail->atomic_stalls != 0) {
         rnic->rx_free_ps = nic__later(rnic->rx_free_ps, *free_ps);
     }
@@ -209,8 +224,7 @@ sim_time_t nic__rnic_serve_packet(nic_t *nic,
     rnic->rx_free_ps = nic__later(rnic->rx_free_ps, now_ps) + stall_ps;
     data_ps = nic__later(data_ps, rnic->rx_free_ps);
     if (SIM_UNLIKELY(class == NIC_IS_ATOMIC)) {
-        const uint64_t address = net_packet_aside(packet)->atomic.address;
-        data_ps = nic__later(data_ps, take_lock(nic, address, rnic->rx_free_ps));
+        data_ps = nic__later(data_ps, take_lock(nic, packet, rnic->rx_free_ps));
     }
     return data_ps;
 }
@@ -265,11 +279,13 @@ void nic__rnic_payload(nic_t *nic, uint32_t bytes)
     }
 }
 
-void nic__rnic_atomic_done(nic_t *nic)
+void nic__rnic_atomic_done(nic_t *nic, uint32_t rkey)
 {
     nic_rnic_t *const rnic = nic->rnic;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
     rnic->counters.atomics++;
-    (void)nic_pcie_write(&rnic->pcie, nic__node(nic)->now_ps, 8, NIC_PCIE_ATOMIC_WRITE);
+    rnic->written_ps = nic__later(rnic->written_ps, now_ps + beyond_cache_ps(nic, rkey));
+    (void)nic_pcie_write(&rnic->pcie, now_ps, 8, NIC_PCIE_ATOMIC_WRITE);
 }
 
 void nic__rnic_tell_write(nic_qp_t *qp, uint32_t bytes)

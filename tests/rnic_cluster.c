@@ -8,7 +8,7 @@
 #include "kernel/attribute.h"
 
 #define MEMORY UINT64_C(0x100000000)
-#define MEMORY_BYTES (UINT64_C(1) << 28)
+#define MEMORY_BYTES (UINT64_C(1) << 24)
 #define POLL_MAX 16u
 #define BATCH_MAX 64u
 #define RECVS_PER_QP 512u

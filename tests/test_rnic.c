@@ -285,6 +285,46 @@ START_TEST(larger_pages_need_fewer_translations)
 }
 END_TEST
 
+// -- memory behind PCIe
+
+// The time between the answers to two fetch-and-adds of one queue pair, after two that find
+// contexts still in host memory.
+static sim_time_t between_answers(uint64_t cache_bytes)
+{
+    pair_config_init(&config);
+    config.nic.detail.memory_cache_bytes = cache_bytes;
+    set_up(NIC_QPT_RC);
+    for (uint64_t i = 0; i < 4; i++) {
+        nic_send_wr_t wr = pair_wr(pair, NIC_WR_ATOMIC_FETCH_AND_ADD, 8);
+        wr.atomic.remote_addr = PAIR_MEMORY + 64 * i;
+        wr.atomic.rkey = nic_mr_rkey(pair->mr[1]);
+        pair_post_at(pair, 1000 + i, qps.qp[0], &wr);
+    }
+    pair_run(pair);
+    ck_assert_uint_eq(pair->done_count[0], 4);
+    ck_assert_uint_eq(pair->wire_count, 8);
+    const sim_time_t between_ps = pair->wire[7].time_ps - pair->wire[6].time_ps;
+    tear_down();
+    return between_ps;
+}
+
+// A word that is not in the processor's cache comes later, and so does the line of the write before
+// it, which a read does not pass.
+START_TEST(words_beyond_the_cache_come_later)
+{
+    nic_detail_t detail;
+    nic_detail_profile(NIC_PROFILE_CONNECT_IB, &detail);
+    const sim_time_t near_ps = between_answers(PAIR_MEMORY_BYTES);
+    // The read, and what the lock is held besides.
+    ck_assert_uint_ge(near_ps, detail.read_latency_ps + detail.atomic_hold_ps);
+    ck_assert_uint_lt(near_ps,
+                      detail.read_latency_ps + detail.atomic_hold_ps + detail.rx_atomic_ps + 5000);
+    const sim_time_t far_ps = between_answers(PAIR_MEMORY_BYTES - 1);
+    // The line of the write is fetched while the unit begins with the next one.
+    ck_assert_uint_eq(far_ps - near_ps, 2 * detail.memory_latency_ps - detail.rx_atomic_ps);
+}
+END_TEST
+
 // -- a slow receiver
 
 START_TEST(slow_nic_pauses_its_link)
@@ -323,4 +363,5 @@ CHECK_MAIN(CHECK_TEST(lines_of_a_wqe),
            CHECK_TEST(idle_polling_costs_no_events),
            CHECK_TEST(posting_costs_its_core),
            CHECK_TEST(larger_pages_need_fewer_translations),
+           CHECK_TEST(words_beyond_the_cache_come_later),
            CHECK_TEST(slow_nic_pauses_its_link))

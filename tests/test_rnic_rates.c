@@ -21,7 +21,9 @@ typedef struct row {
 } row_t;
 
 #define OUT .outbound = true, .cores = 14, .qps = 2
-#define IN .cores = 4, .qps = 1
+// No more queue pairs than units at the server: what an overloaded NIC does whose units have
+// unequal work is not measured here.
+#define IN .cores = 3, .qps = 1
 
 // clang-format off
 static const row_t rows[] = {
