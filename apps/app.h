@@ -9,6 +9,8 @@
 
 #include "nic/host.h"
 
+SIM_C_BEGIN
+
 typedef struct app app_t;
 
 // What all applications of one network share: which QP number belongs to whom. Create it after
@@ -101,5 +103,7 @@ struct app {
     net_t *net;
     uint32_t index;
 };
+
+SIM_C_END
 
 #endif // APPS_APP_H

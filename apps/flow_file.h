@@ -8,6 +8,8 @@
 
 #include "kernel/words.h"
 
+SIM_C_BEGIN
+
 typedef void (*app_note_fn)(const char *text, void *ctx);
 
 typedef enum app_flow_format {
@@ -53,5 +55,7 @@ SIM_MUST_CHECK sim_err_t app_flow_file_parse(app_flow_format_t format,
                                              app_flow_file_t *file,
                                              sim_message_t *message);
 void app_flow_file_fini(app_flow_file_t *file);
+
+SIM_C_END
 
 #endif // APPS_FLOW_FILE_H

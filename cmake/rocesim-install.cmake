@@ -10,8 +10,9 @@ install(TARGETS rocesim ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 foreach(header IN LISTS library_headers)
     file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${header}")
     get_filename_component(folder "${name}" DIRECTORY)
-    # A header that needs an internal one is a folder's own, whatever its name.
-    file(STRINGS "${header}" needs_internal REGEX "^#include \".*_internal\\.h\"")
+    # A header that needs an internal one is a folder's own, whatever its name; so is one with C's
+    # atomics, which C++ does not have.
+    file(STRINGS "${header}" needs_internal REGEX "^#include (\".*_internal\\.h\"|<stdatomic\\.h>)")
     if(NOT name MATCHES "_internal\\.h$" AND NOT needs_internal)
         install(FILES "${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rocesim/${folder}")
     endif()

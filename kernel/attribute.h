@@ -10,6 +10,8 @@
 #include "kernel/base.h"
 #include "kernel/random.h"
 
+SIM_C_BEGIN
+
 // clang-format off
 typedef enum sim_attr_type {   // field type    written as
     SIM_ATTR_BOOL,             // bool          true, false, on, off
@@ -100,5 +102,7 @@ SIM_MUST_CHECK sim_err_t sim_parse_ratio(const char *text,
 // The nearest of count names to text (Damerau-Levenshtein, at most a third of its length away), or
 // NULL: for "did you mean".
 const char *sim_nearest_name(const char *text, const char *const *names, size_t count);
+
+SIM_C_END
 
 #endif // KERNEL_ATTRIBUTE_H

@@ -38,11 +38,7 @@ sim_err_t sim_fail(sim_message_t *message, sim_err_t error, const char *format, 
     return error;
 }
 
-_Noreturn void sim_check_failed(const char *file,
-                                int line,
-                                const char *expression,
-                                const char *format,
-                                ...)
+void sim_check_failed(const char *file, int line, const char *expression, const char *format, ...)
 {
     fprintf(stderr, "%s:%d: check failed: %s", file, line, expression);
     if (format != NULL) {

@@ -13,9 +13,23 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+// Around what a header declares: names as of C, for programs in C++ too.
+#ifdef __cplusplus
+#define SIM_C_BEGIN extern "C" {
+#define SIM_C_END }
+#define SIM_C_CAST(like, pointer) ((decltype(+(like)))(pointer))
+#else
+#define SIM_C_BEGIN
+#define SIM_C_END
+#define SIM_C_CAST(like, pointer) (pointer)
+#endif
+
+SIM_C_BEGIN
 
 typedef uint64_t sim_time_t; // picoseconds since the start of the simulation
 
@@ -94,11 +108,8 @@ sim_err_t sim_fail(sim_message_t *message, sim_err_t error, const char *format, 
     } while (0)
 #endif
 
-_Noreturn void sim_check_failed(const char *file,
-                                int line,
-                                const char *expression,
-                                const char *format,
-                                ...) __attribute__((format(printf, 4, 5), cold));
+void sim_check_failed(const char *file, int line, const char *expression, const char *format, ...)
+    __attribute__((format(printf, 4, 5), cold, noreturn));
 
 // Allocation that never returns NULL: exhausted memory ends the program with a message that names
 // the size asked for. Zeroed. Free with sim_free.
@@ -117,7 +128,7 @@ void sim_free(void *memory); // NULL is allowed
 // Room for one more element in a growable array; used through SIM_GROW.
 void *sim_grow(void *memory, size_t count, size_t *capacity, size_t size_bytes);
 #define SIM_GROW(array, count, capacity) \
-    ((array) = sim_grow((array), (count), (capacity), sizeof(*(array))))
+    ((array) = SIM_C_CAST(array, sim_grow((array), (count), (capacity), sizeof(*(array)))))
 
 // Mixes 64 bits so that every input bit changes every output bit (the finaliser of SplitMix64:
 // Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
@@ -130,5 +141,7 @@ static inline uint64_t sim_mix64(uint64_t x)
     x ^= x >> 31;
     return x;
 }
+
+SIM_C_END
 
 #endif // KERNEL_BASE_H

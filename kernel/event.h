@@ -20,6 +20,8 @@
 #include "kernel/sim.h"
 #include "kernel/timer.h"
 
+SIM_C_BEGIN
+
 // Mail slots ahead of the current window that are reached without the far path. Power of two.
 #define SIM_SLOTS 8u
 #define SIM_PORT_BITS 16u
@@ -291,5 +293,7 @@ static inline void sim_progress(sim_node_t *node)
 {
     node->worker->progress++;
 }
+
+SIM_C_END
 
 #endif // KERNEL_EVENT_H

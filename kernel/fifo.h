@@ -18,6 +18,8 @@
 
 #include "kernel/event.h"
 
+SIM_C_BEGIN
+
 // Messages sent on this channel keep a number for the next wake of their sender, `from`, at `port`.
 // Before the run.
 void sim_channel_keeps_number(const sim_node_t *from, const sim_channel_t *channel, uint32_t port);
@@ -31,5 +33,7 @@ bool sim_fifo_passed(const sim_node_t *node, uint32_t port);
 uint64_t sim_fifo_reserve(sim_t *sim, uint64_t count);
 // Arms a timer that is not armed with a number set aside.
 void sim_fifo_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t number);
+
+SIM_C_END
 
 #endif // KERNEL_FIFO_H

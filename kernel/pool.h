@@ -11,6 +11,8 @@
 
 #include "kernel/event.h"
 
+SIM_C_BEGIN
+
 #define SIM_POOL_CHUNK_BYTES ((size_t)1 << 16)
 
 typedef struct sim_pool_free {
@@ -71,7 +73,7 @@ static inline void *sim_pool_get(sim_pool_t *pool, const sim_node_t *node)
 static inline void sim_pool_put(sim_pool_t *pool, const sim_node_t *node, void *memory)
 {
     sim_pool_cache_t *const cache = &pool->caches[node->worker->index];
-    sim_pool_free_t *const object = memory;
+    sim_pool_free_t *const object = (sim_pool_free_t *)memory;
 #ifdef SIM_DEAR_CHECKS
     for (size_t i = 0; i < pool->hot_bytes; i++) {
         ((unsigned char *)memory)[i] = 0xA5;
@@ -93,5 +95,7 @@ static inline void *sim_pool_cold(const void *hot)
     const sim_pool_chunk_t *const chunk = (const sim_pool_chunk_t *)(address - offset);
     return chunk->cold + offset / SIM_CACHE_LINE * chunk->cold_bytes;
 }
+
+SIM_C_END
 
 #endif // KERNEL_POOL_H

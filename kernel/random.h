@@ -10,6 +10,8 @@
 
 #include "kernel/base.h"
 
+SIM_C_BEGIN
+
 typedef struct sim_random {
     uint64_t key;
     uint64_t counter;
@@ -92,5 +94,7 @@ uint64_t sim_cdf_mean_q16(const sim_cdf_t *cdf);
 const sim_cdf_t *sim_cdf_builtin(const char *name);
 // Their names from index 0 up; NULL past the last.
 const char *sim_cdf_builtin_name(size_t index);
+
+SIM_C_END
 
 #endif // KERNEL_RANDOM_H

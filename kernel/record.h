@@ -10,6 +10,8 @@
 
 #include "kernel/event.h"
 
+SIM_C_BEGIN
+
 typedef struct sim_stream sim_stream_t;
 
 // Called between windows, by one thread, in order. record is valid during the call only.
@@ -29,5 +31,7 @@ void *sim_stream_put(sim_stream_t *stream,
                      const sim_node_t *node,
                      sim_time_t time_ps,
                      size_t record_bytes);
+
+SIM_C_END
 
 #endif // KERNEL_RECORD_H

@@ -20,6 +20,8 @@
 
 #include "kernel/base.h"
 
+SIM_C_BEGIN
+
 typedef struct sim sim_t;
 typedef struct sim_node sim_node_t;
 typedef struct sim_channel sim_channel_t;
@@ -132,5 +134,7 @@ static inline void sim_digest_add(sim_digest_t *digest, uint64_t value)
 {
     digest->value = sim_mix64(digest->value ^ value) + UINT64_C(0x9e3779b97f4a7c15);
 }
+
+SIM_C_END
 
 #endif // KERNEL_SIM_H

@@ -5,6 +5,8 @@
 
 #include "kernel/base.h"
 
+SIM_C_BEGIN
+
 // Keeps every value added; percentiles are exact (nearest rank: the smallest value such that at
 // least p of all values are not above it). 8 bytes per value.
 typedef struct sim_sample_set {
@@ -21,5 +23,7 @@ void sim_sample_set_add(sim_sample_set_t *set, uint64_t value);
 uint64_t sim_sample_set_percentile(sim_sample_set_t *set, uint64_t numerator, uint64_t denominator);
 double sim_sample_set_mean(const sim_sample_set_t *set); // 0 when empty
 uint64_t sim_sample_set_max(sim_sample_set_t *set);      // 0 when empty
+
+SIM_C_END
 
 #endif // KERNEL_STATISTICS_H

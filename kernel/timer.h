@@ -16,6 +16,8 @@
 
 #include "kernel/sim.h"
 
+SIM_C_BEGIN
+
 typedef struct sim_timer sim_timer_t;
 
 // Called when the timer fires, disarmed; may arm it again, may free its owner.
@@ -64,5 +66,7 @@ void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps);
 void sim_timer_cancel(sim_node_t *node, sim_timer_t *timer);
 // When an armed timer will fire.
 sim_time_t sim_timer_time_ps(const sim_node_t *node, const sim_timer_t *timer);
+
+SIM_C_END
 
 #endif // KERNEL_TIMER_H

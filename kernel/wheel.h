@@ -15,6 +15,8 @@
 
 #include "kernel/timer.h"
 
+SIM_C_BEGIN
+
 #define SIM_WHEEL_BITS 12u // of picoseconds: a bucket
 #define SIM_WHEEL_BUCKETS 512u
 #define SIM_WHEEL_STEPS_MAX 32u // along a bucket, to find a place in it
@@ -178,5 +180,7 @@ static inline void sim__wheel_remove(sim_wheel_t *wheel, const sim_timer_t *time
     }
     sim__wheel_forget(wheel, index);
 }
+
+SIM_C_END
 
 #endif // KERNEL_WHEEL_H

@@ -9,6 +9,8 @@
 
 #include "kernel/random.h"
 
+SIM_C_BEGIN
+
 typedef struct sim_word {
     const char *text; // not 0-terminated
     size_t size_bytes;
@@ -116,5 +118,7 @@ typedef struct sim_plain {
     char text[96];
 } sim_plain_t;
 bool sim_word_plain(const sim_word_t *word, sim_plain_t *plain, sim_word_t *rest);
+
+SIM_C_END
 
 #endif // KERNEL_WORDS_H

@@ -16,6 +16,8 @@
 #include "net/prot/roce.h"
 #include "net/prot/trailer.h"
 
+SIM_C_BEGIN
+
 #define NET_FRAME_HEADERS_MAX 160 // bytes before the payload, at most
 #define NET_FRAME_BYTES_MAX 4400  // MTU 4096, every header and all telemetry
 
@@ -136,5 +138,7 @@ SIM_MUST_CHECK sim_err_t net_frame_parse(const uint8_t *bytes,
 
 // Whether the ICRC in these bytes, parsed before, is what it must be.
 bool net_frame_icrc_ok(const uint8_t *bytes, size_t size_bytes, const net_frame_t *frame);
+
+SIM_C_END
 
 #endif // NET_FRAME_H

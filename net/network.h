@@ -13,6 +13,8 @@
 #include "kernel/attribute.h"
 #include "net/packet.h"
 
+SIM_C_BEGIN
+
 typedef struct net net_t;
 typedef struct net_node net_node_t;
 typedef struct net_port net_port_t;
@@ -224,7 +226,7 @@ sim_time_t net_path_time_ps(const net_path_t *path,
 // what else a former user left is still there.
 static inline net_packet_t *net_packet_new(net_node_t *node, uint32_t frame_bytes)
 {
-    net_packet_t *const packet = sim_pool_get(node->packets, &node->sim);
+    net_packet_t *const packet = (net_packet_t *)sim_pool_get(node->packets, &node->sim);
     packet->frame_bytes = (uint16_t)frame_bytes;
     node->tally.created++;
     node->tally.bytes_created += frame_bytes;
@@ -262,5 +264,7 @@ uint32_t net_flow_hash(const net_t *net,
 
 // The frame a packet is on the wire when `port` sends it: addresses, tag, everything but payload.
 void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_frame_t *frame);
+
+SIM_C_END
 
 #endif // NET_NETWORK_H

@@ -12,6 +12,8 @@
 #include "net/prot/roce.h"
 #include "net/prot/trailer.h"
 
+SIM_C_BEGIN
+
 typedef enum net_packet_kind { NET_PACKET_ROCE, NET_PACKET_PFC } net_packet_kind_t;
 
 typedef struct net_packet {
@@ -79,7 +81,7 @@ typedef struct net_packet_aside {
 
 static inline net_packet_aside_t *net_packet_aside(const net_packet_t *packet)
 {
-    return sim_pool_cold(packet);
+    return (net_packet_aside_t *)sim_pool_cold(packet);
 }
 
 // The records of INT, NET_INT_HOPS_MAX of them: only in packets whose kind of telemetry is INT.
@@ -92,5 +94,7 @@ static inline uint64_t *net_packet_telemetry(const net_packet_t *packet)
 {
     return (uint64_t *)(void *)((char *)sim_pool_cold(packet) + NET_PACKET_TELEMETRY_AT);
 }
+
+SIM_C_END
 
 #endif // NET_PACKET_H

@@ -14,6 +14,8 @@
 
 #include "net/network.h"
 
+SIM_C_BEGIN
+
 // What a DWRR class with weight 1 may send in its turn.
 #define NET_FRAME_BYTES_QUANTUM 4400u
 
@@ -64,7 +66,7 @@ void net_port_listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *c
 
 // One class of a port, sending: its queue and its counters, on one cache line.
 typedef struct net_class {
-    _Alignas(SIM_CACHE_LINE) net_packet_t *head;
+    alignas(SIM_CACHE_LINE) net_packet_t *head;
     net_packet_t *tail;
     uint64_t bytes;     // frame bytes held
     uint64_t bytes_max; // most ever held
@@ -113,7 +115,7 @@ static_assert(sizeof(net_meter_t) == SIM_CACHE_LINE, "a meter is one cache line"
 
 struct net_port {
     // the first line is all that sending on an idle port needs, besides the class
-    _Alignas(SIM_CACHE_LINE) sim_channel_t *channel;
+    alignas(SIM_CACHE_LINE) sim_channel_t *channel;
     sim_time_t busy_until_ps;
     uint64_t ps_per_byte;         // 0: not whole, use rate_bps and remainder
     sim_time_t delay_less_gap_ps; // of the link, less gap_ps; may wrap below zero
@@ -224,9 +226,9 @@ static inline void net_port_transmit(net_port_t *port, net_packet_t *packet)
     const sim_time_t end_ps =
         node->now_ps + (frame_bytes + NET_LINK_OVERHEAD_BYTES) * port->ps_per_byte;
     port->busy_until_ps = end_ps;
-    net_class_t *const class = &port->classes[packet->priority];
-    class->tx_packets++;
-    class->tx_bytes += frame_bytes;
+    net_class_t *const queue = &port->classes[packet->priority];
+    queue->tx_packets++;
+    queue->tx_bytes += frame_bytes;
     sim_send(node, port->channel, end_ps + port->delay_less_gap_ps, packet);
 }
 
@@ -257,17 +259,17 @@ void net_port_drop_next(net_port_t *port, uint64_t count);
 
 static inline void net_queue_push(net_port_t *port, net_packet_t *packet)
 {
-    net_class_t *const class = &port->classes[packet->priority];
+    net_class_t *const queue = &port->classes[packet->priority];
     packet->next = NULL;
-    if (class->head == NULL) {
-        class->head = packet;
+    if (queue->head == NULL) {
+        queue->head = packet;
     } else {
-        class->tail->next = packet;
+        queue->tail->next = packet;
     }
-    class->tail = packet;
-    class->bytes += packet->frame_bytes;
-    if (class->bytes > class->bytes_max) {
-        class->bytes_max = class->bytes;
+    queue->tail = packet;
+    queue->bytes += packet->frame_bytes;
+    if (queue->bytes > queue->bytes_max) {
+        queue->bytes_max = queue->bytes;
     }
     port->waiting |= (uint8_t)(1u << packet->priority);
     net_port_trace(port, NET_TRACE_ENQUEUE, packet, 0);
@@ -275,12 +277,12 @@ static inline void net_queue_push(net_port_t *port, net_packet_t *packet)
 
 static inline net_packet_t *net_queue_pop(net_port_t *port, uint32_t priority)
 {
-    net_class_t *const class = &port->classes[priority];
-    net_packet_t *const packet = class->head;
-    class->head = packet->next;
-    __builtin_prefetch(class->head); // it waited long enough to have left the cache
-    class->bytes -= packet->frame_bytes;
-    if (class->head == NULL) {
+    net_class_t *const queue = &port->classes[priority];
+    net_packet_t *const packet = queue->head;
+    queue->head = packet->next;
+    __builtin_prefetch(queue->head); // it waited long enough to have left the cache
+    queue->bytes -= packet->frame_bytes;
+    if (queue->head == NULL) {
         port->waiting &= (uint8_t) ~(1u << priority);
     }
     return packet;
@@ -324,5 +326,7 @@ typedef struct net_port_metric {
 } net_port_metric_t;
 extern const net_port_metric_t net_port_metrics[]; // ends with a NULL name
 const net_port_metric_t *net_port_metric_find(const char *name);
+
+SIM_C_END
 
 #endif // NET_PORT_H

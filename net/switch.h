@@ -8,6 +8,8 @@
 
 #include "net/port.h"
 
+SIM_C_BEGIN
+
 typedef enum net_trust { NET_TRUST_DSCP, NET_TRUST_PCP } net_trust_t;
 
 typedef enum net_mmu { NET_MMU_STANDARD, NET_MMU_HPCC } net_mmu_t;
@@ -73,5 +75,7 @@ uint64_t net_switch_headroom_used_bytes(const net_node_t *node);
 uint64_t net_switch_headroom_limit_bytes(const net_node_t *node, uint32_t port);
 // Ingress accounting of one (port, class).
 uint64_t net_switch_ingress_bytes(const net_node_t *node, uint32_t port, uint32_t priority);
+
+SIM_C_END
 
 #endif // NET_SWITCH_H

@@ -20,6 +20,8 @@
 
 #include "net/port.h"
 
+SIM_C_BEGIN
+
 // -- INT
 
 // A rate's code in records, 1..15; 0: there is none for it.
@@ -82,5 +84,7 @@ const net_pint_t *net_pint_of(const net_t *net);
 
 // Bytes of telemetry at the end of the frame, counted in frame_bytes.
 uint32_t net_packet_telemetry_bytes(const net_t *net, const net_packet_t *packet);
+
+SIM_C_END
 
 #endif // NET_TELEMETRY_H

@@ -8,6 +8,8 @@
 
 #include "nic/congestion.h"
 
+SIM_C_BEGIN
+
 // How CNPs turn into cuts. The numbers below mean the same in each.
 typedef enum nic_dcqcn_variant {
     // As adapters do it: a clock since the first CNP counts periods. alpha is updated at the end of
@@ -68,5 +70,7 @@ typedef struct nic_dcqcn {
 
 extern const sim_attr_table_t nic_dcqcn_attrs; // "nic.dcqcn."
 extern const nic_cc_ops_t nic_cc_dcqcn;
+
+SIM_C_END
 
 #endif // NIC_CC_DCQCN_H

@@ -7,6 +7,8 @@
 
 #include "nic/congestion.h"
 
+SIM_C_BEGIN
+
 // Attributes "nic.dcqcn-hpcc.".
 typedef struct nic_dcqcn_hpcc_config {
     sim_time_t alpha_period_ps;    // its ALPHA_RESUME_INTERVAL
@@ -38,5 +40,7 @@ typedef struct nic_dcqcn_hpcc {
 
 extern const sim_attr_table_t nic_dcqcn_hpcc_attrs; // "nic.dcqcn-hpcc."
 extern const nic_cc_ops_t nic_cc_dcqcn_hpcc;
+
+SIM_C_END
 
 #endif // NIC_CC_DCQCN_HPCC_H

@@ -8,6 +8,8 @@
 
 #include "nic/congestion.h"
 
+SIM_C_BEGIN
+
 // Attributes "nic.dctcp.".
 typedef struct nic_dctcp_config {
     sim_ratio_t g;             // weight of a new share of marks in alpha
@@ -29,5 +31,7 @@ typedef struct nic_dctcp {
 
 extern const sim_attr_table_t nic_dctcp_attrs; // "nic.dctcp."
 extern const nic_cc_ops_t nic_cc_dctcp;
+
+SIM_C_END
 
 #endif // NIC_CC_DCTCP_H

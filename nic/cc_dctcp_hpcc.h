@@ -7,6 +7,8 @@
 
 #include "nic/congestion.h"
 
+SIM_C_BEGIN
+
 // Attributes "nic.dctcp-hpcc.".
 typedef struct nic_dctcp_hpcc_config {
     sim_ratio_t gain;      // EWMA_GAIN, g
@@ -29,5 +31,7 @@ typedef struct nic_dctcp_hpcc {
 
 extern const sim_attr_table_t nic_dctcp_hpcc_attrs; // "nic.dctcp-hpcc."
 extern const nic_cc_ops_t nic_cc_dctcp_hpcc;
+
+SIM_C_END
 
 #endif // NIC_CC_DCTCP_HPCC_H

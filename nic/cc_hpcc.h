@@ -8,6 +8,8 @@
 
 #include "nic/hpcc_law.h"
 
+SIM_C_BEGIN
+
 // Attributes "nic.hpcc.".
 typedef struct nic_hpcc_config {
     nic_hpcc_law_config_t law; // first
@@ -35,5 +37,7 @@ typedef struct nic_hpcc {
 
 extern const sim_attr_table_t nic_hpcc_attrs; // "nic.hpcc."
 extern const nic_cc_ops_t nic_cc_hpcc;
+
+SIM_C_END
 
 #endif // NIC_CC_HPCC_H

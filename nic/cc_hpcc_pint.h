@@ -8,6 +8,8 @@
 
 #include "nic/hpcc_law.h"
 
+SIM_C_BEGIN
+
 // Attributes "nic.hpcc-pint.".
 typedef struct nic_hpcc_pint_config {
     nic_hpcc_law_config_t law; // first
@@ -24,5 +26,7 @@ typedef struct nic_hpcc_pint {
 
 extern const sim_attr_table_t nic_hpcc_pint_attrs; // "nic.hpcc-pint."
 extern const nic_cc_ops_t nic_cc_hpcc_pint;
+
+SIM_C_END
 
 #endif // NIC_CC_HPCC_PINT_H

@@ -6,6 +6,10 @@
 
 #include "nic/congestion.h"
 
+SIM_C_BEGIN
+
 extern const nic_cc_ops_t nic_cc_none;
+
+SIM_C_END
 
 #endif // NIC_CC_NONE_H

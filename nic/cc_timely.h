@@ -8,6 +8,8 @@
 
 #include "nic/congestion.h"
 
+SIM_C_BEGIN
+
 // When a round-trip time becomes an update of the rate.
 typedef enum nic_timely_update {
     NIC_TIMELY_PER_SEGMENT, // each segment acknowledged whole, as in the papers
@@ -56,5 +58,7 @@ extern const sim_attr_table_t nic_timely_attrs; // "nic.timely."
 extern const nic_cc_ops_t nic_cc_timely;
 extern const sim_attr_table_t nic_timely_patched_attrs; // "nic.timely-patched."
 extern const nic_cc_ops_t nic_cc_timely_patched;
+
+SIM_C_END
 
 #endif // NIC_CC_TIMELY_H

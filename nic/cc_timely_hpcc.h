@@ -7,6 +7,8 @@
 
 #include "nic/congestion.h"
 
+SIM_C_BEGIN
+
 // Attributes "nic.timely-hpcc.".
 typedef struct nic_timely_hpcc_config {
     sim_ratio_t alpha; // weight of the newest difference
@@ -33,5 +35,7 @@ typedef struct nic_timely_hpcc {
 
 extern const sim_attr_table_t nic_timely_hpcc_attrs; // "nic.timely-hpcc."
 extern const nic_cc_ops_t nic_cc_timely_hpcc;
+
+SIM_C_END
 
 #endif // NIC_CC_TIMELY_HPCC_H

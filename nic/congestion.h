@@ -14,6 +14,8 @@
 #include "kernel/event.h"
 #include "net/telemetry.h"
 
+SIM_C_BEGIN
+
 typedef struct nic_cc nic_cc_t;
 typedef struct nic_cc_ops nic_cc_ops_t;
 
@@ -122,5 +124,7 @@ void nic_cc_rate_changed(nic_cc_t *cc);
 
 // How many other QPs of the same NIC are active.
 uint32_t nic_cc_others_active(const nic_cc_t *cc);
+
+SIM_C_END
 
 #endif // NIC_CONGESTION_H

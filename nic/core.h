@@ -29,6 +29,8 @@
 
 #include "nic/verbs.h"
 
+SIM_C_BEGIN
+
 typedef struct nic_core nic_core_t;
 
 // True: the step did something. False: there was nothing to do. May post, poll, and destroy queue
@@ -61,5 +63,7 @@ sim_time_t nic_core_now_ps(const nic_core_t *core);
 // Time spent in steps that did something, and how many those were.
 sim_time_t nic_core_busy_ps(const nic_core_t *core);
 uint64_t nic_core_steps(const nic_core_t *core);
+
+SIM_C_END
 
 #endif // NIC_CORE_H

@@ -15,6 +15,8 @@
 #include "kernel/attribute.h"
 #include "nic/pcie.h"
 
+SIM_C_BEGIN
+
 enum {
     NIC_PROFILE_CONNECTX,
     NIC_PROFILE_CONNECTX_3,
@@ -118,5 +120,7 @@ char nic_detail_origin(uint32_t index, uint32_t profile);
 // The value that a profile has for the attribute of that path, as it is written in the table above;
 // NULL: no constant of the detailed NIC.
 const char *nic_detail_text(const char *path, uint32_t profile);
+
+SIM_C_END
 
 #endif // NIC_DETAIL_H

@@ -7,6 +7,8 @@
 #include "nic/detail.h"
 #include "nic/verbs.h"
 
+SIM_C_BEGIN
+
 typedef enum nic_cnp_scope {
     NIC_CNP_PER_QP,
     NIC_CNP_PER_DESTINATION,
@@ -188,5 +190,7 @@ size_t nic_qp_memory_bytes(const nic_qp_t *qp);
 // Calls fn for each live QP of the NIC, in order of QP number.
 typedef void (*nic_qp_visit_fn)(const nic_qp_t *qp, void *ctx);
 void nic_for_each_qp(const nic_t *nic, nic_qp_visit_fn fn, void *ctx);
+
+SIM_C_END
 
 #endif // NIC_HOST_H

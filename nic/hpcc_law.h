@@ -15,6 +15,8 @@
 
 #include "nic/congestion.h"
 
+SIM_C_BEGIN
+
 typedef enum nic_hpcc_form { NIC_HPCC_WINDOW, NIC_HPCC_RATE } nic_hpcc_form_t;
 
 // Which ACKs change what. All are read, and count in U, except where it says otherwise.
@@ -126,5 +128,7 @@ void nic__hpcc_law_apply(nic_hpcc_law_t *law, nic_cc_t *cc, double value);
      .min_text = "1Mbps",                                                                       \
      .help = "no rate is lower, nor a window than this rate fills in a round trip"}
 // clang-format on
+
+SIM_C_END
 
 #endif // NIC_HPCC_LAW_H

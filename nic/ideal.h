@@ -12,6 +12,8 @@
 
 #include "nic/verbs.h"
 
+SIM_C_BEGIN
+
 typedef struct nic_ideal {
     const net_t *net;
     uint32_t requester; // interface that posts
@@ -27,5 +29,7 @@ typedef struct nic_ideal {
 // NEVER: there is no path. Cost: O(messages x hops), whatever their length, where each rate is a
 // whole number of picoseconds per byte; else O(frames x hops).
 sim_time_t nic_ideal_ps(const nic_ideal_t *ideal);
+
+SIM_C_END
 
 #endif // NIC_IDEAL_H

@@ -329,7 +329,7 @@ typedef struct nic_cnp_slot {
 // -- NIC and host
 
 struct nic {
-    _Alignas(SIM_CACHE_LINE) net_port_t *port;
+    alignas(SIM_CACHE_LINE) net_port_t *port;
     nic_host_t *host;
     nic_qp_t ***qp_pages; // by (number - ROCE_QPN_FIRST) >> NIC_QP_PAGE_BITS; NULL: none there
     nic_qp_t *latest;     // that a packet came for, likely the next one too; NULL: gone

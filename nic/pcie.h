@@ -16,6 +16,8 @@
 
 #include "kernel/base.h"
 
+SIM_C_BEGIN
+
 #define NIC_PCIE_LINE_BYTES 64u
 #define NIC_PCIE_DOORBELL_BYTES 8u
 
@@ -103,5 +105,7 @@ sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t byt
 
 // True where the bytes of both directions are those of all uses together.
 bool nic_pcie_conserved(const nic_pcie_t *pcie);
+
+SIM_C_END
 
 #endif // NIC_PCIE_H

@@ -10,6 +10,8 @@
 #include "kernel/base.h"
 #include "kernel/random.h"
 
+SIM_C_BEGIN
+
 typedef struct nic_cache {
     uint64_t *keys; // sets x ways, most recently used first; 0: empty
     uint64_t sets;  // at least 1
@@ -42,5 +44,7 @@ bool nic_cache_touch(nic_cache_t *cache, uint64_t key);
 // Puts the key in without counting; whether it was there.
 bool nic_cache_insert(nic_cache_t *cache, uint64_t key);
 void nic_cache_remove(nic_cache_t *cache, uint64_t key);
+
+SIM_C_END
 
 #endif // NIC_RNIC_CACHE_H

@@ -10,6 +10,8 @@
 
 #include "nic/verbs.h"
 
+SIM_C_BEGIN
+
 // What value and before mean is said at each point; they are 0 where nothing is said.
 typedef enum nic_trace_point {
     // A work request was posted and its doorbell rung. value: its bytes; wr: itself.
@@ -70,5 +72,7 @@ void nic_listen(nic_t *nic, uint32_t points, nic_trace_fn fn, void *ctx);
 
 // The same for one QP; kept until the QP is destroyed. RECEIVE has no QP and cannot be asked for.
 void nic_qp_listen(nic_qp_t *qp, uint32_t points, nic_trace_fn fn, void *ctx);
+
+SIM_C_END
 
 #endif // NIC_TRACE_H

@@ -15,6 +15,8 @@
 
 #include "net/network.h"
 
+SIM_C_BEGIN
+
 typedef struct nic nic_t;
 typedef struct nic_pd nic_pd_t;
 typedef struct nic_mr nic_mr_t;
@@ -295,5 +297,7 @@ SIM_MUST_CHECK sim_err_t nic_post_srq_recv(nic_srq_t *srq,
                                            const nic_recv_wr_t *wr,
                                            uint32_t count,
                                            uint32_t *posted);
+
+SIM_C_END
 
 #endif // NIC_VERBS_H

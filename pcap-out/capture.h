@@ -13,6 +13,8 @@
 
 #include "net/port.h"
 
+SIM_C_BEGIN
+
 typedef struct pcap_out_capture pcap_out_capture_t;
 
 typedef enum pcap_out_direction {
@@ -52,5 +54,7 @@ const char *pcap_out_capture_path(const pcap_out_capture_t *capture);
 // whole. The simulation may not run any further.
 SIM_MUST_CHECK sim_err_t pcap_out_capture_close(pcap_out_capture_t *capture,
                                                 sim_message_t *message);
+
+SIM_C_END
 
 #endif // PCAP_OUT_CAPTURE_H

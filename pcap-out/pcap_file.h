@@ -12,6 +12,8 @@
 
 #include "kernel/base.h"
 
+SIM_C_BEGIN
+
 typedef struct pcap_out_file pcap_out_file_t;
 
 // Stands in the file where frames are not cut; no frame of rocesim is longer.
@@ -61,5 +63,7 @@ const char *pcap_out_file_path(const pcap_out_file_t *file);
 // Writes what is left and frees file, also on error. SIM_ERR_IO with "path: reason" if anything
 // could not be written since the file was opened.
 SIM_MUST_CHECK sim_err_t pcap_out_file_close(pcap_out_file_t *file, sim_message_t *message);
+
+SIM_C_END
 
 #endif // PCAP_OUT_PCAP_FILE_H

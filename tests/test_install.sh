@@ -3,7 +3,8 @@
 # tests/test_install.sh - an installed rocesim serves a tree of one's own.
 #
 # Goal: headers, library and rocesim.pc are complete: each example compiles from outside the
-# repository with nothing but pkg-config, and runs; each header that is installed compiles alone.
+# repository with nothing but pkg-config, and runs; each header that is installed compiles alone, as
+# C11 and as C++17, and a program in C++ links and runs.
 # Method: installs the build under test into a scratch folder.
 # Does not pin: where a distribution would put the files.
 set -eu
@@ -34,4 +35,63 @@ for header in $(cd "$scratch/root/include/rocesim" && find . -name '*.h' -printf
     cc -std=c11 -fsyntax-only header.c $(pkg-config --cflags rocesim)
 done
 "$scratch/root/bin/rocesim" --version
+
+# Two hosts on a cable, built and run from C++; a table grown by the macro for growing.
+cat >program.cc <<'END'
+#include <cstdio>
+
+#include "net/port.h"
+#include "nic/host.h"
+#include "pcap-out/capture.h"
+#include "topologies/topology.h"
+
+int main()
+{
+    sim_options_t options = {};
+    options.threads = 1;
+    options.until_ps = SIM_PS_PER_MS;
+    sim_t *const sim = sim_create(&options);
+    net_config_t net_config;
+    sim_attrs_default(&net_config_attrs, &net_config);
+    net_t *const net = net_create(sim, &net_config);
+    nic_config_t nic_config;
+    nic_config_init(&nic_config);
+    net_node_t **nodes = nullptr;
+    size_t count = 0;
+    size_t capacity = 0;
+    const char *const names[] = {"a", "b"};
+    for (const char *const name : names) {
+        SIM_GROW(nodes, count, &capacity);
+        nodes[count++] = nic_host_create(net, name, &nic_config);
+    }
+    nic_config_fini(&nic_config);
+    net_link_config_t link;
+    sim_attrs_default(&net_link_config_attrs, &link);
+    link.rate_bps = 100000000000;
+    link.delay_ps = SIM_PS_PER_US;
+    net_link_add(net, nodes[0], nodes[1], &link);
+    sim_message_t message;
+    SIM_CHECKF(net_build(net, &message) == SIM_OK, "%s", message.text);
+    net_path_t path;
+    SIM_CHECK(net_path_of(net, 0, 1, 0, &path) && path.delay_ps == SIM_PS_PER_US);
+    SIM_CHECK(sim_run(sim) == SIM_ENDED_DONE && topo_find("star") != nullptr);
+    sim_free(nodes);
+    sim_destroy(sim);
+    net_destroy(net);
+    std::puts("C++: built and run");
+    return 0;
+}
+END
+if command -v g++ >/dev/null; then
+    for header in $(cd "$scratch/root/include/rocesim" && find . -name '*.h' -printf '%P\n'); do
+        printf '#include "%s"\nint main()\n{\n    return 0;\n}\n' "$header" >header.cc
+        # shellcheck disable=SC2046 # a list of flags
+        g++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only header.cc $(pkg-config --cflags rocesim)
+    done
+    # shellcheck disable=SC2046 # a list of flags
+    g++ -std=c++17 -Wall -Wextra -Werror program.cc $(pkg-config --cflags --libs rocesim) -o program
+    ./program
+else
+    echo "skip: no g++, nothing is known of programs in C++"
+fi
 echo "$compiled examples compiled and run"

@@ -9,6 +9,8 @@
 
 #include "topologies/topology.h"
 
+SIM_C_BEGIN
+
 // Two hosts and nothing between them.
 typedef struct topo_pair_config {
     uint64_t rate_bps;
@@ -76,5 +78,7 @@ extern const topo_ops_t topo_dumbbell;
 extern const topo_ops_t topo_parking_lot;
 extern const topo_ops_t topo_leaf_spine;
 extern const topo_ops_t topo_fat_tree;
+
+SIM_C_END
 
 #endif // TOPOLOGIES_BUILDERS_H

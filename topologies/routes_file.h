@@ -10,6 +10,8 @@
 
 #include "topologies/topology_file.h"
 
+SIM_C_BEGIN
+
 typedef struct topo_route {
     uint32_t node;  // index in the topology; a switch
     uint32_t host;  // index in the topology
@@ -37,5 +39,7 @@ SIM_MUST_CHECK sim_err_t topo_routes_parse(const topo_file_t *topology,
                                            topo_routes_t *routes,
                                            sim_message_t *message);
 void topo_routes_fini(topo_routes_t *routes);
+
+SIM_C_END
 
 #endif // TOPOLOGIES_ROUTES_FILE_H

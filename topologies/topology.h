@@ -11,6 +11,8 @@
 #include "net/switch.h"
 #include "nic/host.h"
 
+SIM_C_BEGIN
+
 // Hears of what is odd but no error, one line of text each.
 typedef void (*topo_note_fn)(const char *text, void *ctx);
 
@@ -82,5 +84,7 @@ void topo_write_dot_hosts(const net_t *net,
                           uint32_t hosts_max,
                           void (*write)(const char *text, void *ctx),
                           void *ctx);
+
+SIM_C_END
 
 #endif // TOPOLOGIES_TOPOLOGY_H

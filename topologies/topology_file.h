@@ -8,6 +8,8 @@
 
 #include "topologies/topology.h"
 
+SIM_C_BEGIN
+
 typedef enum topo_file_format {
     TOPO_FILE_AUTO,  // by the first word
     TOPO_FILE_HPCC,  // HPCC's ns-3 simulator and its forks: ConWeave, SimAI
@@ -58,5 +60,7 @@ typedef struct topo_file_config {
 } topo_file_config_t;
 
 extern const topo_ops_t topo_file;
+
+SIM_C_END
 
 #endif // TOPOLOGIES_TOPOLOGY_FILE_H
