@@ -79,6 +79,7 @@ void nic_detail_pcie(const nic_detail_t *detail, nic_pcie_config_t *pcie)
         .payload_max_bytes = detail->payload_max_bytes,
         .read_max_bytes = detail->read_max_bytes,
         .tags = detail->tags,
+        .posted_bytes = detail->posted_bytes,
         .read_latency_ps = detail->read_latency_ps,
         .write_latency_ps = detail->write_latency_ps,
         .overhead_permille = detail->overhead_permille,

@@ -39,6 +39,7 @@ enum {
     X(payload_max_bytes,    "pcie.payload-max",        BYTES, "64",  "4096",  "128",     "256",        "256",        "256",       "FFFF", "data of one write of the NIC at most") \
     X(read_max_bytes,       "pcie.read-request-max",   BYTES, "64",  "4096",  "512",     "512",        "512",        "512",       "FFFF", "data that one read request asks for at most") \
     X(tags,                 "pcie.tags",               COUNT, "1",   "65536", "32",      "64",         "256",        "512",       "FFFF", "read requests outstanding at most") \
+    X(posted_bytes,         "pcie.posted-max",         BYTES, "256", "1MiB",  "16KiB",   "16KiB",      "16KiB",      "16KiB",     "FFFF", "writes of the NIC that wait for the PCIe link at most; received packets wait meanwhile") \
     X(read_latency_ps,      "pcie.read-latency",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","330ns","420ns",    "400ns",     "FFFF", "read request to data, idle PCIe link") \
     X(write_latency_ps,     "pcie.write-latency",      TIME,  "0ps", NIC_DETAIL_PS_MAX, "300ns","300ns","400ns",    "200ns",     "FFFF", "a posted write until it is seen, idle PCIe link") \
     X(overhead_permille,    "pcie.overhead",           COUNT, "0",   "1000",  "33",      "33",         "33",         "33",        "FFFF", "thousandths that the link layer adds to the time of each byte") \

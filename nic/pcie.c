@@ -75,6 +75,7 @@ void nic_pcie_init(nic_pcie_t *pcie, const nic_pcie_config_t *config)
             byte_time(config, config->overhead_permille + config->mmio_overhead_permille),
         .tag_free_ps = sim_alloc_array(config->tags, sizeof(sim_time_t)),
     };
+    pcie->posted_ps = config->posted_bytes * pcie->byte_time >> FRACTION_BITS;
 }
 
 void nic_pcie_fini(nic_pcie_t *pcie)

@@ -30,6 +30,7 @@ typedef struct nic_pcie_config {
     uint64_t payload_max_bytes;       // of one write of the NIC
     uint64_t read_max_bytes;          // of one read request
     uint64_t tags;                    // reads outstanding, of read_max_bytes each
+    uint64_t posted_bytes;            // writes of the NIC waiting for the link (nic_pcie_room_ps)
     sim_time_t read_latency_ps;       // request to first data, idle link
     sim_time_t write_latency_ps;      // of a posted write, either way
     uint64_t overhead_permille;       // link layer
@@ -67,6 +68,7 @@ typedef struct nic_pcie {
     nic_pcie_link_t down; // host to NIC
     nic_pcie_link_t up;
     uint64_t byte_time;      // of one byte, in the unit of `fraction`
+    sim_time_t posted_ps;    // of config.posted_bytes
     uint64_t mmio_byte_time; // the same within a write-combined line
     sim_time_t *tag_free_ps; // ring, in the order they were taken
     uint64_t tag_next;
@@ -102,6 +104,13 @@ sim_time_t nic_pcie_read(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, ni
 sim_time_t nic_pcie_write(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use);
 // A read whose request went ahead in time: no latency but that of the link's own queue.
 sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes);
+
+// From when on no more than config.posted_bytes of the NIC's writes wait for the link: who is to
+// write more has to wait until then.
+static inline sim_time_t nic_pcie_room_ps(const nic_pcie_t *pcie)
+{
+    return pcie->up.free_ps > pcie->posted_ps ? pcie->up.free_ps - pcie->posted_ps : 0;
+}
 
 // True where the bytes of both directions are those of all uses together.
 bool nic_pcie_conserved(const nic_pcie_t *pcie);

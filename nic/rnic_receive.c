@@ -223,6 +223,10 @@ sim_time_t nic__rnic_serve_packet(nic_t *nic,
     }
     rnic->rx_free_ps = nic__later(rnic->rx_free_ps, now_ps) + stall_ps;
     data_ps = nic__later(data_ps, rnic->rx_free_ps);
+    if (packet->payload_bytes != 0) {
+        // It is written to host memory: PCIe that is behind holds it back, and fills the buffer.
+        data_ps = nic__later(data_ps, nic_pcie_room_ps(&rnic->pcie));
+    }
     if (SIM_UNLIKELY(class == NIC_IS_ATOMIC)) {
         data_ps = nic__later(data_ps, take_lock(nic, packet, rnic->rx_free_ps));
     }
