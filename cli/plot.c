@@ -89,6 +89,30 @@ static sim_time_t time_of(const cli_plot_run_t *run, const char *field)
     return time_ps > 0 ? (sim_time_t)time_ps : 0;
 }
 
+// Traffic that begins after more than half of every run leaves nothing to see of an axis from 0 on
+// (inputs of other simulators begin at 2 s): it begins at a round time before the traffic.
+static void find_origin(cli_plot_t *plot)
+{
+    sim_time_t from_ps = SIM_TIME_NEVER;
+    sim_time_t end_ps = 0;
+    for (size_t i = 0; i < plot->run_count; i++) {
+        from_ps = plot->runs[i].from_ps < from_ps ? plot->runs[i].from_ps : from_ps;
+        end_ps = plot->runs[i].end_ps > end_ps ? plot->runs[i].end_ps : end_ps;
+    }
+    if (from_ps >= end_ps || from_ps <= end_ps / 2) {
+        return;
+    }
+    sim_time_t step_ps = 1;
+    while (step_ps <= (end_ps - from_ps) / 10) {
+        step_ps *= 10;
+    }
+    plot->origin_ps = from_ps - from_ps % step_ps;
+    for (size_t i = 0; i < plot->run_count; i++) {
+        plot->runs[i].end_ps = cli_plot_time(plot->runs[i].end_ps, plot->origin_ps);
+        plot->runs[i].from_ps = cli_plot_time(plot->runs[i].from_ps, plot->origin_ps);
+    }
+}
+
 static sim_err_t open_runs(const cli_args_t *args, cli_plot_t *plot, cli_error_t *error)
 {
     if (args->operand_count > CLI_PLOT_RUNS_MAX) {
@@ -111,6 +135,9 @@ static sim_err_t open_runs(const cli_args_t *args, cli_plot_t *plot, cli_error_t
         result = cli_result_summary(run->folder, &run->summary, error);
         run->end_ps = time_of(run, "sim_time_ps");
         run->from_ps = time_of(run, "traffic_from_ps");
+    }
+    if (result == SIM_OK) {
+        find_origin(plot);
     }
     return result;
 }
@@ -168,7 +195,12 @@ static int make_all(const cli_plot_t *plot, const request_t *request, cli_error_
             status = failed;
         } else if (figure.drawn) {
             made++;
-            printf("%s: %s\n", path, figure.what);
+            printf("%s: %s%s%s%s\n",
+                   path,
+                   figure.what,
+                   figure.note[0] != '\0' ? " (" : "",
+                   figure.note,
+                   figure.note[0] != '\0' ? ")" : "");
         } else if (request->wanted != 0) {
             cli_fail(error,
                      SIM_ERR_INVALID,

@@ -19,14 +19,15 @@ typedef struct cli_plot_run {
     const char *folder;
     char *name; // in legends
     json_t *summary;
-    sim_time_t end_ps;
-    sim_time_t from_ps; // the first flow's start
+    sim_time_t end_ps;  // after origin_ps
+    sim_time_t from_ps; // the first flow's start, after origin_ps
 } cli_plot_run_t;
 
 typedef struct cli_plot {
     cli_plot_run_t runs[CLI_PLOT_RUNS_MAX];
     size_t run_count;
-    const char *app; // slowdown: only flows of this kind of traffic; NULL: all
+    sim_time_t origin_ps; // where axes of time begin: shortly before traffic that begins late, or 0
+    const char *app;      // slowdown: only flows of this kind of traffic; NULL: all
 } cli_plot_t;
 
 typedef enum cli_plot_format {
@@ -83,6 +84,12 @@ SIM_MUST_CHECK sim_err_t cli_figure_write(const cli_figure_t *figure,
                                           const char *path,
                                           cli_error_t *error);
 
+// On the axis of time: what was before it is at its beginning.
+static inline sim_time_t cli_plot_time(sim_time_t time_ps, sim_time_t origin_ps)
+{
+    return time_ps > origin_ps ? time_ps - origin_ps : 0;
+}
+
 // A unit that suits values up to `most`: its name and how many of what is counted it is.
 typedef struct cli_plot_unit {
     const char *name;
@@ -90,5 +97,7 @@ typedef struct cli_plot_unit {
 } cli_plot_unit_t;
 cli_plot_unit_t cli_plot_time_unit(double most_ps);
 cli_plot_unit_t cli_plot_bytes_unit(double most_bytes);
+// Labels the axis of time: "time (us)", "time after 2 s (us)".
+void cli_plot_time_label(FILE *script, const cli_plot_t *plot, cli_plot_unit_t unit);
 
 #endif // CLI_PLOT_H

@@ -74,7 +74,7 @@ void cli_curves_fini(cli_curves_t *curves)
         curve_fini(&curves->curves[i]);
     }
     sim_free(curves->curves);
-    *curves = (cli_curves_t){NULL, 0, 0};
+    *curves = (cli_curves_t){0};
 }
 
 static size_t slot_of(const index_t *index, const cli_curves_t *curves, const char *path)
@@ -184,16 +184,41 @@ static sim_err_t read_rows(cli_csv_t *csv,
         }
         // No window: nothing that a curve could show.
         if (value != UINT64_MAX) {
-            add_point(curve, time_ps, value);
+            add_point(curve, cli_plot_time(time_ps, curves->origin_ps), value);
         }
     }
+}
+
+// As people count: host2 before host10.
+static int compare_names(const char *a, const char *b)
+{
+    while (*a != '\0' && *b != '\0') {
+        const size_t a_digits = strspn(a, "0123456789");
+        const size_t b_digits = strspn(b, "0123456789");
+        if (a_digits > 0 && b_digits > 0 && *a != '0' && *b != '0') {
+            const int order = a_digits != b_digits ? (a_digits > b_digits) - (a_digits < b_digits)
+                                                   : strncmp(a, b, a_digits);
+            if (order != 0) {
+                return order;
+            }
+            a += a_digits;
+            b += b_digits;
+        } else if (*a != *b) {
+            break;
+        } else {
+            a++;
+            b++;
+        }
+    }
+    return (unsigned char)*a - (unsigned char)*b;
 }
 
 static int compare_curves(const void *a, const void *b)
 {
     const cli_curve_t *const x = a;
     const cli_curve_t *const y = b;
-    return x->run != y->run ? (x->run > y->run) - (x->run < y->run) : strcmp(x->path, y->path);
+    return x->run != y->run ? (x->run > y->run) - (x->run < y->run)
+                            : compare_names(x->path, y->path);
 }
 
 sim_err_t cli_curves_load(const cli_plot_t *plot,
@@ -202,7 +227,7 @@ sim_err_t cli_curves_load(const cli_plot_t *plot,
                           cli_error_t *error)
 {
     static const char *const names[] = {"time_ns", "path", "value"};
-    *curves = (cli_curves_t){NULL, 0, 0};
+    *curves = (cli_curves_t){.origin_ps = plot->origin_ps};
     sim_err_t result = SIM_OK;
     for (size_t r = 0; r < plot->run_count && result == SIM_OK; r++) {
         char *const path = sim_format("%s/series.csv", plot->runs[r].folder);

@@ -31,6 +31,7 @@ typedef struct cli_curves {
     cli_curve_t *curves; // by run, then by path
     size_t count;
     size_t capacity;
+    sim_time_t origin_ps; // cli_plot_t's: times are after it
 } cli_curves_t;
 
 // Whether a metric, by its name without class, belongs to the figure.

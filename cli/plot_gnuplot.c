@@ -129,6 +129,20 @@ cli_plot_unit_t cli_plot_time_unit(double most_ps)
     return units[SIM_COUNT_OF(units) - 1];
 }
 
+void cli_plot_time_label(FILE *script, const cli_plot_t *plot, cli_plot_unit_t unit)
+{
+    if (plot->origin_ps == 0) {
+        fprintf(script, "set xlabel 'time (%s)'\n", unit.name);
+        return;
+    }
+    const cli_plot_unit_t of_origin = cli_plot_time_unit((double)plot->origin_ps);
+    fprintf(script,
+            "set xlabel 'time after %.15g %s (%s)'\n",
+            (double)plot->origin_ps / of_origin.one,
+            of_origin.name,
+            unit.name);
+}
+
 cli_plot_unit_t cli_plot_bytes_unit(double most_bytes)
 {
     static const cli_plot_unit_t units[] = {{"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"bytes", 1}};

@@ -178,7 +178,7 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
             fputs(" offset 0,-0.5\n", script);
         }
         if (last) {
-            fprintf(script, "set xlabel 'time (%s)'\n", unit.name);
+            cli_plot_time_label(script, plot, unit);
         }
         draw_map(script, curves, r, chosen, end_ps, unit.one);
     }

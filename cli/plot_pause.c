@@ -39,6 +39,7 @@ typedef struct chart {
     row_t *rows;
     size_t count;
     size_t capacity;
+    sim_time_t origin_ps; // cli_plot_t's
     sim_time_t end_ps;
     bool cut; // events beyond the limit of events.csv
 } chart_t;
@@ -82,6 +83,7 @@ static sim_err_t read_events(cli_csv_t *csv, chart_t *chart, cli_error_t *error)
         }
         uint64_t priority = 0;
         result = cli_csv_time(csv, 0, &time_ps, error);
+        time_ps = cli_plot_time(time_ps, chart->origin_ps);
         if (result == SIM_OK) {
             result = cli_csv_number(csv, 3, 1, &priority, error);
         }
@@ -326,7 +328,7 @@ static void draw_panels(FILE *script,
             fputs(" offset 0,-0.5\n", script);
         }
         if (last) {
-            fprintf(script, "set xlabel 'time (%s)'\n", layout->unit.name);
+            cli_plot_time_label(script, plot, layout->unit);
         }
         draw_chart(script, &charts[r], r, several_classes(layout), layout->exact, layout->unit.one);
     }
@@ -368,10 +370,11 @@ static void draw(const cli_plot_t *plot, const chart_t *charts, cli_figure_t *fi
 
 sim_err_t cli_plot_pause(const cli_plot_t *plot, cli_figure_t *figure, cli_error_t *error)
 {
-    chart_t charts[CLI_PLOT_RUNS_MAX] = {{NULL, 0, 0, 0, false}};
+    chart_t charts[CLI_PLOT_RUNS_MAX] = {{.rows = NULL}};
     sim_err_t result = SIM_OK;
     bool any = false;
     for (size_t r = 0; r < plot->run_count && result == SIM_OK; r++) {
+        charts[r].origin_ps = plot->origin_ps;
         result = load(&plot->runs[r], &charts[r], error);
         any = any || charts[r].count > 0;
     }

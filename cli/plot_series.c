@@ -202,7 +202,7 @@ static void draw_panel(FILE *script,
     print_label(script, curves, panel);
     fputs(plot->run_count == 1 && curves->count == 1 ? "unset key\n" : "", script);
     if (last) {
-        fprintf(script, "set xlabel 'time (%s)'\n", time_unit.name);
+        cli_plot_time_label(script, plot, time_unit);
     }
     size_t n = first;
     for (size_t i = 0; i < curves->count; i++) {
@@ -232,15 +232,19 @@ static void note_left_out(const panels_t *panels, cli_figure_t *figure)
     if (panels->left_out > 0) {
         (void)snprintf(figure->note,
                        sizeof(figure->note),
-                       "%zu of %zu metrics",
+                       "%zu of %zu metrics%s",
                        panels->count,
-                       panels->count + panels->left_out);
-    } else if (shown < there_are) {
-        (void)snprintf(figure->note,
-                       sizeof(figure->note),
-                       "the highest %zu of %zu curves",
+                       panels->count + panels->left_out,
+                       shown < there_are ? ", " : "");
+    }
+    const size_t used = strlen(figure->note);
+    if (shown < there_are) {
+        (void)snprintf(figure->note + used,
+                       sizeof(figure->note) - used,
+                       "the highest %zu of %zu curves, at most %u a panel",
                        shown,
-                       there_are);
+                       there_are,
+                       CLI_PLOT_CURVES_MAX);
     }
 }
 

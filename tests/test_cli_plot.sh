@@ -109,6 +109,42 @@ grep -q "title 'x/a (40 of 41 flows)'" s.gnuplot || fail "runs of one name are n
 expect 2 "0 finished flows of incasts in flows.csv of a, expected at least 20" \
     a --kind slowdown --app incasts
 
+# -- runs whose traffic begins late
+
+# At 2.0001 s, to 2.002 s: time counts from 2 s on, in ms as of 2 ms; what was before is at 0. Curves
+# come as people count, and which are left out is said on the terminal.
+folder late 2002000000000
+sed -i 's/{/{"traffic_from_ps": 2000100000000, /' late/summary.json
+{
+    echo time_ns,path,value
+    echo '0,port[s10->h1].queue_bytes,4000'
+    echo '1000000000,port[s10->h1].queue_bytes,3000'
+    echo '2000100000,port[s10->h1].queue_bytes,9000'
+    for i in 9 8 7 6 5 4 3 2 1; do echo "2000500000,port[s$i->h1].queue_bytes,5000"; done
+} >late/series.csv
+cat >late/events.csv <<'END'
+time_ns,event,port,priority
+2000200000,paused,s1->h1,3
+2000700000,resumed,s1->h1,3
+END
+expect 0 "" late -o late.gnuplot --kind queue
+grep -qF "set xlabel 'time after 2 s (ms)'" late.gnuplot || fail "late traffic: $(grep xlabel late.gnuplot)"
+grep -q '^set xrange \[0:2\]$' late.gnuplot || fail "late traffic: $(grep xrange late.gnuplot)"
+block late.gnuplot c7 <<'END'
+0 4
+0 3
+0.1 9
+2 9
+END
+[ "$(grep -o "title 's[0-9]*" late.gnuplot | tr -dc '0-9\n' | tr '\n' ' ')" = "1 2 3 4 5 6 7 10 " ] ||
+    fail "order of curves: $(grep -o "title 's[0-9]*" late.gnuplot)"
+grep -q '(the highest 8 of 10 curves, at most 8 a panel)' stdout || fail "left out: $(cat stdout)"
+expect 0 "" late -o late.gnuplot --kind pause
+grep -qF "set xlabel 'time after 2 s (ms)'" late.gnuplot || fail "late pauses: $(grep xlabel late.gnuplot)"
+block late.gnuplot run0 <<'END'
+0.2 0.7 1 1
+END
+
 # -- series
 
 # A queue of 0, 5000 and 2000 bytes for 100, 200 and 700 ns.
