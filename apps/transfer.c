@@ -45,6 +45,7 @@ static void connect_qp(const app__plan_t *plan, uint64_t index, nic_qp_t *qp, ni
     const app__transfer_t *const transfer = &plan->transfers[index];
     attr->path_mtu = app__plan_mtu_bytes(plan, transfer);
     attr->udp_source_port = app__plan_udp_source_port(plan, index);
+    attr->hashed_port = transfer->service_port;
     attr->access = NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
     attr->priority = app__plan_priority(plan, transfer);
     attr->dscp = app__plan_dscp(plan, transfer);

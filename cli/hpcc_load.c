@@ -234,9 +234,11 @@ static void note_backward_keys(cli_hpcc_t *hpcc)
                  "1 is go-back-0 as in its code; its documentation has the meaning reversed");
     }
     if (cli_hpcc_number(config, CLI_HPCC_L2_ACK_INTERVAL) > 1) {
-        note_key(hpcc,
-                 CLI_HPCC_L2_ACK_INTERVAL,
-                 "above 1 still acknowledges every packet, as in its code");
+        note_key(
+            hpcc,
+            CLI_HPCC_L2_ACK_INTERVAL,
+            "holds back ACKs of the first bytes of a flow only, as in its code: a shorter flow "
+            "that is no multiple of L2_CHUNK_SIZE never ends");
     }
     if (cli_hpcc_number(config, CLI_HPCC_USE_DYNAMIC_PFC_THRESHOLD) == 0) {
         note_key(hpcc,

@@ -265,26 +265,6 @@ static sim_err_t put_link_down(const cli__maker_t *maker, cli_error_t *error)
 
 // -- the simulator's models
 
-// Destination port of the flows, as far as the hash for paths is concerned; 100 by habit.
-static uint32_t service_port(const cli__maker_t *maker)
-{
-    const app_flow_file_t *const flows = &maker->hpcc->flows;
-    const uint32_t port = flows->count > 0 ? flows->rows[0].destination_port : 100;
-    for (size_t i = 0; i < flows->count; i++) {
-        if (flows->rows[i].destination_port != port) {
-            const cli_place_t place = {maker->hpcc->flow_file.path,
-                                       (int)flows->rows[i].line,
-                                       (int)flows->rows[i].column};
-            cli_hpcc_note(maker->hpcc,
-                          &place,
-                          "flows have several destination ports: paths are chosen as if all had %u",
-                          port);
-            break;
-        }
-    }
-    return port;
-}
-
 // Bytes of a data frame without payload, and of an ACK; telemetry of INT and PINT comes on top.
 static void put_frames(const cli__maker_t *maker)
 {
@@ -304,7 +284,7 @@ static void put_experiment(const cli__maker_t *maker)
     cli__maker_fixed(maker, "ties", "insertion");
     cli__maker_fixed(maker, "network.ecmp", "murmur3");
     cli__maker_fixed(maker, "network.next-hops", "last-node-first");
-    cli__maker_key(maker, "network.ecmp-port", CLI_HPCC_FLOW_FILE, "%u", service_port(maker));
+    cli__maker_fixed(maker, "network.ecmp-port", "0"); // that of each flow
 }
 
 // Streams of random numbers that the simulator's set-up takes: six a node (its protocol stack), two

@@ -227,6 +227,10 @@ sim_err_t cli__maker_nic(const cli__maker_t *maker, cli_error_t *error)
                    "%" PRIu64,
                    maker->hpcc->compat ? payload : mtu);
     cli__maker_flag(maker, "nic.rate-bound", CLI_HPCC_RATE_BOUND);
+    if (maker->hpcc->compat && cli_hpcc_number(config, CLI_HPCC_L2_ACK_INTERVAL) > 1) {
+        cli__maker_count(maker, "nic.ack-from", CLI_HPCC_L2_ACK_INTERVAL);
+        cli__maker_count(maker, "nic.ack-chunk", CLI_HPCC_L2_CHUNK_SIZE);
+    }
     if (cli__maker_on(maker, CLI_HPCC_L2_BACK_TO_ZERO)) {
         cli__maker_key(maker, "nic.retransmission", CLI_HPCC_L2_BACK_TO_ZERO, "go-back-0");
         cli__maker_count(maker, "nic.retransmission-chunk", CLI_HPCC_L2_CHUNK_SIZE);
@@ -240,8 +244,12 @@ sim_err_t cli__maker_nic(const cli__maker_t *maker, cli_error_t *error)
                        "%" PRIu64,
                        maker->hpcc->bdp_bytes_max);
     }
-    if (cli__maker_on(maker, CLI_HPCC_GLOBAL_T)) {
+    if (mode == 3 && maker->hpcc->compat && !cli__maker_on(maker, CLI_HPCC_HAS_WIN)) {
+        cli__maker_key(maker, "nic.bdp", CLI_HPCC_HAS_WIN, "0"); // it divides by its window
+    } else if (cli__maker_on(maker, CLI_HPCC_GLOBAL_T)) {
         cli__maker_key(maker, "nic.bdp", CLI_HPCC_GLOBAL_T, "%" PRIu64, maker->hpcc->bdp_bytes_max);
+    }
+    if (cli__maker_on(maker, CLI_HPCC_GLOBAL_T)) {
         cli__maker_key(maker,
                        "nic.base-rtt",
                        CLI_HPCC_GLOBAL_T,

@@ -61,25 +61,33 @@ static uint32_t murmur3_of(const net_t *net,
     return murmur3(words, seed);
 }
 
+// Source port, and above it the destination port: the flow's own, else the network's.
+static inline uint32_t ports_of(const net_t *net, uint32_t flow_hash)
+{
+    return flow_hash >> 16 != 0 ? flow_hash : flow_hash | (uint32_t)net->config.ecmp_port << 16;
+}
+
 uint32_t net__murmur3_flow(const net_t *net,
                            uint32_t seed,
                            uint32_t source,
                            uint32_t destination,
                            uint32_t flow_hash)
 {
-    const uint32_t port = (uint32_t)net->config.ecmp_port;
-    return murmur3_of(net, seed, source, destination, flow_hash | port << 16);
+    return murmur3_of(net, seed, source, destination, ports_of(net, flow_hash));
 }
 
 uint32_t net__murmur3_packet(const net_t *net, uint32_t seed, const net_packet_t *packet)
 {
-    const uint32_t port = (uint32_t)net->config.ecmp_port;
+    const uint32_t ports = ports_of(net, packet->flow_hash);
     const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
     const bool answer =
         packet->opcode == ROCE_CNP || operation == ROCE_ACKNOWLEDGE ||
         (operation >= ROCE_READ_RESPONSE_FIRST && operation <= ROCE_READ_RESPONSE_ONLY);
-    const uint32_t ports = answer ? port | packet->flow_hash << 16 : packet->flow_hash | port << 16;
-    return murmur3_of(net, seed, packet->source, packet->destination, ports);
+    return murmur3_of(net,
+                      seed,
+                      packet->source,
+                      packet->destination,
+                      answer ? ports >> 16 | ports << 16 : ports);
 }
 
 // -- paths

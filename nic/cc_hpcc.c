@@ -49,7 +49,8 @@ static bool hop_share(const nic_hpcc_t *hpcc,
     const double seconds = (double)tau_ns * 1e-9;
     const double sent_bps = (double)(net_int_sent_bytes(record, before, unit) * 8) / seconds;
     *share = sent_bps / rate_bps;
-    if (least > 0) { // else two divisions for nothing, at most hops of most ACKs
+    // Else two divisions for nothing, at most hops of most ACKs.
+    if (least > 0 || cc->bdp_bytes == 0) {
         *share += (double)least * (double)cc->line_bps / rate_bps / (double)cc->bdp_bytes;
     }
     *elapsed_ns = tau_ns;

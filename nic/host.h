@@ -50,6 +50,8 @@ typedef struct nic_config {
     uint32_t bdp_window;        // nic_bdp_window_t: besides
     uint64_t bdp_bytes;         // of that window and of HPCC's; SIM_AUTO: base RTT x line rate
     uint32_t retransmission;    // nic_retransmission_t
+    uint64_t ack_from_bytes;    // of a message: before it, only multiples of ack_chunk_bytes are
+    uint64_t ack_chunk_bytes;   // acknowledged, where each packet is; 0: none
     uint64_t chunk_bytes;       // of a message, that go-back-0 goes back to; 0: the message
     uint64_t timeout;           // exponent
     uint64_t retry_count;

@@ -27,7 +27,7 @@ bool nic__hpcc_law_init(nic_hpcc_law_t *law, const nic_hpcc_law_config_t *config
         .window_own_bytes = cc->window_bytes,
         .stopped_ps = SIM_TIME_NEVER,
     };
-    if (cc->bdp_bytes == 0) {
+    if (cc->base_rtt_ps == 0) {
         return false;
     }
     law->current.value = law->most;
@@ -90,7 +90,8 @@ nic_hpcc_reference_t nic__hpcc_law_next(const nic_hpcc_law_t *law,
                                         double utilization)
 {
     const double excess = utilization / law->eta;
-    if (excess < 1.0 && from->stage < law->config->max_stage) {
+    // Without a BDP it may be no number: then that is not too much, and divides to the line's rate.
+    if (!(excess >= 1.0) && from->stage < law->config->max_stage) {
         return (nic_hpcc_reference_t){bounded(law, from->value + law->increase), from->stage + 1};
     }
     double value = law->most; // no utilization at all

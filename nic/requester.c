@@ -370,6 +370,12 @@ static void ask_for_feedback(nic_t *nic, const nic_qp_t *qp, net_packet_t *packe
     // A window that follows the rate may close behind a packet that did not look like the last.
     packet->ack_request |= cc->acks_every_packet || cc->bdp_window == NIC_BDP_WINDOW_SCALED;
     packet->acked_alone = cc->acks_every_packet;
+    const nic_config_t *const config = &nic->host->config;
+    const uint64_t end_bytes = (uint64_t)qp->send_offset + packet->payload_bytes;
+    if (SIM_UNLIKELY(end_bytes < config->ack_from_bytes)) {
+        const uint64_t chunk_bytes = config->ack_chunk_bytes;
+        packet->ack_request = chunk_bytes != 0 && end_bytes % chunk_bytes == 0;
+    }
     packet->echo_ecn = cc->echoes_ecn;
     if (cc->ops->telemetry != NET_TELEMETRY_NONE) {
         nic__add_telemetry(nic, packet, cc->ops->telemetry, NULL);

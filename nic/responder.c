@@ -9,6 +9,7 @@
 // Source: IBA vol. 1, 9.7.4 (responder), 9.7.5.1 (AETH, MSN), 9.9.3 (responder's errors).
 #include "nic/nic_internal.h"
 #include "nic/operation_internal.h"
+#include "nic/scan.h"
 
 // -- answers
 
@@ -52,7 +53,7 @@ static void send_answer(nic_qp_t *qp,
         return;
     }
     // Where READs are answered too, one class keeps the order.
-    const uint8_t class = (qp->rx_flags & NIC_RX_READS) == 0 ? qp->ack_priority : qp->priority;
+    uint8_t class = (qp->rx_flags & NIC_RX_READS) == 0 ? qp->ack_priority : qp->priority;
     const uint32_t body_bytes =
         SIM_LIKELY(nic->ack_bytes == 0) ? ROCE_AETH_BYTES : nic->ack_bytes - nic->header_bytes;
     net_packet_t *const packet = nic__new_packet(nic, qp, class, NET_ECN_NOT_ECT, body_bytes);
@@ -63,6 +64,10 @@ static void send_answer(nic_qp_t *qp,
     // Switches must see the class it was sent in, or a pause of it would stop nothing.
     if (SIM_UNLIKELY(class != qp->priority)) {
         packet->dscp = (uint8_t)(class * 8);
+    }
+    if (SIM_UNLIKELY(nic->scan != NULL)) {
+        class = nic->scan->ack_class; // one queue for all; switches go by the DSCP
+        packet->priority = class;
     }
     if (SIM_UNLIKELY(cause != NULL)) {
         add_feedback(nic, packet, cause);

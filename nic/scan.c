@@ -181,7 +181,7 @@ static bool transmit_next(nic_t *nic)
         net_port_transmit(port, control);
         return true;
     }
-    if (port->waiting != 0 && (port->paused & scan->ack_bit) == 0) {
+    if (port->waiting != 0 && (port->paused & 1u << scan->ack_class) == 0) {
         nic__transmit_queued(nic, (uint32_t)__builtin_ctz(port->waiting));
         return true;
     }
@@ -255,7 +255,7 @@ struct nic_scan *nic__scan_create(nic_t *nic)
         config->ack_pause_class == SIM_AUTO ? own_class : config->ack_pause_class;
     struct nic_scan *const scan = sim_alloc(sizeof(*scan));
     scan->nic = nic;
-    scan->ack_bit = (uint8_t)(1u << class);
+    scan->ack_class = (uint8_t) class;
     sim_timer_init(&scan->wake, wake_fired);
     return scan;
 }

@@ -15,8 +15,8 @@ struct nic_scan {
     nic_qp_t **qps; // NULL: finished
     uint32_t count;
     uint32_t capacity;
-    uint32_t last;   // position served last, of the list as it was then
-    uint8_t ack_bit; // the class whose pause holds back what is in the port's queues
+    uint32_t last;     // position served last, of the list as it was then
+    uint8_t ack_class; // whose pause holds back what is in the port's queues, and whose queue it is
     sim_timer_t wake;
 };
 

@@ -166,7 +166,9 @@ done
 note "unknown keys" config.txt '1i FOO_BAR 3' "config.txt:1:1: unknown keys"
 note "near key" config.txt 's/^RP_TIMER 300/RP_TIMER 300\nRPTIMER 3/' "did you mean RP_TIMER?"
 note "go-back-0" config.txt 's/L2_BACK_TO_ZERO 0/L2_BACK_TO_ZERO 1/' "meaning reversed"
-note "ack interval" config.txt 's/L2_ACK_INTERVAL 1/L2_ACK_INTERVAL 5/' "every packet"
+note "ack interval" config.txt \
+    's/L2_ACK_INTERVAL 1/L2_ACK_INTERVAL 5/; s/L2_CHUNK_SIZE .*/L2_CHUNK_SIZE 1/' \
+    "first bytes of a flow"
 note "static threshold" config.txt 's/PFC_THRESHOLD 1/PFC_THRESHOLD 0/' "always dynamic"
 note "more links" topology.txt '$a 0 1 100Gbps 1us 0' "topology.txt:5:1: 1 more links than the 2"
 note "more flows" flow.txt '$a 0 1 3 100 5 3' "flow.txt:4:1: more follows the 2 flows"

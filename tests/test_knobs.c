@@ -51,7 +51,7 @@ static const context_t contexts[] = {
      .sw = "pfc.enabled=false; ecn.enabled=false; buffer=60KB",
      .tagged = true},
     {.nic = "timeout=5; bdp-window=scaled", .sw = ""},
-    {.nic = "timeout=5", .sw = "", .algorithm = "hpcc"},
+    {.nic = "timeout=5; ack-from=20KB", .sw = "", .algorithm = "hpcc"},
 };
 
 // What makes parameters of an algorithm matter within a run as short as these.
