@@ -197,8 +197,25 @@ static sim_time_t inexact_time(net_port_t *port, uint32_t bytes)
     return numerator / port->rate_bps;
 }
 
+// What net_port_transmit does, at a rate that is not whole picoseconds per byte.
+static inline void transmit_inexact(net_port_t *port, net_packet_t *packet)
+{
+    sim_node_t *const node = &port->node->sim;
+    const uint32_t frame_bytes = packet->frame_bytes;
+    const sim_time_t end_ps = node->now_ps + inexact_time(port, frame_bytes + port->overhead_bytes);
+    port->busy_until_ps = end_ps;
+    net_class_t *const class = &port->classes[packet->priority];
+    class->tx_packets++;
+    class->tx_bytes += frame_bytes;
+    sim_send(node, port->channel, end_ps + port->delay_less_gap_ps, packet);
+}
+
 void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
 {
+    if (SIM_LIKELY(port->inexact)) {
+        transmit_inexact(port, packet);
+        return;
+    }
     sim_node_t *const node = &port->node->sim;
     if (port->metered) {
         net__port_meter(port, packet); // the frame may grow
@@ -227,10 +244,12 @@ void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
 
 void net__port_update_special(net_port_t *port)
 {
-    port->special = port->ps_per_byte == 0 || port->down || port->metered ||
-                    port->next_down_ps != SIM_TIME_NEVER || port->drop_countdown > 0 ||
-                    port->config.loss_rate.num > 0 || port->config.bit_error_rate.num > 0 ||
-                    (port->trace_points & NET_TRACE_TX) != 0;
+    const bool otherwise = port->down || port->metered || port->next_down_ps != SIM_TIME_NEVER ||
+                           port->drop_countdown > 0 || port->config.loss_rate.num > 0 ||
+                           port->config.bit_error_rate.num > 0 ||
+                           (port->trace_points & NET_TRACE_TX) != 0;
+    port->special = port->ps_per_byte == 0 || otherwise;
+    port->inexact = port->ps_per_byte == 0 && !otherwise;
 }
 
 void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps)

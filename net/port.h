@@ -127,6 +127,7 @@ struct net_port {
     uint8_t paused;        // classes the peer has stopped
     bool wake_pending;
     bool special; // lossy, down, metered, listened to or of an inexact rate: the slow way to send
+    bool inexact; // special for nothing but its rate
     bool down;
     bool lossless_guaranteed; // what arrives here in a lossless class cannot be dropped
     bool metered;             // writes telemetry: `meter` is in use

@@ -142,6 +142,9 @@ void nic__add_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_tim
     if (SIM_UNLIKELY(cq->count == cq->ring_capacity)) {
         grow(cq);
     }
+    if (cq->count == 0) {
+        cq->first = 0; // the same lines over and over
+    }
     const uint32_t slot = (cq->first + cq->count) & (cq->ring_capacity - 1);
     cq->ring[slot] = *wc;
     trace_completion(qp, wc);

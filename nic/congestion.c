@@ -193,9 +193,12 @@ uint32_t nic_cc_others_active(const nic_cc_t *cc)
 
 void nic__cc_start(nic_qp_t *qp)
 {
-    nic_cc_t *const cc = nic__cc(qp);
     qp->flags |= NIC_QP_ACTIVE;
     qp->nic->active_qps++;
+    if (qp->nic->cc_ops == &nic_cc_none) {
+        return; // it has no use for its line
+    }
+    nic_cc_t *const cc = nic__cc(qp);
     cc->active = true;
     if (cc->ops->start != NULL) {
         cc->ops->start(cc);
@@ -208,9 +211,12 @@ void nic__cc_stop(nic_qp_t *qp)
     if ((qp->flags & NIC_QP_ACTIVE) == 0) {
         return;
     }
-    nic_cc_t *const cc = nic__cc(qp);
     qp->flags &= (uint16_t)~NIC_QP_ACTIVE;
     qp->nic->active_qps--;
+    if (qp->nic->cc_ops == &nic_cc_none) {
+        return;
+    }
+    nic_cc_t *const cc = nic__cc(qp);
     cc->active = false;
     if (cc->ops->stop != NULL) {
         cc->ops->stop(cc);

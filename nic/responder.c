@@ -349,6 +349,9 @@ void nic__add_read(nic_qp_t *qp, const nic_read_t *read, uint64_t address)
     if (qp->read_count == qp->read_capacity) {
         grow_reads(qp);
     }
+    if (qp->read_count == 0) {
+        qp->read_first = 0; // the same line over and over
+    }
     *read_at(qp, qp->read_count) = *read;
     qp->read_count++;
     qp->rx_flags |= NIC_RX_READS;
