@@ -35,4 +35,27 @@ uint16_t net__frame_udp6_checksum(const uint8_t *ip, uint32_t udp_bytes);
 // (A17.3.3). ip is where the IP header starts. Continue with what follows the BTH, pad included.
 uint32_t net__frame_icrc_start(const uint8_t *ip, bool ipv6);
 
+// -- parsing (frame_parse.c, frame_parse_roce.c)
+
+// What is being read. Each parse_ function reads one header at offset and moves offset past it.
+typedef struct net__frame_reader {
+    const uint8_t *bytes;
+    size_t offset;
+    size_t end;     // headers and payload end here, at most at the end of the bytes
+    size_t trailer; // what follows the packet and its padding begins here
+    net_frame_t *frame;
+    sim_message_t *message;
+} net__frame_reader_t;
+
+// Whether `needed` more bytes are there; says so where they are not.
+SIM_MUST_CHECK sim_err_t net__frame_require(const net__frame_reader_t *reader,
+                                            const char *what,
+                                            size_t needed);
+// Bytes up to `to` that must be zero.
+SIM_MUST_CHECK sim_err_t net__frame_require_zeros(const net__frame_reader_t *reader,
+                                                  const char *what,
+                                                  size_t to);
+// BTH, extension headers, payload and pad; the ICRC is taken, not checked.
+SIM_MUST_CHECK sim_err_t net__frame_parse_roce(net__frame_reader_t *reader);
+
 #endif // NET_FRAME_INTERNAL_H

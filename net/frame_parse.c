@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/frame_parse.c - the parser of net/frame.h: bytes to fields, nothing believed.
+// net/frame_parse.c - the parser of net/frame.h: bytes to fields, nothing believed. What is behind
+// the UDP header: frame_parse_roce.c.
 //
 // Strict: what it accepts, the builder makes again byte for byte (a wrong ICRC excepted). So
 // reserved bits and pad bytes must be zero, lengths must agree with each other and with the frame,
@@ -14,18 +15,7 @@
 #include "net/frame_internal.h"
 #include "net/prot/layout.h"
 
-// What is being read. Each parse_ function reads one header at offset and moves offset past it.
-typedef struct reader {
-    const uint8_t *bytes;
-    size_t offset;
-    size_t end;     // headers and payload end here, at most at the end of the bytes
-    size_t trailer; // what follows the packet and its padding begins here
-    net_frame_t *frame;
-    sim_message_t *message;
-} reader_t;
-
-// Whether `needed` more bytes are there; says so where they are not.
-static sim_err_t require(const reader_t *reader, const char *what, size_t needed)
+sim_err_t net__frame_require(const net__frame_reader_t *reader, const char *what, size_t needed)
 {
     const size_t left = reader->end - reader->offset;
     if (needed <= left) {
@@ -50,8 +40,7 @@ static size_t first_nonzero(const uint8_t *bytes, size_t size_bytes)
     return i;
 }
 
-// Bytes up to `to` that must be zero.
-static sim_err_t require_zeros(const reader_t *reader, const char *what, size_t to)
+sim_err_t net__frame_require_zeros(const net__frame_reader_t *reader, const char *what, size_t to)
 {
     const size_t size_bytes = to - reader->offset;
     const size_t at = first_nonzero(reader->bytes + reader->offset, size_bytes);
@@ -66,10 +55,10 @@ static sim_err_t require_zeros(const reader_t *reader, const char *what, size_t 
                     reader->bytes[reader->offset + at]);
 }
 
-static sim_err_t parse_tag(reader_t *reader)
+static sim_err_t parse_tag(net__frame_reader_t *reader)
 {
     const uint8_t *const tag = reader->bytes + reader->offset;
-    sim_err_t error = require(reader, "802.1Q tag", NET_VLAN_BYTES + 2);
+    sim_err_t error = net__frame_require(reader, "802.1Q tag", NET_VLAN_BYTES + 2);
     if (error != SIM_OK) {
         return error;
     }
@@ -91,7 +80,7 @@ static sim_err_t parse_tag(reader_t *reader)
 }
 
 // Leaves offset behind the EtherType.
-static sim_err_t parse_ethernet(reader_t *reader, uint16_t *type)
+static sim_err_t parse_ethernet(net__frame_reader_t *reader, uint16_t *type)
 {
     const uint8_t *const bytes = reader->bytes;
     if (reader->end < NET_FRAME_BYTES_MIN) {
@@ -115,7 +104,7 @@ static sim_err_t parse_ethernet(reader_t *reader, uint16_t *type)
     return SIM_OK;
 }
 
-static sim_err_t parse_pfc(reader_t *reader)
+static sim_err_t parse_pfc(net__frame_reader_t *reader)
 {
     const uint8_t *const pfc = reader->bytes + reader->offset;
     net_frame_t *const frame = reader->frame;
@@ -155,12 +144,12 @@ static sim_err_t parse_pfc(reader_t *reader)
         frame->pfc_quanta[i] = sim_get_be16(pfc + NET_PFC_AT_QUANTA + 2 * i);
     }
     reader->offset += NET_PFC_BYTES;
-    return require_zeros(reader, "padding of a PFC frame", reader->end);
+    return net__frame_require_zeros(reader, "padding of a PFC frame", reader->end);
 }
 
 // The packet's end is the reader's from here on. Up to the least Ethernet frame zeros follow;
 // anything behind is for parse_telemetry.
-static sim_err_t end_at_packet(reader_t *reader, size_t packet_end)
+static sim_err_t end_at_packet(net__frame_reader_t *reader, size_t packet_end)
 {
     const size_t frame_end = reader->end;
     if (packet_end > frame_end) {
@@ -170,11 +159,11 @@ static sim_err_t end_at_packet(reader_t *reader, size_t packet_end)
                         packet_end,
                         frame_end);
     }
-    reader_t padding = *reader;
+    net__frame_reader_t padding = *reader;
     padding.offset = packet_end;
     reader->end = packet_end;
     reader->trailer = packet_end < NET_FRAME_BYTES_MIN ? NET_FRAME_BYTES_MIN : packet_end;
-    return require_zeros(&padding, "Ethernet padding", reader->trailer);
+    return net__frame_require_zeros(&padding, "Ethernet padding", reader->trailer);
 }
 
 // Records, and zeros for more of them. False: anything else.
@@ -209,7 +198,7 @@ static bool parse_digest(net_frame_t *frame, const uint8_t *at, size_t bytes)
 }
 
 // What follows the packet and its padding, up to frame_end: nothing, or in-band telemetry.
-static sim_err_t parse_telemetry(reader_t *reader, size_t frame_end)
+static sim_err_t parse_telemetry(net__frame_reader_t *reader, size_t frame_end)
 {
     net_frame_t *const frame = reader->frame;
     const uint8_t *const at = reader->bytes + reader->trailer;
@@ -227,7 +216,7 @@ static sim_err_t parse_telemetry(reader_t *reader, size_t frame_end)
                     bytes);
 }
 
-static sim_err_t check_ip_common(const reader_t *reader, uint8_t protocol)
+static sim_err_t check_ip_common(const net__frame_reader_t *reader, uint8_t protocol)
 {
     if (protocol != NET_IP_PROTOCOL_UDP) {
         return sim_fail(reader->message,
@@ -250,7 +239,7 @@ static uint16_t ipv4_checksum(const uint8_t *ip)
     return net__frame_sum_finish(sum);
 }
 
-static sim_err_t check_ipv4(const reader_t *reader, const uint8_t *ip)
+static sim_err_t check_ipv4(const net__frame_reader_t *reader, const uint8_t *ip)
 {
     if (ip[NET_IPV4_AT_VERSION] != NET_IPV4_VERSION_5_WORDS) {
         return sim_fail(reader->message,
@@ -279,9 +268,9 @@ static sim_err_t check_ipv4(const reader_t *reader, const uint8_t *ip)
     return SIM_OK;
 }
 
-static sim_err_t parse_ipv4(reader_t *reader)
+static sim_err_t parse_ipv4(net__frame_reader_t *reader)
 {
-    sim_err_t error = require(reader, "IPv4 header", NET_IPV4_BYTES);
+    sim_err_t error = net__frame_require(reader, "IPv4 header", NET_IPV4_BYTES);
     if (error != SIM_OK) {
         return error;
     }
@@ -310,9 +299,9 @@ static sim_err_t parse_ipv4(reader_t *reader)
     return error != SIM_OK ? error : check_ip_common(reader, ip[NET_IPV4_AT_PROTOCOL]);
 }
 
-static sim_err_t parse_ipv6(reader_t *reader)
+static sim_err_t parse_ipv6(net__frame_reader_t *reader)
 {
-    sim_err_t error = require(reader, "IPv6 header", NET_IPV6_BYTES);
+    sim_err_t error = net__frame_require(reader, "IPv6 header", NET_IPV6_BYTES);
     if (error != SIM_OK) {
         return error;
     }
@@ -338,7 +327,9 @@ static sim_err_t parse_ipv6(reader_t *reader)
     return error != SIM_OK ? error : check_ip_common(reader, ip[NET_IPV6_AT_NEXT_HEADER]);
 }
 
-static sim_err_t check_udp_checksum(const reader_t *reader, const uint8_t *udp, uint16_t udp_bytes)
+static sim_err_t check_udp_checksum(const net__frame_reader_t *reader,
+                                    const uint8_t *udp,
+                                    uint16_t udp_bytes)
 {
     const uint16_t checksum = sim_get_be16(udp + NET_UDP_AT_CHECKSUM);
     if (!reader->frame->ipv6) {
@@ -359,9 +350,9 @@ static sim_err_t check_udp_checksum(const reader_t *reader, const uint8_t *udp, 
     return SIM_OK;
 }
 
-static sim_err_t parse_udp(reader_t *reader)
+static sim_err_t parse_udp(net__frame_reader_t *reader)
 {
-    const sim_err_t error = require(reader, "UDP header", NET_UDP_BYTES);
+    const sim_err_t error = net__frame_require(reader, "UDP header", NET_UDP_BYTES);
     if (error != SIM_OK) {
         return error;
     }
@@ -387,172 +378,7 @@ static sim_err_t parse_udp(reader_t *reader)
     return check_udp_checksum(reader, udp, udp_bytes);
 }
 
-static sim_err_t check_bth(const reader_t *reader, const uint8_t *bth)
-{
-    const uint8_t opcode = bth[ROCE_BTH_AT_OPCODE];
-    if ((net_frame_extensions(opcode) & NET_EXT_KNOWN) == 0) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "BTH opcode 0x%02x is not one of RoCEv2",
-                        opcode);
-    }
-    if ((bth[ROCE_BTH_AT_FLAGS] & ROCE_BTH_VERSION_MASK) != 0) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "BTH transport version %u, must be 0",
-                        bth[ROCE_BTH_AT_FLAGS] & ROCE_BTH_VERSION_MASK);
-    }
-    if ((bth[ROCE_BTH_AT_CONGESTION] & ROCE_BTH_CONGESTION_RESERVED) != 0 ||
-        (bth[ROCE_BTH_AT_ACK_REQUEST] & ROCE_BTH_ACK_REQUEST_RESERVED) != 0) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "BTH reserved bits are not zero (bytes 0x%02x, 0x%02x)",
-                        bth[ROCE_BTH_AT_CONGESTION],
-                        bth[ROCE_BTH_AT_ACK_REQUEST]);
-    }
-    return SIM_OK;
-}
-
-static sim_err_t parse_bth(reader_t *reader)
-{
-    sim_err_t error = require(reader, "BTH and ICRC", ROCE_BTH_BYTES + ROCE_ICRC_BYTES);
-    if (error != SIM_OK) {
-        return error;
-    }
-    const uint8_t *const bth = reader->bytes + reader->offset;
-    net_frame_t *const frame = reader->frame;
-    error = check_bth(reader, bth);
-    if (error != SIM_OK) {
-        return error;
-    }
-    const uint8_t flags = bth[ROCE_BTH_AT_FLAGS];
-    frame->opcode = bth[ROCE_BTH_AT_OPCODE];
-    frame->solicited = (flags & ROCE_BTH_SOLICITED) != 0;
-    frame->migration = (flags & ROCE_BTH_MIGRATION) != 0;
-    frame->pad_bytes = flags >> ROCE_BTH_PAD_SHIFT & ROCE_BTH_PAD_MASK;
-    frame->pkey = sim_get_be16(bth + ROCE_BTH_AT_PKEY);
-    frame->fecn = (bth[ROCE_BTH_AT_CONGESTION] & ROCE_BTH_FECN) != 0;
-    frame->becn = (bth[ROCE_BTH_AT_CONGESTION] & ROCE_BTH_BECN) != 0;
-    frame->destination_qp = sim_get_be24(bth + ROCE_BTH_AT_DESTINATION_QP);
-    frame->ack_request = (bth[ROCE_BTH_AT_ACK_REQUEST] & ROCE_BTH_ACK_REQUEST) != 0;
-    frame->psn = sim_get_be24(bth + ROCE_BTH_AT_PSN);
-
-    frame->icrc = sim_get_le32(reader->bytes + reader->end - ROCE_ICRC_BYTES);
-    reader->end -= ROCE_ICRC_BYTES;
-    reader->offset += ROCE_BTH_BYTES;
-    return SIM_OK;
-}
-
-static const uint8_t *parse_atomic(net_frame_t *frame, const uint8_t *at)
-{
-    frame->atomic.address = sim_get_be64(at + ROCE_ATOMIC_ETH_AT_ADDRESS);
-    frame->atomic.rkey = sim_get_be32(at + ROCE_ATOMIC_ETH_AT_RKEY);
-    frame->atomic.swap_add = sim_get_be64(at + ROCE_ATOMIC_ETH_AT_SWAP_ADD);
-    frame->atomic.compare = sim_get_be64(at + ROCE_ATOMIC_ETH_AT_COMPARE);
-    return at + ROCE_ATOMIC_ETH_BYTES;
-}
-
-// All the bytes of the extension headers are there. Returns where they end.
-static const uint8_t *read_extensions(net_frame_t *frame, const uint8_t *at)
-{
-    const uint32_t extensions = net_frame_extensions(frame->opcode);
-    if ((extensions & NET_EXT_DETH) != 0) {
-        frame->deth.qkey = sim_get_be32(at + ROCE_DETH_AT_QKEY);
-        frame->deth.source_qp = sim_get_be24(at + ROCE_DETH_AT_SOURCE_QP);
-        at += ROCE_DETH_BYTES;
-    }
-    if ((extensions & NET_EXT_RETH) != 0) {
-        frame->reth.address = sim_get_be64(at + ROCE_RETH_AT_ADDRESS);
-        frame->reth.rkey = sim_get_be32(at + ROCE_RETH_AT_RKEY);
-        frame->reth.length = sim_get_be32(at + ROCE_RETH_AT_LENGTH);
-        at += ROCE_RETH_BYTES;
-    }
-    if ((extensions & NET_EXT_ATOMIC) != 0) {
-        at = parse_atomic(frame, at);
-    }
-    if ((extensions & NET_EXT_AETH) != 0) {
-        frame->aeth.syndrome = at[ROCE_AETH_AT_SYNDROME];
-        frame->aeth.msn = sim_get_be24(at + ROCE_AETH_AT_MSN);
-        at += ROCE_AETH_BYTES;
-    }
-    if ((extensions & NET_EXT_ATOMIC_ACK) != 0) {
-        frame->atomic_original = sim_get_be64(at);
-        at += ROCE_ATOMIC_ACK_ETH_BYTES;
-    }
-    if ((extensions & NET_EXT_IMMDT) != 0) {
-        frame->immediate = sim_get_be32(at);
-        at += ROCE_IMMDT_BYTES;
-    }
-    if ((extensions & NET_EXT_IETH) != 0) {
-        frame->invalidate_rkey = sim_get_be32(at);
-        at += ROCE_IETH_BYTES;
-    }
-    return at;
-}
-
-static sim_err_t parse_extensions(reader_t *reader)
-{
-    const uint8_t opcode = reader->frame->opcode;
-    const uint32_t extensions = net_frame_extensions(opcode);
-    const uint8_t *const at = reader->bytes + reader->offset;
-    const size_t size_bytes = net_frame_extension_bytes(opcode);
-    const sim_err_t error = require(reader, net_frame_opcode_name(opcode), size_bytes);
-    if (error != SIM_OK) {
-        return error;
-    }
-    if ((extensions & NET_EXT_CNP) != 0) {
-        const sim_err_t reserved =
-            require_zeros(reader, "reserved byte of a CNP", reader->offset + size_bytes);
-        reader->offset += size_bytes;
-        return reserved;
-    }
-    if ((extensions & NET_EXT_DETH) != 0 && at[ROCE_DETH_AT_RESERVED] != 0) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "DETH reserved byte 0x%02x, must be zero",
-                        at[ROCE_DETH_AT_RESERVED]);
-    }
-    SIM_CHECK(read_extensions(reader->frame, at) == at + size_bytes);
-    reader->offset += size_bytes;
-    return SIM_OK;
-}
-
-// What is left before the ICRC: payload and pad.
-static sim_err_t parse_payload(reader_t *reader)
-{
-    net_frame_t *const frame = reader->frame;
-    const char *const name = net_frame_opcode_name(frame->opcode);
-    const size_t left = reader->end - reader->offset;
-    if ((net_frame_extensions(frame->opcode) & NET_EXT_PAYLOAD) == 0 && left != 0) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "%s carries %zu bytes, must be none",
-                        name,
-                        left);
-    }
-    if (left % 4 != 0 || frame->pad_bytes > left) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "%s: pad count %u with %zu bytes of payload and pad",
-                        name,
-                        frame->pad_bytes,
-                        left);
-    }
-    if (left > ROCE_MTU_BYTES_MAX) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "%s carries %zu bytes, the largest path MTU is %d",
-                        name,
-                        left,
-                        ROCE_MTU_BYTES_MAX);
-    }
-    frame->payload = reader->bytes + reader->offset;
-    frame->payload_bytes = (uint32_t)left - frame->pad_bytes;
-    reader->offset += frame->payload_bytes;
-    return require_zeros(reader, "pad", reader->end);
-}
-
-static sim_err_t parse_roce(reader_t *reader, uint16_t type)
+static sim_err_t parse_roce(net__frame_reader_t *reader, uint16_t type)
 {
     const size_t frame_end = reader->end;
     sim_err_t error;
@@ -570,13 +396,7 @@ static sim_err_t parse_roce(reader_t *reader, uint16_t type)
         error = parse_udp(reader);
     }
     if (error == SIM_OK) {
-        error = parse_bth(reader);
-    }
-    if (error == SIM_OK) {
-        error = parse_extensions(reader);
-    }
-    if (error == SIM_OK) {
-        error = parse_payload(reader);
+        error = net__frame_parse_roce(reader);
     }
     if (error == SIM_OK) {
         error = parse_telemetry(reader, frame_end);
@@ -590,7 +410,7 @@ sim_err_t net_frame_parse(const uint8_t *bytes,
                           sim_message_t *message)
 {
     memset(frame, 0, sizeof(*frame));
-    reader_t reader = {
+    net__frame_reader_t reader = {
         .bytes = bytes,
         .offset = 0,
         .end = size_bytes,
