@@ -7,6 +7,8 @@
 // with them and the payload is there, what nic/requester.c may send from.
 #include "nic/rnic_internal.h"
 
+#define COPY_BYTES 16u // a register, nic.detailed.cpu.copy
+
 static inline bool is_fetch(const nic_wqe_t *wqe)
 {
     return wqe->opcode >= NIC_WR_RDMA_READ;
@@ -141,6 +143,21 @@ void nic__rnic_coming_fired(sim_node_t *node, sim_timer_t *timer)
 
 // -- posting
 
+// What copying inline payloads into WQEs costs a core.
+static sim_time_t copy_ps(const nic_detail_t *detail,
+                          const nic_qp_t *qp,
+                          uint32_t first,
+                          uint32_t count)
+{
+    uint64_t chunks = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const nic_wqe_t *const wqe = nic__wqe(qp, first + i);
+        const bool inlined = !is_fetch(wqe) && (wqe->flags & NIC_SEND_INLINE) != 0;
+        chunks += inlined ? ((uint64_t)wqe->length + COPY_BYTES - 1) / COPY_BYTES : 0;
+    }
+    return chunks * detail->cpu_copy_ps;
+}
+
 void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
 {
     nic_t *const nic = qp->nic;
@@ -155,6 +172,9 @@ void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
     item->count = count;
     item->fetched = doorbell;
     spend(host, count * detail->cpu_post_ps);
+    if (host->core != NULL && detail->cpu_copy_ps != 0) {
+        nic_core_spend(host->core, copy_ps(detail, qp, first, count));
+    }
     if (doorbell) {
         spend(host, detail->cpu_doorbell_ps);
         nic__item_at(item, nic_pcie_doorbell(&rnic->pcie, nic__posting_ps(host)));

@@ -243,10 +243,9 @@ START_TEST(posting_costs_its_core)
     nic_detail_t detail;
     nic_detail_profile(NIC_PROFILE_CONNECT_IB, &detail);
     ck_assert_uint_eq(poster.before_ps, 5000);
-    ck_assert_uint_eq(poster.after_ps - poster.before_ps,
-                      detail.cpu_post_ps + 3 * detail.cpu_line_ps);
-    ck_assert_uint_eq(poster.listed_ps - poster.after_ps,
-                      10 * detail.cpu_post_ps + detail.cpu_doorbell_ps);
+    const sim_time_t build_ps = detail.cpu_post_ps + 7 * detail.cpu_copy_ps; // 112 bytes
+    ck_assert_uint_eq(poster.after_ps - poster.before_ps, build_ps + 3 * detail.cpu_line_ps);
+    ck_assert_uint_eq(poster.listed_ps - poster.after_ps, 10 * build_ps + detail.cpu_doorbell_ps);
     ck_assert_uint_eq(nic_core_busy_ps(core), poster.listed_ps - poster.before_ps);
     ck_assert_uint_eq(nic_core_steps(core), 1);
     tear_down();
