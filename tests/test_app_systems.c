@@ -9,14 +9,11 @@
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
 
-static app_t *run(world_t *world, bool detailed, const char *kind, const char *settings)
+static app_t *run_on(world_t *world, const char *nic, const char *kind, const char *settings)
 {
     world_init(world);
-    if (detailed) {
-        sim_message_t message;
-        ck_assert_int_eq(world_set(&nic_config_attrs, &world->nic, "model=detailed", &message),
-                         SIM_OK);
-    }
+    sim_message_t message;
+    ck_assert_int_eq(world_set(&nic_config_attrs, &world->nic, nic, &message), SIM_OK);
     world->switch_config.pfc_priorities = 0xff;
     world_build(world, "star", "hosts=4; rate=100Gbps; delay=1us");
     app_t *const app = world_app(world, kind, settings);
@@ -26,6 +23,11 @@ static app_t *run(world_t *world, bool detailed, const char *kind, const char *s
         ck_assert(nic_conserved(nic_of_interface(world->net, i)));
     }
     return app;
+}
+
+static app_t *run(world_t *world, bool detailed, const char *kind, const char *settings)
+{
+    return run_on(world, detailed ? "model=detailed" : "model=ideal", kind, settings);
 }
 
 // Clients are done long before the span is over.
@@ -79,6 +81,28 @@ START_TEST(a_client_that_waits_gets_them_in_order)
     const app_t *const app = run(&world, true, "sequencer", settings);
     ck_assert_double_eq(world_value(app, "numbers"), 7 * 50);
     ck_assert_double_eq(world_value(app, "backward"), 0);
+    world_fini(&world);
+}
+END_TEST
+
+// The server's NIC sends a response in a microsecond, from the one queue pair of the only worker:
+// 7 clients have 224 requests under way, and the queue holds 128.
+START_TEST(workers_wait_when_their_queue_is_full)
+{
+    static const char *const kinds[] = {"version=rpc", "version=rpc; batch=off; collect=1"};
+    static const char *const slow =
+        "model=detailed; detailed.pu.send-fetched=1us; detailed.pu.send=1us";
+    world_t world;
+    char settings[512];
+    snprintf(settings,
+             sizeof(settings),
+             SPAN CLIENTS "workers=1; ports=1; qps-per-port=1; %s",
+             kinds[_i]);
+    const app_t *const app = run_on(&world, slow, "sequencer", settings);
+    ck_assert_double_eq(world_value(app, "numbers"), REQUESTS);
+    ck_assert_double_gt(world_value(app, "full_queue_waits"), 2);
+    // At most once for each 64 responses.
+    ck_assert_double_le(world_value(app, "full_queue_waits"), REQUESTS / 64);
     world_fini(&world);
 }
 END_TEST
@@ -139,6 +163,7 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP(every_number_is_given_once, 0, 2 * (int)SIM_COUNT_OF(versions)),
            CHECK_LOOP(a_client_that_waits_gets_them_in_order, 0, 3),
+           CHECK_LOOP(workers_wait_when_their_queue_is_full, 0, 2),
            CHECK_LOOP(store_answers_every_request, 0, 4),
            CHECK_LOOP(atomics_of_a_store_add_up, 0, 2),
            CHECK_LOOP(machines_that_cannot_be_are_refused, 0, 9))
