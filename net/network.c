@@ -122,6 +122,9 @@ static void connect_ports(net_t *net)
             const uint64_t ps_bits = 8 * SIM_PS_PER_S;
             port->whole_ns = net->config.whole_ns;
             port->overhead_bytes = net->config.link_overhead ? NET_LINK_OVERHEAD_BYTES : 0;
+            const uint64_t exact_ps = ps_bits / port->rate_bps;
+            port->exact_ps_per_byte =
+                ps_bits % port->rate_bps == 0 && exact_ps <= UINT32_MAX ? (uint32_t)exact_ps : 0;
             const bool usual = net->config.link_overhead && !net->config.whole_ns;
             port->ps_per_byte =
                 usual && ps_bits % port->rate_bps == 0 ? ps_bits / port->rate_bps : 0;

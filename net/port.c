@@ -124,10 +124,22 @@ sim_time_t net_whole_ns_time_ps(uint64_t bytes, uint64_t rate_bps)
     return whole * SIM_PS_PER_S + ns * SIM_PS_PER_NS;
 }
 
+// The same in integers where that is safe: what doubles lose of less than a second is far less
+// than a picosecond, so only a quotient that is a whole number of nanoseconds may lose one.
+static inline sim_time_t whole_ns_time(const net_port_t *port, uint64_t bytes)
+{
+    const uint64_t exact_ps = bytes * port->exact_ps_per_byte;
+    const uint64_t cut_ps = exact_ps % SIM_PS_PER_NS;
+    if (SIM_LIKELY(cut_ps != 0 && exact_ps < SIM_PS_PER_S)) {
+        return exact_ps - cut_ps;
+    }
+    return net_whole_ns_time_ps(bytes, port->rate_bps);
+}
+
 sim_time_t net_port_frame_time_ps(const net_port_t *port, uint32_t frame_bytes)
 {
     const uint64_t bytes = frame_bytes + port->overhead_bytes;
-    return SIM_UNLIKELY(port->whole_ns) ? net_whole_ns_time_ps(bytes, port->rate_bps)
+    return SIM_UNLIKELY(port->whole_ns) ? whole_ns_time(port, bytes)
                                         : bytes * 8 * SIM_PS_PER_S / port->rate_bps;
 }
 
@@ -188,7 +200,7 @@ static bool is_lost(net_port_t *port, const net_packet_t *packet)
 static sim_time_t inexact_time(net_port_t *port, uint32_t bytes)
 {
     if (port->whole_ns) {
-        return net_whole_ns_time_ps(bytes, port->rate_bps);
+        return whole_ns_time(port, bytes);
     }
     const bool back_to_back = port->busy_until_ps == port->node->sim.now_ps;
     const uint64_t carried = back_to_back ? port->remainder : 0;

@@ -149,6 +149,7 @@ struct net_port {
     uint32_t uid;       // in the network: names the MAC
     uint32_t interface; // hosts; NET_INTERFACES_MAX elsewhere
     uint32_t link;
+    uint32_t exact_ps_per_byte; // whatever is asked of the link; 0: not whole
     uint64_t rate_bps;
     uint64_t remainder; // of the division by rate_bps, within a busy period
     // Where either is not as usual, ps_per_byte is 0.

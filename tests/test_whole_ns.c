@@ -56,6 +56,29 @@ static fixture_options_t peer_options(void)
     return options;
 }
 
+// Ports may take a shorter way to the same times.
+START_TEST(ports_agree)
+{
+    const uint64_t gbps[] = {1, 3, 10, 25, 40, 50, 100, 200, 400, 800};
+    for (size_t r = 0; r < SIM_COUNT_OF(gbps); r++) {
+        const fixture_options_t options = peer_options();
+        fixture_t fixture;
+        fixture_create(&fixture, &options);
+        fixture_host_t *const a = fixture_host(&fixture, "a");
+        fixture_host_t *const b = fixture_host(&fixture, "b");
+        fixture_link(&fixture, &a->node, &b->node, gbps[r] * FIXTURE_GBPS, SIM_PS_PER_US);
+        fixture_build(&fixture);
+        uint32_t differing = 0;
+        for (uint32_t bytes = 1; bytes <= 10000; bytes++) {
+            differing += net_port_frame_time_ps(&a->node.ports[0], bytes) !=
+                         net_whole_ns_time_ps(bytes, gbps[r] * FIXTURE_GBPS);
+        }
+        ck_assert_uint_eq(differing, 0);
+        fixture_destroy(&fixture);
+    }
+}
+END_TEST
+
 START_TEST(frames_follow_each_other_without_gaps)
 {
     const fixture_options_t options = peer_options();
@@ -182,6 +205,7 @@ START_TEST(the_last_made_path_is_first)
 END_TEST
 
 CHECK_MAIN(CHECK_TEST(times_are_cut),
+           CHECK_TEST(ports_agree),
            CHECK_TEST(frames_follow_each_other_without_gaps),
            CHECK_TEST(pauses_last),
            CHECK_TEST(the_hash_is_murmur3),
