@@ -32,6 +32,7 @@ typedef struct app__passive {
     const app__range_ops_t *ops;
     void *owner;   // of the range of numbers
     uint64_t left; // the owner's: receives still to be posted
+    uint64_t done; // the owner's: receives completed
     uint32_t item; // the owner's: what the QP is for
 } app__passive_t;
 

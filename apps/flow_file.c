@@ -249,6 +249,7 @@ sim_err_t app_flow_file_parse(app_flow_format_t format,
     sim_words_init(&reader.words, name, text, size_bytes);
     const sim_err_t error =
         format == APP_FLOW_HTSIM ? app__flow_read_htsim(&reader) : read_hpcc(&reader);
+    sim_free(reader.references);
     if (error == SIM_OK) {
         count_repeats(file);
         for (size_t i = 0; i < file->count && format == APP_FLOW_HPCC; i++) {
@@ -261,5 +262,6 @@ sim_err_t app_flow_file_parse(app_flow_format_t format,
 void app_flow_file_fini(app_flow_file_t *file)
 {
     sim_free(file->rows);
+    sim_free(file->triggers);
     *file = (app_flow_file_t){0};
 }

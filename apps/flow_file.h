@@ -21,10 +21,31 @@ typedef enum app_flow_format {
 
 #define APP_FLOW_AS_THE_NIC 0xff // priority: the NIC's
 
+// What starts flows besides their time: triggers of the file, by number from 1; 0: none.
+typedef struct app_flow_chain {
+    uint32_t started_by; // the flow has no start of its own
+    uint32_t sent;       // activated when its sender has all answers
+    uint32_t received;   // activated when its receiver has all its bytes
+} app_flow_chain_t;
+
+typedef enum app_trigger_kind {
+    APP_TRIGGER_ONESHOT,   // starts all its flows
+    APP_TRIGGER_MULTISHOT, // starts one at each activation
+    APP_TRIGGER_BARRIER,   // starts all its flows at activation number `count`
+} app_trigger_kind_t;
+
+typedef struct app_flow_trigger {
+    uint64_t id;
+    uint64_t count; // activations it needs
+    app_trigger_kind_t kind;
+    uint32_t line;
+    uint32_t column;
+} app_flow_trigger_t;
+
 typedef struct app_flow_row {
     uint64_t bytes;
-    sim_time_t start_ps;
-    uint32_t source; // number of the host
+    sim_time_t start_ps; // NEVER: chain.started_by
+    uint32_t source;     // number of the host
     uint32_t destination;
     uint32_t line; // of the row in the file
     uint32_t column;
@@ -32,12 +53,16 @@ typedef struct app_flow_row {
     uint16_t source_port;      // HPCC: 10000 + repeat; 0: none
     uint16_t destination_port; // 0: none
     uint8_t priority;          // or APP_FLOW_AS_THE_NIC
+    app_flow_chain_t chain;
 } app_flow_row_t;
 
 typedef struct app_flow_file {
     app_flow_row_t *rows;
     size_t count;
     size_t capacity;
+    app_flow_trigger_t *triggers; // by id
+    size_t trigger_count;
+    size_t trigger_capacity;
 } app_flow_file_t;
 
 // The format a text is in; never AUTO.

@@ -6,8 +6,8 @@
 //     0->1 id 1 start 0 size 1000000
 //     3->2 start 2000000 size 64000 prio 1
 //
-// Start is in picoseconds; # begins a comment. Flows that a trigger starts, and failures of links,
-// are refused: a transfer here starts at its time, and links fail in the scenario.
+// Start is in picoseconds; # begins a comment. What starts connections besides their time:
+// flow_file_triggers.c. Failures of links are refused: links fail in the scenario.
 // docs/formats/peers.md
 #include "apps/flow_file_internal.h"
 
@@ -144,18 +144,6 @@ static sim_err_t take_start(app__flow_reader_t *reader, app_flow_row_t *row)
     return error;
 }
 
-static sim_err_t refuse_trigger(app__flow_reader_t *reader, const sim_word_t *word)
-{
-    sim_word_shown_t shown;
-    return sim_word_fail(&reader->words,
-                         word,
-                         reader->message,
-                         SIM_ERR_UNKNOWN,
-                         "'%s': connections that start each other are not supported, expected "
-                         "connections with a start",
-                         sim_word_show(word, &shown));
-}
-
 static sim_err_t take_attribute(app__flow_reader_t *reader,
                                 matrix_t *matrix,
                                 const sim_word_t *key,
@@ -183,10 +171,15 @@ static sim_err_t take_attribute(app__flow_reader_t *reader,
         }
         return need_value(reader, "prio", 0, UINT64_MAX / 4, &ignored, &word);
     }
-    static const char *const triggers[] = {"trigger", "send_done_trigger", "recv_done_trigger"};
+    static const char *const triggers[] = {
+        [APP__STARTED_BY] = "trigger",
+        [APP__SENT] = "send_done_trigger",
+        [APP__RECEIVED] = "recv_done_trigger",
+    };
     for (size_t i = 0; i < SIM_COUNT_OF(triggers); i++) {
         if (sim_word_is(key, triggers[i])) {
-            return refuse_trigger(reader, key);
+            row->chain.started_by = i == APP__STARTED_BY ? 1 : row->chain.started_by; // so far
+            return app__trigger_refer(reader, (app__trigger_use_t)i);
         }
     }
     sim_word_shown_t shown;
@@ -194,7 +187,8 @@ static sim_err_t take_attribute(app__flow_reader_t *reader,
                          key,
                          reader->message,
                          SIM_ERR_UNKNOWN,
-                         "unknown word '%s', expected start, size, id or prio",
+                         "unknown word '%s', expected start, size, id, prio, trigger, "
+                         "send_done_trigger or recv_done_trigger",
                          sim_word_show(key, &shown));
 }
 
@@ -213,14 +207,23 @@ static sim_err_t take_connection(app__flow_reader_t *reader,
     while (error == SIM_OK && sim_words_next_in_line(&reader->words, &word)) {
         error = take_attribute(reader, matrix, &word, &row);
     }
-    if (error == SIM_OK && (row.start_ps == SIM_TIME_NEVER || row.bytes == 0)) {
-        error =
-            sim_word_fail(&reader->words,
-                          ends,
-                          reader->message,
-                          SIM_ERR_INVALID,
-                          "a connection without %s, expected 'A->B start PICOSECONDS size BYTES'",
-                          row.bytes == 0 ? "size" : "start");
+    const bool waits = row.chain.started_by != 0;
+    if (error == SIM_OK && waits == (row.start_ps != SIM_TIME_NEVER)) {
+        error = sim_word_fail(&reader->words,
+                              ends,
+                              reader->message,
+                              SIM_ERR_INVALID,
+                              "a connection with%s, expected 'A->B start PICOSECONDS size BYTES' "
+                              "or 'A->B trigger ID size BYTES'",
+                              waits ? " start and trigger" : "out start and trigger");
+    }
+    if (error == SIM_OK && row.bytes == 0) {
+        error = sim_word_fail(&reader->words,
+                              ends,
+                              reader->message,
+                              SIM_ERR_INVALID,
+                              "a connection without size, expected 'A->B start PICOSECONDS size "
+                              "BYTES'");
     }
     if (error == SIM_OK) {
         SIM_GROW(reader->file->rows, reader->file->count, &reader->file->capacity);
@@ -261,7 +264,7 @@ static sim_err_t read_line(app__flow_reader_t *reader, matrix_t *matrix)
         return take_connection(reader, matrix, &word);
     }
     if (sim_word_is(&word, "trigger")) {
-        return refuse_trigger(reader, &word);
+        return app__trigger_read(reader, &word);
     }
     if (sim_word_is(&word, "failure")) {
         return sim_word_fail(&reader->words,
@@ -290,16 +293,25 @@ sim_err_t app__flow_read_htsim(app__flow_reader_t *reader)
     if (error != SIM_OK) {
         return error;
     }
-    if (matrix.given[SECTION_CONNECTIONS] &&
-        matrix.declared[SECTION_CONNECTIONS] != reader->file->count) {
-        return sim_word_fail(&reader->words,
-                             &matrix.word[SECTION_CONNECTIONS],
-                             reader->message,
-                             SIM_ERR_INVALID,
-                             "%" PRIu64
-                             " connections are declared and %zu listed, expected as many",
-                             matrix.declared[SECTION_CONNECTIONS],
-                             reader->file->count);
+    const size_t listed[] = {
+        [SECTION_CONNECTIONS] = reader->file->count,
+        [SECTION_TRIGGERS] = reader->file->trigger_count,
+    };
+    static const char *const what[] = {
+        [SECTION_CONNECTIONS] = "connections",
+        [SECTION_TRIGGERS] = "triggers",
+    };
+    for (int i = SECTION_CONNECTIONS; i <= SECTION_TRIGGERS; i++) {
+        if (matrix.given[i] && matrix.declared[i] != listed[i]) {
+            return sim_word_fail(&reader->words,
+                                 &matrix.word[i],
+                                 reader->message,
+                                 SIM_ERR_INVALID,
+                                 "%" PRIu64 " %s are declared and %zu listed, expected as many",
+                                 matrix.declared[i],
+                                 what[i],
+                                 listed[i]);
+        }
     }
-    return SIM_OK;
+    return app__trigger_resolve(reader);
 }

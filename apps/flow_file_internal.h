@@ -7,6 +7,15 @@
 
 #define APP__FLOW_BYTES_MAX UINT64_C(1000000000000000)
 
+// A connection names a trigger.
+typedef enum app__trigger_use { APP__STARTED_BY, APP__SENT, APP__RECEIVED } app__trigger_use_t;
+typedef struct app__trigger_reference {
+    size_t row; // of the connection
+    app__trigger_use_t use;
+    uint64_t id;
+    sim_word_t word;
+} app__trigger_reference_t;
+
 typedef struct app__flow_reader {
     sim_words_t words;
     app_flow_file_t *file;
@@ -19,10 +28,22 @@ typedef struct app__flow_reader {
     bool has_port; // rows have a destination port
     sim_time_t last_start_ps;
     bool noted_order;
+    // htsim
+    app__trigger_reference_t *references;
+    size_t reference_count;
+    size_t reference_capacity;
 } app__flow_reader_t;
 
 // -- flow_file_htsim.c
 bool app__flow_is_htsim(sim_words_t words);
 SIM_MUST_CHECK sim_err_t app__flow_read_htsim(app__flow_reader_t *reader);
+
+// -- flow_file_triggers.c
+// Takes the id behind a key of the connection that is being read.
+SIM_MUST_CHECK sim_err_t app__trigger_refer(app__flow_reader_t *reader, app__trigger_use_t use);
+// Takes the rest of a row that begins with "trigger".
+SIM_MUST_CHECK sim_err_t app__trigger_read(app__flow_reader_t *reader, const sim_word_t *begin);
+// Gives connections the numbers of their triggers.
+SIM_MUST_CHECK sim_err_t app__trigger_resolve(app__flow_reader_t *reader);
 
 #endif // APPS_FLOW_FILE_INTERNAL_H

@@ -138,6 +138,7 @@ static sim_err_t add_row(const app_context_t *context,
         .priority = row->priority == APP_FLOW_AS_THE_NIC ? SIM_AUTO : row->priority,
         .source_port = row->source_port,
         .service_port = row->destination_port,
+        .chain = row->chain,
     };
     if (!choose_pair(context->net,
                      &hosts->items[row->source],
@@ -166,6 +167,50 @@ static sim_err_t add_row(const app_context_t *context,
                                       reason.text);
 }
 
+// A trigger takes no time, so everything about it happens on one host: whoever activates it, and
+// the sources of what it starts.
+static sim_err_t check_triggers(const app_flow_file_t *file,
+                                const app__plan_t *plan,
+                                const char *name,
+                                sim_message_t *message)
+{
+    sim_err_t error = SIM_OK;
+    uint32_t *const hosts = sim_alloc_array(file->trigger_count + 1, sizeof(*hosts));
+    bool *const known = sim_alloc_array(file->trigger_count + 1, sizeof(*known));
+    for (size_t i = 0; i < file->count && error == SIM_OK; i++) {
+        const app_flow_row_t *const row = &file->rows[i];
+        const uint32_t triggers[] = {row->chain.started_by, row->chain.sent, row->chain.received};
+        const uint32_t ends[] = {row->source, row->source, row->destination};
+        for (size_t t = 0; t < SIM_COUNT_OF(triggers) && error == SIM_OK; t++) {
+            const uint32_t number = triggers[t];
+            if (number != 0 && known[number] && hosts[number] != ends[t]) {
+                error = sim_fail(message,
+                                 SIM_ERR_INVALID,
+                                 "%s:%u:%u: trigger %" PRIu64 " is of host %u and of host %u, "
+                                 "expected one host: who activates it, by sending or receiving, "
+                                 "sends what it starts",
+                                 name,
+                                 row->line,
+                                 row->column,
+                                 file->triggers[number - 1].id,
+                                 hosts[number],
+                                 ends[t]);
+            }
+            hosts[number] = ends[t];
+            known[number] = true;
+        }
+    }
+    sim_free(hosts);
+    sim_free(known);
+    if (error == SIM_OK && file->trigger_count > 0 && app__plan_verb(plan) == APP__VERB_READ) {
+        error = sim_fail(message,
+                         SIM_ERR_INVALID,
+                         "verb: read does not go with the triggers of %s, expected write or send",
+                         name);
+    }
+    return error;
+}
+
 sim_err_t app__flows_add_file(const app_context_t *context,
                               app__plan_t *plan,
                               app_flow_format_t format,
@@ -184,6 +229,12 @@ sim_err_t app__flows_add_file(const app_context_t *context,
                                           context->ctx,
                                           &file,
                                           message);
+    if (error == SIM_OK) {
+        error = check_triggers(&file, plan, name, message);
+    }
+    if (error == SIM_OK && file.trigger_count > 0) {
+        app__plan_triggers(plan, file.triggers, file.trigger_count);
+    }
     if (error == SIM_OK) {
         hosts_init(&hosts, context->net);
     }

@@ -49,6 +49,7 @@ void app__plan_destroy(app__plan_t *plan)
             run = next;
         }
     }
+    app__chains_free(plan);
     sim_free(plan->transfers);
     sim_free(plan->received);
     sim_free(plan->by_source);
@@ -81,7 +82,7 @@ sim_err_t app__plan_add(app__plan_t *plan,
     if (!request->can_talk && !app__can_talk(plan->net, request->source, request->destination)) {
         return app__cannot_talk(plan->net, request->source, request->destination, blame, message);
     }
-    if (request->start_ps >= plan->stop_ps) {
+    if (request->chain.started_by == 0 && request->start_ps >= plan->stop_ps) {
         return SIM_OK;
     }
     if (plan->count >= APP__TRANSFERS_MAX) {
@@ -93,6 +94,10 @@ sim_err_t app__plan_add(app__plan_t *plan,
     }
     const app__shape_t *const shape = &plan->shape;
     const uint64_t priority = request->priority == SIM_AUTO ? shape->priority : request->priority;
+    if (plan->trigger_count > 0) {
+        SIM_GROW(plan->chains, plan->count, &plan->chain_capacity);
+        plan->chains[plan->count] = request->chain;
+    }
     SIM_GROW(plan->transfers, plan->count, &plan->capacity);
     plan->transfers[plan->count++] = (app__transfer_t){
         .bytes = request->bytes,
@@ -103,7 +108,7 @@ sim_err_t app__plan_add(app__plan_t *plan,
         .messages = (uint32_t)shape->messages,
         .priority = priority == SIM_AUTO ? APP__AS_THE_NIC : (uint8_t)priority,
         .dscp = shape->dscp == SIM_AUTO ? APP__AS_THE_NIC : (uint8_t)shape->dscp,
-        .verb = (uint8_t)shape->verb,
+        .verb = (uint8_t)(request->chain.received != 0 ? APP__VERB_SEND : shape->verb),
         .status = NIC_WC_SUCCESS,
         .source_port = request->source_port,
         .service_port = request->service_port,
@@ -145,6 +150,15 @@ static void order_by_start(app__plan_t *plan)
     app__transfer_t *const sorted = sim_alloc_array(plan->count, sizeof(*sorted));
     for (size_t i = 0; i < plan->count; i++) {
         sorted[i] = plan->transfers[keys[i].index];
+    }
+    if (plan->trigger_count > 0) {
+        app_flow_chain_t *const chains = sim_alloc_array(plan->count, sizeof(*chains));
+        for (size_t i = 0; i < plan->count; i++) {
+            chains[i] = plan->chains[keys[i].index];
+        }
+        sim_free(plan->chains);
+        plan->chains = chains;
+        plan->chain_capacity = plan->count;
     }
     sim_free(keys);
     sim_free(plan->transfers);
@@ -203,19 +217,28 @@ static void number_qps(app__plan_t *plan, uint32_t interface)
             app__qp_number(position + actives + i);
     }
     if (actives > 0) {
+        // Those that wait for a trigger come last, and are not due at any time.
+        uint64_t timed = actives;
+        while (timed > 0 && app__waits(plan, plan->by_source[first + timed - 1])) {
+            timed--;
+        }
         app__source_t *const source = &plan->sources[plan->source_count++];
         *source = (app__source_t){.plan = plan,
                                   .endpoint = endpoint,
                                   .next = first,
-                                  .end = first + actives};
+                                  .end = first + timed};
         sim_timer_init(&source->timer, app__source_fired);
-        app__source_arm(source);
+        sim_timer_init(&source->due_timer, app__source_due);
+        if (timed > 0) {
+            app__source_arm(source);
+        }
     }
 }
 
 void app__plan_begin(app__plan_t *plan)
 {
     order_by_start(plan);
+    app__chains_begin(plan);
     plan->first_flow_id = app__reserve_flow_ids(plan->runtime, plan->count);
     plan->first_number = sim_fifo_reserve(net_sim(plan->net), plan->count);
     if (plan->first_number != 0) {
@@ -308,6 +331,11 @@ uint8_t app__plan_dscp(const app__plan_t *plan, const app__transfer_t *transfer)
 uint64_t app__plan_count(const app__plan_t *plan)
 {
     return plan->count;
+}
+
+app__verb_t app__plan_verb(const app__plan_t *plan)
+{
+    return (app__verb_t)plan->shape.verb;
 }
 
 const app__transfer_t *app__plan_at(const app__plan_t *plan, uint64_t index)

@@ -156,6 +156,9 @@ static void end_transfer(app__transfer_run_t *run)
             note_end(run);
         }
         source->completed++;
+        if (source->plan->trigger_count > 0) {
+            app__chain_activate(source->plan, source->plan->chains[run->index].sent);
+        }
     } else {
         source->failed++;
     }
@@ -227,6 +230,17 @@ void app__source_fired(sim_node_t *node, sim_timer_t *timer)
     }
 }
 
+void app__source_due(sim_node_t *node, sim_timer_t *timer)
+{
+    app__source_t *const source = SIM_CONTAINER_OF(timer, app__source_t, due_timer);
+    app__plan_t *const plan = source->plan;
+    for (size_t i = 0; i < source->due_count && node->now_ps < plan->stop_ps; i++) {
+        plan->transfers[source->due[i]].start_ps = node->now_ps;
+        start_transfer(source, source->due[i]);
+    }
+    source->due_count = 0;
+}
+
 // -- the responder
 
 // The transfer of an interface's QP number `offset` in the plan's range: first its requesters', in
@@ -245,7 +259,10 @@ static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_
 {
     const app__plan_t *const plan = owner;
     const uint32_t index = passive_transfer(plan, interface, offset);
-    return index == TRANSFER_NONE ? SIM_TIME_NEVER : plan->transfers[index].start_ps;
+    // The start of one that waited is its requester's to know: what comes for it has begun.
+    return index == TRANSFER_NONE    ? SIM_TIME_NEVER
+           : app__waits(plan, index) ? 0
+                                     : plan->transfers[index].start_ps;
 }
 
 static void post_receive(app__endpoint_t *endpoint, app__passive_t *passive)
@@ -264,9 +281,13 @@ static void post_receive(app__endpoint_t *endpoint, app__passive_t *passive)
 
 static void message_received(void *owner, app__endpoint_t *endpoint, app__passive_t *passive)
 {
-    (void)owner;
+    app__plan_t *const plan = owner;
     if (passive->left > 0) {
         post_receive(endpoint, passive);
+    }
+    const app__transfer_t *const transfer = &plan->transfers[passive->item];
+    if (plan->trigger_count > 0 && ++passive->done == transfer->messages * pieces_of(transfer)) {
+        app__chain_activate(plan, plan->chains[passive->item].received);
     }
 }
 

@@ -50,10 +50,10 @@ typedef struct app__shape {
 // clang-format on
 
 typedef struct app__transfer {
-    uint64_t bytes; // of each message
-    sim_time_t start_ps;
-    sim_time_t end_ps; // last completion at the requester; NEVER: unfinished or failed
-    uint32_t source;   // interface of the requester
+    uint64_t bytes;      // of each message
+    sim_time_t start_ps; // NEVER: a trigger has yet to start it
+    sim_time_t end_ps;   // last completion at the requester; NEVER: unfinished or failed
+    uint32_t source;     // interface of the requester
     uint32_t destination;
     uint32_t source_qp;
     uint32_t destination_qp;
@@ -102,6 +102,7 @@ typedef struct app__request {
     uint16_t source_port;  // of UDP; 0: derived from the flow's number
     uint16_t service_port; // destination port in the file it comes from; 0: none
     bool can_talk;         // known already: app__can_talk
+    app_flow_chain_t chain;
 } app__request_t;
 
 // Adds a transfer of the plan's shape, unless it would start after the plan's stop.
@@ -112,10 +113,16 @@ SIM_MUST_CHECK sim_err_t app__plan_add(app__plan_t *plan,
                                        const char *blame,
                                        sim_message_t *message);
 
+// Triggers that requests name by number, from 1. Before transfers are added; those that one starts
+// have start_ps NEVER. Everything about a trigger happens on one host: what activates it, and the
+// requesters of what it starts. Transfers with chain.received are SENDs.
+void app__plan_triggers(app__plan_t *plan, const app_flow_trigger_t *triggers, size_t count);
+
 // Orders by start time (then by order of adding), numbers the QPs, arms the timers.
 void app__plan_begin(app__plan_t *plan);
 
 uint64_t app__plan_count(const app__plan_t *plan);
+app__verb_t app__plan_verb(const app__plan_t *plan); // of its shape
 // In order of start. udp_source_port and ideal time are computed.
 const app__transfer_t *app__plan_at(const app__plan_t *plan, uint64_t index);
 uint16_t app__plan_udp_source_port(const app__plan_t *plan, uint64_t index);

@@ -9,6 +9,16 @@
 
 typedef struct app__transfer_run app__transfer_run_t;
 
+// What starts transfers of a plan besides their time. Of one host.
+typedef struct app__trigger {
+    uint64_t left;     // activations until it starts what it starts
+    bool one_by_one;   // one at each activation from then on
+    uint32_t *targets; // transfers
+    size_t target_count;
+    size_t target_capacity;
+    size_t next; // in targets
+} app__trigger_t;
+
 // The transfers of one plan that one interface requests.
 typedef struct app__source {
     sim_timer_t timer; // at the start of the next one
@@ -20,6 +30,10 @@ typedef struct app__source {
     uint64_t started;
     uint64_t completed;
     uint64_t failed;
+    sim_timer_t due_timer; // at once, for those that triggers started
+    uint32_t *due;         // transfers
+    size_t due_count;
+    size_t due_capacity;
     bool late; // its time has come, and it waits for what else was scheduled for that time
 } app__source_t;
 
@@ -53,6 +67,10 @@ struct app__plan {
     app__transfer_t *transfers; // in order of start once begun
     size_t count;
     size_t capacity;
+    app_flow_chain_t *chains; // by transfer; only where there are triggers
+    size_t chain_capacity;
+    app__trigger_t *triggers;
+    size_t trigger_count;
     uint8_t *received; // by transfer: the responder has everything and forgot the QP
 
     // Transfers by requester and by responder, each in order of start: those of interface i are
@@ -68,6 +86,17 @@ struct app__plan {
 extern const app__range_ops_t app__plan_range_ops;
 void app__source_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
 void app__source_arm(app__source_t *source);                  // for its next transfer
+void app__source_due(sim_node_t *node, sim_timer_t *timer);   // a sim_timer_fn
+
+// chain.c
+static inline bool app__waits(const app__plan_t *plan, uint64_t index)
+{
+    return plan->trigger_count > 0 && plan->chains[index].started_by != 0;
+}
+void app__chains_begin(app__plan_t *plan);
+void app__chains_free(app__plan_t *plan);
+// In an event of the trigger's host; 0: no trigger.
+void app__chain_activate(app__plan_t *plan, uint32_t number);
 
 // Hash of a transfer's flow id: for what differs from flow to flow and both ends must know.
 uint64_t app__plan_hash(const app__plan_t *plan, uint64_t index);

@@ -84,7 +84,7 @@ typedef struct beyond {
 static void take_beyond(const app_flow_result_t *flow, void *ctx)
 {
     beyond_t *const beyond = ctx;
-    if (flow->start_ps >= beyond->until_ps) {
+    if (flow->start_ps >= beyond->until_ps && flow->start_ps != SIM_TIME_NEVER) {
         beyond->count++;
         beyond->first_ps = flow->start_ps < beyond->first_ps ? flow->start_ps : beyond->first_ps;
     }

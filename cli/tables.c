@@ -48,7 +48,9 @@ static void flow_bytes(cli_file_t *file, const void *row, unsigned priority)
 static void flow_start(cli_file_t *file, const void *row, unsigned priority)
 {
     (void)priority;
-    cli_file_put_ns(file, FLOW(row)->start_ps);
+    if (FLOW(row)->start_ps != SIM_TIME_NEVER) {
+        cli_file_put_ns(file, FLOW(row)->start_ps);
+    }
 }
 
 static void flow_end(cli_file_t *file, const void *row, unsigned priority)

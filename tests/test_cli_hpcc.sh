@@ -347,12 +347,77 @@ cm '3s/2/3/' 3:13 "3 connections are declared and 2 listed"
 cm '4s/15/16/' 4:4 "'16' is not the destination"
 cm '4s/0->15/1->1/' 4:4 "from node 1 to itself"
 cm '4s/ size 1000000//' 4:1 "a connection without size"
-cm '4s/start 0/trigger 3/' 4:12 "connections that start each other"
+cm '4s/start 0/trigger 3/' 4:20 "there is no trigger 3"
+cm '4s/start 0/trigger/' 4:20 "'size' is not the id of a trigger"
+cm '4s/start 0/trigger 1 start 0/;$a trigger id 1 oneshot' 4:1 "a connection with start and trigger"
+cm '4s/start 0//' 4:1 "a connection without start and trigger"
+cm '$a trigger id 1 twoshot' 6:14 "'twoshot' in a trigger, expected"
+cm '$a trigger id 1' 6:1 "a trigger without a kind"
+cm '$a trigger id 1 barrier' 6:1 "a trigger without count"
+cm '$a trigger oneshot' 6:1 "a trigger without id"
+cm '$a trigger id 1 oneshot\ntrigger id 1 multishot' 7:1 "trigger 1 stands in line 6 too"
+cm '3s/$/\nTriggers 2/;$a trigger id 1 oneshot' 4:10 "2 triggers are declared and 1 listed"
+cm '4,5s/$/ send_done_trigger 1/;$a trigger id 1 oneshot' 6:1 "2 connections activate trigger 1"
+cm '4,5s/start [0-9.]*/trigger 1/;$a trigger id 1 oneshot' 4:1 "all connections wait for triggers"
+cm '4s/$/ send_done_trigger 1/;5s/start [0-9.]*/trigger 1/;$a trigger id 1 oneshot' 5:1 \
+    "trigger 1 is of host 0 and of host 3"
 cm '4s/id 1/rate 1/' 4:7 "unknown word 'rate'"
 cm '5a failure switch_type AGG switch_id 0 link_id 1' 6:1 "links: {agg0--core1"
-cm '5a trigger id 1 oneshot' 6:1 "connections that start each other"
 cm '4s/start 0/start x/' 4:18 "'x' is not a start"
 cm '2s/Nodes 16/Nodes 20/;4s/15/18/' 4:1 "no host has the number 18"
+
+# Triggers: when the sender of 0->1 is done, 0->2; when its receiver is, 1->3; when 1->3 and 2->3 have
+# arrived, 3->0 and 3->1; when each of those is done, one of 3->2.
+fresh
+cat >chain.cm <<'END'
+Nodes 4
+Connections 8
+Triggers 4
+0->1 id 1 start 1000000 size 100000 send_done_trigger 1 recv_done_trigger 2
+0->2 id 2 trigger 1 size 1000
+1->3 id 3 trigger 2 size 200000 recv_done_trigger 3
+2->3 id 4 start 0 size 50000 recv_done_trigger 3
+3->0 id 5 trigger 3 size 5000 send_done_trigger 9
+3->1 id 6 trigger 3 size 500000 send_done_trigger 9
+3->2 id 7 trigger 9 size 64
+3->2 id 8 trigger 9 size 65
+trigger id 9 multishot
+trigger id 1 oneshot
+trigger id 2 oneshot
+trigger id 3 barrier count 2
+END
+printf 'topology: {star: {hosts: 4}}\ntraffic: [{flows: {file: chain.cm}}]\n' >s.yaml
+for threads in 1 3; do
+    rm -rf "$work/out"
+    "$ROCESIM" run s.yaml -o "$work/out" --threads $threads >/dev/null 2>"$work/err" ||
+        fail triggers "status $?: $(cat "$work/err")"
+    # The end at the sender is that at the receiver and the way of an ACK: twice 74 bytes at 80 ps and
+    # 1 us. The link that 1->3 and 3->... share with nothing else makes 2->3 the first to arrive.
+    awk -F, 'NR > 1 { start[$5] = $6; end[$5] = $7 }
+        function at(bytes, ns) {
+            if (start[bytes] == "" || start[bytes] - ns > 0.001 || ns - start[bytes] > 0.001) {
+                printf "%s bytes start at %s, expected %.3f\n", bytes, start[bytes], ns
+            }
+        }
+        END {
+            ack = 2 * (74 * 0.08 + 1000)
+            at(50000, 0); at(100000, 1000)
+            at(1000, end[100000]); at(200000, end[100000] - ack)
+            at(5000, end[200000] - ack); at(500000, end[200000] - ack)
+            at(64, end[5000]); at(65, end[500000])
+        }' "$work/out/flows.csv" >"$work/wrong"
+    [ ! -s "$work/wrong" ] || fail "triggers, $threads threads" "$(cat "$work/wrong")"
+done
+# One that nothing activates: its connections never start, which is said.
+sed -i 's/ send_done_trigger 1 / /' chain.cm
+"$ROCESIM" run s.yaml -o "$work/out" >"$work/stdout" 2>"$work/err" || fail "no activation" "status $?"
+grep -q 'chain.cm:13:1: 0 connections activate trigger 1, which needs 1: what it starts never' \
+    "$work/err" || fail "no activation" "$(cat "$work/err")"
+grep -q '7 of 8 completed; 1 starts at or after the end' "$work/stdout" ||
+    fail "no activation" "$(grep flows "$work/stdout")"
+grep -q ',host0,host2,[0-9]*,1000,,,,' "$work/out/flows.csv" || fail "no activation" "it has times"
+sed -i 's/file: chain.cm/file: chain.cm, verb: read/' s.yaml
+refused "read with triggers" "verb: read does not go with the triggers of chain.cm"
 
 echo "$count inputs, $failures failures"
 [ "$count" -ge 80 ] && [ "$failures" -eq 0 ]

@@ -139,7 +139,31 @@ START_TEST(cdf_takes_percent_and_fractions)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(formats_are_told_apart),
+// Triggers are numbered by their ids, wherever they stand.
+START_TEST(htsim_triggers_have_numbers)
+{
+    app_flow_file_t file = parse("Nodes 4\ntrigger id 30 barrier count 1\n"
+                                 "0->1 start 5 size 10 send_done_trigger 4 recv_done_trigger 30\n"
+                                 "0->2 trigger 4 size 10\n1->3 trigger 30 size 10\n"
+                                 "trigger id 4 multishot\n");
+    ck_assert_uint_eq(file.trigger_count, 2);
+    ck_assert_uint_eq(file.triggers[0].id, 4);
+    ck_assert_int_eq(file.triggers[0].kind, APP_TRIGGER_MULTISHOT);
+    ck_assert_uint_eq(file.triggers[1].count, 1);
+    ck_assert_uint_eq(file.count, 3);
+    ck_assert_uint_eq(file.rows[0].start_ps, 5);
+    ck_assert_uint_eq(file.rows[0].chain.started_by, 0);
+    ck_assert_uint_eq(file.rows[0].chain.sent, 1);
+    ck_assert_uint_eq(file.rows[0].chain.received, 2);
+    ck_assert_uint_eq(file.rows[1].start_ps, SIM_TIME_NEVER);
+    ck_assert_uint_eq(file.rows[1].chain.started_by, 1);
+    ck_assert_uint_eq(file.rows[2].chain.started_by, 2);
+    app_flow_file_fini(&file);
+}
+END_TEST
+
+CHECK_MAIN(CHECK_TEST(htsim_triggers_have_numbers),
+           CHECK_TEST(formats_are_told_apart),
            CHECK_TEST(hpcc_rows_are_numbered),
            CHECK_LOOP(starts_are_those_of_the_simulator, 0, (int)SIM_COUNT_OF(starts)),
            CHECK_TEST(conweave_rows_have_no_port),

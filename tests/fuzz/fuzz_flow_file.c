@@ -24,7 +24,12 @@ static void try_format(app_flow_format_t format, const char *text, size_t size)
     for (size_t i = 0; i < file.count; i++) {
         const app_flow_row_t *const row = &file.rows[i];
         SIM_CHECK(row->source != row->destination && row->bytes > 0);
-        SIM_CHECK(row->start_ps <= 10000 * SIM_PS_PER_S);
+        const app_flow_chain_t *const chain = &row->chain;
+        SIM_CHECK(row->start_ps <= 10000 * SIM_PS_PER_S ||
+                  (row->start_ps == SIM_TIME_NEVER && chain->started_by != 0));
+        SIM_CHECK(error != SIM_OK ||
+                  (chain->started_by <= file.trigger_count && chain->sent <= file.trigger_count &&
+                   chain->received <= file.trigger_count));
         SIM_CHECK(row->priority < 8 || row->priority == APP_FLOW_AS_THE_NIC);
     }
     app_flow_file_fini(&file);
