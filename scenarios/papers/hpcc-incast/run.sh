@@ -69,7 +69,7 @@ plot '$out/per-ACK.rate.txt' using 1:2 with lines lw 2 title 'per-ACK', \
 unset multiplot
 END
 draw hpcc-ai.svg <<END
-set title "16-to-1 incast under HPCC: queue by W\\_AI (HPCC, fig. 13d); crosses: their median, p95, p99"
+set title '16-to-1 incast under HPCC: queue by W\\_AI (HPCC, fig. 13d); crosses: their median, p95, p99'
 set xlabel 'queue (KB)'; set ylabel 'share of samples'; set xrange [0:25]; set yrange [0:1.02]
 set key bottom right
 \$q << EOD
