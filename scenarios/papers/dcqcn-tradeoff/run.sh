@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # dcqcn-tradeoff - DCQCN's timers and thresholds: short flows against long ones (HPCC, figures 2, 3)
 #
-# HORIZON_MS is the time in which flows start (40; 4 with --quick).
+# HORIZON_MS is the time in which flows start (40; 4 with --quick); half of it with incasts.
 set -eu
 . "$(dirname "$0")/../papers_lib.sh"
 begin "$1"
@@ -51,6 +51,31 @@ half="--set traffic[0].poisson.load=0.5"
     pod "50% thresholds 100/400" h100 $half
     pod "50% thresholds 12/50" h12 $half $(thresholds 12 50)
 }
+
+# With incasts of 60 servers, 500 KB each: 2 % of what passes between two halves of the pod (5.6 Tb/s) is
+# one in 2.14 ms. "Short" is below 10 KB.
+incast_ms=$((horizon_ms / 2))
+for at in 55/50 300/4 900/4; do
+    run=incast-${at%/*}
+    # shellcheck disable=SC2046 # options
+    simulate "$run" pod.yaml --until "$((incast_ms * 3))ms" $(timers "${at%/*}" "${at#*/}") --set "traffic=[
+        {poisson: {sizes: websearch, load: 0.3, stop: ${incast_ms}ms}}, {incast: {from: 'host*', to: 'host*',
+        senders: 60, bytes: 500KB, every: 2.14ms, random-target: on, random-gaps: on, stop: ${incast_ms}ms}}]"
+    measure "incast $at: p95 latency of short flows" \
+        "$(awk -F, '$12 == "poisson" && $8 != "" && $5 < 10000 { print $8 / 1e6 }' "$out/$run/flows.csv" |
+            quantile 0.95)"
+    # Of both directions of a link, over the links, of the time in which flows start.
+    measure "incast $at: paused" "$(awk -F, -v ms="$incast_ms" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^paused_prio/) column[i] }
+        NR > 1 { ports++; for (i in column) sum += $i }
+        END { printf "%.4g", 100 * sum / (ports / 2 * ms * 1e6) }' "$out/$run/ports.csv")"
+done
+ours() { awk -F, -v key="$1" '$1 == key { print $2 }' "$out/ours.csv"; }
+for what in paused "p95 latency of short flows"; do
+    a=$(ours "incast 55/50: $what") b=$(ours "incast 300/4: $what") c=$(ours "incast 900/4: $what")
+    expect "incast: $what: 55/50 above 300/4" "$a" ">" "$b"
+    expect "incast: $what: 300/4 above 900/4" "$b" ">" "$c"
+done
 
 # order WHAT COLUMN ROWS...: rows that differ by more than a tenth there must come in the same order here
 order() {
