@@ -270,18 +270,22 @@ static void put_frames(const cli__maker_t *maker)
 {
     const uint64_t mode = cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE);
     const unsigned header = mode == 7 ? 48 + 8 : 48; // TIMELY's time stamp
-    const double base = strtod(cli_hpcc_text(maker->config, CLI_HPCC_PINT_LOG_BASE), NULL);
-    const unsigned digest = base < 1.045 ? 2 : 1;
-    const unsigned ack = mode == 3 ? 46 : mode == 10 ? 60 - digest : 60;
+    const unsigned ack = mode == 3 ? 46 : mode == 10 ? 60 - 2 : 60;
     cli__maker_key(maker, "nic.frame-header", CLI_HPCC_CC_MODE, "%u", header);
     cli__maker_key(maker, "nic.frame-ack", CLI_HPCC_CC_MODE, "%u", ack);
+}
+
+// Whether random numbers are drawn whose use cannot wait: by PINT.
+static bool draws_at_once(const cli__maker_t *maker)
+{
+    return maker->hpcc->compat && cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE) == 10;
 }
 
 // What makes a run the same experiment, whoever's models it runs on: which path each flow takes,
 // and who goes first where all senders start in one instant.
 static void put_experiment(const cli__maker_t *maker)
 {
-    cli__maker_fixed(maker, "ties", "insertion");
+    cli__maker_fixed(maker, "ties", draws_at_once(maker) ? "list" : "insertion");
     cli__maker_fixed(maker, "network.ecmp", "murmur3");
     cli__maker_fixed(maker, "network.next-hops", "last-node-first");
     cli__maker_fixed(maker, "network.ecmp-port", "0"); // that of each flow

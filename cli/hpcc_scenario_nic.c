@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void put_time(const cli__maker_t *maker, const char *path, cli_hpcc_key_t key)
 {
@@ -95,8 +96,10 @@ static sim_err_t put_hpcc_law(const cli__maker_t *maker, const char *prefix, cli
     const char *const limit = !cli__maker_on(maker, CLI_HPCC_HAS_WIN)  ? "none"
                               : cli__maker_on(maker, CLI_HPCC_VAR_WIN) ? "scaled"
                                                                        : "fixed";
+    // Its PINT reacts to each ACK, whatever FAST_REACT says.
+    const bool pint = maker->hpcc->compat && strcmp(prefix, "nic.hpcc-pint") == 0;
     const char *const reaction =
-        cli__maker_on(maker, CLI_HPCC_FAST_REACT) ? "reference" : "per-rtt-only";
+        pint || cli__maker_on(maker, CLI_HPCC_FAST_REACT) ? "reference" : "per-rtt-only";
     char path[64];
 #define PATH(name) (snprintf(path, sizeof(path), "%s." name, prefix), path)
     cli__maker_key(maker, PATH("law"), CLI_HPCC_RATE_AI, "rate");

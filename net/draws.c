@@ -170,5 +170,5 @@ void net_draws_destroy(net_draws_t *draws)
 
 net_draws_t *net_draws_of(const struct net *net)
 {
-    return net->draws;
+    return sim_options(net->sim)->one_list ? net->draws : NULL;
 }

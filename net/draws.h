@@ -5,7 +5,7 @@
 // and each pause frame takes the first number of the next stream of L'Ecuyer's MRG32k3a, losses
 // take one stream each kind of link, and PINT calls the C library's rand(). All are one sequence
 // for the whole network, so they mean something only where events of all nodes have one order:
-// where ties go by insertion (kernel/fifo.h). Elsewhere net_draws_of is NULL.
+// where ties go by insertion (kernel/fifo.h).
 //
 // Sources: L'Ecuyer, Simard, Chen, Kelton, An Object-Oriented Random-Number Package with Many Long
 // Streams and Substreams, Operations Research 50(6), 2002; ns-3.18's RngStream for how streams are
@@ -29,7 +29,9 @@ void net_draws_skip(net_draws_t *draws);
 // rand(): in [0, 2^31).
 uint32_t net_draws_rand(net_draws_t *draws);
 
-// The network's; NULL: every user of random numbers has a stream of its own (kernel/random.h).
+// The network's, for draws as they are needed, in a run whose events come one by one (ties: list);
+// else NULL: every user of random numbers has a stream of its own (kernel/random.h). What can wait
+// for the end of a window is in net/decisions.c.
 net_draws_t *net_draws_of(const struct net *net);
 
 #endif // NET_DRAWS_H

@@ -2,6 +2,7 @@
 // net/network.c - building a network: ports from links, addresses, the changes of links over time.
 #include "net/draws.h"
 #include "net/network_internal.h"
+#include "net/pint_hpcc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,9 @@ void net_destroy(net_t *net)
     net__fixed_free(net);
     sim_pool_destroy(net->packets);
     sim_free(net->routes);
+    if (net->pint != NULL) {
+        net__pint_hpcc_destroy(net->pint->hpcc);
+    }
     sim_free(net->pint);
     net_draws_destroy(net->draws);
     sim_free(net->ports);

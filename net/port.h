@@ -109,6 +109,7 @@ typedef struct net_meter {
     uint16_t switch_id;    // of NET_INT_PATH_BITS
     uint8_t rate_code;     //
     uint8_t reserved_hops; // packets already have room for so many records
+    uint16_t last_bytes;   // pint_hpcc.c: of the frame before
 } net_meter_t;
 
 static_assert(sizeof(net_meter_t) == SIM_CACHE_LINE, "a meter is one cache line");

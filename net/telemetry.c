@@ -2,8 +2,10 @@
 // net/telemetry.c - what a switch port writes into packets as it starts to send them.
 #include "net/telemetry.h"
 
+#include "net/draws.h"
 #include "net/frame.h"
 #include "net/network_internal.h"
+#include "net/pint_hpcc.h"
 
 static_assert(NET_FRAME_BYTES_MAX <= NET_FRAME_BYTES_QUANTUM,
               "turns and headroom are counted in frames that no telemetry outgrows");
@@ -167,7 +169,11 @@ void net__port_meter(net_port_t *port, net_packet_t *packet)
         push_record(port, packet, queue_bytes);
     }
     const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
-    if (meter->pint != NULL) {
+    if (meter->pint != NULL && meter->pint->hpcc != NULL) {
+        net_draws_t *const draws = port->node->net->draws;
+        const bool digest = asks && packet->telemetry == NET_TELEMETRY_PINT;
+        net__pint_hpcc_frame(draws, meter, port->node->sim.now_ps, packet, queue_bytes, digest);
+    } else if (meter->pint != NULL) {
         update_utilization(meter, port->node->sim.now_ps, bytes, queue_bytes);
         // The largest of the hops: one below what the packet says cannot raise it.
         if (asks && packet->telemetry == NET_TELEMETRY_PINT &&
@@ -232,6 +238,9 @@ sim_err_t net__telemetry_build(net_t *net, sim_message_t *message)
     if (net->telemetry & 1u << NET_TELEMETRY_PINT) {
         net->pint = sim_alloc(sizeof(*net->pint));
         net_pint_init(net->pint, net->config.pint_base, net->config.pint_rtt_ps);
+        if (net_draws_of(net) != NULL) {
+            net__pint_hpcc_init(net->pint, net->config.pint_base, net->config.pint_rtt_ps);
+        }
     }
     return SIM_OK;
 }
@@ -250,7 +259,10 @@ void net__port_start_meter(net_port_t *port)
     meter->switch_id = (uint16_t)(sim_mix64(node + 1) & NET_INT_MASK(NET_INT_PATH_BITS));
     if (net->pint != NULL) {
         meter->pint = net->pint;
-        meter->per_byte = 8.0 * (double)SIM_PS_PER_S / ((double)port->rate_bps * net->pint->rtt_ps);
+        meter->per_byte =
+            net->pint->hpcc != NULL
+                ? net__pint_hpcc_log_rate(port->rate_bps)
+                : 8.0 * (double)SIM_PS_PER_S / ((double)port->rate_bps * net->pint->rtt_ps);
     }
     sim_random_init(&meter->random, sim_options(net->sim)->seed, port->uid, "telemetry");
     port->metered = true;

@@ -12,6 +12,8 @@
 
 #include "nic/cc_hpcc_pint.h"
 
+#include "net/draws.h"
+
 #define UTILIZATION_METRIC_ONE 1000000.0
 
 static nic_hpcc_pint_t *pint_of(nic_cc_t *cc)
@@ -27,6 +29,10 @@ static const nic_hpcc_pint_config_t *config_of(const nic_hpcc_pint_t *pint)
 static bool is_sampled(nic_hpcc_pint_t *pint)
 {
     const sim_ratio_t probability = config_of(pint)->probability;
+    if (SIM_UNLIKELY(pint->draws != NULL)) {
+        const uint64_t threshold = 65536 * probability.num / probability.den;
+        return net_draws_rand(pint->draws) % 65536 < threshold;
+    }
     return probability.num >= probability.den || sim_random_chance(&pint->random, probability);
 }
 
@@ -37,6 +43,7 @@ static void hpcc_pint_init(nic_cc_t *cc)
     nic_hpcc_pint_t *const pint = pint_of(cc);
     pint->controlled = nic__hpcc_law_init(&pint->law, &config_of(pint)->law, cc);
     pint->utilization = 1.0;
+    pint->draws = cc->draws;
     sim_random_init(&pint->random, sim_options(cc->node->sim)->seed, cc->id, "pint-sample");
 }
 
@@ -50,6 +57,10 @@ static void hpcc_pint_start(nic_cc_t *cc)
 
 static void hpcc_pint_stop(nic_cc_t *cc)
 {
+    if (pint_of(cc)->draws != NULL) {
+        // The last ACK of a flow, which ends with its queue pair and is not heard of here.
+        (void)is_sampled(pint_of(cc));
+    }
     nic__hpcc_law_stop(&pint_of(cc)->law, cc);
 }
 

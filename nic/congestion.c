@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "net/draws.h"
 #include "nic/cc_dcqcn.h"
 #include "nic/cc_dcqcn_hpcc.h"
 #include "nic/cc_dctcp.h"
@@ -125,6 +126,7 @@ void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
     cc->id = (uint64_t)nic->interface << 24 | qp->number;
     cc->int_multiplier = (uint32_t)net_get_config(nic->host->node.net)->int_multiplier;
     cc->pint = net_pint_of(nic->host->node.net);
+    cc->draws = net_draws_of(nic->host->node.net);
     cc->overhead_bytes = nic->header_bytes + (uint32_t)NET_LINK_OVERHEAD_BYTES;
     if (cc->ops->init != NULL || config->bdp_window != NIC_BDP_WINDOW_NONE) {
         uint64_t bdp_bps = line_bps;

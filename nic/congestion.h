@@ -55,6 +55,7 @@ struct nic_cc {
     uint32_t burst_bytes;
     uint32_t burst_sent_bytes; // the NIC's
     sim_time_t burst_start_ps;
+    struct net_draws *draws; // net/draws.h; NULL: algorithms draw from streams of their own
 };
 
 #define NIC_CC_BURST_BYTES_MAX (UINT32_C(1) << 20)
