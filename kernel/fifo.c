@@ -104,21 +104,12 @@ void sim__fifo_spread_sum(sim_fifo_spread_t *spread)
 
 // -- places
 
-void sim__fifo_open_record(struct sim_fifo_log *log)
+void sim__fifo_more_records(struct sim_fifo_log *log)
 {
-    SIM_CHECK(log->in_event);
-    SIM_CHECKF(log->record_count < 1u << SIM__FIFO_RECORD_BITS,
+    SIM_CHECKF(log->record_count < 1u << (SIM__FIFO_RECORD_BITS - 1),
                "%zu events in a window",
                log->record_count);
     SIM_GROW(log->records, log->record_count, &log->record_capacity);
-    log->records[log->record_count] = (sim_fifo_record_t){
-        .place = log->current,
-        .within_ps = (uint32_t)(log->now_ps - log->window_start_ps),
-        .index = log->thread << SIM__FIFO_RECORD_BITS | (uint32_t)log->record_count,
-    };
-    log->record_count++;
-    log->open = true;
-    log->minor = 0;
 }
 
 uint64_t sim__fifo_stream_place(const sim_node_t *node)
@@ -246,11 +237,13 @@ uint64_t sim__fifo_timer_place(sim_node_t *node, sim_timer_t *timer)
     }
     struct sim_fifo_log *const log = sim__fifo_log(node);
     const uint64_t place = sim__fifo_take(log, 1);
-    SIM_GROW(log->armed, log->armed_count, &log->armed_capacity);
+    if (SIM_UNLIKELY(log->armed_count == log->armed_capacity)) {
+        SIM_CHECKF(log->armed_count < 1u << (SIM__FIFO_ARMED_BITS - 1),
+                   "%zu timers armed in a window",
+                   log->armed_count);
+        SIM_GROW(log->armed, log->armed_count, &log->armed_capacity);
+    }
     log->armed[log->armed_count++] = (sim_fifo_armed_t){node, timer};
-    SIM_CHECKF(log->armed_count < 1u << SIM__FIFO_ARMED_BITS,
-               "%zu timers armed in a window",
-               log->armed_count);
     return place | log->armed_count;
 }
 

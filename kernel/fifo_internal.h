@@ -160,10 +160,26 @@ static inline uint64_t sim__fifo_sent_number(const struct sim_fifo_log *log, uin
 
 // Takes `count` places, 1 or 2, for what the event being run schedules, and returns the first.
 #define SIM__FIFO_NEXT_PLACE (UINT64_C(1) << SIM__FIFO_ARMED_BITS)
-void sim__fifo_open_record(struct sim_fifo_log *log);
+void sim__fifo_more_records(struct sim_fifo_log *log);
+static inline void sim__fifo_open_record(struct sim_fifo_log *log)
+{
+    SIM_CHECK(log->in_event);
+    if (SIM_UNLIKELY(log->record_count == log->record_capacity)) {
+        sim__fifo_more_records(log);
+    }
+    log->records[log->record_count] = (sim_fifo_record_t){
+        .place = log->current,
+        .within_ps = (uint32_t)(log->now_ps - log->window_start_ps),
+        .index = log->thread << SIM__FIFO_RECORD_BITS | (uint32_t)log->record_count,
+    };
+    log->record_count++;
+    log->open = true;
+    log->minor = 0;
+}
+
 static inline uint64_t sim__fifo_take(struct sim_fifo_log *log, uint32_t count)
 {
-    if (!log->open || log->minor + count > SIM__FIFO_MINORS) {
+    if (!log->open || SIM_UNLIKELY(log->minor + count > SIM__FIFO_MINORS)) {
         sim__fifo_open_record(log);
     }
     const uint64_t record = log->record_count - 1;

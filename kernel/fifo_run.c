@@ -239,7 +239,9 @@ static sim_time_t run_alone(sim_thread_t *thread, sim_node_t *node, sim_time_t e
 sim_time_t sim__fifo_run_unit(sim_thread_t *thread, sim_unit_t *unit, sim_time_t end_ps)
 {
     struct sim_fifo_log *const log = thread->fifo;
-    SIM_GROW(log->visits, log->visit_count, &log->visit_capacity);
+    if (SIM_UNLIKELY(log->visit_count == log->visit_capacity)) {
+        SIM_GROW(log->visits, log->visit_count, &log->visit_capacity);
+    }
     log->visits[log->visit_count++] = (uint32_t)log->record_count;
     const sim_time_t next_ps = unit->count == 1 ? run_alone(thread, unit->members[0], end_ps)
                                                 : run_together(thread, unit, end_ps);
