@@ -82,6 +82,20 @@ static sim_err_t take_format(const char *path, cli_plot_format_t *format, cli_er
                     cli_show(&shown, path));
 }
 
+sim_err_t cli_plot_open(const cli_plot_run_t *run,
+                        const char *file,
+                        const char *const *names,
+                        size_t name_count,
+                        cli_csv_t **csv,
+                        cli_error_t *error)
+{
+    char *const path = sim_format("%s/%s", run->folder, file);
+    *csv = NULL;
+    const sim_err_t result = cli_csv_open(path, names, name_count, csv, error);
+    sim_free(path);
+    return result == SIM_ERR_IO ? SIM_OK : result;
+}
+
 // 0 where the summary does not have it.
 static sim_time_t time_of(const cli_plot_run_t *run, const char *field)
 {

@@ -7,7 +7,7 @@
 #ifndef CLI_PLOT_H
 #define CLI_PLOT_H
 
-#include "cli/error.h"
+#include "cli/csv.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -61,6 +61,14 @@ sim_err_t cli_plot_pause(const cli_plot_t *plot, cli_figure_t *figure, cli_error
 sim_err_t cli_plot_load_time(const cli_plot_t *plot, cli_figure_t *figure, cli_error_t *error);
 sim_err_t cli_plot_load(const cli_plot_t *plot, cli_figure_t *figure, cli_error_t *error);
 
+// Opens a table of a run's folder, as cli_csv_open. *csv is NULL where the run wrote none.
+SIM_MUST_CHECK sim_err_t cli_plot_open(const cli_plot_run_t *run,
+                                       const char *file,
+                                       const char *const *names,
+                                       size_t name_count,
+                                       cli_csv_t **csv,
+                                       cli_error_t *error);
+
 // -- scripts (cli/plot_gnuplot.c)
 
 // Utilisation in percent, from 0 to 100.
@@ -97,6 +105,8 @@ typedef struct cli_plot_unit {
 } cli_plot_unit_t;
 cli_plot_unit_t cli_plot_time_unit(double most_ps);
 cli_plot_unit_t cli_plot_bytes_unit(double most_bytes);
+// The run's name above its panel, where there are several runs.
+void cli_plot_run_title(FILE *script, const cli_plot_t *plot, size_t run);
 // Labels the axis of time: "time (us)", "time after 2 s (us)".
 void cli_plot_time_label(FILE *script, const cli_plot_t *plot, cli_plot_unit_t unit);
 

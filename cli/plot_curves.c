@@ -2,7 +2,6 @@
 // cli/plot_curves.c - reading series.csv into curves.
 #include "cli/plot_curves.h"
 
-#include "cli/csv.h"
 #include "cli/scenario.h"
 
 #include <stdlib.h>
@@ -230,15 +229,10 @@ sim_err_t cli_curves_load(const cli_plot_t *plot,
     *curves = (cli_curves_t){.origin_ps = plot->origin_ps};
     sim_err_t result = SIM_OK;
     for (size_t r = 0; r < plot->run_count && result == SIM_OK; r++) {
-        char *const path = sim_format("%s/series.csv", plot->runs[r].folder);
         cli_csv_t *csv = NULL;
-        result = cli_csv_open(path, names, SIM_COUNT_OF(names), &csv, error);
-        sim_free(path);
-        if (result == SIM_ERR_IO) {
-            result = SIM_OK; // the run observed nothing
-            continue;
-        }
-        if (result == SIM_OK) {
+        result =
+            cli_plot_open(&plot->runs[r], "series.csv", names, SIM_COUNT_OF(names), &csv, error);
+        if (csv != NULL) {
             index_t index = {.first = curves->count};
             result = read_rows(csv, wanted, &index, curves, r, error);
             sim_free(index.slots);

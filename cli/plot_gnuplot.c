@@ -129,6 +129,15 @@ cli_plot_unit_t cli_plot_time_unit(double most_ps)
     return units[SIM_COUNT_OF(units) - 1];
 }
 
+void cli_plot_run_title(FILE *script, const cli_plot_t *plot, size_t run)
+{
+    if (plot->run_count > 1) {
+        fputs("set title ", script);
+        cli_figure_quote(script, plot->runs[run].name);
+        fputs(" offset 0,-0.5\n", script);
+    }
+}
+
 void cli_plot_time_label(FILE *script, const cli_plot_t *plot, cli_plot_unit_t unit)
 {
     if (plot->origin_ps == 0) {

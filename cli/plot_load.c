@@ -8,7 +8,6 @@
 // ports.csv.
 #include "cli/plot.h"
 
-#include "cli/csv.h"
 #include "net/port.h"
 
 #include <stdlib.h>
@@ -101,14 +100,9 @@ static sim_err_t read_ports(cli_csv_t *csv, sim_time_t time_ps, map_t *map, cli_
 static sim_err_t load(const cli_plot_run_t *run, map_t *map, cli_error_t *error)
 {
     static const char *const names[] = {"port", "rate_bps", "tx_packets", "tx_bytes"};
-    char *const path = sim_format("%s/ports.csv", run->folder);
     cli_csv_t *csv = NULL;
-    sim_err_t result = cli_csv_open(path, names, SIM_COUNT_OF(names), &csv, error);
-    sim_free(path);
-    if (result == SIM_ERR_IO) {
-        return SIM_OK;
-    }
-    if (result == SIM_OK) {
+    sim_err_t result = cli_plot_open(run, "ports.csv", names, SIM_COUNT_OF(names), &csv, error);
+    if (csv != NULL) {
         result = read_ports(csv,
                             run->end_ps - (run->from_ps < run->end_ps ? run->from_ps : 0),
                             map,
@@ -365,11 +359,7 @@ static void draw(const cli_plot_t *plot, map_t *maps, size_t panels, cli_figure_
         if (maps[r].port_count == 0) {
             continue;
         }
-        if (plot->run_count > 1) {
-            fputs("set title ", script);
-            cli_figure_quote(script, plot->runs[r].name);
-            fputs(" offset 0,-0.5\n", script);
-        }
+        cli_plot_run_title(script, plot, r);
         if (++panel == panels) {
             fputs("set xlabel 'link, in the order of the ports'\n", script);
         }

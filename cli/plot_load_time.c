@@ -172,11 +172,7 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
         if (panels > 1) {
             fprintf(script, "set size 1,%.5f\nset origin 0,%.5f\n", share, top > 0 ? top : 0);
         }
-        if (plot->run_count > 1) {
-            fputs("set title ", script);
-            cli_figure_quote(script, plot->runs[r].name);
-            fputs(" offset 0,-0.5\n", script);
-        }
+        cli_plot_run_title(script, plot, r);
         if (last) {
             cli_plot_time_label(script, plot, unit);
         }

@@ -5,8 +5,6 @@
 // column says which share of it the port was stopped.
 #include "cli/plot.h"
 
-#include "cli/csv.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,14 +113,9 @@ static int compare_rows(const void *a, const void *b)
 static sim_err_t load(const cli_plot_run_t *run, chart_t *chart, cli_error_t *error)
 {
     static const char *const names[] = {"time_ns", "event", "port", "priority"};
-    char *const path = sim_format("%s/events.csv", run->folder);
     cli_csv_t *csv = NULL;
-    sim_err_t result = cli_csv_open(path, names, SIM_COUNT_OF(names), &csv, error);
-    sim_free(path);
-    if (result == SIM_ERR_IO) {
-        return SIM_OK;
-    }
-    if (result == SIM_OK) {
+    sim_err_t result = cli_plot_open(run, "events.csv", names, SIM_COUNT_OF(names), &csv, error);
+    if (csv != NULL) {
         result = read_events(csv, chart, error);
         cli_csv_close(csv);
     }
@@ -322,11 +315,7 @@ static void draw_panels(FILE *script,
         if (layout->panels > 1) {
             fprintf(script, "set size 1,%.5f\nset origin 0,%.5f\n", share, top > 0 ? top : 0);
         }
-        if (plot->run_count > 1) {
-            fputs("set title ", script);
-            cli_figure_quote(script, plot->runs[r].name);
-            fputs(" offset 0,-0.5\n", script);
-        }
+        cli_plot_run_title(script, plot, r);
         if (last) {
             cli_plot_time_label(script, plot, layout->unit);
         }

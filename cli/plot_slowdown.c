@@ -9,8 +9,6 @@
 // Runs whose flows differ in size have the bins of all their flows together, by size.
 #include "cli/plot.h"
 
-#include "cli/csv.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,17 +89,15 @@ static sim_err_t read_flows(cli_csv_t *csv, const char *app, flows_t *flows, cli
 }
 
 // Leaves flows empty where the run wrote no flows.csv.
-static sim_err_t load(const char *folder, const char *app, flows_t *flows, cli_error_t *error)
+static sim_err_t load(const cli_plot_run_t *run,
+                      const char *app,
+                      flows_t *flows,
+                      cli_error_t *error)
 {
     static const char *const names[] = {"bytes", "slowdown", "app"};
-    char *const path = sim_format("%s/flows.csv", folder);
     cli_csv_t *csv = NULL;
-    sim_err_t result = cli_csv_open(path, names, SIM_COUNT_OF(names), &csv, error);
-    sim_free(path);
-    if (result == SIM_ERR_IO) {
-        return SIM_OK;
-    }
-    if (result == SIM_OK) {
+    sim_err_t result = cli_plot_open(run, "flows.csv", names, SIM_COUNT_OF(names), &csv, error);
+    if (csv != NULL) {
         result = read_flows(csv, app, flows, error);
         cli_csv_close(csv);
     }
@@ -400,7 +396,7 @@ sim_err_t cli_plot_slowdown(const cli_plot_t *plot, cli_figure_t *figure, cli_er
     size_t with_flows = 0;
     size_t most = 0;
     for (size_t r = 0; r < plot->run_count && result == SIM_OK; r++) {
-        result = load(plot->runs[r].folder, plot->app, &flows[r], error);
+        result = load(&plot->runs[r], plot->app, &flows[r], error);
         with_flows += flows[r].count > 0;
         most = flows[r].count > most ? flows[r].count : most;
     }
