@@ -278,6 +278,19 @@ static nic_cc_ops_t listening(net_telemetry_t telemetry)
                           .cnp = listen_cnp};
 }
 
+// Two switches between the hosts, joined by a link of that rate, and the listener on both NICs.
+static void listen_through(pair_config_t *config,
+                           uint64_t middle_bps,
+                           const nic_cc_ops_t *ops,
+                           listener_t *listener)
+{
+    pair_config_init(config);
+    config->nic.mtu_bytes = 1024;
+    config->nic.custom_cc = ops;
+    config->nic.custom_cc_config = listener;
+    config->middle_bps = middle_bps;
+}
+
 // A switch's port towards b, as its listener saw it: every frame, in order.
 typedef struct tap {
     const net_port_t *port;
@@ -328,11 +341,7 @@ START_TEST(records_are_what_the_ports_did)
     const uint64_t multiplier = _i == 2 ? 4 : 1;
     const nic_cc_ops_t ops = listening(NET_TELEMETRY_INT);
     pair_config_t config;
-    pair_config_init(&config);
-    config.nic.mtu_bytes = 1024;
-    config.nic.custom_cc = &ops;
-    config.nic.custom_cc_config = &listener;
-    config.middle_bps = 25000000000;
+    listen_through(&config, 25000000000, &ops, &listener);
     config.change_net = _i == 0 ? NULL : (_i == 1 ? reserve_five : multiply_by_four);
     pair_t *const pair = pair_create(&config);
     tap_port(&taps[0], pair, "left", 1, multiplier);
@@ -390,11 +399,7 @@ START_TEST(digests_are_the_largest_utilization)
     static listener_t listener;
     const nic_cc_ops_t ops = listening(NET_TELEMETRY_PINT);
     pair_config_t config;
-    pair_config_init(&config);
-    config.nic.mtu_bytes = 1024;
-    config.nic.custom_cc = &ops;
-    config.nic.custom_cc_config = &listener;
-    config.middle_bps = 25000000000;
+    listen_through(&config, 25000000000, &ops, &listener);
     config.change_net = _i == 0 ? NULL : look_over_100_us;
     pair_t *const pair = pair_create(&config);
     pair_qp_t qps;
@@ -429,16 +434,12 @@ START_TEST(senders_choose_how_marks_come_back)
     ops[1].echoes_ecn = false;
     ops[1].acks_every_packet = false;
     pair_config_t config;
-    pair_config_init(&config);
     nic_config_t nic_b;
-    config.nic.mtu_bytes = 1024;
-    config.nic.custom_cc = &ops[0];
-    config.nic.custom_cc_config = &listeners[0];
+    listen_through(&config, 25000000000, &ops[0], &listeners[0]);
     nic_config_copy(&nic_b, &config.nic);
     nic_b.custom_cc = &ops[1];
     nic_b.custom_cc_config = &listeners[1];
     config.nic_b = &nic_b;
-    config.middle_bps = 25000000000;
     pair_t *const pair = pair_create(&config);
     pair_qp_t qps;
     pair_connect(pair, &qps, NIC_QPT_RC, NULL);
@@ -479,11 +480,7 @@ START_TEST(naks_bring_telemetry)
     static listener_t listener;
     const nic_cc_ops_t ops = listening(NET_TELEMETRY_INT);
     pair_config_t config;
-    pair_config_init(&config);
-    config.nic.mtu_bytes = 1024;
-    config.nic.custom_cc = &ops;
-    config.nic.custom_cc_config = &listener;
-    config.middle_bps = 100000000000;
+    listen_through(&config, 100000000000, &ops, &listener);
     pair_t *const pair = pair_create(&config);
     net_port_drop_next(pair->port[0], 5);
     pair_qp_t qps;

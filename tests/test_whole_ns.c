@@ -56,21 +56,27 @@ static fixture_options_t peer_options(void)
     return options;
 }
 
+// Hosts a and b on one link.
+static void cable(fixture_t *fixture, uint64_t rate_bps)
+{
+    const fixture_options_t options = peer_options();
+    fixture_create(fixture, &options);
+    fixture_host_t *const a = fixture_host(fixture, "a");
+    fixture_host_t *const b = fixture_host(fixture, "b");
+    fixture_link(fixture, &a->node, &b->node, rate_bps, SIM_PS_PER_US);
+}
+
 // Ports may take a shorter way to the same times.
 START_TEST(ports_agree)
 {
     const uint64_t gbps[] = {1, 3, 10, 25, 40, 50, 100, 200, 400, 800};
     for (size_t r = 0; r < SIM_COUNT_OF(gbps); r++) {
-        const fixture_options_t options = peer_options();
         fixture_t fixture;
-        fixture_create(&fixture, &options);
-        fixture_host_t *const a = fixture_host(&fixture, "a");
-        fixture_host_t *const b = fixture_host(&fixture, "b");
-        fixture_link(&fixture, &a->node, &b->node, gbps[r] * FIXTURE_GBPS, SIM_PS_PER_US);
+        cable(&fixture, gbps[r] * FIXTURE_GBPS);
         fixture_build(&fixture);
         uint32_t differing = 0;
         for (uint32_t bytes = 1; bytes <= 10000; bytes++) {
-            differing += net_port_frame_time_ps(&a->node.ports[0], bytes) !=
+            differing += net_port_frame_time_ps(&fixture.hosts[0]->node.ports[0], bytes) !=
                          net_whole_ns_time_ps(bytes, gbps[r] * FIXTURE_GBPS);
         }
         ck_assert_uint_eq(differing, 0);
@@ -81,12 +87,10 @@ END_TEST
 
 START_TEST(frames_follow_each_other_without_gaps)
 {
-    const fixture_options_t options = peer_options();
     fixture_t fixture;
-    fixture_create(&fixture, &options);
-    fixture_host_t *const a = fixture_host(&fixture, "a");
-    fixture_host_t *const b = fixture_host(&fixture, "b");
-    fixture_link(&fixture, &a->node, &b->node, 100 * FIXTURE_GBPS, SIM_PS_PER_US);
+    cable(&fixture, 100 * FIXTURE_GBPS);
+    fixture_host_t *const a = fixture.hosts[0];
+    fixture_host_t *const b = fixture.hosts[1];
     b->keep = true;
     fixture_flow(
         a,
@@ -105,12 +109,10 @@ END_TEST
 // 65535 quanta are 336 us at this rate; the pause is over after a resume 2 ms later.
 START_TEST(pauses_last)
 {
-    const fixture_options_t options = peer_options();
     fixture_t fixture;
-    fixture_create(&fixture, &options);
-    fixture_host_t *const a = fixture_host(&fixture, "a");
-    fixture_host_t *const b = fixture_host(&fixture, "b");
-    fixture_link(&fixture, &a->node, &b->node, 100 * FIXTURE_GBPS, SIM_PS_PER_US);
+    cable(&fixture, 100 * FIXTURE_GBPS);
+    fixture_host_t *const a = fixture.hosts[0];
+    fixture_host_t *const b = fixture.hosts[1];
     fixture_pause(b, SIM_PS_PER_US, 1u << FIXTURE_CLASS, 65535);
     fixture_pause(b, 2 * SIM_PS_PER_MS, 1u << FIXTURE_CLASS, 0);
     b->keep = true;
