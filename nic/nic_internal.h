@@ -298,6 +298,9 @@ struct nic_srq {
     uint32_t posted;   // both run freely
     uint32_t done;
     uint32_t wr_max;
+    uint32_t limit; // fewer are told of; 0: none
+    nic_srq_limit_fn limit_fn;
+    void *limit_ctx;
     uint64_t number;
     nic_srq_t *next;
 };

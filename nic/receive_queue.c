@@ -114,6 +114,14 @@ uint32_t nic_srq_posted(const nic_srq_t *srq)
     return srq->posted - srq->done;
 }
 
+void nic_srq_set_limit(nic_srq_t *srq, uint32_t limit, nic_srq_limit_fn fn, void *ctx)
+{
+    SIM_CHECK(limit <= srq->wr_max && (limit == 0 || fn != NULL));
+    srq->limit = limit;
+    srq->limit_fn = fn;
+    srq->limit_ctx = ctx;
+}
+
 static void grow_shared(nic_srq_t *srq)
 {
     const uint32_t capacity = srq->capacity == 0 ? FIRST_SHARED : srq->capacity * 2;
@@ -164,5 +172,9 @@ bool nic__take_shared(nic_qp_t *qp)
     }
     push(qp, &srq->ring[srq->done & (srq->capacity - 1)]);
     srq->done++;
+    if (SIM_UNLIKELY(nic_srq_posted(srq) < srq->limit)) {
+        srq->limit = 0; // before it is told, so that it can be set again
+        srq->limit_fn(srq, srq->limit_ctx);
+    }
     return true;
 }

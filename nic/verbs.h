@@ -118,6 +118,12 @@ bool nic_cq_overflowed(const nic_cq_t *cq);
 nic_srq_t *nic_srq_create(nic_pd_t *pd, uint32_t max_wr);
 // Receives that no message has taken.
 uint32_t nic_srq_posted(const nic_srq_t *srq);
+// The event "SRQ limit reached" (IBA vol. 1, 10.2.9): fn is called when a message takes a receive
+// and fewer than `limit` are left, once; then the limit is 0, none, and may be set again. In the
+// event of the packet, with the detailed NIC too. fn may post to the queue and set the limit, and
+// nothing else. limit <= max_wr.
+typedef void (*nic_srq_limit_fn)(nic_srq_t *srq, void *ctx);
+void nic_srq_set_limit(nic_srq_t *srq, uint32_t limit, nic_srq_limit_fn fn, void *ctx);
 
 // -- queue pairs
 

@@ -169,6 +169,48 @@ START_TEST(an_error_takes_what_was_taken)
 }
 END_TEST
 
+typedef struct limit {
+    uint32_t calls;
+    uint32_t left[4]; // receives when it was called
+    bool again;
+} limit_t;
+
+static void limit_reached(nic_srq_t *queue, void *ctx)
+{
+    limit_t *const limit = ctx;
+    ck_assert_ptr_eq(queue, srq);
+    limit->left[limit->calls++] = nic_srq_posted(queue);
+    if (limit->again) {
+        post(3, 300);
+        nic_srq_set_limit(queue, 3, limit_reached, limit);
+    }
+}
+
+// Six receives, six messages: the limit of 3 is reached once, when the fourth message leaves two;
+// or after three more receives and a limit set again, once more.
+START_TEST(a_limit_is_told_once)
+{
+    for (uint32_t again = 0; again < 2; again++) {
+        set_up(_i, NIC_QPT_RC);
+        post(6, 100);
+        limit_t limit = {.again = again != 0};
+        nic_srq_set_limit(srq, 3, limit_reached, &limit);
+        for (uint32_t i = 0; i < 6 + 2 * again; i++) {
+            send_at(10 * i * SIM_PS_PER_US, i % 2, 100);
+        }
+        pair_run(pair);
+        ck_assert_uint_eq(pair->done_count[1], 6 + 2 * again);
+        ck_assert_uint_eq(limit.calls, 1 + again);
+        ck_assert_uint_eq(limit.left[0], 2);
+        if (again != 0) {
+            ck_assert_uint_eq(limit.left[1], 2);
+            ck_assert_uint_eq(nic_srq_posted(srq), 4);
+        }
+        tear_down();
+    }
+}
+END_TEST
+
 START_TEST(its_limits)
 {
     set_up(_i, NIC_QPT_RC);
@@ -190,4 +232,5 @@ CHECK_MAIN(CHECK_LOOP(the_oldest_receive_is_taken, NIC_IDEAL, NIC_DETAILED + 1),
            CHECK_LOOP(an_empty_queue_is_not_ready, NIC_IDEAL, NIC_DETAILED + 1),
            CHECK_LOOP(datagrams_share_too, NIC_IDEAL, NIC_DETAILED + 1),
            CHECK_LOOP(an_error_takes_what_was_taken, NIC_IDEAL, NIC_DETAILED + 1),
+           CHECK_LOOP(a_limit_is_told_once, NIC_IDEAL, NIC_DETAILED + 1),
            CHECK_LOOP(its_limits, NIC_IDEAL, NIC_DETAILED + 1))
