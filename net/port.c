@@ -197,11 +197,9 @@ static bool is_lost(net_port_t *port, const net_packet_t *packet)
     return false;
 }
 
-static sim_time_t inexact_time(net_port_t *port, uint32_t bytes)
+// What is left of the division goes to the frame that follows back to back.
+static inline sim_time_t divided_time(net_port_t *port, uint32_t bytes)
 {
-    if (port->whole_ns) {
-        return whole_ns_time(port, bytes);
-    }
     const bool back_to_back = port->busy_until_ps == port->node->sim.now_ps;
     const uint64_t carried = back_to_back ? port->remainder : 0;
     const uint64_t numerator = bytes * (8 * SIM_PS_PER_S) + carried;
@@ -209,25 +207,13 @@ static sim_time_t inexact_time(net_port_t *port, uint32_t bytes)
     return numerator / port->rate_bps;
 }
 
-// What net_port_transmit does, at a rate that is not whole picoseconds per byte.
-static inline void transmit_inexact(net_port_t *port, net_packet_t *packet)
+static sim_time_t inexact_time(net_port_t *port, uint32_t bytes)
 {
-    sim_node_t *const node = &port->node->sim;
-    const uint32_t frame_bytes = packet->frame_bytes;
-    const sim_time_t end_ps = node->now_ps + inexact_time(port, frame_bytes + port->overhead_bytes);
-    port->busy_until_ps = end_ps;
-    net_class_t *const class = &port->classes[packet->priority];
-    class->tx_packets++;
-    class->tx_bytes += frame_bytes;
-    sim_send(node, port->channel, end_ps + port->delay_less_gap_ps, packet);
+    return port->whole_ns ? whole_ns_time(port, bytes) : divided_time(port, bytes);
 }
 
-void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
+__attribute__((noinline)) static void transmit_otherwise(net_port_t *port, net_packet_t *packet)
 {
-    if (SIM_LIKELY(port->inexact)) {
-        transmit_inexact(port, packet);
-        return;
-    }
     sim_node_t *const node = &port->node->sim;
     if (port->metered) {
         net__port_meter(port, packet); // the frame may grow
@@ -254,6 +240,24 @@ void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
     }
 }
 
+// Ends in calls, so that the way of an inexact rate alone needs no frame: it is all there is to
+// sending on links of, say, 112 Gbps.
+void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
+{
+    if (SIM_UNLIKELY(!port->inexact)) {
+        transmit_otherwise(port, packet);
+        return;
+    }
+    sim_node_t *const node = &port->node->sim;
+    const uint32_t frame_bytes = packet->frame_bytes;
+    const sim_time_t end_ps = node->now_ps + divided_time(port, frame_bytes + port->overhead_bytes);
+    port->busy_until_ps = end_ps;
+    net_class_t *const class = &port->classes[packet->priority];
+    class->tx_packets++;
+    class->tx_bytes += frame_bytes;
+    sim_send(node, port->channel, end_ps + port->delay_less_gap_ps, packet);
+}
+
 void net__port_update_special(net_port_t *port)
 {
     const bool otherwise = port->down || port->metered || port->next_down_ps != SIM_TIME_NEVER ||
@@ -261,7 +265,7 @@ void net__port_update_special(net_port_t *port)
                            port->config.bit_error_rate.num > 0 ||
                            (port->trace_points & NET_TRACE_TX) != 0;
     port->special = port->ps_per_byte == 0 || otherwise;
-    port->inexact = port->ps_per_byte == 0 && !otherwise;
+    port->inexact = port->ps_per_byte == 0 && !port->whole_ns && !otherwise;
 }
 
 void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps)

@@ -29,9 +29,9 @@ const char *nic_wc_status_text(nic_wc_status_t status)
 nic_cq_t *nic_cq_create(nic_t *nic, uint32_t capacity, nic_cq_fn fn, void *ctx)
 {
     SIM_CHECK(capacity >= 1 && capacity <= 1u << 30);
-    nic_cq_t *const cq = sim_alloc(sizeof(*cq));
+    nic_cq_t *const cq = sim_alloc_lines(sizeof(*cq));
     cq->nic = nic;
-    cq->capacity = capacity;
+    cq->capacity = capacity & INT32_MAX;
     cq->fn = fn;
     cq->ctx = ctx;
     cq->next = nic->cqs;

@@ -17,7 +17,7 @@ nic_core_t *nic_core_create(net_node_t *node, nic_core_fn step, void *ctx)
 {
     SIM_CHECK(step != NULL);
     nic_host_t *const host = nic_at(node, 0)->host;
-    nic_core_t *const core = sim_alloc(sizeof(*core));
+    nic_core_t *const core = sim_alloc_lines(sizeof(*core));
     core->host = host;
     core->step = step;
     core->ctx = ctx;

@@ -306,23 +306,27 @@ struct nic_srq {
 };
 
 struct nic_cq {
+    // line 0: what completing and polling need
     nic_t *nic;
     nic_wc_t *ring;
-    uint32_t ring_capacity; // power of two, grows up to what `capacity` needs
-    uint32_t capacity;
+    sim_time_t *seen_ps;     // parallel to ring, with a core: from when on it finds the completion
+    nic_core_t *core;        // that polls it; NULL: none
+    sim_time_t last_seen_ps; // of its last completion, by a detailed NIC
+    uint32_t ring_capacity;  // power of two, grows up to what `capacity` needs
+    uint32_t capacity : 31;
+    uint32_t overflowed : 1;
     uint32_t first;
     uint32_t count;
-    bool overflowed;
+    uint32_t number;
+    uint32_t context_set; // as of a QP
+
     nic_cq_fn fn;
     void *ctx;
     nic_cq_t *next;
-    nic_core_t *core;        // that polls it; NULL: none
-    sim_time_t *seen_ps;     // parallel to ring, with a core: from when on it finds the completion
-    sim_time_t last_seen_ps; // of its last completion, by a detailed NIC
     nic_cq_t *next_of_core;
-    uint64_t number;
-    uint32_t context_set; // as of a QP
 };
+
+static_assert(offsetof(nic_cq_t, fn) == SIM_CACHE_LINE, "a poll needs one line of a CQ");
 
 typedef struct nic_cnp_slot {
     uint32_t interface; // plus 1; 0: free
