@@ -127,17 +127,12 @@ static void arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64
     set_earliest(node, gone);
 }
 
-// The way of a node that has a wheel. False: it is the heap's.
-static inline bool arm_soon(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
+// Into the wheel if it may be there. It is not armed.
+__attribute__((always_inline)) static inline bool arm_soon(sim_node_t *node,
+                                                           sim_timer_t *timer,
+                                                           sim_time_t time_ps)
 {
-    if (!sim__wheel_reaches(node->now_ps, time_ps) || timer->background) {
-        return false;
-    }
-    if (SIM_UNLIKELY(sim_timer_armed(timer))) {
-        sim_timer_cancel(node, timer);
-    }
-    if (SIM_UNLIKELY(time_ps < node->now_ps ||
-                     !sim__wheel_add(node->wheel, timer, time_ps, node->timer_sequence))) {
+    if (SIM_UNLIKELY(!sim__wheel_add(node->wheel, timer, time_ps, node->timer_sequence))) {
         return false;
     }
     node->timer_sequence++;
@@ -147,14 +142,26 @@ static inline bool arm_soon(sim_node_t *node, sim_timer_t *timer, sim_time_t tim
     return true;
 }
 
-void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
+static inline bool is_soon(const sim_node_t *node, const sim_timer_t *timer, sim_time_t time_ps)
+{
+    return sim__wheel_reaches(node->now_ps, time_ps) && time_ps >= node->now_ps &&
+           !timer->background;
+}
+
+__attribute__((noinline)) static void arm_anywhere(sim_node_t *node,
+                                                   sim_timer_t *timer,
+                                                   sim_time_t time_ps)
 {
     if (node->wheel != NULL) {
-        if (SIM_LIKELY(arm_soon(node, timer, time_ps))) {
-            return;
-        }
-        if (sim_timer_armed(timer) && in_wheel(timer)) {
+        const bool soon = is_soon(node, timer, time_ps);
+        if (sim_timer_armed(timer) && (soon || in_wheel(timer))) {
             sim_timer_cancel(node, timer);
+        }
+        if (soon && node->wheel->free == 0) {
+            sim__wheel_grow(node->wheel);
+        }
+        if (soon && arm_soon(node, timer, time_ps)) {
+            return;
         }
     }
     arm(node,
@@ -162,6 +169,17 @@ void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
         time_ps,
         SIM_LIKELY(node->sim->fifo == NULL) ? node->timer_sequence++
                                             : sim__fifo_timer_place(node, timer));
+}
+
+// A function that ends in a call needs no frame of its own: the usual way of a node with a wheel is
+// short.
+void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
+{
+    const sim_wheel_t *const wheel = node->wheel;
+    if (wheel == NULL || sim_timer_armed(timer) || wheel->free == 0 ||
+        !is_soon(node, timer, time_ps) || !arm_soon(node, timer, time_ps)) {
+        arm_anywhere(node, timer, time_ps);
+    }
 }
 
 void sim_fifo_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t number)
@@ -225,14 +243,8 @@ static inline sim_timer_t *pop_wheel(sim_node_t *node)
     return timer;
 }
 
-sim_timer_t *sim__timer_pop(sim_node_t *node)
+__attribute__((noinline)) static sim_timer_t *pop_heap(sim_node_t *node)
 {
-    if (node->wheel != NULL) {
-        sim_timer_t *const soon = pop_wheel(node);
-        if (SIM_LIKELY(soon != NULL)) {
-            return soon;
-        }
-    }
     sim_timer_t *const timer = node->timers[0].timer;
     if (SIM_UNLIKELY(timer->background)) {
         if (node->background_events != node->events + 1) { // none since the last event
@@ -246,4 +258,15 @@ sim_timer_t *sim__timer_pop(sim_node_t *node)
     }
     remove_at(node, 0);
     return timer;
+}
+
+sim_timer_t *sim__timer_pop(sim_node_t *node)
+{
+    if (node->wheel != NULL) {
+        sim_timer_t *const soon = pop_wheel(node);
+        if (SIM_LIKELY(soon != NULL)) {
+            return soon;
+        }
+    }
+    return pop_heap(node);
 }

@@ -83,15 +83,12 @@ static inline bool sim__wheel_insert(sim_wheel_t *wheel, uint32_t bucket, uint32
     return true;
 }
 
-// False: its bucket is too full. The sequence is higher than any before.
+// An entry is free. False: its bucket is too full. The sequence is higher than any before.
 static inline bool sim__wheel_add(sim_wheel_t *wheel,
                                   sim_timer_t *timer,
                                   sim_time_t time_ps,
                                   uint64_t sequence)
 {
-    if (SIM_UNLIKELY(wheel->free == 0)) {
-        sim__wheel_grow(wheel);
-    }
     const uint32_t index = wheel->free;
     const uint32_t bucket = sim__wheel_bucket(time_ps);
     sim_wheel_entry_t *const entry = &wheel->entries[index];
