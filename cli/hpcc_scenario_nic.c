@@ -12,19 +12,49 @@ static void put_time(const cli__maker_t *maker, const char *path, cli_hpcc_key_t
     cli__maker_key(maker, path, key, "%sus", cli_hpcc_text(maker->config, key));
 }
 
+// A key of the config is the value of an attribute.
+typedef struct row {
+    const char *path;
+    void (*put)(const cli__maker_t *maker, const char *path, cli_hpcc_key_t key);
+    cli_hpcc_key_t key;
+} row_t;
+
+static void put_rows(const cli__maker_t *maker, const row_t *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        rows[i].put(maker, rows[i].path, rows[i].key);
+    }
+}
+
+static sim_err_t need_keys(const cli__maker_t *maker,
+                           const cli_hpcc_key_t *keys,
+                           size_t count,
+                           cli_error_t *error)
+{
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < count && result == SIM_OK; i++) {
+        result = cli__maker_need(maker, keys[i], error);
+    }
+    return result;
+}
+
 // DCQCN as the simulator has it.
+static const row_t dcqcn_compat_rows[] = {
+    {"nic.dcqcn-hpcc.alpha-period", put_time, CLI_HPCC_ALPHA_RESUME_INTERVAL},
+    {"nic.dcqcn-hpcc.cut-period", put_time, CLI_HPCC_RATE_DECREASE_INTERVAL},
+    {"nic.dcqcn-hpcc.increase-period", put_time, CLI_HPCC_RP_TIMER},
+    {"nic.dcqcn-hpcc.gain", cli__maker_text, CLI_HPCC_EWMA_GAIN},
+    {"nic.dcqcn-hpcc.fast-recovery", cli__maker_count, CLI_HPCC_FAST_RECOVERY_TIMES},
+    {"nic.dcqcn-hpcc.additive-rate", cli__maker_rate, CLI_HPCC_RATE_AI},
+    {"nic.dcqcn-hpcc.hyper-rate", cli__maker_rate, CLI_HPCC_RATE_HAI},
+    {"nic.dcqcn-hpcc.min-rate", cli__maker_rate, CLI_HPCC_MIN_RATE},
+    {"nic.dcqcn-hpcc.clamp-target", cli__maker_flag, CLI_HPCC_CLAMP_TARGET_RATE},
+};
+
 static void put_dcqcn_compat(const cli__maker_t *maker)
 {
     cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dcqcn-hpcc");
-    put_time(maker, "nic.dcqcn-hpcc.alpha-period", CLI_HPCC_ALPHA_RESUME_INTERVAL);
-    put_time(maker, "nic.dcqcn-hpcc.cut-period", CLI_HPCC_RATE_DECREASE_INTERVAL);
-    put_time(maker, "nic.dcqcn-hpcc.increase-period", CLI_HPCC_RP_TIMER);
-    cli__maker_text(maker, "nic.dcqcn-hpcc.gain", CLI_HPCC_EWMA_GAIN);
-    cli__maker_count(maker, "nic.dcqcn-hpcc.fast-recovery", CLI_HPCC_FAST_RECOVERY_TIMES);
-    cli__maker_rate(maker, "nic.dcqcn-hpcc.additive-rate", CLI_HPCC_RATE_AI);
-    cli__maker_rate(maker, "nic.dcqcn-hpcc.hyper-rate", CLI_HPCC_RATE_HAI);
-    cli__maker_rate(maker, "nic.dcqcn-hpcc.min-rate", CLI_HPCC_MIN_RATE);
-    cli__maker_flag(maker, "nic.dcqcn-hpcc.clamp-target", CLI_HPCC_CLAMP_TARGET_RATE);
+    put_rows(maker, dcqcn_compat_rows, SIM_COUNT_OF(dcqcn_compat_rows));
     cli__maker_key(maker,
                    "nic.dcqcn-hpcc.scaled-window",
                    CLI_HPCC_VAR_WIN,
@@ -44,6 +74,17 @@ static void put_bdp_window(const cli__maker_t *maker)
                                                             : "fixed");
 }
 
+static const row_t dcqcn_rows[] = {
+    {"nic.dcqcn.dce-tcp-rtt", put_time, CLI_HPCC_ALPHA_RESUME_INTERVAL},
+    {"nic.dcqcn.rate-reduce-monitor-period", put_time, CLI_HPCC_RATE_DECREASE_INTERVAL},
+    {"nic.dcqcn.rpg-time-reset", put_time, CLI_HPCC_RP_TIMER},
+    {"nic.dcqcn.rpg-ai-rate", cli__maker_rate, CLI_HPCC_RATE_AI},
+    {"nic.dcqcn.rpg-hai-rate", cli__maker_rate, CLI_HPCC_RATE_HAI},
+    {"nic.dcqcn.rpg-min-rate", cli__maker_rate, CLI_HPCC_MIN_RATE},
+    {"nic.dcqcn.rpg-threshold", cli__maker_count, CLI_HPCC_FAST_RECOVERY_TIMES},
+    {"nic.dcqcn.clamp-tgt-rate", cli__maker_flag, CLI_HPCC_CLAMP_TARGET_RATE},
+};
+
 static sim_err_t put_dcqcn(const cli__maker_t *maker, cli_error_t *error)
 {
     const cli_hpcc_config_t *const config = maker->config;
@@ -51,11 +92,9 @@ static sim_err_t put_dcqcn(const cli__maker_t *maker, cli_error_t *error)
                                             CLI_HPCC_EWMA_GAIN,
                                             CLI_HPCC_RATE_AI,
                                             CLI_HPCC_RATE_HAI};
-    for (size_t i = 0; i < SIM_COUNT_OF(needed); i++) {
-        const sim_err_t result = cli__maker_need(maker, needed[i], error);
-        if (result != SIM_OK) {
-            return result;
-        }
+    const sim_err_t result = need_keys(maker, needed, SIM_COUNT_OF(needed), error);
+    if (result != SIM_OK) {
+        return result;
     }
     if (maker->hpcc->compat) {
         put_dcqcn_compat(maker);
@@ -66,14 +105,7 @@ static sim_err_t put_dcqcn(const cli__maker_t *maker, cli_error_t *error)
     }
     cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dcqcn");
     cli__maker_fixed(maker, "nic.dcqcn.feedback", "ack"); // as CC_MODE 1 has it
-    put_time(maker, "nic.dcqcn.dce-tcp-rtt", CLI_HPCC_ALPHA_RESUME_INTERVAL);
-    put_time(maker, "nic.dcqcn.rate-reduce-monitor-period", CLI_HPCC_RATE_DECREASE_INTERVAL);
-    put_time(maker, "nic.dcqcn.rpg-time-reset", CLI_HPCC_RP_TIMER);
-    cli__maker_rate(maker, "nic.dcqcn.rpg-ai-rate", CLI_HPCC_RATE_AI);
-    cli__maker_rate(maker, "nic.dcqcn.rpg-hai-rate", CLI_HPCC_RATE_HAI);
-    cli__maker_rate(maker, "nic.dcqcn.rpg-min-rate", CLI_HPCC_MIN_RATE);
-    cli__maker_count(maker, "nic.dcqcn.rpg-threshold", CLI_HPCC_FAST_RECOVERY_TIMES);
-    cli__maker_flag(maker, "nic.dcqcn.clamp-tgt-rate", CLI_HPCC_CLAMP_TARGET_RATE);
+    put_rows(maker, dcqcn_rows, SIM_COUNT_OF(dcqcn_rows));
     const double gain = strtod(cli_hpcc_text(config, CLI_HPCC_EWMA_GAIN), NULL);
     cli__maker_key(maker,
                    "nic.dcqcn.dce-tcp-g",
@@ -135,27 +167,29 @@ static sim_err_t put_hpcc_pint(const cli__maker_t *maker, cli_error_t *error)
     return put_hpcc_law(maker, "nic.hpcc-pint", error);
 }
 
-// TIMELY as the simulator has it.
-static void put_timely_compat(const cli__maker_t *maker)
-{
-    cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "timely-hpcc");
-    cli__maker_rate(maker, "nic.timely-hpcc.additive-rate", CLI_HPCC_RATE_AI);
-    cli__maker_rate(maker, "nic.timely-hpcc.hyper-rate", CLI_HPCC_RATE_HAI);
-    cli__maker_rate(maker, "nic.timely-hpcc.min-rate", CLI_HPCC_MIN_RATE);
-    put_bdp_window(maker);
-}
+// As the simulator has it, and ours.
+static const row_t timely_compat_rows[] = {
+    {"nic.timely-hpcc.additive-rate", cli__maker_rate, CLI_HPCC_RATE_AI},
+    {"nic.timely-hpcc.hyper-rate", cli__maker_rate, CLI_HPCC_RATE_HAI},
+    {"nic.timely-hpcc.min-rate", cli__maker_rate, CLI_HPCC_MIN_RATE},
+};
+static const row_t timely_rows[] = {
+    {"nic.timely.ai-rate", cli__maker_rate, CLI_HPCC_RATE_AI},
+    {"nic.timely.hai-rate", cli__maker_rate, CLI_HPCC_RATE_HAI},
+    {"nic.timely.min-rate", cli__maker_rate, CLI_HPCC_MIN_RATE},
+};
 
 static sim_err_t put_timely(const cli__maker_t *maker, cli_error_t *error)
 {
-    sim_err_t result = cli__maker_need(maker, CLI_HPCC_RATE_AI, error);
-    if (result == SIM_OK) {
-        result = cli__maker_need(maker, CLI_HPCC_RATE_HAI, error);
-    }
+    static const cli_hpcc_key_t needed[] = {CLI_HPCC_RATE_AI, CLI_HPCC_RATE_HAI};
+    const sim_err_t result = need_keys(maker, needed, SIM_COUNT_OF(needed), error);
     if (result != SIM_OK) {
         return result;
     }
+    put_bdp_window(maker);
     if (maker->hpcc->compat) {
-        put_timely_compat(maker);
+        cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "timely-hpcc");
+        put_rows(maker, timely_compat_rows, SIM_COUNT_OF(timely_compat_rows));
         return SIM_OK;
     }
     cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "timely");
@@ -163,12 +197,20 @@ static sim_err_t put_timely(const cli__maker_t *maker, cli_error_t *error)
     cli__maker_key(maker, "nic.timely.burst", CLI_HPCC_CC_MODE, "false");
     cli__maker_key(maker, "nic.timely.start", CLI_HPCC_CC_MODE, "line");
     cli__maker_key(maker, "nic.timely.exclude-serialisation", CLI_HPCC_CC_MODE, "false");
-    cli__maker_rate(maker, "nic.timely.ai-rate", CLI_HPCC_RATE_AI);
-    cli__maker_rate(maker, "nic.timely.hai-rate", CLI_HPCC_RATE_HAI);
-    cli__maker_rate(maker, "nic.timely.min-rate", CLI_HPCC_MIN_RATE);
-    put_bdp_window(maker);
+    put_rows(maker, timely_rows, SIM_COUNT_OF(timely_rows));
     return SIM_OK;
 }
+
+static const row_t dctcp_compat_rows[] = {
+    {"nic.dctcp-hpcc.gain", cli__maker_text, CLI_HPCC_EWMA_GAIN},
+    {"nic.dctcp-hpcc.additive-rate", cli__maker_rate, CLI_HPCC_DCTCP_RATE_AI},
+    {"nic.dctcp-hpcc.min-rate", cli__maker_rate, CLI_HPCC_MIN_RATE},
+};
+static const row_t dctcp_rows[] = {
+    {"nic.dctcp.g", cli__maker_text, CLI_HPCC_EWMA_GAIN},
+    {"nic.dctcp.ai-rate", cli__maker_rate, CLI_HPCC_DCTCP_RATE_AI},
+    {"nic.dctcp.min-rate", cli__maker_rate, CLI_HPCC_MIN_RATE},
+};
 
 static sim_err_t put_dctcp(const cli__maker_t *maker, cli_error_t *error)
 {
@@ -179,15 +221,11 @@ static sim_err_t put_dctcp(const cli__maker_t *maker, cli_error_t *error)
     put_bdp_window(maker);
     if (maker->hpcc->compat) {
         cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dctcp-hpcc");
-        cli__maker_text(maker, "nic.dctcp-hpcc.gain", CLI_HPCC_EWMA_GAIN);
-        cli__maker_rate(maker, "nic.dctcp-hpcc.additive-rate", CLI_HPCC_DCTCP_RATE_AI);
-        cli__maker_rate(maker, "nic.dctcp-hpcc.min-rate", CLI_HPCC_MIN_RATE);
+        put_rows(maker, dctcp_compat_rows, SIM_COUNT_OF(dctcp_compat_rows));
         return SIM_OK;
     }
     cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dctcp");
-    cli__maker_text(maker, "nic.dctcp.g", CLI_HPCC_EWMA_GAIN);
-    cli__maker_rate(maker, "nic.dctcp.ai-rate", CLI_HPCC_DCTCP_RATE_AI);
-    cli__maker_rate(maker, "nic.dctcp.min-rate", CLI_HPCC_MIN_RATE);
+    put_rows(maker, dctcp_rows, SIM_COUNT_OF(dctcp_rows));
     return SIM_OK;
 }
 
