@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/run.c - `rocesim run`: builds, runs, writes, reports.
 #include "cli/advice.h"
+#include "cli/capture_names.h"
 #include "cli/command.h"
 #include "cli/explain.h"
 #include "cli/folder.h"
@@ -101,6 +102,9 @@ static sim_err_t prepare(run_t *run, int *status, cli_error_t *error)
         if (result == SIM_OK) {
             *status = CLI_EXIT_FAILED;
             result = write_scenario(run->scenario, run->world, folder, error);
+        }
+        if (result == SIM_OK && run->scenario->capture_count > 0) {
+            result = cli_write_names(run->world, folder, error);
         }
     }
     if (result == SIM_OK) {

@@ -497,7 +497,7 @@ uint32_t net_flow_hash(const net_t *net,
     return (uint32_t)(sim_mix64(sim_mix64(addresses) ^ source_port) >> 32);
 }
 
-static void put_mac(uint8_t mac[6], const net_port_t *port)
+void net_port_mac(const net_port_t *port, uint8_t mac[6])
 {
     const uint8_t bytes[6] = {0x02, // locally administered, unicast
                               0x00,
@@ -508,7 +508,7 @@ static void put_mac(uint8_t mac[6], const net_port_t *port)
     memcpy(mac, bytes, sizeof(bytes));
 }
 
-static void put_ip(const net_t *net, uint8_t ip[16], uint32_t interface)
+void net_interface_ip(const net_t *net, uint32_t interface, uint8_t ip[16])
 {
     const uint32_t host = interface + 1;
     memset(ip, 0, 16);
@@ -584,15 +584,16 @@ void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_fr
         static const uint8_t pause_mac[6] = {0x01, 0x80, 0xc2, 0x00, 0x00, 0x01};
         const net_packet_aside_t *const aside = net_packet_aside(packet);
         memcpy(frame->destination_mac, pause_mac, sizeof(pause_mac));
-        put_mac(frame->source_mac, port);
+        net_port_mac(port, frame->source_mac);
         frame->is_pfc = true;
         frame->pfc_classes = aside->pfc.classes;
         memcpy(frame->pfc_quanta, aside->pfc.quanta, sizeof(frame->pfc_quanta));
         return;
     }
     const bool routed = net->config.forwarding == NET_FORWARDING_ROUTED;
-    put_mac(frame->source_mac, routed ? port : net->interfaces[packet->source]);
-    put_mac(frame->destination_mac, routed ? port->peer : net->interfaces[packet->destination]);
+    net_port_mac(routed ? port : net->interfaces[packet->source], frame->source_mac);
+    net_port_mac(routed ? port->peer : net->interfaces[packet->destination],
+                 frame->destination_mac);
     frame->tagged = net->config.tagged;
     frame->pcp = packet->priority;
     frame->vlan_id = (uint16_t)net->config.vlan_id;
@@ -600,8 +601,8 @@ void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_fr
     frame->dscp = packet->dscp;
     frame->ecn = packet->ecn;
     frame->ttl = packet->ttl;
-    put_ip(net, frame->source_ip, packet->source);
-    put_ip(net, frame->destination_ip, packet->destination);
+    net_interface_ip(net, packet->source, frame->source_ip);
+    net_interface_ip(net, packet->destination, frame->destination_ip);
     frame->udp_source_port = packet->udp_source_port;
     frame->opcode = packet->opcode;
     frame->solicited = packet->solicited;

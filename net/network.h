@@ -188,6 +188,10 @@ size_t net_link_count(const net_t *net);
 const net_link_t *net_link_at(const net_t *net, size_t index);
 size_t net_interface_count(const net_t *net);
 net_port_t *net_interface_port(const net_t *net, uint32_t interface);
+// Its address in frames: the first four bytes, or all where network.ipv6 is on.
+void net_interface_ip(const net_t *net, uint32_t interface, uint8_t ip[16]);
+// The port's MAC address in frames.
+void net_port_mac(const net_port_t *port, uint8_t mac[6]);
 // NET_INTERFACES_MAX and above: the port is not a host's.
 uint32_t net_port_interface(const net_port_t *port);
 // "leaf0->host5": unique unless two nodes have parallel links, then "leaf0->spine1#2".

@@ -34,6 +34,19 @@ sed 's/file: [a-z]*.pcap[.gz]*/&, telemetry: true/' tests/scenarios/captures.yam
 way_of "$scratch/with.yaml" int --set nic.congestion-control=hpcc --set network.int-reserved-hops=2
 way_of "$scratch/with.yaml" pint --set nic.congestion-control=hpcc-pint --set network.ipv6=true
 
+# Names of hosts and ports, given to tshark as the page says: no address is left.
+for name in routed switched ipv6; do
+    field=ip
+    [ $name = ipv6 ] && field=ipv6
+    for capture in "$scratch/$name"/captures/*; do
+        WIRESHARK_CONFIG_DIR=$scratch/$name tshark -N mn -r "$capture" -T fields \
+            -e $field.src_host -e $field.dst_host -e eth.src_resolved 2>/dev/null
+    done >"$scratch/$name.names"
+    awk '{ rows++; for (i = 1; i <= NF; i++) if ($i ~ /^(10\.|fd|02:)/) bad++ }
+         END { exit !(rows > 50 && bad == 0) }' "$scratch/$name.names" ||
+        { echo "$name: addresses without a name" && head -n 3 "$scratch/$name.names" && exit 1; }
+done
+
 # Programs on detailed NICs: atomics and READs over RC, immediates and payloads over UD.
 kinds_of() {
     local scenario=scenarios/guidelines/$1.yaml name=$1 kind

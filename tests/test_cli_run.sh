@@ -57,6 +57,9 @@ for file in summary.json scenario.yaml flows.csv ports.csv events.csv series.csv
     captures/receiver.pcap.gz captures/sender.pcap.gz; do
     [ -s "$work/a/$file" ] || fail "no $file"
 done
+grep -qx '10.0.0.1 host0' "$work/a/hosts" || fail "hosts: no host0"
+[ "$(cut -d' ' -f2 "$work/a/ethers")" = "$(sed 1d "$work/a/ports.csv" | cut -d, -f1)" ] ||
+    fail "ethers: not the ports of ports.csv"
 [ -s "$work/stderr" ] && fail "run prints on stderr"
 [ "$(wc -l <"$work/a/flows.csv")" -eq 8 ] || fail "flows.csv has not 7 flows and a header"
 header=flow_id,src,dst,src_port,bytes,start_ns,end_ns,fct_ns,ideal_fct_ns,slowdown
@@ -258,7 +261,7 @@ says "interrupted: the results are those up to this moment" interrupted
 grep -q '"ended": "interrupted"' "$work/i/summary.json" || fail "interruption is not in the summary"
 [ -s "$work/i/flows.csv" ] || fail "no flows.csv of an interrupted run"
 
-for file in flows.csv ports.csv events.csv series.csv scenario.yaml \
+for file in flows.csv ports.csv events.csv series.csv scenario.yaml hosts \
     captures/receiver.pcap.gz; do
     rm -rf "$work/w"
     mkdir -p "$work/w/captures"
@@ -359,6 +362,7 @@ echo mine >"$work/user/captures/mine.pcap"
 echo mine >"$work/user/notes.txt"
 expect 0 "user's files beside results" "$ROCESIM" run $here/quickstart.yaml -o "$work/user" \
     --set "captures=[]"
+[ -e "$work/user/hosts" ] && fail "names of captures that went are left"
 [ "$(ls "$work/user/captures")" = mine.pcap ] || fail "not just the captures of the run went"
 [ "$(cat "$work/user/notes.txt" "$work/user/captures/mine.pcap")" = "$(printf 'mine\nmine')" ] ||
     fail "a user's file beside results was changed"
