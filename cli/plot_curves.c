@@ -254,6 +254,15 @@ sim_err_t cli_curves_load(const cli_plot_t *plot,
     return result;
 }
 
+// Of a run that has fewer curves shown, or higher, or with more to show.
+static bool is_better(const cli_curve_t *a, const cli_curve_t *b, const size_t *of_run)
+{
+    if (of_run[a->run] != of_run[b->run]) {
+        return of_run[a->run] < of_run[b->run];
+    }
+    return a->most != b->most ? a->most > b->most : a->count > b->count;
+}
+
 size_t cli_curves_choose(const cli_curves_t *curves, const char *metric, bool *chosen)
 {
     size_t count = 0;
@@ -261,17 +270,70 @@ size_t cli_curves_choose(const cli_curves_t *curves, const char *metric, bool *c
         chosen[i] = false;
         count += strcmp(curves->curves[i].metric, metric) == 0;
     }
+    size_t of_run[CLI_PLOT_RUNS_MAX] = {0};
     for (size_t n = 0; n < count && n < CLI_PLOT_CURVES_MAX; n++) {
-        size_t best = SIZE_MAX;
+        const cli_curve_t *best = NULL;
         for (size_t i = 0; i < curves->count; i++) {
-            if (!chosen[i] && strcmp(curves->curves[i].metric, metric) == 0 &&
-                (best == SIZE_MAX || curves->curves[i].most > curves->curves[best].most)) {
-                best = i;
+            const cli_curve_t *const curve = &curves->curves[i];
+            if (!chosen[i] && strcmp(curve->metric, metric) == 0 &&
+                (best == NULL || is_better(curve, best, of_run))) {
+                best = curve;
             }
         }
-        chosen[best] = true;
+        chosen[best - curves->curves] = true;
+        of_run[best->run]++;
     }
     return count;
+}
+
+// Time between rows that all have the same distance, of at least four; else 0.
+static sim_time_t gap_of(const cli_curve_t *curve)
+{
+    size_t first = 0;
+    while (first < curve->count && curve->times_ps[first] == 0) {
+        first++; // also what was before the origin
+    }
+    if (curve->count < first + 4) {
+        return 0;
+    }
+    const sim_time_t gap_ps = curve->times_ps[first + 1] - curve->times_ps[first];
+    for (size_t i = first + 2; i < curve->count; i++) {
+        if (curve->times_ps[i] - curve->times_ps[i - 1] != gap_ps) {
+            return 0;
+        }
+    }
+    return gap_ps;
+}
+
+// Whether the rows of a curve lie where another one, which is sampled, has or would have rows.
+static bool sampled_alike(const cli_curve_t *curve, const cli_curve_t *sampled, sim_time_t gap_ps)
+{
+    const sim_time_t at_ps = sampled->times_ps[sampled->count - 1] % gap_ps;
+    for (size_t i = 0; i < curve->count; i++) {
+        if (curve->times_ps[i] % gap_ps != at_ps) {
+            return false;
+        }
+    }
+    return true;
+}
+
+sim_time_t cli_curve_end_ps(const cli_curves_t *curves, const cli_curve_t *curve, sim_time_t end_ps)
+{
+    if (strncmp(curve->path, "qp[", 3) != 0) {
+        return end_ps;
+    }
+    for (size_t i = 0; i < curves->count; i++) {
+        const cli_curve_t *const other = &curves->curves[i];
+        if (other->run != curve->run || strcmp(other->metric, curve->metric) != 0) {
+            continue;
+        }
+        const sim_time_t gap_ps = gap_of(other);
+        if (gap_ps > 0 && sampled_alike(curve, other, gap_ps)) {
+            const sim_time_t gone_ps = curve->times_ps[curve->count - 1] + gap_ps;
+            return gone_ps < end_ps ? gone_ps : end_ps;
+        }
+    }
+    return end_ps;
 }
 
 const char *cli_curves_entity(const cli_curves_t *curves)

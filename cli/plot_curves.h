@@ -47,9 +47,16 @@ void cli_curves_fini(cli_curves_t *curves);
 
 bool cli_metric_is_queue(const char *name);
 
-// Which curves of one metric to show: at most CLI_PLOT_CURVES_MAX, those that went highest, in the
-// order of the curves. Returns how many there are of that metric; chosen[i] is set.
+// Which curves of one metric to show: at most CLI_PLOT_CURVES_MAX, equally many of each run, those
+// that went highest (of equal ones those with most rows), in the order of the curves. Returns how
+// many there are of that metric; chosen[i] is set.
 size_t cli_curves_choose(const cli_curves_t *curves, const char *metric, bool *chosen);
+
+// Until when the last value holds: to the end, but for a queue pair that is sampled no more, for it
+// is gone.
+sim_time_t cli_curve_end_ps(const cli_curves_t *curves,
+                            const cli_curve_t *curve,
+                            sim_time_t end_ps);
 
 // What all curves are of; NULL where they are of several.
 const char *cli_curves_entity(const cli_curves_t *curves);

@@ -117,14 +117,14 @@ static void print_column(FILE *script,
     }
 }
 
+// The last value holds until until_ps; the axis ends at end_ps.
 static void print_curve(FILE *script,
                         const cli_curve_t *curve,
-                        size_t number,
+                        sim_time_t until_ps,
                         sim_time_t end_ps,
                         double time_one,
                         double one)
 {
-    fprintf(script, "$c%zu << EOD\n", number);
     const sim_time_t column_ps = end_ps / COLUMNS + 1;
     for (size_t i = 0; i < curve->count;) {
         size_t end = i + 1;
@@ -137,10 +137,10 @@ static void print_curve(FILE *script,
         print_column(script, curve, i, end, time_one, one);
         i = end;
     }
-    if (end_ps > curve->times_ps[curve->count - 1]) {
+    if (until_ps > curve->times_ps[curve->count - 1]) {
         fprintf(script,
                 "%.9g %.9g\n",
-                (double)end_ps / time_one,
+                (double)until_ps / time_one,
                 (double)curve->values[curve->count - 1] / one);
     }
     fputs("EOD\n", script);
@@ -196,7 +196,9 @@ static void draw_panel(FILE *script,
         if (panel->chosen[i]) {
             const cli_curve_t *const curve = &curves->curves[i];
             const sim_time_t end_ps = plot->runs[curve->run].end_ps;
-            print_curve(script, curve, (*number)++, end_ps, time_unit.one, panel->unit.one);
+            const sim_time_t until_ps = cli_curve_end_ps(curves, curve, end_ps);
+            fprintf(script, "$c%zu << EOD\n", (*number)++);
+            print_curve(script, curve, until_ps, end_ps, time_unit.one, panel->unit.one);
         }
     }
     print_label(script, curves, panel);

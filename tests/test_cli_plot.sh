@@ -145,6 +145,41 @@ block late.gnuplot run0 <<'END'
 0.2 0.7 1 1
 END
 
+# Of two runs with ten curves each, four each are shown, the highest. A queue pair that is sampled no
+# more is gone one sample later, also where it was seen once only; one on change is not.
+for run in one two; do
+    folder $run 1000000
+    {
+        echo time_ns,path,value
+        for t in 100 200 300 400; do
+            for i in 1 2 3 4 5 6 7 8 9 10; do
+                [ "$run-$i" = two-10 ] || echo "$t,qp[h$i->h0:2].window_bytes,$((i * 1000))"
+            done
+            [ "$t" -ne 300 ] || [ "$run" = one ] || echo "$t,qp[h10->h0:2].window_bytes,9999000"
+        done
+        echo '450,qp[h11->h0:2].window_bytes,88000'
+    } | sort -s -n -t, -k1,1 >$run/series.csv
+done
+expect 0 "" one two -o two.gnuplot --kind series
+[ "$(grep -o "title '[a-z]*: h[0-9]*" two.gnuplot | tr -d "'" | cut -d' ' -f2- | tr '\n' ' ')" = \
+    "one: h8 one: h9 one: h10 one: h11 two: h8 two: h9 two: h10 two: h11 " ] ||
+    fail "curves of two runs: $(grep -o "title '[a-z]*: h[0-9]*" two.gnuplot)"
+block two.gnuplot c0 <<'END'
+100 0.008
+200 0.008
+300 0.008
+400 0.008
+500 0.008
+END
+block two.gnuplot c3 <<'END'
+450 0.088
+1000 0.088
+END
+block two.gnuplot c6 <<'END'
+300 9.999
+400 9.999
+END
+
 # -- series
 
 # A queue of 0, 5000 and 2000 bytes for 100, 200 and 700 ns.
