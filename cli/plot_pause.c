@@ -110,6 +110,15 @@ static int compare_rows(const void *a, const void *b)
     return order != 0 ? order : (x->priority > y->priority) - (x->priority < y->priority);
 }
 
+static bool any_open(const chart_t *chart)
+{
+    bool open = false;
+    for (size_t i = 0; i < chart->count; i++) {
+        open = open || chart->rows[i].open;
+    }
+    return open;
+}
+
 static sim_err_t load(const cli_plot_run_t *run, chart_t *chart, cli_error_t *error)
 {
     static const char *const names[] = {"time_ns", "event", "port", "priority"};
@@ -121,8 +130,9 @@ static sim_err_t load(const cli_plot_run_t *run, chart_t *chart, cli_error_t *er
     }
     const json_t *const events = json_object_get(run->summary, "events_csv");
     chart->cut = json_integer_value(json_object_get(events, "left_out")) > 0;
-    // What events.csv could not hold is not known: pauses then end with what is.
-    if (!chart->cut && run->end_ps > chart->end_ps) {
+    // What events.csv could not hold is not known: pauses then end with what is. And where all are
+    // over before the run is, the time after them would only make them narrow.
+    if (!chart->cut && any_open(chart) && run->end_ps > chart->end_ps) {
         chart->end_ps = run->end_ps;
     }
     for (size_t i = 0; i < chart->count; i++) {

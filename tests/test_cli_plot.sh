@@ -140,9 +140,9 @@ END
     fail "order of curves: $(grep -o "title 's[0-9]*" late.gnuplot)"
 grep -q '(the highest 8 of 10 curves, at most 8 a panel)' stdout || fail "left out: $(cat stdout)"
 expect 0 "" late -o late.gnuplot --kind pause
-grep -qF "set xlabel 'time after 2 s (ms)'" late.gnuplot || fail "late pauses: $(grep xlabel late.gnuplot)"
+grep -qF "set xlabel 'time after 2 s (us)'" late.gnuplot || fail "late pauses: $(grep xlabel late.gnuplot)"
 block late.gnuplot run0 <<'END'
-0.2 0.7 1 1
+200 700 1 1
 END
 
 # Of two runs with ten curves each, four each are shown, the highest. A queue pair that is sampled no
@@ -314,6 +314,15 @@ grep -q "^1 2 18.4$" l.gnuplot || fail "the first cell of the second row is not 
 
 # -- bad input
 
+# The axis ends with the last pause, not with the run; but with the run where a pause lasts so long.
+folder over 900000000
+printf '%s\n' time_ns,event,port,priority,reason,src,dst,frame_bytes \
+    100,paused,h0-\>s0,3,,,, 4000,resumed,h0-\>s0,3,,,, >over/events.csv
+expect 0 "" over -o p.gnuplot --kind pause
+grep -qF 'set xrange [0:4]' p.gnuplot || fail "pauses that are over: $(grep 'set xrange' p.gnuplot)"
+sed -i '$d' over/events.csv
+expect 0 "" over -o p.gnuplot --kind pause
+grep -qF 'set xrange [0:900]' p.gnuplot || fail "a pause at the end: $(grep 'set xrange' p.gnuplot)"
 expect 2 "nothing for pause: no pause in events.csv of d" d --kind pause
 expect 2 "unknown kind 'slowdwn', did you mean 'slowdown'?" a --kind slowdwn
 expect 2 "expected a file that ends in .svg, .png, .pdf or .gnuplot" a -o x.jpg
