@@ -39,11 +39,59 @@ static void decide_later(sim_time_t time_ps,
     decide(ctx, &decision);
 }
 
+// -- losses
+
+#define LOSS_STREAM 50 // a constant there
+
+// A stream for the links that share a rate, and one for each that has its own; all are equal.
+void net__losses_prepare(net_t *net)
+{
+    if (net_draws_of(net) == NULL) {
+        return;
+    }
+    const uint64_t run = sim_options(net->sim)->seed;
+    net->loss_streams = sim_alloc_array(net->link_count + 1, sizeof(net_draws_stream_t *));
+    for (size_t i = 0; i < net->link_count; i++) {
+        const net_link_t *const link = &net->links[i];
+        if (link->config.loss_rate.num == 0) {
+            continue;
+        }
+        net_draws_stream_t **const stream = &net->loss_streams[link->config.loss_own ? i + 1 : 0];
+        if (*stream == NULL) {
+            *stream = net_draws_stream_create(run, LOSS_STREAM);
+        }
+        link->a->ports[link->a_port].losses = *stream;
+        link->b->ports[link->b_port].losses = *stream;
+    }
+}
+
+bool net__lost_on_arrival(const net_port_t *port)
+{
+    const sim_ratio_t rate = port->config.loss_rate;
+    return net_draws_stream_next(port->losses) < (double)rate.num / (double)rate.den;
+}
+
+// -- set-up
+
 void net__decisions_prepare(net_t *net)
 {
-    if (!sim_options(net->sim)->one_list) {
+    const sim_options_t *const options = sim_options(net->sim);
+    if (net->config.draws != NET_DRAWS_HPCC || !options->fifo_ties) {
+        return;
+    }
+    net->draws = net_draws_create(options->seed, net->config.draws_used);
+    if (!options->one_list) {
         net->decisions = sim_stream_create(net->sim, decide_later, net->draws);
     }
+}
+
+void net__decisions_free(net_t *net)
+{
+    for (size_t i = 0; net->loss_streams != NULL && i <= net->link_count; i++) {
+        net_draws_stream_destroy(net->loss_streams[i]);
+    }
+    sim_free(net->loss_streams);
+    net_draws_destroy(net->draws);
 }
 
 static void take_draw(const net_switch_t *sw, const decision_t *decision)

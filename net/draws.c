@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/draws.c - MRG32k3a by streams, and glibc's rand().
 //
-// A stream is 2^127 numbers, a run 2^76 within it; all begin at the seed in every word. Only first
-// numbers of streams are drawn: the state kept is that of the next stream's begin, and going on
-// multiplies it by the 2^127th power of the recurrence's matrices. Integers are exact; the one
-// division of the original, by a constant, is a product of doubles.
+// A stream is 2^127 numbers, a run 2^76 within it; all begin at the seed in every word. Of most
+// streams only the first number is drawn: the state kept is that of the next stream's begin, and
+// going on multiplies it by the 2^127th power of the recurrence's matrices. Integers are exact; the
+// one division of the original, by a constant, is a product of doubles.
 #include "net/draws.h"
 
 #include <string.h>
@@ -102,6 +102,14 @@ static void start_component(component_t *component,
     advance_times(component, component->to_next_stream, first);
 }
 
+static void start_components(component_t *one, component_t *two, uint64_t run, uint64_t first)
+{
+    static const matrix_t first_step = {{{0, 1, 0}, {0, 0, 1}, {A13, A12, 0}}};
+    static const matrix_t second_step = {{{0, 1, 0}, {0, 0, 1}, {A23, 0, A21}}};
+    start_component(one, M1, &first_step, run, first);
+    start_component(two, M2, &second_step, run, first);
+}
+
 // -- streams
 
 void net_draws_skip(net_draws_t *draws)
@@ -110,15 +118,53 @@ void net_draws_skip(net_draws_t *draws)
     advance(&draws->second, &draws->second.to_next_stream);
 }
 
+// The number after the state, and the two parts it is made of.
+static double number_after(const uint64_t x[3], const uint64_t y[3], uint64_t *one, uint64_t *two)
+{
+    *one = (A12 * x[1] + A13 * x[0] % M1) % M1;
+    *two = (A21 * y[2] + A23 * y[0] % M2) % M2;
+    const uint64_t difference = *one > *two ? *one - *two : *one + M1 - *two;
+    return (double)difference * (1.0 / ((double)M1 + 1.0));
+}
+
 double net_draws_next(net_draws_t *draws)
 {
-    const uint64_t *const x = draws->first.state;
-    const uint64_t *const y = draws->second.state;
-    const uint64_t one = (A12 * x[1] + A13 * x[0] % M1) % M1;
-    const uint64_t two = (A21 * y[2] + A23 * y[0] % M2) % M2;
-    const uint64_t difference = one > two ? one - two : one + M1 - two;
+    uint64_t one;
+    uint64_t two;
+    const double number = number_after(draws->first.state, draws->second.state, &one, &two);
     net_draws_skip(draws);
-    return (double)difference * (1.0 / ((double)M1 + 1.0));
+    return number;
+}
+
+struct net_draws_stream {
+    component_t first;
+    component_t second;
+};
+
+net_draws_stream_t *net_draws_stream_create(uint64_t run, uint64_t number)
+{
+    net_draws_stream_t *const stream = sim_alloc(sizeof(*stream));
+    start_components(&stream->first, &stream->second, run, ((uint64_t)1 << 63) + number);
+    return stream;
+}
+
+void net_draws_stream_destroy(net_draws_stream_t *stream)
+{
+    sim_free(stream);
+}
+
+double net_draws_stream_next(net_draws_stream_t *stream)
+{
+    uint64_t *const x = stream->first.state;
+    uint64_t *const y = stream->second.state;
+    uint64_t one;
+    uint64_t two;
+    const double number = number_after(x, y, &one, &two);
+    memmove(x, x + 1, 2 * sizeof(*x));
+    memmove(y, y + 1, 2 * sizeof(*y));
+    x[2] = one;
+    y[2] = two;
+    return number;
 }
 
 // -- rand()
@@ -154,11 +200,8 @@ static void start_rand(net_draws_t *draws)
 
 net_draws_t *net_draws_create(uint64_t run, uint64_t first)
 {
-    static const matrix_t first_step = {{{0, 1, 0}, {0, 0, 1}, {A13, A12, 0}}};
-    static const matrix_t second_step = {{{0, 1, 0}, {0, 0, 1}, {A23, 0, A21}}};
     net_draws_t *const draws = sim_alloc(sizeof(*draws));
-    start_component(&draws->first, M1, &first_step, run, first);
-    start_component(&draws->second, M2, &second_step, run, first);
+    start_components(&draws->first, &draws->second, run, first);
     start_rand(draws);
     return draws;
 }

@@ -26,6 +26,12 @@ void net_draws_destroy(net_draws_t *draws); // NULL is allowed
 double net_draws_next(net_draws_t *draws);
 void net_draws_skip(net_draws_t *draws);
 
+// A stream drawn from on and on: the simulator gives those of losses a number, after 2^63 others.
+typedef struct net_draws_stream net_draws_stream_t;
+net_draws_stream_t *net_draws_stream_create(uint64_t run, uint64_t number);
+void net_draws_stream_destroy(net_draws_stream_t *stream); // NULL is allowed
+double net_draws_stream_next(net_draws_stream_t *stream);  // in [0, 1)
+
 // rand(): in [0, 2^31).
 uint32_t net_draws_rand(net_draws_t *draws);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/network.c - building a network: ports from links, addresses, the changes of links over time.
-#include "net/draws.h"
 #include "net/network_internal.h"
 #include "net/pint_hpcc.h"
 
@@ -35,7 +34,7 @@ void net_destroy(net_t *net)
         net__pint_hpcc_destroy(net->pint->hpcc);
     }
     sim_free(net->pint);
-    net_draws_destroy(net->draws);
+    net__decisions_free(net);
     sim_free(net->ports);
     sim_free(net->change_timers);
     sim_free(net->changes);
@@ -316,16 +315,13 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
                    "%s is no host and does not forward",
                    net->nodes[i]->sim.name);
     }
-    const sim_options_t *const options = sim_options(net->sim);
-    if (net->config.draws == NET_DRAWS_HPCC && options->fifo_ties) {
-        net->draws = net_draws_create(options->seed, net->config.draws_used);
-        net__decisions_prepare(net);
-    }
+    net__decisions_prepare(net);
     const sim_err_t error = net__telemetry_build(net, message);
     if (error != SIM_OK) {
         return error;
     }
     connect_ports(net);
+    net__losses_prepare(net);
     for (size_t i = 0; i < net->node_count; i++) {
         name_ports(net->nodes[i]);
     }

@@ -59,6 +59,7 @@ typedef struct net_link_config {
     sim_time_t delay_ps;        // >= 1, one way
     sim_ratio_t loss_rate;      // of frames
     sim_ratio_t bit_error_rate; // a frame with any wrong bit is lost
+    bool loss_own;              // not the rate of all: with net_config_t.draws, other numbers
 } net_link_config_t;
 
 extern const sim_attr_table_t net_config_attrs;      // "network."

@@ -82,9 +82,10 @@ struct net {
     net_change_timer_t *change_timers;
     net_routes_t **routes; // [state of the links][node index]; state 0: all up
     size_t state_count;
-    uint32_t telemetry;           // bit per net_telemetry_t that someone wants
-    struct net_pint *pint;        // NULL: nobody wants PINT
-    struct net_draws *draws;      // net/draws.h; NULL: random numbers are our own
+    uint32_t telemetry;                     // bit per net_telemetry_t that someone wants
+    struct net_pint *pint;                  // NULL: nobody wants PINT
+    struct net_draws *draws;                // net/draws.h; NULL: random numbers are our own
+    struct net_draws_stream **loss_streams; // of all links without a rate of their own; by link
     struct sim_stream *decisions; // wait for their draws until the window is over; NULL: none do
     bool built;
 };
@@ -109,8 +110,10 @@ void net__port_init(net_port_t *port, net_node_t *node, uint32_t index);
 // next_down_ps: when the link will go down the next time after this; NEVER.
 void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps);
 
-// decisions.c: prepares for draws where events of several nodes do not run in order.
+// decisions.c: makes net_t.draws, if they are wanted, and prepares for them.
 void net__decisions_prepare(net_t *net);
+void net__losses_prepare(net_t *net); // with ports
+void net__decisions_free(net_t *net);
 
 // telemetry.c: prepares for the kinds that are wanted; makes a switch's port write them.
 SIM_MUST_CHECK sim_err_t net__telemetry_build(net_t *net, sim_message_t *message);

@@ -186,7 +186,7 @@ static bool is_lost(net_port_t *port, const net_packet_t *packet)
         --port->drop_countdown == 0) {
         return true;
     }
-    if (port->config.loss_rate.num > 0 &&
+    if (port->config.loss_rate.num > 0 && port->losses == NULL &&
         sim_random_chance(&port->random, port->config.loss_rate)) {
         return true;
     }

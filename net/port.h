@@ -157,9 +157,10 @@ struct net_port {
     uint32_t overhead_bytes; // NET_LINK_OVERHEAD_BYTES, or none (net_config_t.link_overhead)
     bool whole_ns;           // net_config_t.whole_ns
     net_link_config_t config;
-    sim_random_t random;     // losses
-    uint64_t drop_countdown; // net_port_drop_next; 0: off
-    sim_time_t next_down_ps; // when the link will next go down
+    sim_random_t random;             // losses
+    struct net_draws_stream *losses; // net/draws.h: decided where a frame arrives; else NULL
+    uint64_t drop_countdown;         // net_port_drop_next; 0: off
+    sim_time_t next_down_ps;         // when the link will next go down
     struct net_listener *listeners;
     char *name;
 
@@ -174,6 +175,9 @@ struct net_port {
 };
 
 static_assert(offsetof(net_port_t, classes) == SIM_CACHE_LINE, "the hot part is one cache line");
+
+// decisions.c: whether the frame that has just arrived at a port with `losses` is lost.
+bool net__lost_on_arrival(const net_port_t *port);
 
 // Frame bytes waiting in all classes, and the most that ever waited in one of them.
 uint64_t net_port_queue_bytes(const net_port_t *port);

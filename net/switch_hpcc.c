@@ -170,6 +170,10 @@ static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     net_port_count_rx(ingress, packet);
+    if (SIM_UNLIKELY(ingress->losses != NULL) && net__lost_on_arrival(ingress)) {
+        net_port_drop(ingress, packet, NET_DROP_LINK_LOSS);
+        return;
+    }
     if (packet->kind == NET_PACKET_PFC) {
         const uint8_t released = net_port_pause_received(ingress, packet);
         net_packet_deliver(&sw->node, packet);

@@ -56,6 +56,22 @@ START_TEST(streams_can_be_left_out)
 }
 END_TEST
 
+START_TEST(streams_go_on)
+{
+    static const double numbers[] = {0x1.d7711ecf0be91p-2,
+                                     0x1.d0299bb921ce9p-5,
+                                     0x1.826648c9f31b3p-4,
+                                     0x1.6ec8ea66033e8p-1,
+                                     0x1.2e779a95c12dap-1};
+    net_draws_stream_t *const stream = net_draws_stream_create(1, 50);
+    for (size_t i = 0; i < SIM_COUNT_OF(numbers); i++) {
+        const double number = net_draws_stream_next(stream);
+        ck_assert_msg(number == numbers[i], "%zu: %a", i, number);
+    }
+    net_draws_stream_destroy(stream);
+}
+END_TEST
+
 START_TEST(rand_is_that_of_glibc)
 {
     net_draws_t *const draws = net_draws_create(1, 0);
@@ -72,4 +88,5 @@ END_TEST
 
 CHECK_MAIN(CHECK_TEST(streams_begin_where_they_should),
            CHECK_TEST(streams_can_be_left_out),
+           CHECK_TEST(streams_go_on),
            CHECK_TEST(rand_is_that_of_glibc))

@@ -123,7 +123,8 @@ static sim_err_t build_graph(const topo_file_t *file,
         sim_attrs_default(&net_link_config_attrs, &link_config);
         link_config.rate_bps = link->rate_bps;
         link_config.delay_ps = link->delay_ps;
-        link_config.loss_rate = link->loss_rate.num > 0 ? link->loss_rate : config->loss_rate;
+        link_config.loss_own = link->loss_rate.num > 0;
+        link_config.loss_rate = link_config.loss_own ? link->loss_rate : config->loss_rate;
         error = topo_graph_link(graph,
                                 file->nodes[link->a].name,
                                 file->nodes[link->b].name,
