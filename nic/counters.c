@@ -113,7 +113,7 @@ const nic_qp_metric_t nic_qp_metrics[] = {
     {"queued_requests", "requests", "send work requests not completed", read_queued, NIC_TRACE_POST | ACKED},
     {"retransmitted_packets", "packets", "packets sent again so far", read_retransmitted, NIC_TRACE_SEND},
     {"rtt_ps", "ps", "round trip of the packet acknowledged last; of one sent again none is known", NULL, NIC_TRACE_ACK},
-    {"state", "", "0 reset, 3 ready to send, 4 send queue error, 5 error", read_state, NIC_TRACE_STATE | NIC_TRACE_LIFE},
+    {"state", "", "0 reset, 3 ready to send, 4 send queue error, 5 error, 6 send queue drains", read_state, NIC_TRACE_STATE | NIC_TRACE_LIFE},
     {"alpha", "1/1000000", "DCQCN, DCTCP: estimate of congestion", read_alpha, NIC_TRACE_CONTROL},
     {"target_rate_bps", "bit/s", "DCQCN: rate that recovery aims at", read_target, NIC_TRACE_CONTROL},
     {NULL, NULL, NULL, NULL, 0},

@@ -44,8 +44,11 @@ typedef struct nic_wqe {
     uint32_t immediate;
     uint32_t end_psn; // first PSN after it, low 32 bits; valid once it began to be sent
     uint8_t opcode;   // nic_wr_opcode_t
-    uint8_t flags;    // NIC_SEND_ bits
+    uint8_t flags;    // NIC_SEND_ bits, NIC_WQE_HELD
 } nic_wqe_t;
+
+// Posted before or while the send queue drains: it does not begin before the state is RTS again.
+#define NIC_WQE_HELD 0x80u
 
 // Operands of the atomic in the same place of the send queue.
 typedef struct nic_atomic_wqe {
@@ -202,8 +205,8 @@ struct nic_qp {
     uint32_t rq_capacity;
     uint32_t send_wr_max;
     uint32_t access;
-    uint8_t type; // nic_qp_type_t
-    bool sq_sig_all;
+    uint8_t type;      // nic_qp_type_t
+    uint8_t wqe_flags; // of all that is posted: NIC_SEND_SIGNALED, NIC_WQE_HELD
     uint8_t reads_max;
     uint8_t reads_accepted_max;
 

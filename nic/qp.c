@@ -117,7 +117,7 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
     made->recv_cq = attr->recv_cq;
     made->send_wr_max = attr->max_send_wr;
     made->recv_wr_max = attr->max_recv_wr;
-    made->sq_sig_all = attr->sq_sig_all;
+    made->wqe_flags = attr->sq_sig_all ? NIC_SEND_SIGNALED : 0;
     made->srq = attr->srq;
     if (attr->srq != NULL) {
         SIM_CHECK(attr->srq->pd->nic == nic);
@@ -436,7 +436,26 @@ static void reset(nic_qp_t *qp)
     qp->atomics_next = 0;
     memset(nic__cc(qp), 0, nic->cc_ops->state_bytes);
     nic__cc(qp)->ops = nic->cc_ops;
+    qp->wqe_flags &= (uint8_t)~NIC_WQE_HELD;
     set_state(qp, NIC_QPS_RESET);
+}
+
+// What was not begun is held from now on. It may have had the next turn.
+static void drain(nic_qp_t *qp)
+{
+    for (uint32_t i = qp->sq_send; i != qp->sq_posted; i++) {
+        nic__wqe(qp, i)->flags |= NIC_WQE_HELD;
+    }
+    qp->wqe_flags |= NIC_WQE_HELD;
+    set_state(qp, NIC_QPS_SQD);
+    nic__unschedule(qp);
+    nic__scan_forget(qp);
+    nic__schedule(qp);
+}
+
+bool nic_qp_drained(const nic_qp_t *qp)
+{
+    return qp->state == NIC_QPS_SQD && qp->sq_done == qp->sq_send && qp->una_psn == qp->max_psn;
 }
 
 sim_err_t nic_qp_modify(nic_qp_t *qp,
@@ -463,6 +482,16 @@ sim_err_t nic_qp_modify(nic_qp_t *qp,
             nic__trace(qp->nic, qp, NIC_TRACE_STATE, state, from);
         }
         return error;
+    }
+    if (from == NIC_QPS_RTS && state == NIC_QPS_SQD) {
+        drain(qp);
+        return SIM_OK;
+    }
+    if (from == NIC_QPS_SQD && state == NIC_QPS_RTS) {
+        qp->wqe_flags &= (uint8_t)~NIC_WQE_HELD;
+        set_state(qp, state);
+        nic__schedule(qp);
+        return SIM_OK;
     }
     if ((from == NIC_QPS_RTR || from == NIC_QPS_SQE) && state == NIC_QPS_RTS) {
         qp->flags &= (uint16_t)~NIC_QP_CLOSED;

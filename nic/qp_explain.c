@@ -24,6 +24,8 @@ static void explain_blocked(const nic_qp_t *qp, sim_message_t *why)
                        qp->next_send_ps);
     } else if (qp->sq_send == qp->sq_posted) {
         explain_outstanding(qp, why);
+    } else if (qp->state == NIC_QPS_SQD && qp->next_psn == qp->max_psn) {
+        (void)sim_fail(why, SIM_OK, "its send queue drains");
     } else if ((qp->flags & NIC_QP_FETCHING) != 0) {
         (void)sim_fail(why, SIM_OK, "its next work request is on its way through the NIC");
     } else if (qp->next_psn != qp->una_psn && nic__is_fetch(nic__wqe(qp, qp->sq_send)->opcode)) {

@@ -24,11 +24,16 @@ static inline bool has_immediate(const nic_wqe_t *wqe)
     return wqe->opcode == NIC_WR_SEND_WITH_IMM || wqe->opcode == NIC_WR_RDMA_WRITE_WITH_IMM;
 }
 
-// Whether a READ or a fenced request may go: limits that ordinary requests do not know (9.4.4,
-// 10.8.3.3).
+// Whether a READ, a fenced or a held request may go: limits that ordinary requests do not know
+// (9.4.4, 10.8.3.3).
 static bool special_ready(const nic_qp_t *qp, const nic_wqe_t *wqe)
 {
     if (qp->send_offset == 0 && (wqe->flags & NIC_SEND_FENCE) != 0 && qp->reads_outstanding != 0) {
+        return false;
+    }
+    // What began before is sent again if it must, what did not is held (10.3.1.5).
+    if (SIM_UNLIKELY((wqe->flags & NIC_WQE_HELD) != 0) && qp->state == NIC_QPS_SQD &&
+        qp->send_offset == 0 && qp->next_psn == qp->max_psn) {
         return false;
     }
     if (!is_fetch(wqe)) {
@@ -58,7 +63,8 @@ bool nic__requester_ready(const nic_qp_t *qp)
     if (SIM_UNLIKELY(is_fetch(wqe))) {
         return special_ready(qp, wqe);
     }
-    if (SIM_UNLIKELY((wqe->flags & NIC_SEND_FENCE) != 0) && !special_ready(qp, wqe)) {
+    if (SIM_UNLIKELY((wqe->flags & (NIC_SEND_FENCE | NIC_WQE_HELD)) != 0) &&
+        !special_ready(qp, wqe)) {
         return false;
     }
     return window_open(qp, nic__min(wqe->length - qp->send_offset, qp->mtu_bytes));
@@ -146,7 +152,7 @@ static sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
         .rkey = datagram ? wr->ud.remote_qkey : (atomic ? wr->atomic.rkey : wr->rdma.rkey),
         .immediate = wr->imm_data,
         .opcode = (uint8_t)wr->opcode,
-        .flags = (uint8_t)(wr->send_flags | (qp->sq_sig_all ? NIC_SEND_SIGNALED : 0)),
+        .flags = (uint8_t)((wr->send_flags & ~NIC_WQE_HELD) | qp->wqe_flags),
     };
     if (SIM_UNLIKELY(nic__is_atomic((uint8_t)wr->opcode))) {
         nic__set_atomic(qp, qp->sq_posted, wr);

@@ -136,6 +136,7 @@ typedef enum nic_qp_state {
     NIC_QPS_RTS,
     NIC_QPS_SQE, // UC, UD: send queue stopped by an error
     NIC_QPS_ERR,
+    NIC_QPS_SQD, // what was begun goes on, what else is posted waits
 } nic_qp_state_t;
 
 typedef struct nic_qp_init_attr {
@@ -185,13 +186,16 @@ SIM_MUST_CHECK sim_err_t nic_qp_connect(nic_qp_t *qp,
                                         const nic_qp_attr_t *attr,
                                         sim_message_t *message);
 // One transition of ibv_modify_qp (10.3.1): RESET to INIT; INIT to RTR, which takes attr and lets
-// the QP receive and answer; RTR to RTS, which lets it send; SQE to RTS; any but RESET to ERR, as
-// nic_qp_to_error; any to RESET, which forgets all outstanding work without completions. attr may
-// be NULL where it is not taken. SIM_ERR_STATE: there is no such transition.
+// the QP receive and answer; RTR to RTS, which lets it send; SQE to RTS; RTS to SQD, which lets its
+// send queue drain, and back; any but RESET to ERR, as nic_qp_to_error; any to RESET, which forgets
+// all outstanding work without completions. attr may be NULL where it is not taken. SIM_ERR_STATE:
+// there is no such transition.
 SIM_MUST_CHECK sim_err_t nic_qp_modify(nic_qp_t *qp,
                                        nic_qp_state_t state,
                                        const nic_qp_attr_t *attr,
                                        sim_message_t *message);
+// In SQD, and all that was begun is done: the standard's event "send queue drained".
+bool nic_qp_drained(const nic_qp_t *qp);
 // Into the error state: everything posted completes with WR_FLUSH_ERR.
 void nic_qp_to_error(nic_qp_t *qp);
 

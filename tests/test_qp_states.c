@@ -38,9 +38,9 @@ static sim_err_t modify(uint32_t host, nic_qp_state_t state)
 
 static void go_to(uint32_t host, nic_qp_state_t state)
 {
-    static const nic_qp_state_t way[] = {NIC_QPS_INIT, NIC_QPS_RTR, NIC_QPS_RTS};
+    static const nic_qp_state_t way[] = {NIC_QPS_INIT, NIC_QPS_RTR, NIC_QPS_RTS, NIC_QPS_SQD};
     ck_assert_int_eq(modify(host, NIC_QPS_RESET), SIM_OK);
-    for (uint32_t i = 0; i < 3 && state != NIC_QPS_RESET; i++) {
+    for (uint32_t i = 0; i < 4 && state != NIC_QPS_RESET; i++) {
         ck_assert_int_eq(modify(host, way[i]), SIM_OK);
         if (way[i] == state) {
             return;
@@ -53,22 +53,20 @@ static void go_to(uint32_t host, nic_qp_state_t state)
 
 START_TEST(transitions)
 {
-    static const nic_qp_state_t states[] = {NIC_QPS_RESET,
-                                            NIC_QPS_INIT,
-                                            NIC_QPS_RTR,
-                                            NIC_QPS_RTS,
-                                            NIC_QPS_ERR};
+    static const nic_qp_state_t states[] =
+        {NIC_QPS_RESET, NIC_QPS_INIT, NIC_QPS_RTR, NIC_QPS_RTS, NIC_QPS_SQD, NIC_QPS_ERR};
     // By from and to, in that order.
-    static const bool allowed[5][5] = {
-        {true, true, false, false, false},
-        {true, false, true, false, true},
-        {true, false, false, true, true},
-        {true, false, false, false, true},
-        {true, false, false, false, true},
+    static const bool allowed[6][6] = {
+        {true, true, false, false, false, false},
+        {true, false, true, false, false, true},
+        {true, false, false, true, false, true},
+        {true, false, false, false, true, true},
+        {true, false, false, true, false, true},
+        {true, false, false, false, false, true},
     };
     set_up(_i);
-    for (uint32_t from = 0; from < 5; from++) {
-        for (uint32_t to = 0; to < 5; to++) {
+    for (uint32_t from = 0; from < 6; from++) {
+        for (uint32_t to = 0; to < 6; to++) {
             go_to(0, states[from]);
             ck_assert_int_eq(nic_qp_state(qps.qp[0]), states[from]);
             ck_assert_msg((modify(0, states[to]) == SIM_OK) == allowed[from][to],
@@ -109,6 +107,75 @@ static void start_over(pair_t *self, void *ctx)
     go_to(0, NIC_QPS_RTS);
     go_to(1, NIC_QPS_RTS);
 }
+
+static void begin_to_drain(pair_t *self, void *ctx)
+{
+    (void)self;
+    (void)ctx;
+    ck_assert_int_eq(modify(0, NIC_QPS_SQD), SIM_OK);
+}
+
+static void must_have_drained(pair_t *self, void *ctx)
+{
+    const size_t *const begun = ctx;
+    ck_assert(nic_qp_drained(qps.qp[0]));
+    ck_assert_uint_eq(self->done_count[0], *begun);
+    sim_message_t why;
+    ck_assert(nic_qp_explain(qps.qp[0], &why));
+    ck_assert_str_eq(why.text, "its send queue drains");
+    // The other direction works.
+    ck_assert_uint_eq(self->done_count[1], 1);
+}
+
+static void go_on(pair_t *self, void *ctx)
+{
+    (void)self;
+    (void)ctx;
+    ck_assert_int_eq(modify(0, NIC_QPS_RTS), SIM_OK);
+    ck_assert(!nic_qp_drained(qps.qp[0]));
+}
+
+// The first of three requests has begun when the send queue is to drain, or, behind a READ, which
+// is one packet, the first two; a fourth is posted meanwhile. What began is finished, and what is
+// lost of it sent again; the others wait.
+START_TEST(a_draining_queue_finishes_what_it_began)
+{
+    static const nic_wr_opcode_t first[] = {NIC_WR_RDMA_WRITE, NIC_WR_RDMA_READ};
+    for (uint32_t kind = 0; kind < 4; kind++) {
+        size_t begun = 1 + kind / 2;
+        set_up(_i);
+        go_to(0, NIC_QPS_RTS);
+        go_to(1, NIC_QPS_RTS);
+        nic_send_wr_t wr = pair_wr(pair, first[kind / 2], 500000); // 40 us of 100 Gbps
+        pair_post_at(pair, 1000, qps.qp[0], &wr);
+        wr.opcode = NIC_WR_RDMA_WRITE;
+        for (uint64_t i = 1; i < 4; i++) {
+            wr.wr_id = i;
+            pair_post_at(pair, (i == 3 ? 200 : 2) * SIM_PS_PER_US, qps.qp[0], &wr);
+        }
+        if (kind % 2 != 0) {
+            pair->port[0]->config.loss_rate = (sim_ratio_t){1, 100};
+            pair->port[0]->special = true;
+        }
+        nic_send_wr_t back = pair_wr(pair, NIC_WR_RDMA_WRITE, 100);
+        back.sge.lkey = nic_mr_lkey(pair->mr[1]);
+        back.rdma.rkey = nic_mr_rkey(pair->mr[0]);
+        pair_post_at(pair, 300 * SIM_PS_PER_US, qps.qp[1], &back);
+        pair_call_at(pair, 0, 10 * SIM_PS_PER_US, begin_to_drain, NULL);
+        pair_call_at(pair, 0, SIM_PS_PER_S, must_have_drained, &begun);
+        pair_call_at(pair, 0, SIM_PS_PER_S + 1, go_on, NULL);
+        pair_run(pair);
+        ck_assert_uint_eq(pair->done_count[0], 4);
+        for (uint64_t i = 0; i < 4; i++) {
+            ck_assert_int_eq(pair->done[0][i].wc.status, NIC_WC_SUCCESS);
+            ck_assert_uint_eq(pair->done[0][i].wc.wr_id, i);
+        }
+        ck_assert_uint_lt(pair->done[0][begun - 1].time_ps, SIM_PS_PER_S);
+        ck_assert_uint_gt(pair->done[0][begun].time_ps, SIM_PS_PER_S);
+        tear_down();
+    }
+}
+END_TEST
 
 // In the middle of a READ and a WRITE both ends start over: nothing of before shows, and what is
 // posted then completes.
@@ -157,5 +224,6 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP(transitions, NIC_IDEAL, NIC_DETAILED + 1),
            CHECK_LOOP(ready_to_receive_answers_and_does_not_send, NIC_IDEAL, NIC_DETAILED + 1),
+           CHECK_LOOP(a_draining_queue_finishes_what_it_began, NIC_IDEAL, NIC_DETAILED + 1),
            CHECK_LOOP(reset_forgets, NIC_IDEAL, NIC_DETAILED + 1),
            CHECK_LOOP(a_failed_queue_pair_works_again, NIC_IDEAL, NIC_DETAILED + 1))
