@@ -50,7 +50,8 @@ void nic_cq_set_core(nic_cq_t *cq, nic_core_t *core);
 void nic_core_wake(nic_core_t *core);
 
 // Inside a step that does something: the next step would only look at the core's completion queues,
-// as the last step that found nothing did. If it would find nothing, it is no event.
+// as the last step that found nothing did, before anything else. If it would find nothing, it is no
+// event.
 void nic_core_only_polls(nic_core_t *core);
 
 // Inside a step: work of the program's own, which takes as many cycles as fit into cost_ps at the

@@ -147,11 +147,16 @@ END_TEST
 
 // -- cores
 
+#define POSTS 40u
+
 typedef struct loop {
     uint32_t steps;
     uint32_t found;
     sim_time_t found_ps;
     nic_cq_t *cq;
+    bool says;        // that it only polls
+    bool polls_first; // before it spends anything
+    sim_time_t all_found_ps[POSTS];
 } loop_t;
 
 static bool poll_once(nic_core_t *core, void *ctx)
@@ -159,22 +164,27 @@ static bool poll_once(nic_core_t *core, void *ctx)
     loop_t *const loop = ctx;
     nic_wc_t wc;
     loop->steps++;
-    nic_core_spend(core, 25 * SIM_PS_PER_NS);
+    nic_core_spend(core, loop->polls_first ? 0 : 25 * SIM_PS_PER_NS);
     const uint32_t count = nic_poll_cq(loop->cq, 1, &wc);
+    nic_core_spend(core, loop->polls_first ? 25 * SIM_PS_PER_NS : 0);
     if (count != 0) {
-        loop->found++;
         loop->found_ps = nic_core_now_ps(core);
+        loop->all_found_ps[loop->found++ % POSTS] = loop->found_ps;
+        if (loop->says) {
+            nic_core_only_polls(core);
+        }
     }
     return count != 0;
 }
 
-// A WRITE is posted at post_ps to a host whose core polls from the start.
-static uint64_t run_poller(sim_time_t post_ps, loop_t *loop)
+// WRITEs are posted from post_ps on, at distances that grow by 1 ns, to a host whose core polls
+// from the start.
+static uint64_t run_posts(sim_time_t post_ps, uint32_t posts, const loop_t *how, loop_t *loop)
 {
     pair_config_init(&config);
     config.nic.model = NIC_DETAILED;
     pair = pair_create(&config);
-    memset(loop, 0, sizeof(*loop));
+    *loop = *how;
     nic_core_t *const core = nic_core_create(pair->node[0], poll_once, loop);
     loop->cq = nic_cq_create(pair->nic[0], 16, NULL, NULL);
     nic_cq_set_core(loop->cq, core);
@@ -184,11 +194,19 @@ static uint64_t run_poller(sim_time_t post_ps, loop_t *loop)
     pair->cq[0] = own;
     nic_core_start(core, 0);
     const nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_WRITE, 100);
-    pair_post_at(pair, post_ps, qps.qp[0], &wr);
+    for (uint32_t i = 0; i < posts; i++) {
+        pair_post_at(pair, post_ps, qps.qp[0], &wr);
+        post_ps += i * SIM_PS_PER_NS;
+    }
     pair_run(pair);
     const uint64_t events = sim_events(pair->sim);
     tear_down();
     return events;
+}
+
+static uint64_t run_poller(sim_time_t post_ps, loop_t *loop)
+{
+    return run_posts(post_ps, 1, &(loop_t){0}, loop);
 }
 
 START_TEST(idle_polling_costs_no_events)
@@ -209,6 +227,28 @@ START_TEST(idle_polling_costs_no_events)
     const sim_time_t in_turn_ps = turn_ps + detail.cpu_cqe_ps;
     ck_assert_uint_eq((early.found_ps - in_turn_ps) % turn_ps, 0);
     ck_assert_uint_eq((late.found_ps - in_turn_ps) % turn_ps, 0);
+}
+END_TEST
+
+// A program that says that it only polls finds the same at the same times, in fewer steps and as
+// many fewer events.
+START_TEST(polls_that_would_find_nothing_are_left_out)
+{
+    loop_t asked;
+    loop_t told;
+    const uint64_t events = run_posts(SIM_PS_PER_US, POSTS, &(loop_t){.polls_first = true}, &asked);
+    const uint64_t fewer =
+        run_posts(SIM_PS_PER_US, POSTS, &(loop_t){.polls_first = true, .says = true}, &told);
+    ck_assert_uint_eq(asked.found, POSTS);
+    ck_assert_uint_eq(told.found, POSTS);
+    for (uint32_t i = 0; i < POSTS; i++) {
+        ck_assert_uint_eq(told.all_found_ps[i], asked.all_found_ps[i]);
+    }
+    // Completions come faster than it polls at first, slower at the end.
+    ck_assert_uint_gt(asked.steps, told.steps);
+    ck_assert_uint_gt(asked.steps, POSTS + 1);
+    ck_assert_uint_eq(told.steps, POSTS + 1);
+    ck_assert_uint_eq(events - fewer, asked.steps - told.steps);
 }
 END_TEST
 
@@ -360,6 +400,7 @@ CHECK_MAIN(CHECK_TEST(lines_of_a_wqe),
            CHECK_TEST(writes_of_a_receive),
            CHECK_TEST(inline_has_a_limit),
            CHECK_TEST(idle_polling_costs_no_events),
+           CHECK_TEST(polls_that_would_find_nothing_are_left_out),
            CHECK_TEST(posting_costs_its_core),
            CHECK_TEST(larger_pages_need_fewer_translations),
            CHECK_TEST(words_beyond_the_cache_come_later),
