@@ -167,6 +167,7 @@ struct sim {
     uint64_t window; // being run
     unsigned parity; // of the windows run so far
     bool ran;
+    bool apart; // sim_keep_apart
 
     // decided by thread 0 between the two barriers of a window
     uint64_t decided_window; // SIM_NO_WINDOW: the run ends

@@ -69,7 +69,8 @@ static uint32_t choose_width(sim_t *sim, uint32_t *parent)
     qsort(delays, sim->channel_count, sizeof(*delays), compare_times);
     uint32_t units = 0;
     for (size_t i = 0; i < sim->channel_count && units == 0; i++) {
-        if (delays[i] < WINDOW_USEFUL_PS || (i > 0 && delays[i] == delays[i - 1])) {
+        if ((delays[i] < WINDOW_USEFUL_PS && !sim->apart) ||
+            (i > 0 && delays[i] == delays[i - 1])) {
             continue;
         }
         sim->window_ps = delays[i];

@@ -177,6 +177,12 @@ sim_channel_t *sim_channel_create(sim_t *sim,
     return channel;
 }
 
+void sim_keep_apart(sim_t *sim)
+{
+    SIM_CHECK(!sim->ran);
+    sim->apart = true;
+}
+
 void sim_interrupt(sim_t *sim)
 {
     atomic_store_explicit(&sim->interrupted, true, memory_order_relaxed);

@@ -3,7 +3,8 @@
 //
 // Whose number a decision gets depends on what all nodes do before it. Where nodes run apart for a
 // window, decisions are noted and made after it, in order. Nobody sees the difference but listeners
-// at the marking port: a packet arrives in a later window, and a switch does nothing by its marks.
+// at the marking port: a packet arrives in a later window (sim_keep_apart), and a switch does
+// nothing by its marks.
 #include <string.h>
 
 #include "kernel/record.h"
@@ -82,6 +83,7 @@ void net__decisions_prepare(net_t *net)
     net->draws = net_draws_create(options->seed, net->config.draws_used);
     if (!options->one_list) {
         net->decisions = sim_stream_create(net->sim, decide_later, net->draws);
+        sim_keep_apart(net->sim);
     }
 }
 
@@ -123,11 +125,6 @@ void net__draw_left_out(const net_switch_t *sw)
 // An ACK takes a number too, though it cannot be marked here.
 void net__mark_drawn(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
-    // A link so short that its ends run together brings a packet too soon for a decision after it.
-    if (sw->node.net->decisions != NULL && egress->channel->near) {
-        net__mark(sw, egress, packet);
-        return;
-    }
     const net_class_t *const class = &egress->classes[packet->priority];
     const marking_t *const marking = &sw->marking[egress->index];
     const uint64_t queued = class->bytes;
