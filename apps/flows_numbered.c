@@ -167,46 +167,128 @@ static sim_err_t add_row(const app_context_t *context,
                                       reason.text);
 }
 
-// A trigger takes no time, so everything about it happens on one host: whoever activates it, and
-// the sources of what it starts.
-static sim_err_t check_triggers(const app_flow_file_t *file,
-                                const app__plan_t *plan,
+// -- triggers
+//
+// No word goes from host to host without a packet, so a trigger is of one host: the one that sends
+// what it starts. Who activates it at the other end of a connection does so when that host knows.
+
+#define NO_HOST UINT32_MAX
+
+static sim_err_t fail_trigger(const app_flow_file_t *file,
+                              const app_flow_row_t *row,
+                              const char *name,
+                              uint32_t number,
+                              uint32_t host,
+                              sim_message_t *message)
+{
+    return sim_fail(message,
+                    SIM_ERR_INVALID,
+                    "%s:%u:%u: trigger %" PRIu64 " starts connections of host %u and has to do "
+                    "with %u->%u, expected one host that sends what it starts, and sends or "
+                    "receives what activates it",
+                    name,
+                    row->line,
+                    row->column,
+                    file->triggers[number - 1].id,
+                    host,
+                    row->source,
+                    row->destination);
+}
+
+// One end of a connection activates a trigger of a host: that end itself, or the other one, if it
+// is that host and has no trigger yet.
+static bool place_end(uint32_t *own,
+                      uint32_t own_host,
+                      uint32_t *other,
+                      uint32_t other_host,
+                      const uint32_t *hosts,
+                      bool *moved)
+{
+    const uint32_t host = hosts[*own];
+    if (*own == 0 || host == NO_HOST || host == own_host) {
+        return true;
+    }
+    if (host != other_host || *other != 0) {
+        return false;
+    }
+    *other = *own;
+    *own = 0;
+    *moved = true;
+    return true;
+}
+
+static sim_err_t place_triggers(const app_context_t *context,
+                                app_flow_file_t *file,
                                 const char *name,
                                 sim_message_t *message)
 {
     sim_err_t error = SIM_OK;
+    const app_flow_row_t *moved_row = NULL;
     uint32_t *const hosts = sim_alloc_array(file->trigger_count + 1, sizeof(*hosts));
-    bool *const known = sim_alloc_array(file->trigger_count + 1, sizeof(*known));
+    memset(hosts, 0xff, (file->trigger_count + 1) * sizeof(*hosts));
     for (size_t i = 0; i < file->count && error == SIM_OK; i++) {
         const app_flow_row_t *const row = &file->rows[i];
-        const uint32_t triggers[] = {row->chain.started_by, row->chain.sent, row->chain.received};
-        const uint32_t ends[] = {row->source, row->source, row->destination};
-        for (size_t t = 0; t < SIM_COUNT_OF(triggers) && error == SIM_OK; t++) {
-            const uint32_t number = triggers[t];
-            if (number != 0 && known[number] && hosts[number] != ends[t]) {
-                error = sim_fail(message,
-                                 SIM_ERR_INVALID,
-                                 "%s:%u:%u: trigger %" PRIu64 " is of host %u and of host %u, "
-                                 "expected one host: who activates it, by sending or receiving, "
-                                 "sends what it starts",
-                                 name,
-                                 row->line,
-                                 row->column,
-                                 file->triggers[number - 1].id,
-                                 hosts[number],
-                                 ends[t]);
-            }
-            hosts[number] = ends[t];
-            known[number] = true;
+        const uint32_t by = row->chain.started_by;
+        if (by != 0 && hosts[by] != NO_HOST && hosts[by] != row->source) {
+            error = fail_trigger(file, row, name, by, hosts[by], message);
         }
+        hosts[by] = by != 0 ? row->source : NO_HOST;
+    }
+    for (size_t i = 0; i < file->count && error == SIM_OK; i++) {
+        app_flow_row_t *const row = &file->rows[i];
+        app_flow_chain_t *const chain = &row->chain;
+        const app_flow_chain_t before = *chain;
+        bool moved = false;
+        if (!place_end(&chain->sent,
+                       row->source,
+                       &chain->received,
+                       row->destination,
+                       hosts,
+                       &moved)) {
+            error = fail_trigger(file, row, name, before.sent, hosts[before.sent], message);
+        } else if (!moved && !place_end(&chain->received,
+                                        row->destination,
+                                        &chain->sent,
+                                        row->source,
+                                        hosts,
+                                        &moved)) {
+            error = fail_trigger(file, row, name, before.received, hosts[before.received], message);
+        }
+        moved_row = moved && moved_row == NULL ? row : moved_row;
     }
     sim_free(hosts);
-    sim_free(known);
-    if (error == SIM_OK && file->trigger_count > 0 && app__plan_verb(plan) == APP__VERB_READ) {
-        error = sim_fail(message,
-                         SIM_ERR_INVALID,
-                         "verb: read does not go with the triggers of %s, expected write or send",
-                         name);
+    if (error == SIM_OK && moved_row != NULL && context->note != NULL) {
+        char *const text =
+            sim_format("%s:%u:%u: one end of a connection activates a trigger for the "
+                       "host at its other end: it is activated when that host "
+                       "knows, so the way of an ACK earlier or later",
+                       name,
+                       moved_row->line,
+                       moved_row->column);
+        context->note(text, context->ctx);
+        sim_free(text);
+    }
+    return error;
+}
+
+static sim_err_t take_triggers(const app_context_t *context,
+                               app__plan_t *plan,
+                               app_flow_file_t *file,
+                               const char *name,
+                               sim_message_t *message)
+{
+    if (file->trigger_count == 0) {
+        return SIM_OK;
+    }
+    if (app__plan_verb(plan) == APP__VERB_READ) {
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "verb: read does not go with the triggers of %s, expected write or send",
+                        name);
+    }
+    const sim_err_t error = place_triggers(context, file, name, message);
+    if (error == SIM_OK) {
+        app__plan_triggers(plan, file->triggers, file->trigger_count);
     }
     return error;
 }
@@ -230,10 +312,7 @@ sim_err_t app__flows_add_file(const app_context_t *context,
                                           &file,
                                           message);
     if (error == SIM_OK) {
-        error = check_triggers(&file, plan, name, message);
-    }
-    if (error == SIM_OK && file.trigger_count > 0) {
-        app__plan_triggers(plan, file.triggers, file.trigger_count);
+        error = take_triggers(context, plan, &file, name, message);
     }
     if (error == SIM_OK) {
         hosts_init(&hosts, context->net);

@@ -359,8 +359,11 @@ cm '$a trigger id 1 oneshot\ntrigger id 1 multishot' 7:1 "trigger 1 stands in li
 cm '3s/$/\nTriggers 2/;$a trigger id 1 oneshot' 4:10 "2 triggers are declared and 1 listed"
 cm '4,5s/$/ send_done_trigger 1/;$a trigger id 1 oneshot' 6:1 "2 connections activate trigger 1"
 cm '4,5s/start [0-9.]*/trigger 1/;$a trigger id 1 oneshot' 4:1 "all connections wait for triggers"
-cm '4s/$/ send_done_trigger 1/;5s/start [0-9.]*/trigger 1/;$a trigger id 1 oneshot' 5:1 \
-    "trigger 1 is of host 0 and of host 3"
+cm '4s/$/ send_done_trigger 1/;5s/start [0-9.]*/trigger 1/;$a trigger id 1 oneshot' 4:1 \
+    "trigger 1 starts connections of host 3 and has to do with 0->15, expected"
+cm '3s/2/4/;4s/$/ send_done_trigger 1/;5s/$/\n1->2 trigger 1 size 9\n0->2 trigger 1 size 9/
+    $a trigger id 1 oneshot' \
+    7:1 "trigger 1 starts connections of host 1"
 cm '4s/id 1/rate 1/' 4:7 "unknown word 'rate'"
 cm '5a failure switch_type AGG switch_id 0 link_id 1' 6:1 "links: {agg0--core1"
 cm '4s/start 0/start x/' 4:18 "'x' is not a start"
@@ -416,6 +419,22 @@ grep -q 'chain.cm:13:1: 0 connections activate trigger 1, which needs 1: what it
 grep -q '7 of 8 completed; 1 starts at or after the end' "$work/stdout" ||
     fail "no activation" "$(grep flows "$work/stdout")"
 grep -q ',host0,host2,[0-9]*,1000,,,,' "$work/out/flows.csv" || fail "no activation" "it has times"
+# A ring: the sender of each hop activates what its receiver sends on, which is when that has it all.
+printf 'Nodes 3\nConnections 3\nTriggers 2\n' >ring.cm
+printf '0->1 id 1 start 0 size 50000 send_done_trigger 1\n' >>ring.cm
+printf '1->2 id 2 trigger 1 size 50001 send_done_trigger 2\n' >>ring.cm
+printf '2->0 id 3 trigger 2 size 50002\ntrigger id 1 oneshot\ntrigger id 2 oneshot\n' >>ring.cm
+sed 's/chain/ring/' s.yaml >ring.yaml
+"$ROCESIM" run ring.yaml -o "$work/out" >/dev/null 2>"$work/err" || fail ring "status $?"
+grep -q '^note: ring.cm:4:1: one end of a connection activates a trigger for the host at its other' \
+    "$work/err" || fail ring "$(cat "$work/err")"
+awk -F, 'NR > 1 { at[$5] = $6; end[$5] = $7 }
+    END { ack = 2 * (74 * 0.08 + 1000)
+        for (i = 50001; i <= 50002; i++) {
+            off = at[i] - (end[i - 1] - ack)
+            if (at[i] == "" || off > 0.001 || off < -0.001) { print i " bytes start at " at[i] }
+        } }' "$work/out/flows.csv" >"$work/wrong"
+[ ! -s "$work/wrong" ] || fail ring "$(cat "$work/wrong")"
 sed -i 's/file: chain.cm/file: chain.cm, verb: read/' s.yaml
 refused "read with triggers" "verb: read does not go with the triggers of chain.cm"
 
