@@ -23,6 +23,7 @@ typedef struct flows_config {
     char *list;
     uint32_t format;    // app_flow_format_t
     sim_time_t stop_ps; // SIM_AUTO: none
+    uint64_t qps;
     app__shape_t shape;
 } flows_config_t;
 
@@ -35,6 +36,8 @@ static const sim_attr_t attrs[] = {
     {PREFIX ".format", SIM_ATTR_ENUM, false, offsetof(flows_config_t, format), "auto", NULL, NULL,
      "auto|rows|hpcc|htsim",
      "of the file; hpcc: HPCC's ns-3 simulator, SimAI, ConWeave; htsim: .cm; auto: by the first words"},
+    {PREFIX ".qps", SIM_ATTR_COUNT, true, offsetof(flows_config_t, qps), "auto", "1", "1024", NULL,
+     "queue pairs of a row: its bytes are cut into as many transfers, each on a QP and path of its own; auto: 1, and rows are no matter of results"},
     APP__STOP_ATTR(PREFIX, flows_config_t, stop_ps),
     APP__SHAPE_ATTRS(PREFIX, flows_config_t, shape),
 };
@@ -55,6 +58,7 @@ typedef struct known_name {
 typedef struct reader {
     const app_context_t *context;
     app__plan_t *plan;
+    uint64_t qps;
     const char *attribute; // "file" or "list"
     const char *place;     // ": flows.csv line " or ": row "
     uint64_t row;
@@ -177,6 +181,30 @@ static sim_err_t take_values(reader_t *reader,
     return SIM_OK;
 }
 
+// One transfer for each queue pair; the first ones are a byte longer where bytes do not divide.
+static sim_err_t add_parts(reader_t *reader, const app__request_t *row, sim_message_t *message)
+{
+    if (row->bytes < reader->qps) {
+        return fail(reader,
+                    SIM_ERR_RANGE,
+                    message,
+                    "%" PRIu64 " bytes for %" PRIu64 " queue pairs (qps): expected a byte for each",
+                    row->bytes,
+                    reader->qps);
+    }
+    sim_err_t error = SIM_OK;
+    for (uint64_t i = 0; i < reader->qps && error == SIM_OK; i++) {
+        app__request_t part = *row;
+        part.bytes = row->bytes / reader->qps + (i < row->bytes % reader->qps ? 1 : 0);
+        sim_message_t reason = {""};
+        error = app__plan_add(reader->plan, &part, "flow", &reason);
+        if (error != SIM_OK) {
+            return fail(reader, error, message, "%s", reason.text);
+        }
+    }
+    return error;
+}
+
 static sim_err_t take_fields(reader_t *reader,
                              char fields[][FIELD_BYTES_MAX + 1],
                              size_t count,
@@ -203,9 +231,7 @@ static sim_err_t take_fields(reader_t *reader,
         return error;
     }
     reader->flows++;
-    sim_message_t reason = {""};
-    error = app__plan_add(reader->plan, &request, "flow", &reason);
-    return error == SIM_OK ? SIM_OK : fail(reader, error, message, "%s", reason.text);
+    return add_parts(reader, &request, message);
 }
 
 static bool is_separator(const reader_t *reader, char c)
@@ -308,7 +334,12 @@ static sim_err_t take_file(reader_t *reader, const flows_config_t *config, sim_m
         format = app_flow_file_detect(text, size_bytes);
     }
     reader->attribute = "file";
-    if (format != APP_FLOW_ROWS) {
+    if (format != APP_FLOW_ROWS && reader->qps > 1) {
+        error = sim_fail(message,
+                         SIM_ERR_INVALID,
+                         "qps: %.200s is a file of another simulator, expected 1",
+                         name);
+    } else if (format != APP_FLOW_ROWS) {
         error = app__flows_add_file(context, reader->plan, format, name, text, size_bytes, message);
     } else {
         char *const place = sim_format(": %.200s line ", name);
@@ -356,8 +387,12 @@ static sim_err_t flows_create(const app_context_t *context,
     reader_t reader = {
         .context = context,
         .plan = app__plan_create(context, &config->shape, app_flows.name),
+        .qps = config->qps == SIM_AUTO ? 1 : config->qps,
         .known_size = 64,
     };
+    if (config->qps != SIM_AUTO) {
+        app__plan_group(reader.plan, reader.qps);
+    }
     reader.known = sim_alloc_array(reader.known_size, sizeof(*reader.known));
     const sim_err_t error = fill(&reader, config, message);
     if (error == SIM_OK) {

@@ -344,7 +344,18 @@ const app__transfer_t *app__plan_at(const app__plan_t *plan, uint64_t index)
     return &plan->transfers[index];
 }
 
+void app__plan_group(app__plan_t *plan, uint64_t parts)
+{
+    SIM_CHECK(parts > 0 && plan->count == 0);
+    plan->parts = parts;
+}
+
 sim_time_t app__plan_ideal_ps(const app__plan_t *plan, uint64_t index)
+{
+    return app__plan_ideal_of_ps(plan, index, plan->transfers[index].bytes);
+}
+
+sim_time_t app__plan_ideal_of_ps(const app__plan_t *plan, uint64_t index, uint64_t message_bytes)
 {
     const app__transfer_t *const transfer = &plan->transfers[index];
     const nic_ideal_t ideal = {
@@ -354,7 +365,7 @@ sim_time_t app__plan_ideal_ps(const app__plan_t *plan, uint64_t index)
         .udp_source_port = app__plan_udp_source_port(plan, index),
         .opcode = app__transfer_opcode(transfer),
         .mtu_bytes = app__plan_mtu_bytes(plan, transfer),
-        .message_bytes = transfer->bytes,
+        .message_bytes = message_bytes,
         .messages = transfer->messages - transfer->left_out,
         .piece_bytes = APP__PIECE_BYTES,
     };
@@ -451,6 +462,9 @@ void app__plan_values(const app__plan_t *plan, app_value_fn fn, void *ctx)
     give(fn, ctx, "planned_bytes", "bytes", (double)planned_bytes);
     give(fn, ctx, "completed_bytes", "bytes", (double)completed_bytes);
     give(fn, ctx, "goodput", "Gbps", gbps(completed_bytes, active_ps));
+    if (plan->parts > 0) {
+        app__plan_row_values(plan, fn, ctx);
+    }
 }
 
 // -- applications that are nothing but a plan

@@ -113,6 +113,10 @@ SIM_MUST_CHECK sim_err_t app__plan_add(app__plan_t *plan,
                                        const char *blame,
                                        sim_message_t *message);
 
+// The transfers are added in groups of so many, of one source, destination and start: parts of one
+// whole, which app__plan_values then tells of. 1: each is a whole.
+void app__plan_group(app__plan_t *plan, uint64_t parts);
+
 // Triggers that requests name by number, from 1. Before transfers are added; those that one starts
 // have start_ps NEVER. Everything about a trigger happens on one host: what activates it, and the
 // requesters of what it starts. Transfers with chain.received are SENDs.

@@ -64,6 +64,7 @@ struct app__plan {
     sim_stream_t *ends;    // there, indices of transfers as they end; else NULL
     uint32_t ended;        // that came from it
 
+    uint64_t parts; // transfers that a row was cut into (plan_rows.c); 0: rows are not told of
     app__transfer_t *transfers; // in order of start once begun
     size_t count;
     size_t capacity;
@@ -97,6 +98,11 @@ void app__chains_begin(app__plan_t *plan);
 void app__chains_free(app__plan_t *plan);
 // In an event of the trigger's host; 0: no trigger.
 void app__chain_activate(app__plan_t *plan, uint32_t number);
+
+// plan_rows.c: of rows that were cut into parts.
+void app__plan_row_values(const app__plan_t *plan, app_value_fn fn, void *ctx);
+// app__plan_ideal_ps of a transfer with messages of another size.
+sim_time_t app__plan_ideal_of_ps(const app__plan_t *plan, uint64_t index, uint64_t message_bytes);
 
 // Hash of a transfer's flow id: for what differs from flow to flow and both ends must know.
 uint64_t app__plan_hash(const app__plan_t *plan, uint64_t index);

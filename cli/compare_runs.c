@@ -203,19 +203,23 @@ static size_t common_end(const char *a, const char *b, size_t size)
     return i;
 }
 
+static size_t without_signs(const char *text, size_t size)
+{
+    while (size > 0 && isalnum((unsigned char)text[size - 1]) == 0) {
+        size--;
+    }
+    return size;
+}
+
 // Takes away a number cut in two, which belongs to the seed, the word, and the signs around them.
 static size_t without_seed(const char *text, size_t size)
 {
-    for (int round = 0; round < 2; round++) {
-        while (size > 0 && isdigit((unsigned char)text[size - 1]) != 0) {
-            size--;
-        }
-        while (size > 0 && isalnum((unsigned char)text[size - 1]) == 0) {
-            size--;
-        }
-        if (size >= 4 && memcmp(text + size - 4, "seed", 4) == 0) {
-            size -= 4;
-        }
+    while (size > 0 && isdigit((unsigned char)text[size - 1]) != 0) {
+        size--;
+    }
+    size = without_signs(text, size);
+    if (size >= 4 && memcmp(text + size - 4, "seed", 4) == 0) {
+        size = without_signs(text, size - 4);
     }
     return size;
 }

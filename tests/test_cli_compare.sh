@@ -94,6 +94,12 @@ folder s1/y 1 2048 10
 folder s2/y 2 2048 12
 compare 0 --seeds s*/*
 head -n 1 stdout | grep -qE '^ +x +y *$' || fail "names of columns: $(head -n 1 stdout)"
+# A number at the end of a name is the name's, not the seed's.
+for q in 1 8; do
+    for seed in 1 2; do folder "q$q/$seed" "$seed" "$((q * 256))" 10; done
+done
+compare 0 --seeds q*/*
+head -n 1 stdout | grep -qE '^ +q1 +q8 *$' || fail "names of columns: $(head -n 1 stdout)"
 # One run has no spread.
 compare 0 --seeds a/1 b-s1
 expect_row "ECN marks" "10 11"
