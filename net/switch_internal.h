@@ -177,14 +177,8 @@ static inline void net__mark(net_switch_t *sw, net_port_t *egress, net_packet_t 
     }
 }
 
-// switch.ecn.mark-at: enqueue. On the bytes in the queue as the packet joins it.
-static inline void net__mark_early(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
-{
-    const uint64_t queued = egress->classes[packet->priority].bytes;
-    if (queued > sw->marking[egress->index].kmin_bytes && packet->ecn != NET_ECN_NOT_ECT) {
-        net__mark_by(sw, egress, packet, queued);
-    }
-}
+// switch.c, switch.ecn.mark-at: enqueue. On the bytes in the queue as the packet joins it.
+void net__mark_early(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
 
 // decisions.c: RED, by the numbers of net_t.draws; and what uses up one besides.
 void net__mark_drawn(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
