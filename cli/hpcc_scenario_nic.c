@@ -149,6 +149,9 @@ static sim_err_t put_hpcc(const cli__maker_t *maker, cli_error_t *error)
 {
     cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "hpcc");
     cli__maker_flag(maker, "nic.hpcc.multi-rate", CLI_HPCC_MULTI_RATE);
+    if (maker->hpcc->compat) {
+        cli__maker_fixed(maker, "nic.hpcc.check-path", "false");
+    }
     cli__maker_flag(maker, "nic.hpcc.sample-feedback", CLI_HPCC_SAMPLE_FEEDBACK);
     cli__maker_count(maker, "network.int-multiplier", CLI_HPCC_INT_MULTI);
     return put_hpcc_law(maker, "nic.hpcc", error);

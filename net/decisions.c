@@ -114,7 +114,8 @@ static bool will_arrive(const net_port_t *egress, const net_packet_t *packet)
 {
     const sim_time_t time_ps = net_port_frame_time_ps(egress, packet->frame_bytes);
     return !egress->down &&
-           egress->node->sim.now_ps + time_ps + egress->delay_ps <= egress->next_down_ps;
+           egress->node->sim.now_ps + time_ps + egress->delay_ps + egress->whole_ns <=
+               egress->next_down_ps;
 }
 
 void net__draw_left_out(const net_switch_t *sw)

@@ -196,8 +196,9 @@ static void hpcc_ack(nic_cc_t *cc, const nic_cc_ack_t *ack)
         return;
     }
     const nic_hpcc_step_t step = nic__hpcc_law_ack(&hpcc->law, ack);
-    if (step == NIC_HPCC_FIRST || ack->path_id != hpcc->path_id ||
-        ack->hop_count != hpcc->hop_count) {
+    const bool moved = config_of(hpcc)->check_path &&
+                       (ack->path_id != hpcc->path_id || ack->hop_count != hpcc->hop_count);
+    if (step == NIC_HPCC_FIRST || moved) {
         keep_records(hpcc, ack); // another path's records cannot be compared
     } else if (step != NIC_HPCC_IGNORE) {
         if (config_of(hpcc)->multi_rate) {
@@ -263,6 +264,9 @@ static const sim_attr_t attrs[] = {
     {.path = "nic.hpcc.sample-feedback", .type = SIM_ATTR_BOOL, .offset = FIELD(sample_feedback),
      .default_text = "false",
      .help = "hops without a queue are read only where the reference is updated"},
+    {.path = "nic.hpcc.check-path", .type = SIM_ATTR_BOOL, .offset = FIELD(check_path),
+     .default_text = "true",
+     .help = "records of another path are not compared with those before"},
 };
 // clang-format on
 

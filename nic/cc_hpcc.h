@@ -15,6 +15,7 @@ typedef struct nic_hpcc_config {
     nic_hpcc_law_config_t law; // first
     bool multi_rate;           // a reference per hop instead of one for the path
     bool sample_feedback;      // between updates of the reference, hops without a queue say nothing
+    bool check_path;           // by the exclusive or of the switches' ids
 } nic_hpcc_config_t;
 
 // A hop's own reference, for multi_rate.

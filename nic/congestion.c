@@ -225,7 +225,11 @@ void nic__cc_stop(nic_qp_t *qp)
     }
 }
 
-void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes, bool nak)
+static inline void tell_ack(nic_qp_t *qp,
+                            const net_packet_t *packet,
+                            uint64_t end_psn,
+                            uint64_t acked_bytes,
+                            bool nak)
 {
     nic_cc_t *const cc = nic__cc(qp);
     if (!cc->hears_acks) {
@@ -234,7 +238,7 @@ void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes,
     const nic_cc_ack_t ack = {
         .rtt_ps = packet->sent_ps == SIM_TIME_NEVER ? 0 : cc->node->now_ps - packet->sent_ps,
         .acked_bytes = acked_bytes,
-        .acked_psn = qp->una_psn - qp->first_psn,
+        .acked_psn = end_psn - qp->first_psn,
         .next_psn = qp->next_psn - qp->first_psn,
         .nak = nak,
         .ecn_echo = packet->becn,
@@ -247,6 +251,16 @@ void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes,
     };
     cc->ops->ack(cc, &ack);
     nic__cc_sync(qp);
+}
+
+void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes, bool nak)
+{
+    tell_ack(qp, packet, qp->una_psn, acked_bytes, nak);
+}
+
+void nic__cc_late_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t end_psn)
+{
+    tell_ack(qp, packet, end_psn, 0, false);
 }
 
 void nic__add_telemetry(nic_t *nic,

@@ -647,6 +647,8 @@ void nic__cc_sync(nic_qp_t *qp); // after an operation: the QP follows rate and 
 void nic__cc_start(nic_qp_t *qp);
 void nic__cc_stop(nic_qp_t *qp);
 void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes, bool nak);
+// An ACK of what is acknowledged already: another path was shorter. end_psn: what it says.
+void nic__cc_late_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t end_psn);
 
 // -- detailed NIC (nic/rnic_internal.h has the picture)
 

@@ -68,7 +68,7 @@ done
 
 # -- 2: ours
 
-for input in incast pauses telemetry timely dctcp marks pint losses; do
+for input in incast pauses telemetry timely dctcp marks pint losses link-down moved; do
     simulate "$PWD/tests/hpcc/$input" "$work/$input"
     for file in fct.txt pfc.txt; do
         diff "tests/hpcc/$input/expected-$file" "$work/$input/$file" >"$work/diff" || {
