@@ -281,7 +281,8 @@ static void spread_records(const window_t *window, size_t count)
     const sim_t *const sim = window->sim;
     sim_fifo_spread_t *const spread = &sim->fifo->spread;
     sim_fifo_record_t *const sorted = sim->fifo->sorted;
-    const size_t wanted = count / PER_BUCKET < BUCKETS_MIN ? BUCKETS_MIN : count / PER_BUCKET;
+    const size_t few = count < BUCKETS_MIN / 4 ? count * 4 : BUCKETS_MIN;
+    const size_t wanted = count / PER_BUCKET < few ? few : count / PER_BUCKET;
     uint32_t *const starts = sim__fifo_spread(spread, wanted, sim->window_ps);
     const uint32_t shift = spread->shift;
     for (unsigned t = 0; t < sim->thread_count; t++) {
@@ -304,7 +305,8 @@ static void spread_records(const window_t *window, size_t count)
 void sim__fifo_number(sim_t *sim)
 {
     struct sim_fifo *const fifo = sim->fifo;
-    window_t window = {.sim = sim};
+    window_t window; // its arrays as far as there are threads
+    window.sim = sim;
     const size_t count = make_tables(&window);
     if (count == 0) {
         return;
