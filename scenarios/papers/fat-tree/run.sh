@@ -3,10 +3,10 @@
 # fat-tree - slowdown by flow size on 320 hosts, six congestion controls (HPCC, figure 11)
 #
 # SCHEMES and LOADS choose some of them: SCHEMES="HPCC DCTCP" LOADS=50%. HORIZON_MS is the time in
-# which flows start (20; 2 with --quick), INCAST_EVERY the mean time between two incasts (375us). With
-# --resume runs that are complete are kept. A run is 3e8 to 5e8 packet-hops. Seeds: two with incasts
-# and one without, or --seeds N; numbers are means over the seeds, ranges.txt has the lowest and highest
-# of each. matrix.md has the tables as docs/models/papers.md shows them.
+# which flows start (20; 2 with --quick), INCAST_EVERY the time between two incasts (375us). With
+# --resume runs that are complete are kept. A run is 3e8 to 5e8 packet-hops. Seeds: one, or --seeds N:
+# numbers are then means over the seeds, and ranges.txt has the lowest and highest of each. matrix.md has
+# the tables as docs/models/papers.md shows them.
 set -eu
 . "$(dirname "$0")/../papers_lib.sh"
 begin "$1"
@@ -14,9 +14,6 @@ schemes=${SCHEMES:-"DCQCN TIMELY DCQCN+win TIMELY+win DCTCP HPCC"}
 loads=${LOADS:-"50% 30%+incast"}
 columns="0 30 60 70 80 90 95"
 horizon_ms=${HORIZON_MS:-$([ "$quick" = 1 ] && echo 2 || echo 20)}
-
-# Beyond the six of figure 11, SCHEMES knows DCQCN+gbn and HPCC+gbn: without pauses, a queue may take as
-# much as is free (figure 12).
 
 # The options of a scheme, as the authors' run.py sets them; the scenario is DCQCN. ACKs are sent and
 # queued before data where it asks for that: without windows, and with TIMELY+win. Windows are of the
@@ -33,11 +30,8 @@ dctcp="--set nic.congestion-control=dctcp --set nic.dctcp.min-rate=1Gbps
 hpcc="--set nic.congestion-control=hpcc --set nic.hpcc.law=rate --set nic.hpcc.rate-ai=50Mbps
     --set nic.hpcc.min-rate=1Gbps --set nic.base-rtt=12240ns --set nic.rate-change=last-packet
     --set nic.frame-ack=46 --set network.int-reserved-hops=5 --set network.int-multiplier=4"
-lossy="--set switch.pfc.enabled=false --set switch.mmu=standard --set switch.lossy-alpha=1"
 options_of() {
     case $1 in
-    DCQCN+gbn) echo "$prior" "$lossy" ;;
-    HPCC+gbn) echo $hpcc "$shared" "$lossy" ;;
     DCQCN) echo "$prior" ;;
     DCQCN+win) echo "$shared" "$window" ;;
     TIMELY) echo $timely "$prior" ;;
@@ -92,14 +86,12 @@ for load in $loads; do
         options_of "$scheme" >/dev/null || exit 2
         read -r -a options <<<"$(options_of "$scheme" | tr '\n' ' ')"
         options+=(--until "$((horizon_ms + 20))ms" --set "traffic[0].poisson.stop=${horizon_ms}ms")
-        default_seeds=1
         if [ "$load" != 50% ]; then
-            default_seeds=2 # which incasts meet is a matter of draws
             options+=(--set "traffic[0].poisson.load=0.3" --set "traffic[1].incast.stop=${horizon_ms}ms"
                 --set "traffic[1].incast.every=${INCAST_EVERY:-375us}")
         fi
         numbers=()
-        for seed in $(seeds "$default_seeds"); do
+        for seed in $(seeds 1); do
             simulate "$(run_of "$load" "$scheme" "$seed")" fat-tree.yaml --seed "$seed" "${options[@]}"
             analyse "$load" "$scheme" "$seed"
             numbers+=("$out/$(run_of "$load" "$scheme" "$seed").numbers.csv")
