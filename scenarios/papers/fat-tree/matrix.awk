@@ -11,7 +11,7 @@ file == 1 { ours[$1] = $2; next }
 function cell(key, text, apart) {
     if (!(key in ours)) return " - |"
     if (!(key in theirs)) return sprintf(" %.3g |", ours[key])
-    text = sprintf("%.3g (%s)", ours[key], theirs[key])
+    text = sprintf(ours[key] < 999.5 ? "%.3g (%s)" : "%.0f (%s)", ours[key], theirs[key])
     apart = theirs[key] == 0 ? ours[key] != 0 : \
         ours[key] / theirs[key] > 1.2 || ours[key] / theirs[key] < 0.8
     return apart ? " *" text "* |" : " " text " |"
