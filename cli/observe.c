@@ -40,7 +40,7 @@ static void on_word(const net_trace_t *trace, void *ctx)
                                                   trace->time_ps,
                                                   sizeof(*record));
     *record = (event_record_t){.is_word = true};
-    cli_pause_word_of(trace, &record->word);
+    cli_pause_word_of(observers->pauses, trace, &record->word);
 }
 
 static void on_event(const net_trace_t *trace, void *ctx)

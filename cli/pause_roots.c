@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD_PACKETS 32u // of a queue that are looked at
+#define HEAD_PACKETS 16u // of a queue that are looked at
+#define SEARCH_EVERY 8u  // pauses of a port: those between go by the queue found last
 #define NO_ROOT UINT32_MAX
 
 typedef struct told {
@@ -25,8 +26,16 @@ typedef struct root {
     uint8_t *reached; // a bit per port of the network
 } root_t;
 
+// What a port found last; touched in the turns of its node only.
+typedef struct found {
+    const net_port_t *queue; // NULL: nothing yet
+    uint8_t priority;
+    uint8_t uses;
+} found_t;
+
 struct cli_pause_roots {
     const net_t *net;
+    found_t *found; // by the port's uid
     size_t port_count;
     told_t **told;          // by the port's uid: NET_PRIORITIES each, made when needed
     uint32_t *root_of_port; // by uid
@@ -48,7 +57,9 @@ cli_pause_roots_t *cli_pause_roots_create(const net_t *net)
     }
     roots->told = sim_alloc_array(roots->port_count + 1, sizeof(told_t *));
     roots->root_of_port = sim_alloc_array(roots->port_count + 1, sizeof(uint32_t));
+    roots->found = sim_alloc_array(roots->port_count + 1, sizeof(found_t));
     for (size_t i = 0; i < roots->port_count; i++) {
+        roots->found[i] = (found_t){.queue = NULL};
         roots->told[i] = NULL;
         roots->root_of_port[i] = NO_ROOT;
     }
@@ -66,6 +77,7 @@ void cli_pause_roots_destroy(cli_pause_roots_t *roots)
     for (size_t i = 0; i < roots->count; i++) {
         sim_free(roots->roots[i].reached);
     }
+    sim_free(roots->found);
     sim_free(roots->told);
     sim_free(roots->root_of_port);
     sim_free(roots->roots);
@@ -89,19 +101,35 @@ static double bytes_from(const net_port_t *queue, uint32_t priority, uint32_t in
     return seen > 0 ? (double)held->bytes * (double)of_ingress / (double)seen : 0.0;
 }
 
+static const net_port_t *longest_of(const net_port_t *port, uint32_t priority)
+{
+    const net_node_t *const node = port->node;
+    const net_port_t *longest = NULL;
+    uint64_t bytes = 0;
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        const net_port_t *const queue = &node->ports[p];
+        if (queue != port && queue->classes[priority].bytes > bytes) {
+            bytes = queue->classes[priority].bytes;
+            longest = queue;
+        }
+    }
+    return longest;
+}
+
 static const net_port_t *queue_of(const net_port_t *port, uint32_t priority)
 {
     const net_node_t *const node = port->node;
-    const net_port_t *best = NULL;
-    const net_port_t *longest = NULL;
-    double best_bytes = 0;
+    const net_port_t *const longest = longest_of(port, priority);
+    if (longest == NULL) {
+        return NULL;
+    }
+    const net_port_t *best = longest;
+    double best_bytes = bytes_from(longest, priority, port->index);
     for (uint32_t p = 0; p < node->port_count; p++) {
         const net_port_t *const queue = &node->ports[p];
-        if (queue == port || queue->classes[priority].bytes == 0) {
+        // A queue cannot hold more of the peer's bytes than it holds: few are looked into.
+        if (queue == port || (double)queue->classes[priority].bytes <= best_bytes) {
             continue;
-        }
-        if (longest == NULL || queue->classes[priority].bytes > longest->classes[priority].bytes) {
-            longest = queue;
         }
         const double bytes = bytes_from(queue, priority, port->index);
         if (bytes > best_bytes) {
@@ -109,10 +137,21 @@ static const net_port_t *queue_of(const net_port_t *port, uint32_t priority)
             best = queue;
         }
     }
-    return best != NULL ? best : longest;
+    return best;
 }
 
-void cli_pause_word_of(const net_trace_t *trace, cli_pause_word_t *word)
+// Pauses come in bursts for one cause: looking into packets each time would slow storms down.
+static const net_port_t *queue_again(found_t *found, const net_port_t *port, uint32_t priority)
+{
+    if (found->queue == NULL || found->priority != priority || found->uses >= SEARCH_EVERY ||
+        found->queue->classes[priority].bytes == 0) {
+        *found = (found_t){.queue = queue_of(port, priority), .priority = (uint8_t)priority};
+    }
+    found->uses++;
+    return found->queue;
+}
+
+void cli_pause_word_of(cli_pause_roots_t *roots, const net_trace_t *trace, cli_pause_word_t *word)
 {
     const net_port_t *const port = trace->port;
     *word = (cli_pause_word_t){
@@ -123,7 +162,7 @@ void cli_pause_word_of(const net_trace_t *trace, cli_pause_word_t *word)
     if (!word->stop || port->node->kind == NET_NODE_HOST) {
         return;
     }
-    word->queue = queue_of(port, word->priority);
+    word->queue = queue_again(&roots->found[port->uid], port, word->priority);
     word->queue_is_stopped =
         word->queue != NULL && (word->queue->paused >> word->priority & 1u) != 0;
 }

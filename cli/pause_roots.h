@@ -39,8 +39,9 @@ typedef struct cli_pause_root {
 cli_pause_roots_t *cli_pause_roots_create(const net_t *net);
 void cli_pause_roots_destroy(cli_pause_roots_t *roots);
 
-// In the node's own turn: reads the node that the trace comes from, nothing else.
-void cli_pause_word_of(const net_trace_t *trace, cli_pause_word_t *word);
+// In the node's own turn: reads the node that the trace comes from, and touches what is kept for
+// its port, nothing else.
+void cli_pause_word_of(cli_pause_roots_t *roots, const net_trace_t *trace, cli_pause_word_t *word);
 // In order of time.
 void cli_pause_roots_take(cli_pause_roots_t *roots,
                           sim_time_t time_ps,
