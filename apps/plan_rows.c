@@ -70,7 +70,8 @@ void app__plan_row_values(const app__plan_t *plan, app_value_fn fn, void *ctx)
         {"row_fct_p99", "row_slowdown_p99", 99},
         {"row_fct_max", "row_slowdown_max", 100},
     };
-    give(fn, ctx, "rows", "", (double)(plan->count / plan->parts));
+    const uint64_t row_count = plan->count / plan->parts;
+    give(fn, ctx, "rows", "", (double)row_count);
     give(fn, ctx, "rows_completed", "", (double)rows.completed);
     for (size_t i = 0; i < SIM_COUNT_OF(percentiles) && rows.completed > 0; i++) {
         const uint64_t percent = percentiles[i].percent;

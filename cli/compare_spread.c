@@ -24,7 +24,7 @@ static double t_point(size_t freedom)
 
 cli_spread_t cli__spread(const double *values, size_t count)
 {
-    cli_spread_t spread = {.count = count, .half = INFINITY};
+    cli_spread_t spread = {.count = count, .half = (double)INFINITY};
     for (size_t i = 0; i < count; i++) {
         spread.mean += values[i] / (double)count;
     }
