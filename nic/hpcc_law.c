@@ -54,7 +54,7 @@ void nic__hpcc_law_stop(nic_hpcc_law_t *law, const nic_cc_t *cc)
 nic_hpcc_step_t nic__hpcc_law_ack(nic_hpcc_law_t *law, const nic_cc_ack_t *ack)
 {
     if (!law->started) {
-        law->started = true;
+        law->started = ack->next_psn > 0; // not by a NAK of the very first packet
         law->update_psn = ack->next_psn;
         return NIC_HPCC_FIRST;
     }
@@ -124,6 +124,7 @@ static uint64_t limit_bytes(const nic_hpcc_law_t *law, const nic_cc_t *cc)
 void nic__hpcc_law_apply(nic_hpcc_law_t *law, nic_cc_t *cc, double value)
 {
     law->applied = value;
+    cc->rate_set = true;
     const double rate_bps = law->config->form == NIC_HPCC_RATE
                                 ? value
                                 : value * (BITS * (double)SIM_PS_PER_S) / (double)cc->base_rtt_ps;

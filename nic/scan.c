@@ -112,9 +112,12 @@ static void pace(nic_t *nic, nic_qp_t *qp, sim_time_t now_ps, uint32_t bytes)
 void nic__scan_repace(nic_qp_t *qp)
 {
     nic_t *const nic = qp->nic;
-    const uint64_t rate_bps = nic__cc_const(qp)->rate_bps;
+    nic_cc_t *const cc = nic__cc(qp);
+    const uint64_t rate_bps = cc->rate_bps;
+    const bool set = cc->rate_set || rate_bps != qp->pace_bps;
+    cc->rate_set = false;
     if (nic->host->config.rate_change != NIC_RATE_CHANGE_LAST_PACKET || qp->last_frame_bytes == 0 ||
-        rate_bps == qp->pace_bps) {
+        !set) {
         return;
     }
     sim_node_t *const node = nic__node(nic);
