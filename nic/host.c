@@ -13,7 +13,8 @@ static nic_host_t *host_of(const net_node_t *node)
 
 // -- events
 
-// As arrive; the port looks for something to send after each packet but a pause.
+// As arrive; the port looks for something to send after a release and each answer. Data brings
+// nothing to send but an ACK, of which the port is told.
 static void arrive_at_scan(nic_t *nic, net_packet_t *packet)
 {
     uint8_t released = UINT8_MAX;
@@ -22,6 +23,9 @@ static void arrive_at_scan(nic_t *nic, net_packet_t *packet)
         return;
     }
     if (packet->kind == NET_PACKET_ROCE) {
+        const bool data = packet->opcode != ROCE_CNP &&
+                          (packet->opcode & ROCE_OPERATION_MASK) < ROCE_READ_REQUEST;
+        released = data ? 0 : UINT8_MAX;
         nic->receiving = true;
         nic__receive(nic, packet);
         nic->receiving = false;
