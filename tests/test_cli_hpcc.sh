@@ -151,6 +151,19 @@ sort -n -c "$work/out/packets.txt" || fail pauses "packets.txt is not in order o
 sort -n -c "$work/out2/pfc.txt" || fail pauses "pfc.txt is not in order of time"
 rm -rf "$work/out2"
 
+# Marks by chance are in the trace as the packets leave, as in summary.json.
+fresh
+sed -i 's/KMIN_MAP 1 100000000000 400/KMIN_MAP 1 100000000000 4/' config.txt
+printf '4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 100Gbps 1us 0\n' >topology.txt
+printf '2\n0 2 3 100 1000000 2\n1 2 3 100 1000000 2\n' >flow.txt
+printf '1\n3\n' >trace.txt
+"$ROCESIM" hpcc config.txt -o "$work/out" >/dev/null || fail marks "status $?"
+marks=$(grep -c ' Dequ ecn:3 .* U ' "$work/out/packets.txt")
+[ "$marks" -ge 5 ] || fail marks "$marks in packets.txt"
+marks_all=$(grep -c ' Dequ ecn:3 ' "$work/out/packets.txt")
+grep -q "^  \"ecn_marked\": $marks_all,$" "$work/out/summary.json" ||
+    fail marks "$marks_all in packets.txt, $(grep '^  "ecn_marked' "$work/out/summary.json")"
+
 # Losses: of all links by the config, of one link by the topology. Our own models repeat packets.
 for edit in 's/RATE_PER_LINK 0.0000/RATE_PER_LINK 2e-2/ config.txt' 's/0.000000/0.02/ topology.txt'; do
     fresh
