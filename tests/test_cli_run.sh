@@ -244,8 +244,10 @@ says "PFC deadlock, each waits for the next: s0->s1, s1->s2, s2->s3, s3->s4, s4-
 says "h0, QP 2: class 3 paused by s0" stall
 grep -q '"ended": "stalled"' "$work/s/summary.json" || fail "stall is not in the summary"
 
-# Shells make background jobs ignore SIGINT until the program catches it, when the run begins.
-timeout 120 "$ROCESIM" run $here/demo/demo.yaml --until 1s --set "traffic[0].poisson.stop=500ms" \
+# Shells make background jobs ignore SIGINT until the program catches it, when the run begins. Without
+# --foreground timeout sends it twice, and the second one ends the program at once.
+timeout --foreground 120 "$ROCESIM" run $here/demo/demo.yaml --until 1s \
+    --set "traffic[0].poisson.stop=500ms" \
     -o "$work/i" >"$work/stdout" 2>"$work/stderr" &
 child=$!
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -273,7 +275,8 @@ for file in flows.csv ports.csv events.csv series.csv scenario.yaml hosts \
 done
 # A folder is known by its summary, so this one turns into a device while the run is on its way.
 rm -rf "$work/w"
-timeout 120 "$ROCESIM" run $here/demo/demo.yaml --until 1s --set "traffic[0].poisson.stop=500ms" \
+timeout --foreground 120 "$ROCESIM" run $here/demo/demo.yaml --until 1s \
+    --set "traffic[0].poisson.stop=500ms" \
     -o "$work/w" >"$work/stdout" 2>"$work/stderr" &
 child=$!
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
