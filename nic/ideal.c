@@ -24,7 +24,7 @@ typedef struct hop {
 typedef struct pipeline {
     hop_t hops[HOPS_MAX];
     uint32_t hop_count;
-    bool inexact; // a rate that is not whole picoseconds per byte
+    bool inexact; // a rate whose times carry a remainder from frame to frame
     bool started;
     sim_time_t arrived_ps; // last bit of the last frame at the end of the path
 } pipeline_t;
@@ -34,7 +34,7 @@ static void pipeline_init(pipeline_t *pipeline, const net_path_t *path, sim_time
     *pipeline = (pipeline_t){.hop_count = path->hop_count};
     for (uint32_t i = 0; i < path->hop_count; i++) {
         pipeline->hops[i].port = path->ports[i];
-        pipeline->inexact |= path->ports[i]->ps_per_byte == 0;
+        pipeline->inexact |= path->ports[i]->exact_ps_per_byte == 0 && !path->ports[i]->whole_ns;
     }
     pipeline->hops[0].free_ps = start_ps;
 }
@@ -42,11 +42,11 @@ static void pipeline_init(pipeline_t *pipeline, const net_path_t *path, sim_time
 static sim_time_t frame_time_ps(hop_t *hop, uint32_t frame_bytes, bool back_to_back)
 {
     const uint64_t bytes = frame_bytes + hop->port->overhead_bytes;
-    if (hop->port->ps_per_byte != 0) {
-        return bytes * hop->port->ps_per_byte;
-    }
     if (hop->port->whole_ns) {
         return net_whole_ns_time_ps(bytes, hop->port->rate_bps);
+    }
+    if (hop->port->exact_ps_per_byte != 0) {
+        return bytes * hop->port->exact_ps_per_byte;
     }
     const uint64_t carried = back_to_back ? hop->remainder : 0;
     const uint64_t numerator = bytes * (8 * SIM_PS_PER_S) + carried;

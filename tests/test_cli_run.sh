@@ -135,6 +135,20 @@ sed -n 's/^  "events_per_operation": \(.*\),$/\1/p' "$work/nics/summary.json" |
 grep -q 'cache hits: contexts .* %' "$work/stdout" || fail "hits of detailed NICs are not said"
 grep -q '^  "operations": null,$' "$work/a/summary.json" || fail "operations without detailed NICs"
 
+# The ideal time is that of an idle path whatever is asked of its links, and is not worked out frame by
+# frame: 100 TB are 1e11 of them.
+cat >"$work/idle.yaml" <<'END'
+topology: {dumbbell: {left: 1, right: 1, host-rate: 100Gbps, bottleneck-rate: 40Gbps}}
+nic: {congestion-control: none, mtu: 1024}
+traffic: [{flows: {list: [host0 host1 1MB 0us]}}]
+END
+for links in network.whole-ns=false network.whole-ns=true network.link-overhead=false; do
+    expect 0 "idle, $links" "$ROCESIM" run "$work/idle.yaml" -o "$work/idle" --set $links
+    tail -n 1 "$work/idle/flows.csv" | grep -q ',1\.000000,' || fail "idle path, $links: not the ideal"
+    expect 0 "100 TB, $links" timeout 60 "$ROCESIM" run "$work/idle.yaml" --until 1us \
+        --set $links --set "traffic[0].flows.list=[host0 host1 100TB 0us]"
+done
+
 # Scenarios that read files run from another folder too.
 mkdir "$work/files"
 printf 'topology: {star: {hosts: 4}}\ntraffic: [{flows: {file: rows.txt}}]\n' >"$work/files/x.yaml"
