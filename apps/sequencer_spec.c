@@ -268,6 +268,7 @@ static void make_worker(app__spec_t *spec, app__sequencer_t *sequencer, uint32_t
 // The workers make their queue pairs at the same time: first each its first one, and so on.
 static void make_worker_qps(app__spec_t *spec, uint32_t q)
 {
+    SIM_CHECK(spec->worker_count > 0);
     const uint32_t served = (spec->client_count + spec->worker_count - 1) / spec->worker_count;
     const uint32_t receives = q == 0 ? 2 * served * spec->window : 0;
     for (uint32_t w = 0; w < spec->worker_count; w++) {
