@@ -280,6 +280,7 @@ size_t cli_curves_choose(const cli_curves_t *curves, const char *metric, bool *c
                 best = curve;
             }
         }
+        SIM_CHECK(best != NULL);
         chosen[best - curves->curves] = true;
         of_run[best->run]++;
     }
