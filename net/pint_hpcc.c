@@ -257,5 +257,6 @@ void net__pint_hpcc_destroy(net_pint_hpcc_t *pint)
 
 double net__pint_hpcc_log_rate(uint64_t rate_bps)
 {
-    return exact_log_of((double)(rate_bps / 8));
+    const uint64_t rate_bytes = rate_bps / 8;
+    return exact_log_of((double)rate_bytes);
 }

@@ -92,7 +92,7 @@ uint32_t nic__rnic_inline_max(const nic_t *nic)
     return (uint32_t)nic->rnic->detail.inline_max_bytes;
 }
 
-void nic__items_grow(nic_t *nic)
+nic_item_t *nic__items_grow(nic_t *nic)
 {
     nic_rnic_t *const rnic = nic->rnic;
     nic_item_block_t *const block = sim_alloc_lines(sizeof(*block));
@@ -105,6 +105,7 @@ void nic__items_grow(nic_t *nic)
         item->next = rnic->free_items;
         rnic->free_items = item;
     }
+    return &block->items[0];
 }
 
 // -- cache misses

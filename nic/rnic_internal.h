@@ -167,14 +167,14 @@ static inline uint64_t nic__cache_key(uint32_t cache, uint64_t key)
 // rnic.c
 void nic__rnic_create(nic_t *nic);
 void nic__rnic_destroy(nic_t *nic);
-void nic__items_grow(nic_t *nic); // none is free
+nic_item_t *nic__items_grow(nic_t *nic); // none is free; returns the first that is now
 static inline nic_item_t *nic__item_new(nic_t *nic, nic_item_kind_t kind, const nic_qp_t *qp)
 {
     nic_rnic_t *const rnic = nic->rnic;
-    if (SIM_UNLIKELY(rnic->free_items == NULL)) {
-        nic__items_grow(nic);
+    nic_item_t *item = rnic->free_items;
+    if (SIM_UNLIKELY(item == NULL)) {
+        item = nic__items_grow(nic);
     }
-    nic_item_t *const item = rnic->free_items;
     rnic->free_items = item->next;
     item->next = NULL;
     item->kind = (uint8_t)kind;

@@ -119,6 +119,7 @@ void nic__rnic_take_coming(nic_t *nic)
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     while (rnic->coming_ps <= now_ps) {
         nic_item_t *const item = rnic->coming;
+        SIM_CHECK(item != NULL);
         rnic->coming = item->next;
         rnic->coming_ps = item->next == NULL ? SIM_TIME_NEVER : item->next->arrives_ps;
         rnic->at_ps = item->arrives_ps;
