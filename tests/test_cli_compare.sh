@@ -8,14 +8,7 @@
 # whose per-traffic percentiles are worked out again from flows.csv.
 # Not pinned: which rows there are and in which order; widths.
 set -u
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-fail() {
-    echo "FAIL: $1"
-    failures=$((failures + 1))
-}
+. tests/script.sh
 
 # folder NAME SEED MTU P99 [LINE OF SCENARIO]
 folder() {

@@ -8,14 +8,7 @@
 # roots against the counters of the ports.
 # Not pinned: which of several queues a pause is put down to where a switch has several.
 set -u
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-fail() {
-    echo "FAIL: $1"
-    failures=$((failures + 1))
-}
+. tests/script.sh
 
 # run NAME OPTIONS...: runs NAME.yaml into the folder NAME
 run() {

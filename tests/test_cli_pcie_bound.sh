@@ -8,14 +8,7 @@
 # of 4096 bytes is 16 writes of 256 + 26 bytes, 3.3 % more time for the link layer, 7.8768 Gbps a lane.
 # Not pinned: how full the buffer gets, how often it pauses.
 set -u
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-fail() {
-    echo "FAIL: $1"
-    failures=$((failures + 1))
-}
+. tests/script.sh
 
 cd "$work" || exit 1
 cat >slow.yaml <<'EOF'

@@ -9,16 +9,9 @@
 # Not pinned: what a picture looks like.
 # After a change of the script that is meant: UPDATE=1 tests/test_cli_plot.sh, with ROCESIM set.
 set -u
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
+. tests/script.sh
 golden=$PWD/tests/cli/plot/slowdown.gnuplot
 scenarios=$PWD/scenarios
-
-fail() {
-    echo "FAIL: $1"
-    failures=$((failures + 1))
-}
 
 # expect STATUS TEXT OPTIONS...: TEXT is on stderr, in one line (or nothing is where it is empty).
 expect() {

@@ -8,14 +8,7 @@
 # one link, which take twice as long; the parts in flows.csv against the rows' values.
 # Not pinned: which path a part takes.
 set -u
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-fail() {
-    echo "FAIL: $1"
-    failures=$((failures + 1))
-}
+. tests/script.sh
 
 # value NAME: of the traffic entry
 value() {

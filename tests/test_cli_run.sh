@@ -8,15 +8,8 @@
 # written; signals.
 # Not pinned: the numbers of the results.
 set -u
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
+. tests/script.sh
 here=scenarios
-
-fail() {
-    echo "FAIL: $1"
-    failures=$((failures + 1))
-}
 
 # expect STATUS WHAT COMMAND...: stdout and stderr are kept in out and err.
 expect() {

@@ -9,14 +9,7 @@
 # sample at t must be the last change before t.
 # Not pinned: alpha and time paused between two events, which change without one.
 set -u
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-fail() {
-    echo "FAIL: $1"
-    failures=$((failures + 1))
-}
+. tests/script.sh
 
 # run FOLDER SCENARIO [OPTIONS]
 run() {

@@ -10,14 +10,7 @@
 # many flows of one instant. That marks were drawn and pauses sent is looked at, too.
 # Not pinned: the results themselves (tests/test_hpcc_agreement.sh).
 set -u
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-fail() {
-    echo "FAIL: $1"
-    failures=$((failures + 1))
-}
+. tests/script.sh
 
 # Hosts 0 to 7, leaves 8 and 9, spines 10 and 11.
 # make_input HOST-DELAYS FABRIC-DELAYS BUFFER: delays in turn. In its rules the headroom of a short
