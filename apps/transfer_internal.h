@@ -4,7 +4,7 @@
 #define APPS_TRANSFER_INTERNAL_H
 
 #include "apps/transfer.h"
-#include "kernel/fifo.h"
+#include "kernel/order/fifo.h"
 #include "kernel/record.h"
 
 typedef struct app__transfer_run app__transfer_run_t;

@@ -210,16 +210,20 @@ static bool find_command(const char *name, cli_command_t *command)
     return false;
 }
 
-static sim_err_t unknown_command(const char *name, cli_error_t *error)
+static sim_err_t unknown_command(const char *name, world_error_t *error)
 {
     const char *names[SIM_COUNT_OF(commands)];
     for (size_t i = 0; i < SIM_COUNT_OF(commands); i++) {
         names[i] = commands[i].name;
     }
-    cli_shown_t shown;
-    cli_fail(error, SIM_ERR_UNKNOWN, NULL, "rocesim: unknown command '%s'", cli_show(&shown, name));
-    cli_error_add_nearest(error, name, names, SIM_COUNT_OF(names));
-    cli_error_add(error, ", expected run, hpcc, check, topo, params, compare, plot or --help");
+    world_shown_t shown;
+    world_fail(error,
+               SIM_ERR_UNKNOWN,
+               NULL,
+               "rocesim: unknown command '%s'",
+               world_show(&shown, name));
+    world_error_add_nearest(error, name, names, SIM_COUNT_OF(names));
+    world_error_add(error, ", expected run, hpcc, check, topo, params, compare, plot or --help");
     return SIM_ERR_UNKNOWN;
 }
 
@@ -232,13 +236,13 @@ static void add_override(cli_args_t *args, const char *option, const char *path,
     char *const text = path != NULL ? sim_format("%s=%s", path, value) : sim_strdup(value);
     args->texts[args->text_count++] = text;
     SIM_GROW(args->overrides, args->override_count, &args->override_capacity);
-    args->overrides[args->override_count++] = (cli_override_t){shown, text};
+    args->overrides[args->override_count++] = (world_override_t){shown, text};
 }
 
 static const option_t *find_option(const cli_args_t *args,
                                    const char *text,
                                    size_t size,
-                                   cli_error_t *error)
+                                   world_error_t *error)
 {
     const char *names[SIM_COUNT_OF(options)];
     size_t count = 0;
@@ -251,17 +255,17 @@ static const option_t *find_option(const cli_args_t *args,
             return &options[i];
         }
     }
-    cli_shown_t shown;
+    world_shown_t shown;
     const char *const command = command_name(args->command);
-    cli_fail(error,
-             SIM_ERR_UNKNOWN,
-             NULL,
-             "rocesim %s: unknown option '%s'",
-             command,
-             cli_show(&shown, text));
-    cli_error_add_nearest(error, text, names, count);
+    world_fail(error,
+               SIM_ERR_UNKNOWN,
+               NULL,
+               "rocesim %s: unknown option '%s'",
+               command,
+               world_show(&shown, text));
+    world_error_add_nearest(error, text, names, count);
     char *const where = sim_format("rocesim %s --help", command);
-    cli_error_add_names(error, names, count, where);
+    world_error_add_names(error, names, count, where);
     sim_free(where);
     return NULL;
 }
@@ -300,7 +304,7 @@ static sim_err_t take_option(cli_args_t *args,
                              int argc,
                              const char *const *argv,
                              int *index,
-                             cli_error_t *error)
+                             world_error_t *error)
 {
     const char *const text = argv[*index];
     const char *const equals = strchr(text, '=');
@@ -312,61 +316,61 @@ static sim_err_t take_option(cli_args_t *args,
     const char *value = equals != NULL ? equals + 1 : NULL;
     if (option->has_value && value == NULL) {
         if (++*index >= argc) {
-            return cli_fail(error,
-                            SIM_ERR_INVALID,
-                            NULL,
-                            "rocesim %s: nothing after %s, expected a value",
-                            command_name(args->command),
-                            option->name);
+            return world_fail(error,
+                              SIM_ERR_INVALID,
+                              NULL,
+                              "rocesim %s: nothing after %s, expected a value",
+                              command_name(args->command),
+                              option->name);
         }
         value = argv[*index];
     } else if (!option->has_value && value != NULL) {
-        return cli_fail(error,
-                        SIM_ERR_INVALID,
-                        NULL,
-                        "rocesim %s: a value for %s, expected none",
-                        command_name(args->command),
-                        option->name);
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          NULL,
+                          "rocesim %s: a value for %s, expected none",
+                          command_name(args->command),
+                          option->name);
     }
     apply_option(args, option, value);
     return SIM_OK;
 }
 
-static sim_err_t check_operands(const cli_args_t *args, cli_error_t *error)
+static sim_err_t check_operands(const cli_args_t *args, world_error_t *error)
 {
     for (size_t i = 0; i < SIM_COUNT_OF(commands); i++) {
         if (commands[i].command == args->command &&
             (args->operand_count < commands[i].operands_min ||
              args->operand_count > commands[i].operands_max)) {
-            return cli_fail(error,
-                            SIM_ERR_INVALID,
-                            NULL,
-                            "rocesim %s: %zu operands, expected %s",
-                            commands[i].name,
-                            args->operand_count,
-                            commands[i].operands);
+            return world_fail(error,
+                              SIM_ERR_INVALID,
+                              NULL,
+                              "rocesim %s: %zu operands, expected %s",
+                              commands[i].name,
+                              args->operand_count,
+                              commands[i].operands);
         }
     }
     if (args->folder != NULL && args->folder[0] == '\0') {
-        return cli_fail(error,
-                        SIM_ERR_INVALID,
-                        NULL,
-                        "rocesim %s: -o is empty, expected a %s",
-                        command_name(args->command),
-                        args->command == CLI_PLOT ? "file" : "folder");
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          NULL,
+                          "rocesim %s: -o is empty, expected a %s",
+                          command_name(args->command),
+                          args->command == CLI_PLOT ? "file" : "folder");
     }
     return SIM_OK;
 }
 
-sim_err_t cli_args_parse(int argc, const char *const *argv, cli_args_t *args, cli_error_t *error)
+sim_err_t cli_args_parse(int argc, const char *const *argv, cli_args_t *args, world_error_t *error)
 {
     *args = (cli_args_t){.command = CLI_HELP, .help_of = CLI_HELP};
     if (argc < 2) {
-        return cli_fail(error,
-                        SIM_ERR_INVALID,
-                        NULL,
-                        "rocesim: no command, expected run, hpcc, check, topo, params, compare, "
-                        "plot or --help");
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          NULL,
+                          "rocesim: no command, expected run, hpcc, check, topo, params, compare, "
+                          "plot or --help");
     }
     if (strcmp(argv[1], "--version") == 0) {
         args->command = CLI_VERSION;

@@ -3,7 +3,7 @@
 #ifndef CLI_ARGS_H
 #define CLI_ARGS_H
 
-#include "cli/scenario.h"
+#include "world/scenario.h"
 
 typedef enum cli_command {
     CLI_RUN,
@@ -34,7 +34,7 @@ typedef struct cli_args {
     bool json;
     bool markdown;         // params
     bool outputs_markdown; // params
-    cli_override_t *overrides;
+    world_override_t *overrides;
     size_t override_count;
     size_t override_capacity;
     char **texts; // that the overrides point to
@@ -46,7 +46,7 @@ typedef struct cli_args {
 SIM_MUST_CHECK sim_err_t cli_args_parse(int argc,
                                         const char *const *argv,
                                         cli_args_t *args,
-                                        cli_error_t *error);
+                                        world_error_t *error);
 void cli_args_fini(cli_args_t *args);
 
 // What `rocesim COMMAND --help` prints.

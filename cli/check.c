@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/check.c - `rocesim check` and `rocesim topo`: what a scenario means, without running it.
-#include "cli/advice.h"
 #include "cli/command.h"
-#include "cli/format.h"
-#include "cli/world.h"
+#include "world/advice.h"
+#include "world/format.h"
+#include "world/world.h"
 
 #include <stdio.h>
 
@@ -64,14 +64,14 @@ static void print_headroom(const net_t *net)
     port_kind_t kinds[KINDS_MAX];
     const size_t count = collect_port_kinds(net, kinds);
     for (size_t k = 0; k < count; k++) {
-        cli_text_t rate;
-        cli_text_t delay;
-        cli_text_t headroom;
+        world_text_t rate;
+        world_text_t delay;
+        world_text_t headroom;
         printf("  headroom  %s for each lossless class of %" PRIu64 " switch ports (%s, %s)\n",
-               cli_format_bytes(&headroom, kinds[k].headroom_bytes),
+               world_format_bytes(&headroom, kinds[k].headroom_bytes),
                kinds[k].count,
-               cli_format_rate(&rate, kinds[k].rate_bps),
-               cli_format_time(&delay, kinds[k].delay_ps));
+               world_format_rate(&rate, kinds[k].rate_bps),
+               world_format_time(&delay, kinds[k].delay_ps));
     }
 }
 
@@ -91,7 +91,7 @@ static void take_beyond(const app_flow_result_t *flow, void *ctx)
 }
 
 // Transfers that are planned and will not be begun.
-static void print_beyond(const cli_world_t *world)
+static void print_beyond(const world_t *world)
 {
     beyond_t beyond = {.until_ps = world->scenario->run.until_ps, .first_ps = SIM_TIME_NEVER};
     for (size_t i = 0; i < world->app_count; i++) {
@@ -101,25 +101,25 @@ static void print_beyond(const cli_world_t *world)
         }
     }
     if (beyond.count > 0) {
-        cli_text_t until;
-        cli_text_t first;
+        world_text_t until;
+        world_text_t first;
         printf("warning: %" PRIu64 " transfer%s at or after the end of the run (until: %s), the "
                "first at %s: not begun; expected a later until\n",
                beyond.count,
                beyond.count == 1 ? " starts" : "s start",
-               cli_format_time(&until, beyond.until_ps),
-               cli_format_time(&first, beyond.first_ps));
+               world_format_time(&until, beyond.until_ps),
+               world_format_time(&first, beyond.first_ps));
     }
 }
 
-static void print_world(const cli_world_t *world)
+static void print_world(const world_t *world)
 {
-    const cli_scenario_t *const scenario = world->scenario;
+    const world_scenario_t *const scenario = world->scenario;
     size_t hosts = 0;
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         hosts += net_node_at(world->net, i)->kind == NET_NODE_HOST;
     }
-    cli_text_t until;
+    world_text_t until;
     printf("%s: ok\n", scenario->run.name);
     printf("  network   %zu hosts with %zu interfaces, %zu switches, %zu links\n",
            hosts,
@@ -127,7 +127,7 @@ static void print_world(const cli_world_t *world)
            net_node_count(world->net) - hosts,
            net_link_count(world->net));
     printf("  until     %s; seed %" PRIu64 "; congestion control %s\n",
-           cli_format_time(&until, scenario->run.until_ps),
+           world_format_time(&until, scenario->run.until_ps),
            scenario->run.seed,
            scenario->nic_config.congestion_control);
     print_headroom(world->net);
@@ -148,26 +148,26 @@ static void print_world(const cli_world_t *world)
 }
 
 static sim_err_t build(const cli_args_t *args,
-                       cli_build_t what,
-                       cli_scenario_t **scenario,
-                       cli_world_t **world,
-                       cli_error_t *error)
+                       world_build_t what,
+                       world_scenario_t **scenario,
+                       world_t **world,
+                       world_error_t *error)
 {
-    sim_err_t result = cli_scenario_load(args->operands[0],
-                                         args->overrides,
-                                         args->override_count,
-                                         scenario,
-                                         error);
+    sim_err_t result = world_scenario_load(args->operands[0],
+                                           args->overrides,
+                                           args->override_count,
+                                           scenario,
+                                           error);
     if (result == SIM_OK) {
-        result = cli_world_create(*scenario, what, world, error);
+        result = world_create(*scenario, what, world, error);
     }
     return result;
 }
 
-static int finish(cli_scenario_t *scenario, cli_world_t *world, int status)
+static int finish(world_scenario_t *scenario, world_t *world, int status)
 {
-    cli_world_destroy(world);
-    cli_scenario_destroy(scenario);
+    world_destroy(world);
+    world_scenario_destroy(scenario);
     if (status == CLI_EXIT_DONE && (fflush(stdout) != 0 || ferror(stdout) != 0)) {
         fprintf(stderr, "rocesim: cannot write to the standard output\n");
         return CLI_EXIT_FAILED;
@@ -177,18 +177,18 @@ static int finish(cli_scenario_t *scenario, cli_world_t *world, int status)
 
 int cli_command_check(const cli_args_t *args)
 {
-    cli_scenario_t *scenario = NULL;
-    cli_world_t *world = NULL;
-    cli_error_t error;
+    world_scenario_t *scenario = NULL;
+    world_t *world = NULL;
+    world_error_t error;
     int status = CLI_EXIT_DONE;
-    if (build(args, CLI_BUILD_ALL, &scenario, &world, &error) != SIM_OK) {
+    if (build(args, WORLD_BUILD_ALL, &scenario, &world, &error) != SIM_OK) {
         status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     } else {
         print_world(world);
-        cli_world_print_notes(world, stdout);
+        world_print_notes(world, stdout);
         topo_lint(world->net, print_finding, stdout);
         print_beyond(world);
-        cli_advise(world, stderr);
+        world_advise(world, stderr);
     }
     return finish(scenario, world, status);
 }
@@ -200,15 +200,15 @@ static void write_dot(const char *text, void *ctx)
 
 int cli_command_topo(const cli_args_t *args)
 {
-    cli_scenario_t *scenario = NULL;
-    cli_world_t *world = NULL;
-    cli_error_t error;
+    world_scenario_t *scenario = NULL;
+    world_t *world = NULL;
+    world_error_t error;
     int status = CLI_EXIT_DONE;
-    if (build(args, CLI_BUILD_NETWORK, &scenario, &world, &error) != SIM_OK) {
+    if (build(args, WORLD_BUILD_NETWORK, &scenario, &world, &error) != SIM_OK) {
         status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     } else {
         topo_write_dot(world->net, write_dot, stdout);
-        cli_world_print_notes(world, stderr);
+        world_print_notes(world, stderr);
         topo_lint(world->net, print_finding, stderr);
     }
     return finish(scenario, world, status);

@@ -2,13 +2,13 @@
 // cli/command.c - from the command line to a command.
 #include "cli/command.h"
 
-#include "cli/compare.h"
+#include "cli/compare/compare.h"
 #include "cli/params.h"
-#include "cli/tables.h"
+#include "results/tables.h"
 
 #include <stdio.h>
 
-int cli_report_failure(const cli_error_t *error, int status)
+int cli_report_failure(const world_error_t *error, int status)
 {
     fprintf(stderr, "%s\n", error->text);
     return status;
@@ -25,11 +25,11 @@ static int flush(void)
 
 static int command_params(const cli_args_t *args)
 {
-    cli_error_t error;
+    world_error_t error;
     if (args->markdown) {
         cli_params_markdown(stdout);
     } else if (args->outputs_markdown) {
-        cli_outputs_markdown(stdout);
+        results_outputs_markdown(stdout);
     } else if (cli_params_print(args->operand_count > 0 ? args->operands[0] : "", stdout, &error) !=
                SIM_OK) {
         return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
@@ -39,7 +39,7 @@ static int command_params(const cli_args_t *args)
 
 static int command_compare(const cli_args_t *args)
 {
-    cli_error_t error;
+    world_error_t error;
     const cli_compare_options_t options = {args->seeds, args->csv, args->app};
     if (cli_compare(args->operands, args->operand_count, &options, stdout, &error) != SIM_OK) {
         return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
@@ -77,7 +77,7 @@ static int dispatch(const cli_args_t *args)
 int cli_main(int argc, const char *const *argv)
 {
     cli_args_t args;
-    cli_error_t error;
+    world_error_t error;
     int status = CLI_EXIT_DONE;
     if (cli_args_parse(argc, argv, &args, &error) != SIM_OK) {
         status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);

@@ -4,7 +4,7 @@
 #define CLI_COMMAND_H
 
 #include "cli/args.h"
-#include "cli/world.h"
+#include "world/world.h"
 
 #define CLI_EXIT_DONE 0
 #define CLI_EXIT_FAILED 1
@@ -22,18 +22,18 @@ int cli_command_hpcc(const cli_args_t *args);
 // What a command adds to a run: begin before it (listeners, output files), end after it, when the
 // results are known. Either may be NULL. end is called whenever begin returned SIM_OK.
 typedef struct cli_run_extra {
-    sim_err_t (*begin)(cli_world_t *world, void *ctx, cli_error_t *error);
-    sim_err_t (*end)(cli_world_t *world, void *ctx, cli_error_t *error);
+    sim_err_t (*begin)(world_t *world, void *ctx, world_error_t *error);
+    sim_err_t (*end)(world_t *world, void *ctx, world_error_t *error);
     void *ctx;
 } cli_run_extra_t;
 
 // Builds the scenario's world, runs it, writes and prints the results as `rocesim run` does;
 // returns the exit status. args->operands[0] is the file it comes from.
 int cli_run_scenario(const cli_args_t *args,
-                     cli_scenario_t *scenario,
+                     world_scenario_t *scenario,
                      const cli_run_extra_t *extra);
 
 // Prints the message and returns the exit status for it.
-int cli_report_failure(const cli_error_t *error, int status);
+int cli_report_failure(const world_error_t *error, int status);
 
 #endif // CLI_COMMAND_H

@@ -2,8 +2,8 @@
 // cli/params.c - the reference of attributes, on the terminal and as a page.
 #include "cli/params.h"
 
-#include "cli/scenario.h"
 #include "nic/detail.h"
+#include "world/scenario.h"
 
 #include <string.h>
 
@@ -18,24 +18,24 @@ static void add_table(const sim_attr_table_t **tables, size_t *count, const sim_
 size_t cli_all_tables(const sim_attr_table_t **tables)
 {
     size_t count = 0;
-    add_table(tables, &count, &cli_run_config_attrs);
-    add_table(tables, &count, &cli_outputs_config_attrs);
+    add_table(tables, &count, &world_run_config_attrs);
+    add_table(tables, &count, &world_outputs_config_attrs);
     add_table(tables, &count, &net_config_attrs);
     for (size_t i = 0; topo_all[i] != NULL; i++) {
         add_table(tables, &count, topo_all[i]->attrs);
     }
     add_table(tables, &count, &net_link_config_attrs);
     add_table(tables, &count, &net_switch_config_attrs);
-    const cli_targets_t nic = cli_targets_nic(NULL);
+    const world_targets_t nic = world_targets_nic(NULL);
     for (size_t i = 0; i < nic.count; i++) {
         add_table(tables, &count, nic.items[i].table);
     }
-    add_table(tables, &count, &cli_down_config_attrs);
+    add_table(tables, &count, &world_down_config_attrs);
     for (size_t i = 0; app_all[i] != NULL; i++) {
         add_table(tables, &count, app_all[i]->attrs);
     }
-    add_table(tables, &count, &cli_observe_config_attrs);
-    add_table(tables, &count, &cli_capture_config_attrs);
+    add_table(tables, &count, &world_observe_config_attrs);
+    add_table(tables, &count, &world_capture_config_attrs);
     return count;
 }
 
@@ -173,24 +173,24 @@ static size_t collect_paths(const char **paths, char **groups)
     return count;
 }
 
-static sim_err_t unknown_path(const char *path, cli_error_t *error)
+static sim_err_t unknown_path(const char *path, world_error_t *error)
 {
-    cli_shown_t shown;
-    cli_fail(error, SIM_ERR_UNKNOWN, NULL, "params: no attribute '%s'", cli_show(&shown, path));
+    world_shown_t shown;
+    world_fail(error, SIM_ERR_UNKNOWN, NULL, "params: no attribute '%s'", world_show(&shown, path));
     const char **const paths = sim_alloc_array(PATHS_MAX, sizeof(*paths));
     char **const groups = sim_alloc_array(PATHS_MAX + 1, sizeof(*groups));
     const size_t count = collect_paths(paths, groups);
-    if (!cli_error_add_nearest(error, path, paths, count)) {
+    if (!world_error_add_nearest(error, path, paths, count)) {
         // Perhaps only the end of the path is remembered: "kmin".
         for (size_t i = 0; i < count; i++) {
             const char *const dot = strrchr(paths[i], '.');
             if (dot != NULL && strcmp(dot + 1, path) == 0) {
-                cli_error_add(error, ", did you mean '%s'?", paths[i]);
+                world_error_add(error, ", did you mean '%s'?", paths[i]);
                 break;
             }
         }
     }
-    cli_error_add(error, ", expected a path such as switch.ecn or nic.mtu");
+    world_error_add(error, ", expected a path such as switch.ecn or nic.mtu");
     for (size_t i = 0; groups[i] != NULL; i++) {
         sim_free(groups[i]);
     }
@@ -199,7 +199,7 @@ static sim_err_t unknown_path(const char *path, cli_error_t *error)
     return SIM_ERR_UNKNOWN;
 }
 
-sim_err_t cli_params_print(const char *path, FILE *out, cli_error_t *error)
+sim_err_t cli_params_print(const char *path, FILE *out, world_error_t *error)
 {
     const sim_attr_table_t *tables[CLI_ALL_TABLES_MAX];
     const size_t table_count = cli_all_tables(tables);

@@ -3,8 +3,8 @@
 #ifndef CLI_PARAMS_H
 #define CLI_PARAMS_H
 
-#include "cli/error.h"
 #include "kernel/attribute.h"
+#include "world/error.h"
 
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ size_t cli_all_tables(const sim_attr_table_t **tables);
 
 // Prints the attribute named path, or all that begin with it ("": all). SIM_ERR_UNKNOWN with a
 // did-you-mean if there is none.
-SIM_MUST_CHECK sim_err_t cli_params_print(const char *path, FILE *out, cli_error_t *error);
+SIM_MUST_CHECK sim_err_t cli_params_print(const char *path, FILE *out, world_error_t *error);
 
 // The reference page docs/formats/attributes.md.
 void cli_params_markdown(FILE *out);

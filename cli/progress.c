@@ -2,7 +2,7 @@
 // cli/progress.c - the progress line.
 #include "cli/progress.h"
 
-#include "cli/format.h"
+#include "world/format.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -37,7 +37,7 @@ static void show(sim_time_t window_end_ps, void *ctx)
     if (now_s - progress->shown_s < PERIOD_S) {
         return;
     }
-    const cli_world_t *const world = progress->world;
+    const world_t *const world = progress->world;
     uint64_t done = 0;
     uint64_t planned = 0;
     for (size_t i = 0; i < world->app_count; i++) {
@@ -49,14 +49,14 @@ static void show(sim_time_t window_end_ps, void *ctx)
     }
     const uint64_t events = sim_events(world->sim);
     const double rate = (double)(events - progress->shown_events) / (now_s - progress->shown_s);
-    cli_text_t time;
-    cli_text_t speed;
+    world_text_t time;
+    world_text_t speed;
     fprintf(stderr,
             "\r\033[K%s simulated, %" PRIu64 "/%" PRIu64 " transfers, %s events/s",
-            cli_format_time(&time, window_end_ps),
+            world_format_time(&time, window_end_ps),
             done,
             planned,
-            cli_format_count(&speed, rate));
+            world_format_count(&speed, rate));
     const double share =
         cli_progress_share(window_end_ps, world->scenario->run.until_ps, done, planned);
     if (share > 0.001) {
@@ -69,7 +69,7 @@ static void show(sim_time_t window_end_ps, void *ctx)
     progress->shown_events = events;
 }
 
-void cli_progress_begin(cli_progress_t *progress, const cli_world_t *world)
+void cli_progress_begin(cli_progress_t *progress, const world_t *world)
 {
     const double now_s = cli_wall_s();
     *progress = (cli_progress_t){.world = world, .start_s = now_s, .shown_s = now_s};

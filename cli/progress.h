@@ -5,10 +5,10 @@
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
-#include "cli/world.h"
+#include "world/world.h"
 
 typedef struct cli_progress {
-    const cli_world_t *world;
+    const world_t *world;
     double start_s;
     double shown_s; // when the line was last written
     uint64_t shown_events;
@@ -19,7 +19,7 @@ typedef struct cli_progress {
 double cli_wall_s(void);
 
 // Begins to show progress on stderr. progress must live until cli_progress_end.
-void cli_progress_begin(cli_progress_t *progress, const cli_world_t *world);
+void cli_progress_begin(cli_progress_t *progress, const world_t *world);
 // Removes the line.
 void cli_progress_end(cli_progress_t *progress);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/run.c - `rocesim run`: builds, runs, writes, reports.
-#include "cli/advice.h"
-#include "cli/capture_names.h"
 #include "cli/command.h"
-#include "cli/explain.h"
-#include "cli/folder.h"
-#include "cli/observe.h"
 #include "cli/progress.h"
-#include "cli/summary.h"
-#include "cli/tables.h"
+#include "results/capture_names.h"
+#include "results/folder.h"
+#include "results/observe.h"
+#include "results/summary.h"
+#include "results/tables.h"
+#include "world/advice.h"
+#include "world/explain.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -50,31 +50,31 @@ static void release_signals(void)
 static sim_err_t write_text(const char *folder,
                             const char *name,
                             const char *text,
-                            cli_error_t *error)
+                            world_error_t *error)
 {
     char *const path = sim_format("%s/%s", folder, name);
-    cli_file_t *file = NULL;
-    sim_err_t result = cli_file_open(path, &file, error);
+    results_file_t *file = NULL;
+    sim_err_t result = results_file_open(path, &file, error);
     sim_free(path);
     if (result == SIM_OK) {
-        cli_file_put(file, text);
-        result = cli_file_close(file, error);
+        results_file_put(file, text);
+        result = results_file_close(file, error);
     }
     return result;
 }
 
 // File names in the scenario are relative to its own folder, which this copy is not in.
-static sim_err_t write_scenario(cli_scenario_t *scenario,
-                                const cli_world_t *world,
+static sim_err_t write_scenario(world_scenario_t *scenario,
+                                const world_t *world,
                                 const char *folder,
-                                cli_error_t *error)
+                                world_error_t *error)
 {
     if (world->file_count > 0) {
-        char *const absolute = cli_scenario_folder(scenario);
+        char *const absolute = world_scenario_folder(scenario);
         sim_free(scenario->run.folder);
         scenario->run.folder = absolute;
     }
-    char *const text = cli_scenario_resolved(scenario);
+    char *const text = world_scenario_resolved(scenario);
     const sim_err_t result = write_text(folder, "scenario.yaml", text, error);
     sim_free(text);
     return result;
@@ -83,32 +83,32 @@ static sim_err_t write_scenario(cli_scenario_t *scenario,
 typedef struct run {
     const cli_args_t *args;
     const cli_run_extra_t *extra;
-    cli_scenario_t *scenario;
-    cli_world_t *world;
-    cli_observers_t *observers;
-    cli_results_t results;
+    world_scenario_t *scenario;
+    world_t *world;
+    results_observers_t *observers;
+    results_t results;
     char *summary;
 } run_t;
 
 // A folder that cannot be made or written into is bad input, and nothing has been written; a file
 // that fails after that is output that could not be written.
-static sim_err_t prepare(run_t *run, int *status, cli_error_t *error)
+static sim_err_t prepare(run_t *run, int *status, world_error_t *error)
 {
     const char *const folder = run->args->folder;
     sim_err_t result = SIM_OK;
     *status = CLI_EXIT_BAD_INPUT;
     if (folder != NULL) {
-        result = cli_folder_prepare(folder, run->scenario->capture_count > 0, error);
+        result = results_folder_prepare(folder, run->scenario->capture_count > 0, error);
         if (result == SIM_OK) {
             *status = CLI_EXIT_FAILED;
             result = write_scenario(run->scenario, run->world, folder, error);
         }
         if (result == SIM_OK && run->scenario->capture_count > 0) {
-            result = cli_write_names(run->world, folder, error);
+            result = results_write_names(run->world, folder, error);
         }
     }
     if (result == SIM_OK) {
-        result = cli_observers_create(run->world, folder, &run->observers, error);
+        result = results_observers_create(run->world, folder, &run->observers, error);
     }
     *status = result == SIM_OK ? CLI_EXIT_FAILED : *status;
     if (result == SIM_OK && run->extra->begin != NULL) {
@@ -134,18 +134,18 @@ static sim_ended_t simulate(run_t *run)
 }
 
 // Writes what can be written even when one file fails; the first failure is reported.
-static sim_err_t write_results(run_t *run, cli_error_t *error)
+static sim_err_t write_results(run_t *run, world_error_t *error)
 {
     const char *const folder = run->args->folder;
     sim_err_t result = SIM_OK;
     if (run->observers != NULL) {
-        result = cli_observers_close(run->observers, &run->results, error);
+        result = results_observers_close(run->observers, &run->results, error);
         run->observers = NULL;
     }
-    json_t *const summary = cli_summary_json(run->world, &run->results);
-    run->summary = cli_summary_text(summary);
+    json_t *const summary = results_summary_json(run->world, &run->results);
+    run->summary = results_summary_text(summary);
     json_decref(summary);
-    cli_error_t other;
+    world_error_t other;
     if (run->extra->end != NULL) {
         const sim_err_t ended = run->extra->end(run->world, run->extra->ctx, &other);
         if (ended != SIM_OK && result == SIM_OK) {
@@ -159,9 +159,9 @@ static sim_err_t write_results(run_t *run, cli_error_t *error)
     for (unsigned step = 0; step < 3; step++) {
         sim_err_t written = SIM_OK;
         if (step == 0 && run->scenario->outputs.flows) {
-            written = cli_write_flows(run->world, folder, &other);
+            written = results_write_flows(run->world, folder, &other);
         } else if (step == 1) {
-            written = cli_write_ports(run->world, folder, &other);
+            written = results_write_ports(run->world, folder, &other);
         } else if (step == 2) {
             written = write_text(folder, "summary.json", run->summary, &other);
         }
@@ -175,7 +175,7 @@ static sim_err_t write_results(run_t *run, cli_error_t *error)
 
 static void note_unwritten(const run_t *run)
 {
-    const cli_scenario_t *const scenario = run->scenario;
+    const world_scenario_t *const scenario = run->scenario;
     if (run->args->folder == NULL && scenario->series_count + scenario->capture_count > 0) {
         fprintf(stderr,
                 "note: the scenario asks for %zu series and %zu captures; without -o DIR none is "
@@ -190,7 +190,7 @@ static int print_results(run_t *run)
     if (run->args->json) {
         fputs(run->summary, stdout);
     } else {
-        cli_report(run->world, &run->results, run->args->folder, stdout);
+        results_report(run->world, &run->results, run->args->folder, stdout);
     }
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
         fprintf(stderr, "rocesim: cannot write to the standard output\n");
@@ -204,7 +204,7 @@ static int judge(const run_t *run)
 {
     int status = CLI_EXIT_DONE;
     if (run->results.ended == SIM_ENDED_STALLED) {
-        cli_explain(run->world, stderr);
+        world_explain(run->world, stderr);
         status = CLI_EXIT_FAILED;
     }
     if (run->results.ended == SIM_ENDED_INTERRUPTED) {
@@ -222,18 +222,18 @@ static int judge(const run_t *run)
 
 static int run_world(run_t *run)
 {
-    cli_error_t error;
+    world_error_t error;
     int status = CLI_EXIT_DONE;
     if (prepare(run, &status, &error) != SIM_OK) {
         return cli_report_failure(&error, status);
     }
     note_unwritten(run);
     if (run->world->app_count > 0) {
-        cli_advise(run->world, stderr);
+        world_advise(run->world, stderr);
     }
     const double start_s = cli_wall_s();
     const sim_ended_t ended = simulate(run);
-    cli_results_init(&run->results, run->world, ended);
+    results_init(&run->results, run->world, ended);
     run->results.wall_s = cli_wall_s() - start_s;
     const sim_err_t written = write_results(run, &error);
     status = print_results(run);
@@ -244,44 +244,46 @@ static int run_world(run_t *run)
         status = cli_report_failure(&error, CLI_EXIT_FAILED);
     }
     sim_free(run->summary);
-    cli_results_fini(&run->results);
+    results_fini(&run->results);
     return status;
 }
 
-int cli_run_scenario(const cli_args_t *args, cli_scenario_t *scenario, const cli_run_extra_t *extra)
+int cli_run_scenario(const cli_args_t *args,
+                     world_scenario_t *scenario,
+                     const cli_run_extra_t *extra)
 {
     run_t run = {.args = args, .extra = extra, .scenario = scenario};
-    cli_error_t error;
+    world_error_t error;
     sim_err_t result = SIM_OK;
     if (args->folder != NULL) {
-        result = cli_folder_check(args->folder, args->operands[0], &error);
+        result = results_folder_check(args->folder, args->operands[0], &error);
     }
     if (result == SIM_OK) {
-        result = cli_world_create(run.scenario, CLI_BUILD_ALL, &run.world, &error);
+        result = world_create(run.scenario, WORLD_BUILD_ALL, &run.world, &error);
     }
     int status = CLI_EXIT_BAD_INPUT;
     if (result == SIM_OK) {
-        cli_world_print_notes(run.world, stderr);
+        world_print_notes(run.world, stderr);
         status = run_world(&run);
     } else {
         status = cli_report_failure(&error, status);
     }
-    cli_world_destroy(run.world);
+    world_destroy(run.world);
     return status;
 }
 
 int cli_command_run(const cli_args_t *args)
 {
     static const cli_run_extra_t nothing = {NULL, NULL, NULL};
-    cli_scenario_t *scenario = NULL;
-    cli_error_t error;
-    const sim_err_t result = cli_scenario_load(args->operands[0],
-                                               args->overrides,
-                                               args->override_count,
-                                               &scenario,
-                                               &error);
+    world_scenario_t *scenario = NULL;
+    world_error_t error;
+    const sim_err_t result = world_scenario_load(args->operands[0],
+                                                 args->overrides,
+                                                 args->override_count,
+                                                 &scenario,
+                                                 &error);
     const int status = result == SIM_OK ? cli_run_scenario(args, scenario, &nothing)
                                         : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
-    cli_scenario_destroy(scenario);
+    world_scenario_destroy(scenario);
     return status;
 }

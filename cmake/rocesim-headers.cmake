@@ -2,7 +2,7 @@
 # Target headers_alone: every header compiles as the only thing in a file, twice in a row.
 
 set(alone_sources "")
-foreach(header IN LISTS library_headers cli_headers)
+foreach(header IN LISTS library_headers world_headers results_headers cli_headers)
     file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${header}")
     set(source "${PROJECT_BINARY_DIR}/headers-alone/${name}.c")
     file(CONFIGURE OUTPUT "${source}" CONTENT "#include \"${name}\"\n#include \"${name}\"\n")
@@ -14,8 +14,6 @@ if(alone_sources)
     target_include_directories(headers_alone PRIVATE "${PROJECT_SOURCE_DIR}")
     # A file of declarations only is what is wanted here.
     target_compile_options(headers_alone PRIVATE -Wno-unused-function -Wno-empty-translation-unit)
-    target_link_libraries(headers_alone PRIVATE rocesim_flags PkgConfig::PCAP PkgConfig::ZLIB)
-    if(cli_sources)
-        target_link_libraries(headers_alone PRIVATE PkgConfig::FYAML PkgConfig::JANSSON)
-    endif()
+    target_link_libraries(headers_alone PRIVATE rocesim_flags PkgConfig::PCAP PkgConfig::ZLIB
+                                                PkgConfig::FYAML PkgConfig::JANSSON)
 endif()

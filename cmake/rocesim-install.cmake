@@ -3,9 +3,7 @@
 
 include(GNUInstallDirs)
 
-if(TARGET rocesim_program)
-    install(TARGETS rocesim_program RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-endif()
+install(TARGETS rocesim_program RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(TARGETS rocesim ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 foreach(header IN LISTS library_headers)
     file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${header}")

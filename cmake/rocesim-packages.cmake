@@ -19,7 +19,7 @@ endmacro()
 rocesim_find(PCAP libpcap 1.10 libpcap-dev "writes and filters captures")
 rocesim_find(ZLIB zlib 1.2 zlib1g-dev "compresses captures, computes CRC-32")
 
-macro(rocesim_find_cli_packages)
+macro(rocesim_find_world_packages)
     rocesim_find(FYAML libfyaml 0.7.12 libfyaml-dev "reads scenarios")
     rocesim_find(JANSSON jansson 2.13 libjansson-dev "writes JSON")
 endmacro()

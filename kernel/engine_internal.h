@@ -13,9 +13,9 @@
 
 #include <stdatomic.h>
 
-#include "kernel/barrier.h"
+#include "kernel/engine/barrier.h"
+#include "kernel/engine/wheel.h"
 #include "kernel/event.h"
-#include "kernel/wheel.h"
 
 #define SIM_MAIL_CLASSES 28u // mailbox capacities 16 << class
 #define SIM_NO_WINDOW UINT64_MAX
@@ -24,7 +24,7 @@
 typedef struct sim_far_letter {
     sim_time_t arrive_ps;
     void *message;
-    uint64_t place; // kernel/fifo.h
+    uint64_t place; // kernel/order/fifo.h
 } sim_far_letter_t;
 
 struct sim_far_fifo {
@@ -46,7 +46,7 @@ typedef struct sim_parcel {
     sim_channel_t *channel;
     sim_time_t arrive_ps;
     void *message;
-    uint64_t place; // kernel/fifo.h
+    uint64_t place; // kernel/order/fifo.h
 } sim_parcel_t;
 
 typedef struct sim_parcels {
@@ -84,7 +84,7 @@ typedef struct sim_channel_ends {
     sim_node_t *to;
     sim_time_t delay_ps;
     struct sim_far_fifo *far; // NULL until something took the far path
-    uint32_t from_port;       // of `from`: see kernel/fifo.h
+    uint32_t from_port;       // of `from`: see kernel/order/fifo.h
     bool keeps_number;
 } sim_channel_ends_t;
 
@@ -235,7 +235,7 @@ void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps);
 void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps);
 void sim__heap_lower(sim_unit_t *unit, sim_node_t *node);
 
-// Ties by insertion (kernel/fifo_internal.h).
+// Ties by insertion (kernel/order/fifo_internal.h).
 // fifo.c
 struct sim_fifo *sim__fifo_create(void);
 void sim__fifo_destroy(struct sim_fifo *fifo);

@@ -96,7 +96,7 @@ struct sim_node {
     uint32_t background_armed;
     uint64_t background_events; // 1 + events when the last one fired
     sim_time_t event_ps;        // of the last event before it
-    struct sim_fifo_node *fifo; // where ties go by insertion (kernel/fifo.h); else NULL
+    struct sim_fifo_node *fifo; // where ties go by insertion (kernel/order/fifo.h); else NULL
 };
 
 // The part of a thread of execution that sending needs; the rest is in engine_internal.h.

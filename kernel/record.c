@@ -13,7 +13,8 @@
 
 typedef struct entry {
     sim_time_t time_ps;
-    uint64_t place; // the node's index, unless events of all nodes have one order (kernel/fifo.h)
+    uint64_t
+        place; // the node's index, unless events of all nodes have one order (kernel/order/fifo.h)
     uint32_t node_index;
     uint32_t thread;
     size_t offset; // of the record, growing with the order written

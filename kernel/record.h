@@ -4,7 +4,7 @@
 // Nodes run window by window, each on its own, so what they report comes in no common order.
 // A stream gathers the records of a window and hands them on, after the window, sorted by
 // (time, node, order written): the same sequence on any number of threads. Where ties go by
-// insertion (kernel/fifo.h) they come in the order of events.
+// insertion (kernel/order/fifo.h) they come in the order of events.
 #ifndef KERNEL_RECORD_H
 #define KERNEL_RECORD_H
 

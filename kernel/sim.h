@@ -34,7 +34,7 @@ typedef struct sim_options {
     uint64_t seed;       // every named random stream derives from it
     uint64_t tie_seed;   // permutes the order of ports that tie at one instant
     unsigned threads;    // 1..SIM_THREADS_MAX; never changes a result
-    bool fifo_ties;      // ties go by insertion instead, across all nodes: kernel/fifo.h
+    bool fifo_ties;      // ties go by insertion instead, across all nodes: kernel/order/fifo.h
     bool one_list;       // events of all nodes run one after the other, in order: for what draws or
                          // counts across nodes as they happen; on one thread, and slower
     sim_time_t until_ps; // the run ends before the first event at or after this; NEVER allowed

@@ -24,7 +24,7 @@ typedef struct sim_timer sim_timer_t;
 typedef void (*sim_timer_fn)(sim_node_t *node, sim_timer_t *timer);
 
 #define SIM_TIMER_UNARMED UINT32_MAX
-// In a position: an entry of the node's wheel (kernel/wheel.h), not of its heap.
+// In a position: an entry of the node's wheel (kernel/engine/wheel.h), not of its heap.
 #define SIM_TIMER_IN_WHEEL (UINT32_C(1) << 31)
 
 struct sim_timer {

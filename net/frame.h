@@ -3,7 +3,7 @@
 //
 // A net_frame_t holds every field of an Ethernet frame that rocesim knows: RoCEv2 over IPv4 or
 // IPv6, with or without an 802.1Q tag, with or without in-band telemetry behind it
-// (net/prot/trailer.h), and 802.1Qbb PFC MAC control frames. Bytes are as on an Ethernet link
+// (net/wire/trailer.h), and 802.1Qbb PFC MAC control frames. Bytes are as on an Ethernet link
 // without preamble and FCS (LINKTYPE_ETHERNET). All multi-byte fields of the struct are in host
 // order.
 //
@@ -13,8 +13,8 @@
 #define NET_FRAME_H
 
 #include "kernel/base.h"
-#include "net/prot/roce.h"
-#include "net/prot/trailer.h"
+#include "net/wire/roce.h"
+#include "net/wire/trailer.h"
 
 SIM_C_BEGIN
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/network.c - building a network: ports from links, addresses, the changes of links over time.
 #include "net/network_internal.h"
-#include "net/pint_hpcc.h"
+#include "net/switch/pint_hpcc.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/fifo.h"
+#include "kernel/order/fifo.h"
 #include "net/frame.h"
 #include "net/telemetry.h"
 

@@ -84,7 +84,7 @@ struct net {
     size_t state_count;
     uint32_t telemetry;                     // bit per net_telemetry_t that someone wants
     struct net_pint *pint;                  // NULL: nobody wants PINT
-    struct net_draws *draws;                // net/draws.h; NULL: random numbers are our own
+    struct net_draws *draws;                // net/switch/draws.h; NULL: random numbers are our own
     struct net_draws_stream **loss_streams; // of all links without a rate of their own; by link
     struct sim_stream *decisions; // wait for their draws until the window is over; NULL: none do
     bool built;

@@ -9,8 +9,8 @@
 #define NET_PACKET_H
 
 #include "kernel/pool.h"
-#include "net/prot/roce.h"
-#include "net/prot/trailer.h"
+#include "net/wire/roce.h"
+#include "net/wire/trailer.h"
 
 SIM_C_BEGIN
 

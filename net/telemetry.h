@@ -14,7 +14,7 @@
 //           where t, at most T, is the time since the port's frame before; every frame updates U.
 //           In logarithmic steps, rounded at random so that the mean is right.
 //
-// Formats and sources: net/prot/trailer.h. Models: docs/models/hpcc.md, docs/models/hpcc-pint.md.
+// Formats and sources: net/wire/trailer.h. Models: docs/models/hpcc.md, docs/models/hpcc-pint.md.
 #ifndef NET_TELEMETRY_H
 #define NET_TELEMETRY_H
 
@@ -66,7 +66,7 @@ typedef struct net_pint {
     double rtt_ps; // T
     uint32_t digest_bytes;
     uint32_t digest_count;
-    struct net_pint_hpcc *hpcc;          // net/pint_hpcc.h; NULL: as above
+    struct net_pint_hpcc *hpcc;          // net/switch/pint_hpcc.h; NULL: as above
     double values[NET_PINT_DIGESTS_MAX]; // by digest, rising
 } net_pint_t;
 

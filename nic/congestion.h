@@ -56,7 +56,7 @@ struct nic_cc {
     uint32_t burst_sent_bytes; // the NIC's
     sim_time_t burst_start_ps;
     bool rate_set;           // by HPCC's law, to the same one too: the HPCC simulator looks then
-    struct net_draws *draws; // net/draws.h; NULL: algorithms draw from streams of their own
+    struct net_draws *draws; // net/switch/draws.h; NULL: algorithms draw from streams of their own
 };
 
 #define NIC_CC_BURST_BYTES_MAX (UINT32_C(1) << 20)

@@ -3,9 +3,9 @@
 //
 // One row per constant: field, path, type, range, its value in each profile, where that is from,
 // what it is. An attribute left at "auto" has its profile's value. Origins: M measured on the card
-// by the paper of nic/pcie.h or by its benchmark suite; P published by the vendor or in a standard;
-// F fitted, so that rates measured on the card come out (docs/models/rnic.md says which). Letters
-// stand for the profiles in order.
+// by the paper of nic/device/rnic/pcie.h or by its benchmark suite; P published by the vendor or in
+// a standard; F fitted, so that rates measured on the card come out (docs/models/rnic.md says
+// which). Letters stand for the profiles in order.
 //
 // Profiles: connectx (PCIe 2.0 x8, 20 Gbps), connectx-3 (PCIe 3.0 x8, 56 Gbps), connect-ib (PCIe
 // 3.0 x16, 2 x 56 Gbps), connectx-6 (PCIe 4.0 x16, 200 Gbps).
@@ -13,7 +13,7 @@
 #define NIC_DETAIL_H
 
 #include "kernel/attribute.h"
-#include "nic/pcie.h"
+#include "nic/device/rnic/pcie.h"
 
 SIM_C_BEGIN
 

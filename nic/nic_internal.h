@@ -132,7 +132,7 @@ enum {
     NIC_RX_STOPPED = 1 << 1,  // a fatal NAK waits behind READ responses
     NIC_RX_HELD = 1 << 2,     // held_aeth waits behind READ responses
     NIC_RX_READS = 1 << 3,    // there were READs: answers keep to the class of data
-    NIC_RX_LISTED = 1 << 4,   // in the list of nic/scan.h
+    NIC_RX_LISTED = 1 << 4,   // in the list of nic/schedule/scan.h
 };
 
 struct nic_qp {
@@ -221,7 +221,7 @@ struct nic_qp {
     uint32_t first_psn; // sq_psn
     uint32_t held_psn;
     uint32_t held_aeth;
-    uint32_t last_frame_bytes; // of the last packet sent; kept with nic/scan.h only
+    uint32_t last_frame_bytes; // of the last packet sent; kept with nic/schedule/scan.h only
     sim_time_t held_sent_ps;
     uint64_t retransmitted_packets;
     uint64_t traced_rate_bps; // that listeners were told; not kept while there are none
@@ -240,11 +240,12 @@ struct nic_qp {
     struct nic_item *waiting;                 // its WQEs in the queue of its processing unit
     net_packet_t *waiting_packet;             // its last packet there
     uint32_t sq_ready;                        // end of the WQEs that are through the NIC
-    uint32_t sq_here;        // end of the WQEs that have arrived on the NIC, in order
-    uint32_t context_set[2]; // where its context may be in the cache, by side (nic/rnic_cache.h)
-    uint16_t near_set[2];    // and among those at hand
-    uint16_t unit;           // its processing units
-    uint16_t reads_ready;    // READs at the head of those to answer whose first data are there
+    uint32_t sq_here; // end of the WQEs that have arrived on the NIC, in order
+    uint32_t context_set
+        [2]; // where its context may be in the cache, by side (nic/device/rnic/rnic_cache.h)
+    uint16_t near_set[2]; // and among those at hand
+    uint16_t unit;        // its processing units
+    uint16_t reads_ready; // READs at the head of those to answer whose first data are there
 };
 
 static_assert(offsetof(nic_qp_t, next_send_ps) == 3 * SIM_CACHE_LINE, "pace is line 3");
@@ -354,13 +355,13 @@ struct nic {
     uint16_t frame_bytes_min;
     uint16_t overhead_bytes; // on the link, for each frame
     bool bare;               // frames are payload and header_bytes, without more headers or pad
-    bool receiving;          // a packet is being looked at; kept with nic/scan.h only
+    bool receiving;          // a packet is being looked at; kept with nic/schedule/scan.h only
     uint16_t ack_interval;
     uint32_t trace_points; // union over listeners
     uint32_t interface;
     bool detailed; // rnic is there
     nic_t *next_kicked;
-    struct nic_scan *scan;           // NULL: the scheduler of nic/scheduler.c
+    struct nic_scan *scan;           // NULL: the scheduler of nic/schedule/scheduler.c
     nic_qp_t *ready[NET_PRIORITIES]; // who is next
     nic_counters_t counters;
     // ACKs, NAKs and CNPs that had to wait, by class: how many came and left.

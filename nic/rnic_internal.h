@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/rnic_internal.h - the inside of a detailed NIC, and where the protocol of nic/ calls it.
+// nic/rnic_internal.h - the inside of a detailed NIC, and where the protocol of nic/
+// calls it.
 //
 //     sending                                       receiving
 //     nic__rnic_post       MMIO or Doorbell         nic__rnic_arrive      into the receive buffer
@@ -16,9 +17,9 @@
 #define NIC_RNIC_INTERNAL_H
 
 #include "nic/core.h"
+#include "nic/device/rnic/pcie.h"
+#include "nic/device/rnic/rnic_cache.h"
 #include "nic/nic_internal.h"
-#include "nic/pcie.h"
-#include "nic/rnic_cache.h"
 
 struct nic_core {
     sim_timer_t timer;

@@ -29,7 +29,7 @@ typedef struct pcap_out_config {
     uint32_t snaplen_bytes; // 0: whole frames
     pcap_out_direction_t direction;
     uint64_t bytes_max;     // of the file before compression, 0: no limit
-    bool without_telemetry; // frames end with the packet: net/prot/trailer.h
+    bool without_telemetry; // frames end with the packet: net/wire/trailer.h
 } pcap_out_config_t;
 
 // Opens the file. config is not kept. Errors as pcap_out_file_open, and then *capture is NULL. Give

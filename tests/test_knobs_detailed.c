@@ -8,7 +8,7 @@
 // buffers and tags so small that they matter. An attribute is given other values until one changes
 // the digest of one of the runs.
 // An attribute that matters elsewhere only needs a run here, or an exception that says where it is
-// tested. Not pinned: that what it changes is right (tests/test_rnic.c and the rates).
+// tested. Not pinned: that what it changes is right (tests/nic/test_rnic.c and the rates).
 #include <inttypes.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ static const context_t contexts[] = {
 };
 
 static const char *const exceptions[] = {
-    PREFIX "wqe.inline-max", // refuses posts: inline_has_a_limit in tests/test_rnic.c
+    PREFIX "wqe.inline-max", // refuses posts: inline_has_a_limit in tests/nic/test_rnic.c
 };
 
 typedef struct change {

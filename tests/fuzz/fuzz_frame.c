@@ -10,8 +10,8 @@
 
 #include "kernel/bytes.h"
 #include "net/frame.h"
-#include "net/frame_internal.h"
-#include "net/prot/layout.h"
+#include "net/wire/frame_internal.h"
+#include "net/wire/layout.h"
 
 static void check_fields(const uint8_t *bytes, size_t size_bytes, const net_frame_t *frame)
 {

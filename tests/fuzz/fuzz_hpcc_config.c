@@ -3,14 +3,14 @@
 // or values that are there.
 #include "tests/fuzz/fuzz.h"
 
-#include "cli/hpcc_config.h"
+#include "cli/hpcc/hpcc_config.h"
 
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cli_hpcc_config_t *config = NULL;
-    cli_error_t error;
+    world_error_t error;
     const char *const text = size > 0 ? (const char *)data : "";
     if (cli_hpcc_config_parse("f", text, size, &config, &error) != SIM_OK) {
         SIM_CHECKF(strncmp(error.text, "f:", 2) == 0, "%s", error.text);

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/plot.h"
+#include "cli/plot/plot.h"
 #include "tests/fuzz/fuzz.h"
 
 static const struct {
     const char *file;
-    sim_err_t (*draw)(const cli_plot_t *plot, cli_figure_t *figure, cli_error_t *error);
+    sim_err_t (*draw)(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
 } kinds[] = {
     {"flows.csv", cli_plot_slowdown},
     {"series.csv", cli_plot_queue},
@@ -35,7 +35,7 @@ static void draw(size_t kind, const char *folder)
     };
     cli_figure_t figure = {.script = fopen("/dev/null", "w"), .format = CLI_PLOT_SCRIPT};
     SIM_CHECK(figure.script != NULL);
-    cli_error_t error = {""};
+    world_error_t error = {""};
     if (kinds[kind].draw(&plot, &figure, &error) != SIM_OK) {
         SIM_CHECK(strstr(error.text, "expected") != NULL);
     } else {

@@ -5,28 +5,28 @@
 // the same. Nothing is built, so that a scenario of millions of hosts costs nothing here.
 #include "tests/fuzz/fuzz.h"
 
-#include "cli/scenario.h"
+#include "world/scenario.h"
 
 #include <string.h>
 
 #define FILE_NAME "fuzz.yaml"
 
-static char *resolve(const char *bytes, size_t size, cli_error_t *error)
+static char *resolve(const char *bytes, size_t size, world_error_t *error)
 {
-    cli_scenario_t *scenario = NULL;
-    const sim_err_t result = cli_scenario_parse(FILE_NAME, bytes, size, &scenario, error);
+    world_scenario_t *scenario = NULL;
+    const sim_err_t result = world_scenario_parse(FILE_NAME, bytes, size, &scenario, error);
     SIM_CHECK((result == SIM_OK) == (scenario != NULL));
     if (result != SIM_OK) {
         return NULL;
     }
-    char *const text = cli_scenario_resolved(scenario);
-    cli_scenario_destroy(scenario);
+    char *const text = world_scenario_resolved(scenario);
+    world_scenario_destroy(scenario);
     return text;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    cli_error_t error;
+    world_error_t error;
     char *const once = resolve(size > 0 ? (const char *)data : "", size, &error);
     if (once == NULL) {
         SIM_CHECKF(strncmp(error.text, FILE_NAME ":", strlen(FILE_NAME) + 1) == 0,

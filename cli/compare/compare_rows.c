@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/compare/compare_rows.c - from the summary of a run to rows of the comparison.
+#include "cli/compare/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PORTS_SHOWN 3u
+
+const json_t *cli__compare_find(const json_t *object, const char *path)
+{
+    while (object != NULL && *path != '\0') {
+        const size_t size = strcspn(path, ".");
+        char *const key = sim_format("%.*s", (int)size, path);
+        object = json_object_get(object, key);
+        sim_free(key);
+        path += size + (path[size] == '.');
+    }
+    return object;
+}
+
+// -- rows
+
+cli_compare_row_t *cli__compare_row(cli_compare_table_t *table,
+                                    cli_compare_unit_t unit,
+                                    const char *key,
+                                    const char *label)
+{
+    for (size_t i = 0; i < table->row_count; i++) {
+        const size_t at = (table->cursor + i) % table->row_count;
+        if (strcmp(table->rows[at].key, key) == 0) {
+            table->cursor = at + 1 > table->cursor ? at + 1 : table->cursor;
+            return &table->rows[at];
+        }
+    }
+    SIM_GROW(table->rows, table->row_count, &table->row_capacity);
+    const size_t at = table->cursor < table->row_count ? table->cursor : table->row_count;
+    memmove(&table->rows[at + 1], &table->rows[at], (table->row_count - at) * sizeof(*table->rows));
+    table->row_count++;
+    table->cursor = at + 1;
+    cli_compare_row_t *const row = &table->rows[at];
+    *row = (cli_compare_row_t){.key = sim_strdup(key), .unit = unit};
+    row->label = label != NULL ? sim_strdup(label) : NULL;
+    if (unit == CLI_COMPARE_TEXT) {
+        row->texts = sim_alloc_array(table->run_count, sizeof(*row->texts));
+        memset(row->texts, 0, table->run_count * sizeof(*row->texts));
+        return row;
+    }
+    row->values = sim_alloc_array(table->run_count, sizeof(*row->values));
+    for (size_t i = 0; i < table->run_count; i++) {
+        row->values[i] = CLI_COMPARE_NONE;
+    }
+    return row;
+}
+
+void cli__compare_put(cli_compare_row_t *row, size_t run, double value)
+{
+    SIM_CHECK(row->values != NULL);
+    row->values[run] = value;
+}
+
+void cli__compare_put_text(cli_compare_row_t *row, size_t run, const char *text)
+{
+    SIM_CHECK(row->texts != NULL);
+    sim_free(row->texts[run]);
+    row->texts[run] = sim_strdup(text);
+}
+
+// -- filling them
+
+typedef struct taker {
+    cli_compare_table_t *table;
+    size_t run;
+    const json_t *summary;
+} taker_t;
+
+static void put(const taker_t *taker,
+                cli_compare_unit_t unit,
+                const char *key,
+                const char *label,
+                double value)
+{
+    cli__compare_put(cli__compare_row(taker->table, unit, key, label), taker->run, value);
+}
+
+static void put_json(const taker_t *taker,
+                     cli_compare_unit_t unit,
+                     const char *key,
+                     const char *label,
+                     const json_t *value)
+{
+    put(taker,
+        unit,
+        key,
+        label,
+        json_is_number(value) ? json_number_value(value) : CLI_COMPARE_NONE);
+}
+
+static void put_path(const taker_t *taker,
+                     cli_compare_unit_t unit,
+                     const char *path,
+                     const char *label)
+{
+    put_json(taker, unit, path, label, cli__compare_find(taker->summary, path));
+}
+
+static void put_text(const taker_t *taker, const char *key, const char *label, const char *text)
+{
+    if (text != NULL) {
+        cli_compare_row_t *const row = cli__compare_row(taker->table, CLI_COMPARE_TEXT, key, label);
+        cli__compare_put_text(row, taker->run, text);
+    }
+}
+
+static void put_text_path(const taker_t *taker, const char *path, const char *label)
+{
+    put_text(taker, path, label, json_string_value(cli__compare_find(taker->summary, path)));
+}
+
+// flows.by_size: one percentile of each size as rows of the table, or what only the CSV has.
+static void put_by_size(const taker_t *taker,
+                        const json_t *flows,
+                        cli_compare_unit_t unit,
+                        const char *path,
+                        const char *what)
+{
+    const json_t *const sizes = json_object_get(flows, "by_size");
+    for (size_t i = 0; i < json_array_size(sizes); i++) {
+        const json_t *const bin = json_array_get(sizes, i);
+        const char *const size = json_string_value(json_object_get(bin, "size"));
+        if (size == NULL) {
+            continue;
+        }
+        char *const key = sim_format("flows.by_size[%s].%s", size, path);
+        char *const label = what != NULL ? sim_format("%s, flows of %s", what, size) : NULL;
+        put_json(taker, unit, key, label, cli__compare_find(bin, path));
+        sim_free(key);
+        sim_free(label);
+    }
+    char *const key = sim_format("flows.%s", path);
+    char *const label = what != NULL ? sim_format("%s, all flows", what) : NULL;
+    put_json(taker, unit, key, label, cli__compare_find(flows, path));
+    sim_free(key);
+    sim_free(label);
+}
+
+static void take_flows(const taker_t *taker, const json_t *flows)
+{
+    put_json(taker, CLI_COMPARE_COUNT, "flows.count", "flows", json_object_get(flows, "count"));
+    put_json(taker,
+             CLI_COMPARE_COUNT,
+             "flows.completed",
+             "  completed",
+             json_object_get(flows, "completed"));
+    put_json(taker,
+             CLI_COMPARE_US,
+             "flows.fct_us.p50",
+             "FCT p50",
+             cli__compare_find(flows, "fct_us.p50"));
+    put_json(taker,
+             CLI_COMPARE_US,
+             "flows.fct_us.p99",
+             "FCT p99",
+             cli__compare_find(flows, "fct_us.p99"));
+    put_by_size(taker, flows, CLI_COMPARE_RATIO, "slowdown.p50", "slowdown p50");
+    put_by_size(taker, flows, CLI_COMPARE_RATIO, "slowdown.p99", "slowdown p99");
+    static const char *const others[] = {"mean", "p90", "max"};
+    for (size_t i = 0; i < SIM_COUNT_OF(others); i++) {
+        char *const path = sim_format("slowdown.%s", others[i]);
+        put_by_size(taker, flows, CLI_COMPARE_RATIO, path, NULL);
+        sim_free(path);
+    }
+    static const char *const times[] = {"p50", "p99", "mean", "p90", "max"};
+    for (size_t i = 0; i < SIM_COUNT_OF(times); i++) {
+        char *const path = sim_format("fct_us.%s", times[i]);
+        put_by_size(taker, flows, CLI_COMPARE_US, path, NULL);
+        sim_free(path);
+    }
+    put_by_size(taker, flows, CLI_COMPARE_COUNT, "count", NULL);
+    put_by_size(taker, flows, CLI_COMPARE_COUNT, "completed", NULL);
+}
+
+static void take_network(const taker_t *taker)
+{
+    put_path(taker, CLI_COMPARE_COUNT, "pfc.pause_frames", "PFC pause frames");
+    put_path(taker, CLI_COMPARE_PS, "pfc.paused_ps", "PFC time stopped");
+    put_path(taker, CLI_COMPARE_COUNT, "ecn_marked", "ECN marks");
+    put_path(taker, CLI_COMPARE_COUNT, "cnp_sent", "CNPs sent");
+    put_path(taker, CLI_COMPARE_COUNT, "packets.dropped", "drops");
+    put_path(taker, CLI_COMPARE_COUNT, "retransmitted_packets", "packets retransmitted");
+    put_path(taker, CLI_COMPARE_COUNT, "packet_hops", NULL);
+    put_path(taker, CLI_COMPARE_BYTES, "bytes_delivered", NULL);
+    const json_t *const ports = json_object_get(taker->summary, "hottest_ports");
+    for (size_t rank = 0; rank < PORTS_SHOWN; rank++) {
+        const json_t *const port = json_array_get(ports, rank);
+        char *const key = sim_format("hottest_ports[%zu].port", rank);
+        char *const label = sim_format("hottest port %zu", rank + 1);
+        put_text(taker, key, label, json_string_value(json_object_get(port, "port")));
+        sim_free(key);
+        sim_free(label);
+        char *const queue = sim_format("hottest_ports[%zu].queue_bytes_max", rank);
+        put_json(taker,
+                 CLI_COMPARE_BYTES,
+                 queue,
+                 "  longest queue",
+                 json_object_get(port, "queue_bytes_max"));
+        sim_free(queue);
+    }
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t size = strlen(text);
+    return size >= strlen(end) && strcmp(text + size - strlen(end), end) == 0;
+}
+
+// What applications counted themselves. Bytes and transfers are in the CSV only.
+static void take_apps(const taker_t *taker)
+{
+    const json_t *const apps = json_object_get(taker->summary, "apps");
+    for (size_t i = 0; i < json_array_size(apps); i++) {
+        json_t *const app = json_array_get(apps, i);
+        const char *const kind = json_string_value(json_object_get(app, "kind"));
+        const json_t *const units = json_object_get(app, "units");
+        const char *name;
+        json_t *value;
+        json_object_foreach(app, name, value)
+        {
+            if (!json_is_number(value) || kind == NULL) {
+                continue;
+            }
+            const bool hidden = ends_with(name, "_bytes") || strncmp(name, "transfers_", 10) == 0;
+            char *const key = sim_format("apps[%zu].%s", i, name);
+            const char *const unit = json_string_value(json_object_get(units, name));
+            char *const label = sim_format("%zu, %s: %s%s%s",
+                                           i,
+                                           kind,
+                                           name,
+                                           unit != NULL ? ", " : "",
+                                           unit != NULL ? unit : "");
+            put_json(taker, CLI_COMPARE_REAL, key, hidden ? NULL : label, value);
+            sim_free(key);
+            sim_free(label);
+        }
+    }
+}
+
+static double sum_of(const json_t *nics, const char *name)
+{
+    double sum = 0;
+    for (size_t i = 0; i < json_array_size(nics); i++) {
+        sum += json_number_value(json_object_get(json_array_get(nics, i), name));
+    }
+    return sum;
+}
+
+// Sums over all detailed NICs, per operation, and shares of hits.
+static void take_nics(const taker_t *taker)
+{
+    static const struct {
+        const char *counter;
+        const char *key;
+        const char *label;
+    } uses[] = {
+        {"pcie_reads", "nics.pcie_reads_per_operation", "PCIe reads per operation"},
+        {"pcie_writes", "nics.pcie_writes_per_operation", "PCIe writes per operation"},
+        {"pcie_up_bytes", "nics.pcie_up_bytes_per_operation", "PCIe bytes to hosts per op."},
+        {"pcie_down_bytes", "nics.pcie_down_bytes_per_operation", "PCIe bytes to NICs per op."},
+        {"mmio_lines", "nics.mmio_lines_per_operation", "MMIO lines per operation"},
+        {"doorbells", "nics.doorbells_per_operation", "Doorbells per operation"},
+    };
+    static const struct {
+        const char *cache;
+        const char *label;
+    } caches[] = {
+        {"context", "hits, contexts of QPs"},
+        {"translation", "hits, translations"},
+        {"wqe", "hits, WQEs"},
+        {"cq", "hits, contexts of CQs"},
+    };
+    const json_t *const nics = json_object_get(taker->summary, "nics");
+    const double operations = json_number_value(json_object_get(taker->summary, "operations"));
+    if (json_array_size(nics) == 0 || operations < 1) {
+        return;
+    }
+    put_path(taker, CLI_COMPARE_COUNT, "operations", "NIC operations");
+    put_path(taker, CLI_COMPARE_REAL, "events_per_operation", NULL);
+    for (size_t i = 0; i < SIM_COUNT_OF(uses); i++) {
+        const double value = sum_of(nics, uses[i].counter) / operations;
+        put(taker, CLI_COMPARE_REAL, uses[i].key, uses[i].label, value);
+    }
+    for (size_t i = 0; i < SIM_COUNT_OF(caches); i++) {
+        char *const hits_name = sim_format("%s_hits", caches[i].cache);
+        char *const misses_name = sim_format("%s_misses", caches[i].cache);
+        char *const key = sim_format("nics.%s_hit_share", caches[i].cache);
+        const double hits = sum_of(nics, hits_name);
+        const double all = hits + sum_of(nics, misses_name);
+        put(taker,
+            CLI_COMPARE_SHARE,
+            key,
+            caches[i].label,
+            all > 0 ? hits / all : CLI_COMPARE_NONE);
+        sim_free(hits_name);
+        sim_free(misses_name);
+        sim_free(key);
+    }
+    put(taker,
+        CLI_COMPARE_COUNT,
+        "nics.pauses_sent",
+        "pauses by NICs",
+        sum_of(nics, "pauses_sent"));
+}
+
+// The flows of the run, or those of the traffic entry asked for.
+static sim_err_t find_flows(const taker_t *taker, const json_t **flows, world_error_t *error)
+{
+    const char *const wanted = taker->table->options->app;
+    *flows = json_object_get(taker->summary, "flows");
+    if (wanted == NULL) {
+        return SIM_OK;
+    }
+    const json_t *const apps = json_object_get(taker->summary, "apps");
+    char *end = NULL;
+    const unsigned long number = strtoul(wanted, &end, 10);
+    const bool is_number = end != wanted && *end == '\0';
+    const json_t *found = NULL;
+    size_t matches = 0;
+    for (size_t i = 0; i < json_array_size(apps); i++) {
+        const json_t *const app = json_array_get(apps, i);
+        const char *const kind = json_string_value(json_object_get(app, "kind"));
+        if (is_number ? i == number : kind != NULL && strcmp(kind, wanted) == 0) {
+            found = json_object_get(app, "flows");
+            matches++;
+        }
+    }
+    *flows = found;
+    if (matches == 1 && found != NULL) {
+        return SIM_OK;
+    }
+    world_shown_t shown;
+    return world_fail(
+        error,
+        SIM_ERR_INVALID,
+        NULL,
+        "rocesim compare: --app %s: %zu of the %zu traffic entries of %s, expected %s",
+        world_show(&shown, wanted),
+        matches,
+        json_array_size(apps),
+        taker->table->runs[taker->run].folder,
+        matches > 1    ? "a number: 0, 1..."
+        : matches == 0 ? "a kind (poisson, incast...) or a number"
+                       : "one that has flows, in a summary.json that tells them apart");
+}
+
+sim_err_t cli__compare_take(cli_compare_table_t *table,
+                            size_t run,
+                            const json_t *summary,
+                            world_error_t *error)
+{
+    const taker_t taker = {table, run, summary};
+    const json_t *flows = NULL;
+    const sim_err_t result = find_flows(&taker, &flows, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    put_text_path(&taker, "scenario", "scenario");
+    put_text_path(&taker, "congestion_control", "congestion control");
+    put_text_path(&taker, "ended", "ended");
+    put_path(&taker, CLI_COMPARE_PS, "sim_time_ps", "simulated time");
+    take_flows(&taker, flows);
+    take_network(&taker);
+    take_apps(&taker);
+    take_nics(&taker);
+    put_text_path(&taker, "digest", "digest");
+    put_text_path(&taker, "version", NULL);
+    return SIM_OK;
+}

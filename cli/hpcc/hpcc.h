@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/hpcc/hpcc.h - the parts of `rocesim hpcc`: its inputs, the scenario they amount to, its
+// outputs.
+#ifndef CLI_HPCC_HPCC_H
+#define CLI_HPCC_HPCC_H
+
+#include "apps/flow_file.h"
+#include "cli/hpcc/hpcc_config.h"
+#include "cli/hpcc/hpcc_paths.h"
+#include "world/world.h"
+
+// A file the config names: the name it was found under, and its text.
+typedef struct cli_hpcc_file {
+    char *path; // NULL: there is none
+    char *text;
+    size_t size_bytes;
+} cli_hpcc_file_t;
+
+typedef struct cli_hpcc {
+    cli_hpcc_config_t *config;
+    bool compat; // the simulator's models instead of our own
+    cli_hpcc_file_t topology_file;
+    cli_hpcc_file_t flow_file;
+    cli_hpcc_file_t trace_file;
+    topo_file_t *topology;
+    app_flow_file_t flows;
+    uint32_t *traced; // nodes whose packets are traced
+    size_t traced_count;
+    cli_hpcc_paths_t *paths;
+    uint64_t rtt_ns_max;
+    uint64_t bdp_bytes_max;
+    char **notes; // lines for stderr, when everything is right
+    size_t note_count;
+    size_t note_capacity;
+} cli_hpcc_t;
+
+// Adds "note: PLACE: text".
+void cli_hpcc_note(cli_hpcc_t *hpcc, const world_place_t *place, const char *format, ...)
+    SIM_PRINTF(3, 4);
+
+// Reads the config and the files it names. Free with cli_hpcc_fini, also on failure.
+SIM_MUST_CHECK sim_err_t cli_hpcc_load(cli_hpcc_t *hpcc,
+                                       const char *file_name,
+                                       world_error_t *error);
+void cli_hpcc_fini(cli_hpcc_t *hpcc);
+
+// The scenario: a tree whose values have the places of the config they come from.
+SIM_MUST_CHECK sim_err_t cli_hpcc_scenario(cli_hpcc_t *hpcc,
+                                           world_document_t *document,
+                                           world_tree_t **root,
+                                           world_error_t *error);
+
+// Number of the node in the topology file: what stands behind the name's letters, or the node's
+// index where nothing does.
+uint32_t cli_hpcc_node_number(const net_node_t *node);
+// The address the simulator gives a node: 11.(number / 256).(number % 256).1
+uint32_t cli_hpcc_address(uint32_t number);
+
+// -- outputs: create before the run, close after it. folder NULL: where the config says.
+
+typedef struct cli_hpcc_outputs cli_hpcc_outputs_t;
+SIM_MUST_CHECK sim_err_t cli_hpcc_outputs_open(cli_hpcc_t *hpcc,
+                                               world_t *world,
+                                               const char *folder,
+                                               cli_hpcc_outputs_t **outputs,
+                                               world_error_t *error);
+SIM_MUST_CHECK sim_err_t cli_hpcc_outputs_close(cli_hpcc_outputs_t *outputs, world_error_t *error);
+
+#endif // CLI_HPCC_HPCC_H

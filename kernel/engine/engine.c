@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/engine/engine.c - the loop over windows, on one thread or several, and how a run ends.
+//
+// Every thread runs its units through the same window, then all meet. Thread 0 alone then looks at
+// the whole: which window is next, whether the run ends, what observers want to see. A second
+// meeting hands out its decision. Two meetings cost well under a microsecond where the window holds
+// tens of them, and nothing else is shared.
+#include <pthread.h>
+
+#include "kernel/engine_internal.h"
+
+// Work is outstanding and, for stall_ps of busy time, nothing useful has come of it. A wait
+// for a timer or for what is on its way over a long link counts little: it is no sign of a stall.
+#define WAIT_COUNTED_PS SIM_PS_PER_MS
+static bool is_stalled(sim_t *sim, uint64_t next_window)
+{
+    uint64_t progress = 0;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        progress += sim->threads[t]->worker.progress;
+    }
+    if (progress != sim->progress_seen || sim_work_outstanding(sim) == 0) {
+        sim->progress_seen = progress;
+        sim->fruitless_ps = 0;
+        return false;
+    }
+    const sim_time_t passed_ps = (next_window - sim->window) * sim->window_ps;
+    sim->fruitless_ps += passed_ps < WAIT_COUNTED_PS ? passed_ps : WAIT_COUNTED_PS;
+    return sim->options.stall_ps != 0 && sim->fruitless_ps >= sim->options.stall_ps;
+}
+
+static uint64_t earliest_window(const sim_t *sim)
+{
+    uint64_t next = SIM_NO_WINDOW;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        next = sim->threads[t]->next_window < next ? sim->threads[t]->next_window : next;
+    }
+    return next;
+}
+
+// Whether mail is on its way, or a node has something to do besides its background timers.
+static bool anything_to_come(const sim_t *sim)
+{
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        const sim_thread_t *const thread = sim->threads[t];
+        for (size_t i = 0; i < sim->node_count * SIM_SLOTS; i++) {
+            if (thread->worker.boxes[i % SIM_SLOTS][i / SIM_SLOTS].count > 0) {
+                return true;
+            }
+        }
+        for (unsigned to = 0; to < sim->thread_count; to++) {
+            if (thread->parcels[to][0].count > 0 || thread->parcels[to][1].count > 0) {
+                return true;
+            }
+        }
+    }
+    for (size_t i = 0; i < sim->node_count; i++) {
+        const sim_node_t *const node = sim->nodes[i];
+        if (node->wake_ps != SIM_TIME_NEVER || sim__timers_armed(node) > node->background_armed) {
+            return true;
+        }
+        for (size_t c = 0; node->far != NULL && c < node->far->count; c++) {
+            if (sim__ends(sim, node->far->channels[c])->far->count > 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static sim_time_t next_background_ps(const sim_t *sim)
+{
+    sim_time_t next_ps = SIM_TIME_NEVER;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        const sim_node_t *const node = sim->nodes[i];
+        for (uint32_t t = 0; node->background_armed > 0 && t < node->timer_count; t++) {
+            const sim_timer_entry_t *const entry = &node->timers[t];
+            if (entry->timer->background && entry->time_ps < next_ps) {
+                next_ps = entry->time_ps;
+            }
+        }
+    }
+    return next_ps;
+}
+
+// Whether nothing is left but background timers, which nobody is waiting for. Looks closely only
+// where the next window may have one: what comes in any other window is something else.
+static bool only_background(sim_t *sim, uint64_t next_window)
+{
+    sim_time_t due_ps = SIM_TIME_NEVER;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        const sim_time_t other_ps = sim->threads[t]->worker.background_ps;
+        due_ps = other_ps < due_ps ? other_ps : due_ps;
+    }
+    if (due_ps / sim->window_ps > next_window) {
+        return false;
+    }
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim->threads[t]->worker.background_ps = SIM_TIME_NEVER;
+    }
+    sim->threads[0]->worker.background_ps = next_background_ps(sim);
+    return sim_work_outstanding(sim) == 0 && !anything_to_come(sim);
+}
+
+// The window to run next; NO_WINDOW, and sim->ended, when the run is over.
+static uint64_t choose_next(sim_t *sim)
+{
+    const uint64_t next = earliest_window(sim);
+    if (next == SIM_NO_WINDOW || only_background(sim, next)) {
+        sim->ended = SIM_ENDED_DONE;
+    } else if (next * sim->window_ps >= sim->options.until_ps) {
+        sim->ended = SIM_ENDED_UNTIL;
+    } else if (atomic_load_explicit(&sim->interrupted, memory_order_relaxed)) {
+        sim->ended = SIM_ENDED_INTERRUPTED;
+    } else if (is_stalled(sim, next)) {
+        sim->ended = SIM_ENDED_STALLED;
+    } else {
+        return next;
+    }
+    return SIM_NO_WINDOW;
+}
+
+// Thread 0, between the meetings.
+static void decide(sim_t *sim)
+{
+    const sim_time_t end_ps = (sim->window + 1) * sim->window_ps;
+    if (sim->fifo != NULL) {
+        sim__fifo_number(sim);
+    }
+    const uint64_t next = choose_next(sim);
+    if (next != SIM_NO_WINDOW) {
+        // Nothing happens before the next window, so nodes look the same up to its start.
+        for (unsigned t = 0; t < sim->thread_count; t++) {
+            sim__sample_until(sim->threads[t], next * sim->window_ps);
+        }
+        sim__streams_flush(sim, SIM_TIME_NEVER);
+        for (size_t i = 0; i < sim->observer_count; i++) {
+            sim->observers[i].fn(end_ps, sim->observers[i].ctx);
+        }
+    }
+    sim->decided_window = next;
+}
+
+static void run_thread(sim_thread_t *thread)
+{
+    sim_t *const sim = thread->sim;
+    const bool alone = sim->thread_count == 1;
+    for (;;) {
+        sim__run_window(thread);
+        if (!alone) {
+            sim__barrier_meet(&sim->barrier, sim->thread_count);
+        }
+        if (thread->worker.index == 0) {
+            decide(sim);
+            sim->window = sim->decided_window;
+            sim->parity ^= 1;
+        }
+        if (!alone) {
+            sim__barrier_meet(&sim->barrier, sim->thread_count);
+        }
+        if (sim->decided_window == SIM_NO_WINDOW) {
+            return;
+        }
+    }
+}
+
+static void *thread_main(void *argument)
+{
+    run_thread(argument);
+    return NULL;
+}
+
+// What nodes armed before the run puts their units into the windows they begin in.
+static uint64_t first_window(sim_t *sim)
+{
+    sim_time_t first_ps = SIM_TIME_NEVER;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        const sim_time_t next_ps = sim__node_next_ps(sim->nodes[i]);
+        first_ps = next_ps < first_ps ? next_ps : first_ps;
+    }
+    if (first_ps >= sim->options.until_ps || only_background(sim, first_ps / sim->window_ps)) {
+        return SIM_NO_WINDOW;
+    }
+    sim->window = first_ps / sim->window_ps;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        sim_node_t *const node = sim->nodes[i];
+        sim__appoint(sim__thread_of(node), node->unit, sim__node_next_ps(node));
+    }
+    return sim->window;
+}
+
+// Whether a node still had something to do when the limit was reached. Background timers count
+// where work might have waited for them.
+static bool anything_left(const sim_t *sim)
+{
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        if (sim->threads[t]->cut) {
+            return true;
+        }
+    }
+    const bool waiting = sim_work_outstanding(sim) > 0;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        const sim_node_t *const node = sim->nodes[i];
+        const uint32_t ignored = waiting ? 0 : node->background_armed;
+        if (node->wake_ps != SIM_TIME_NEVER || node->mail->key != UINT64_MAX ||
+            sim__timers_armed(node) > ignored) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// When the node did something last; background timers count where work waited for them.
+static sim_time_t last_event_ps(const sim_node_t *node, bool waiting)
+{
+    return !waiting && node->background_events == node->events + 1 ? node->event_ps : node->now_ps;
+}
+
+static void finish(sim_t *sim)
+{
+    sim_time_t last_ps = 0;
+    uint64_t digest = 0;
+    const bool waiting = sim_work_outstanding(sim) > 0;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        sim_node_t *const node = sim->nodes[i];
+        const sim_time_t node_ps = last_event_ps(node, waiting);
+        last_ps = node_ps > last_ps ? node_ps : last_ps;
+        sim_digest_t sum = {sim_mix64(i + 1)};
+        sim_digest_add(&sum, node->digest);
+        sim_digest_add(&sum, node->events);
+        if (node->ops->digest != NULL) {
+            node->ops->digest(node, &sum);
+        }
+        digest += sum.value;
+    }
+    if (sim->ended == SIM_ENDED_DONE && anything_left(sim)) {
+        sim->ended = SIM_ENDED_UNTIL;
+    }
+    sim->end_ps = sim->ended == SIM_ENDED_UNTIL ? sim->options.until_ps : last_ps;
+    if (sim->ended == SIM_ENDED_DONE && waiting) {
+        sim->ended = SIM_ENDED_STALLED;
+    }
+    sim->digest = digest;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim__sample_until(sim->threads[t], sim->end_ps);
+    }
+    // Of background timers after the last event nothing is to be seen.
+    sim__streams_flush(sim, sim->end_ps);
+}
+
+sim_ended_t sim_run(sim_t *sim)
+{
+    SIM_CHECK(!sim->ran);
+    sim__partition(sim);
+    sim->ran = true;
+    sim->ended = SIM_ENDED_DONE;
+    if (sim->node_count > 0 && first_window(sim) != SIM_NO_WINDOW) {
+        pthread_t handles[SIM_THREADS_MAX];
+        // Samples from before anything happens see what was there at the beginning.
+        for (unsigned t = 0; t < sim->thread_count; t++) {
+            sim__sample_until(sim->threads[t], sim->window * sim->window_ps);
+        }
+        for (unsigned t = 1; t < sim->thread_count; t++) {
+            const int error = pthread_create(&handles[t], NULL, thread_main, sim->threads[t]);
+            SIM_CHECKF(error == 0, "thread %u of %u: error %d", t, sim->thread_count, error);
+        }
+        run_thread(sim->threads[0]);
+        for (unsigned t = 1; t < sim->thread_count; t++) {
+            pthread_join(handles[t], NULL);
+        }
+    }
+    finish(sim);
+    return sim->ended;
+}

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/engine/mail.c - messages on their way: from the sender to a node's sorted mail of a
+// window.
+//
+// sim_send (kernel/event.h) puts most messages into a mailbox itself. Here is what is left of
+// sending: a mailbox that is full, arrivals beyond the slots, arrivals within a unit; and the
+// other end: what reaches a node in a window, from all senders, in order of (time, tie rank).
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/engine_internal.h"
+
+#define RANK_SORT_MAX 8u
+#define INSERTION_SORT_MAX 48u // of what ties at one instant
+#define PORT_MASK ((1u << SIM_PORT_BITS) - 1)
+
+// -- mailboxes
+
+// Of the smallest mailbox that holds so many: 16 << class.
+static inline uint32_t class_of(uint32_t count)
+{
+    return count <= 16 ? 0 : 28 - (uint32_t)__builtin_clz(count - 1);
+}
+
+static sim_mail_t *take_mailbox(sim_thread_t *thread, uint32_t class)
+{
+    sim_mail_t *mail = thread->free_mail[class];
+    if (mail != NULL) {
+        thread->free_mail[class] = mail->message;
+        return mail;
+    }
+    return sim_alloc_lines(sizeof(sim_mail_t) * (16u << class));
+}
+
+static void give_mailbox(sim_thread_t *thread, sim_mail_t *mail, uint32_t capacity)
+{
+    const uint32_t class = class_of(capacity);
+    mail->message = thread->free_mail[class];
+    thread->free_mail[class] = mail;
+}
+
+void sim__mailbox_grow(sim_worker_t *worker,
+                       uint32_t slot,
+                       const sim_channel_t *channel,
+                       sim_time_t within_ps,
+                       void *message)
+{
+    sim_thread_t *const thread = (sim_thread_t *)(void *)worker;
+    sim_mailbox_t *const box = &worker->boxes[slot][channel->to_index];
+    const uint32_t usual = 16u << worker->box_class[channel->to_index];
+    const uint32_t capacity = box->capacity == 0 ? usual : box->capacity * 2;
+    SIM_CHECK(capacity <= 16u << (SIM_MAIL_CLASSES - 1));
+    sim_mail_t *const mail = take_mailbox(thread, class_of(capacity));
+    if (box->count > 0) {
+        memcpy(mail, box->mail, box->count * sizeof(*mail));
+        give_mailbox(thread, box->mail, box->capacity);
+    }
+    box->mail = mail;
+    box->capacity = capacity;
+    box->mail[box->count++] = (sim_mail_t){(within_ps << SIM_PORT_BITS) | channel->port, message};
+    worker->active[slot][channel->unit_index >> 6] |= UINT64_C(1) << (channel->unit_index & 63);
+    worker->slot_used[slot] = true;
+}
+
+// -- the slow ways to send
+
+void sim__parcel_send(sim_thread_t *thread,
+                      sim_channel_t *channel,
+                      sim_time_t arrive_ps,
+                      void *message,
+                      uint64_t place)
+{
+    const unsigned to = sim__ends(thread->sim, channel)->to->worker->index;
+    sim_parcels_t *const parcels = &thread->parcels[to][thread->sim->parity];
+    SIM_GROW(parcels->items, parcels->count, &parcels->capacity);
+    if (parcels->count == 0 || arrive_ps < parcels->earliest_ps) {
+        parcels->earliest_ps = arrive_ps;
+    }
+    parcels->items[parcels->count++] = (sim_parcel_t){channel, arrive_ps, message, place};
+}
+
+static bool comes_after(const sim_node_t *node, uint64_t a, uint64_t b)
+{
+    if (((a ^ b) >> SIM_PORT_BITS) != 0) {
+        return a > b;
+    }
+    const sim_time_t time_ps = node->window_start_ps + (a >> SIM_PORT_BITS);
+    return sim__tie_rank(node->tie_key, time_ps, (uint32_t)a & PORT_MASK) >
+           sim__tie_rank(node->tie_key, time_ps, (uint32_t)b & PORT_MASK);
+}
+
+static void near_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)
+{
+    sim_node_t *const to = sim__ends(from->sim, channel)->to;
+    sim_unit_t *const unit = to->unit;
+    const uint64_t key = ((arrive_ps - to->window_start_ps) << SIM_PORT_BITS) | channel->port;
+    if (to->own_count + SIM_MAIL_PAD + 1 > to->own_capacity) {
+        const size_t next = (size_t)(to->mail - to->own_mail);
+        to->own_capacity *= 2;
+        to->own_mail = sim_realloc_array(to->own_mail, to->own_capacity, sizeof(sim_mail_t));
+        to->mail = to->own_mail + next;
+    }
+    sim_mail_t *mail = to->own_mail + to->own_count;
+    while (mail > to->mail && comes_after(to, mail[-1].key, key)) {
+        *mail = mail[-1];
+        mail--;
+    }
+    *mail = (sim_mail_t){key, message};
+    to->own_count++;
+    for (uint32_t i = 0; i < SIM_MAIL_PAD; i++) {
+        to->own_mail[to->own_count + i] = (sim_mail_t){UINT64_MAX, NULL};
+    }
+    sim__heap_lower(unit, to);
+    // The receiver may answer: the sender must not run past the earliest answer.
+    if (from->run_end_ps > arrive_ps + unit->lookahead_ps) {
+        from->run_end_ps = arrive_ps + unit->lookahead_ps;
+    }
+}
+
+static void check_send(const sim_node_t *from, const sim_channel_t *channel, sim_time_t arrive_ps)
+{
+    const sim_channel_ends_t *const ends = sim__ends(from->sim, channel);
+    SIM_CHECKF(arrive_ps >= from->now_ps + ends->delay_ps,
+               "%s to %s: arrival %" PRIu64 " is less than the delay after %" PRIu64,
+               from->name,
+               ends->to->name,
+               arrive_ps,
+               from->now_ps);
+}
+
+#ifdef SIM_DEAR_CHECKS
+void sim__check_send(const sim_node_t *from, const sim_channel_t *channel, sim_time_t arrive_ps)
+{
+    check_send(from, channel, arrive_ps);
+}
+#endif
+
+void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)
+{
+    sim_thread_t *const thread = sim__thread_of(from);
+    sim_worker_t *const worker = &thread->worker;
+    SIM_CHECKF(thread->sim->ran, "%s sends before the run", from->name);
+    check_send(from, channel, arrive_ps);
+    if (from->fifo != NULL) {
+        sim__fifo_send(from, channel, arrive_ps, message);
+        return;
+    }
+    const sim_time_t ahead_ps = arrive_ps - worker->window_start_ps;
+    if (ahead_ps < worker->window_ps) {
+        SIM_CHECK(channel->near);
+        near_send(from, channel, arrive_ps, message);
+        return;
+    }
+    const uint64_t windows_ahead = ahead_ps / worker->window_ps;
+    if (windows_ahead >= SIM_SLOTS) {
+        sim__parcel_send(thread, channel, arrive_ps, message, 0);
+        return;
+    }
+    const uint32_t slot = (worker->slot + (uint32_t)windows_ahead) & (SIM_SLOTS - 1);
+    sim_mailbox_t *const box = &worker->boxes[slot][channel->to_index];
+    const sim_time_t within_ps = ahead_ps % worker->window_ps;
+    if (box->count == box->capacity) {
+        sim__mailbox_grow(worker, slot, channel, within_ps, message);
+        return;
+    }
+    box->mail[box->count++] = (sim_mail_t){(within_ps << SIM_PORT_BITS) | channel->port, message};
+    sim__mark_active(thread, slot, sim__ends(thread->sim, channel)->to->unit);
+}
+
+// Takes a parcel in: into the channel's fifo, which the node empties window by window.
+static void parcel_receive(sim_thread_t *thread, const sim_parcel_t *parcel, uint64_t place)
+{
+    sim_channel_t *const channel = parcel->channel;
+    sim_channel_ends_t *const ends = sim__ends(thread->sim, channel);
+    sim_node_t *const node = ends->to;
+    if (ends->far == NULL) {
+        ends->far = sim_alloc(sizeof(*ends->far));
+        if (node->far == NULL) {
+            node->far = sim_alloc(sizeof(*node->far));
+        }
+        SIM_GROW(node->far->channels, node->far->count, &node->far->capacity);
+        node->far->channels[node->far->count++] = channel;
+    }
+    struct sim_far_fifo *const fifo = ends->far;
+    if (fifo->count == fifo->capacity) {
+        const size_t capacity = fifo->capacity == 0 ? 64 : fifo->capacity * 2;
+        sim_far_letter_t *const letters = sim_alloc_array(capacity, sizeof(*letters));
+        for (size_t i = 0; i < fifo->count; i++) {
+            letters[i] = fifo->letters[(fifo->first + i) & (fifo->capacity - 1)];
+        }
+        sim_free(fifo->letters);
+        fifo->letters = letters;
+        fifo->first = 0;
+        fifo->capacity = capacity;
+    }
+    if (fifo->count == 0) {
+        sim__appoint(thread, node->unit, parcel->arrive_ps);
+    }
+    thread->cut |= parcel->arrive_ps >= thread->sim->options.until_ps;
+    fifo->letters[(fifo->first + fifo->count++) & (fifo->capacity - 1)] =
+        (sim_far_letter_t){parcel->arrive_ps, parcel->message, place};
+}
+
+void sim__receive_parcels(sim_thread_t *thread)
+{
+    sim_t *const sim = thread->sim;
+    for (unsigned i = 0; i < sim->thread_count; i++) {
+        sim_parcels_t *const parcels =
+            &sim->threads[i]->parcels[thread->worker.index][sim->parity ^ 1];
+        for (size_t p = 0; p < parcels->count; p++) {
+            const sim_parcel_t *const parcel = &parcels->items[p];
+            const uint64_t place =
+                sim->fifo != NULL ? sim__fifo_sent_number_of(sim->threads[i], parcel->place) : 0;
+            parcel_receive(thread, parcel, place);
+        }
+        parcels->count = 0;
+    }
+}
+
+// -- gathering and sorting a node's mail
+
+static void stage_one(sim_thread_t *thread, size_t *count, sim_mail_t mail)
+{
+    SIM_GROW(thread->stage, *count, &thread->stage_capacity);
+    thread->stage[(*count)++] = mail;
+}
+
+bool sim__far_take(sim_thread_t *thread,
+                   const sim_node_t *node,
+                   const sim_channel_t *channel,
+                   sim_far_letter_t *letter)
+{
+    struct sim_far_fifo *const fifo = sim__ends(thread->sim, channel)->far;
+    if (fifo->count == 0) {
+        return false;
+    }
+    *letter = fifo->letters[fifo->first];
+    if (letter->arrive_ps >= thread->worker.window_start_ps + thread->worker.window_ps) {
+        sim__appoint(thread, node->unit, letter->arrive_ps);
+        return false;
+    }
+    SIM_CHECK(letter->arrive_ps >= thread->worker.window_start_ps);
+    fifo->first = (fifo->first + 1) & (fifo->capacity - 1);
+    fifo->count--;
+    return true;
+}
+
+static void stage_far(sim_thread_t *thread, sim_node_t *node, size_t *count)
+{
+    sim_far_letter_t letter;
+    for (size_t i = 0; i < node->far->count; i++) {
+        const sim_channel_t *const channel = node->far->channels[i];
+        while (sim__far_take(thread, node, channel, &letter)) {
+            const sim_time_t within_ps = letter.arrive_ps - thread->worker.window_start_ps;
+            const uint64_t key = (within_ps << SIM_PORT_BITS) | channel->port;
+            stage_one(thread, count, (sim_mail_t){key, letter.message});
+        }
+    }
+}
+
+static void insertion_sort(sim_mail_t *mail, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        const sim_mail_t entry = mail[i];
+        size_t j = i;
+        while (j > 0 && mail[j - 1].key > entry.key) {
+            mail[j] = mail[j - 1];
+            j--;
+        }
+        mail[j] = entry;
+    }
+}
+
+// Each entry's place is the number of smaller keys: more comparisons than insertion has, but
+// nothing for a branch predictor to guess, which is what sorting a few random keys costs otherwise.
+static void rank_sort(const sim_mail_t *from, size_t count, sim_mail_t *to)
+{
+    uint32_t rank[RANK_SORT_MAX] = {0};
+    for (size_t i = 1; i < count; i++) {
+        const uint64_t key = from[i].key;
+        uint32_t smaller = 0;
+        for (size_t j = 0; j < i; j++) {
+            const uint32_t is_smaller = from[j].key < key;
+            smaller += is_smaller;
+            rank[j] += 1 - is_smaller;
+        }
+        rank[i] = smaller;
+    }
+    for (size_t i = 0; i < count; i++) {
+        to[rank[i]] = from[i];
+    }
+}
+
+// Sorts count entries from `from` into `to`: spreads them over about as many buckets as there are
+// entries, then straightens what is left by insertion.
+static void sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count, sim_mail_t *to)
+{
+    if (count <= RANK_SORT_MAX) {
+        rank_sort(from, count, to);
+        return;
+    }
+    unsigned bucket_bits = 4;
+    while ((size_t)1 << bucket_bits < count && bucket_bits < 16) {
+        bucket_bits++;
+    }
+    const unsigned key_bits =
+        SIM_PORT_BITS + 64 - (unsigned)__builtin_clzll(thread->worker.window_ps);
+    const unsigned shift = key_bits - bucket_bits;
+    const size_t bucket_count = (size_t)1 << bucket_bits;
+    if (thread->histogram_capacity < bucket_count) {
+        thread->histogram =
+            sim_realloc_array(thread->histogram, bucket_count, sizeof(*thread->histogram));
+        thread->histogram_capacity = bucket_count;
+    }
+    uint32_t *const starts = thread->histogram;
+    memset(starts, 0, bucket_count * sizeof(*starts));
+    for (size_t i = 0; i < count; i++) {
+        starts[from[i].key >> shift]++;
+    }
+    uint32_t sum = 0;
+    for (size_t b = 0; b < bucket_count; b++) {
+        const uint32_t in_bucket = starts[b];
+        starts[b] = sum;
+        sum += in_bucket;
+    }
+    for (size_t i = 0; i < count; i++) {
+        to[starts[from[i].key >> shift]++] = from[i];
+    }
+    insertion_sort(to, count);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const uint64_t x = ((const sim_mail_t *)a)->key;
+    const uint64_t y = ((const sim_mail_t *)b)->key;
+    return (x > y) - (x < y);
+}
+
+// Puts mail of one instant into the order of its tie ranks.
+static void order_group(const sim_node_t *node, sim_mail_t *mail, size_t count)
+{
+    const uint64_t time_key = mail[0].key & ~(uint64_t)PORT_MASK;
+    const sim_time_t time_ps = node->window_start_ps + (time_key >> SIM_PORT_BITS);
+    for (size_t i = 0; i < count; i++) {
+        mail[i].key = sim__tie_rank(node->tie_key, time_ps, (uint32_t)mail[i].key & PORT_MASK);
+    }
+    if (count <= INSERTION_SORT_MAX) {
+        insertion_sort(mail, count);
+    } else {
+        qsort(mail, count, sizeof(*mail), compare_keys);
+    }
+    for (size_t i = 0; i < count; i++) {
+        mail[i].key = time_key | (mail[i].key & PORT_MASK);
+    }
+}
+
+// The same for all of a window's mail, sorted by (time, port).
+static void order_ties(const sim_node_t *node, sim_mail_t *mail, size_t count)
+{
+    bool tied = false;
+    for (size_t i = 1; i < count; i++) {
+        tied |= (mail[i].key ^ mail[i - 1].key) <= PORT_MASK;
+    }
+    if (SIM_LIKELY(!tied)) {
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        if ((mail[i].key ^ mail[i - 1].key) > PORT_MASK) {
+            continue;
+        }
+        const size_t first = i - 1;
+        while (i < count && ((mail[i].key ^ mail[first].key) >> SIM_PORT_BITS) == 0) {
+            i++;
+        }
+        order_group(node, mail + first, i - first);
+    }
+}
+
+static void pad_mail(sim_mail_t *mail, size_t count)
+{
+    for (size_t i = 0; i < SIM_MAIL_PAD; i++) {
+        mail[count + i] = (sim_mail_t){UINT64_MAX, NULL};
+    }
+}
+
+// Makes room for count entries and the padding in the thread's batch, or in the node's own mail
+// where several nodes of a unit have mail at the same time.
+static sim_mail_t *room_for(sim_thread_t *thread, sim_node_t *node, size_t count)
+{
+    const size_t need = count + SIM_MAIL_PAD + 1;
+    if (node->unit->count == 1) {
+        if (thread->batch_capacity < need) {
+            sim_free(thread->batch);
+            thread->batch_capacity = need * 2;
+            thread->batch = sim_alloc_lines(thread->batch_capacity * sizeof(sim_mail_t));
+        }
+        return thread->batch;
+    }
+    if (node->own_capacity < need) {
+        node->own_capacity = (uint32_t)need * 2;
+        node->own_mail = sim_realloc_array(node->own_mail, node->own_capacity, sizeof(sim_mail_t));
+    }
+    node->own_count = (uint32_t)count;
+    return node->own_mail;
+}
+
+static inline void recycle(sim_thread_t *thread,
+                           uint32_t slot,
+                           const sim_node_t *node,
+                           uint32_t count)
+{
+    sim_mailbox_t *const box = &thread->worker.boxes[slot][node->index];
+    box->count = 0;
+    if (box->mail != NULL) {
+        // Reused for the next mailbox that fills, so that the same few lines stay in cache.
+        thread->worker.box_class[node->index] = (uint8_t)class_of(count);
+        give_mailbox(thread, box->mail, box->capacity);
+        box->mail = NULL;
+        box->capacity = 0;
+    }
+}
+
+void sim__mailbox_recycle(sim_thread_t *thread,
+                          uint32_t slot,
+                          const sim_node_t *node,
+                          uint32_t count)
+{
+    recycle(thread, slot, node, count);
+}
+
+void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)
+{
+    sim_t *const sim = thread->sim;
+    const uint32_t slot = thread->worker.slot;
+    sim_mailbox_t *const own = &thread->worker.boxes[slot][node->index];
+    const sim_mail_t *source = own->mail;
+    size_t count = own->count;
+    if (sim->thread_count > 1 || node->far != NULL) {
+        size_t staged = 0;
+        for (unsigned t = 0; t < sim->thread_count; t++) {
+            sim_mailbox_t *const box = &sim->threads[t]->worker.boxes[slot][node->index];
+            for (uint32_t i = 0; i < box->count; i++) {
+                stage_one(thread, &staged, box->mail[i]);
+            }
+            box->count = 0;
+        }
+        if (node->far != NULL) {
+            stage_far(thread, node, &staged);
+        }
+        source = thread->stage;
+        count = staged;
+    }
+    node->window_start_ps = thread->worker.window_start_ps;
+    sim_mail_t *const mail = room_for(thread, node, count);
+    if (count > 0) {
+        sort_mail(thread, source, count, mail);
+        order_ties(node, mail, count);
+    }
+    pad_mail(mail, count);
+    node->mail = mail;
+    node->mail_count = (uint32_t)count;
+    recycle(thread, slot, node, (uint32_t)count);
+}

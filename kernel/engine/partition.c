@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/engine/partition.c - how wide a window is, which nodes run together, which thread runs
+// them.
+//
+// A window may be as wide as the least delay between nodes that run apart. Where the shortest link
+// gives a useful window every node is a unit of its own. Otherwise nodes joined by links shorter
+// than a window are merged, with the smallest width that is useful: the racks of a network with
+// 10 ns cables become units, and a network of nothing but such cables becomes a single one.
+// None of this can change a result (kernel/sim.h), so it may depend on the number of threads.
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/engine_internal.h"
+
+// A narrower window holds too few events per node to be worth the visit.
+#define WINDOW_USEFUL_PS (100 * SIM_PS_PER_NS)
+// A wider one only spreads a node's mail over more memory.
+#define WINDOW_WIDEST_PS (16 * SIM_PS_PER_US)
+
+static uint32_t find_root(uint32_t *parent, uint32_t node)
+{
+    while (parent[node] != node) {
+        parent[node] = parent[parent[node]];
+        node = parent[node];
+    }
+    return node;
+}
+
+// Roots of the components joined by channels shorter than width_ps; the lowest index is the root.
+static uint32_t join(const sim_t *sim, sim_time_t width_ps, uint32_t *parent)
+{
+    uint32_t components = (uint32_t)sim->node_count;
+    for (uint32_t i = 0; i < sim->node_count; i++) {
+        parent[i] = i;
+    }
+    for (size_t i = 0; i < sim->channel_count; i++) {
+        const sim_channel_ends_t *const ends = &sim->channel_ends[i];
+        if (ends->delay_ps >= width_ps) {
+            continue;
+        }
+        const uint32_t a = find_root(parent, ends->from->index);
+        const uint32_t b = find_root(parent, ends->to->index);
+        if (a != b) {
+            parent[a < b ? b : a] = a < b ? a : b;
+            components--;
+        }
+    }
+    return components;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const sim_time_t x = *(const sim_time_t *)a;
+    const sim_time_t y = *(const sim_time_t *)b;
+    return (x > y) - (x < y);
+}
+
+// Sets sim->window_ps and parent[] (roots of the units); returns the number of units.
+static uint32_t choose_width(sim_t *sim, uint32_t *parent)
+{
+    if (sim->options.one_list) {
+        sim->window_ps = WINDOW_WIDEST_PS;
+        memset(parent, 0, sim->node_count * sizeof(*parent));
+        return sim->node_count > 0 ? 1 : 0;
+    }
+    sim_time_t *const delays = sim_alloc_array(sim->channel_count + 1, sizeof(*delays));
+    for (size_t i = 0; i < sim->channel_count; i++) {
+        delays[i] = sim->channel_ends[i].delay_ps;
+    }
+    qsort(delays, sim->channel_count, sizeof(*delays), compare_times);
+    uint32_t units = 0;
+    for (size_t i = 0; i < sim->channel_count && units == 0; i++) {
+        if ((delays[i] < WINDOW_USEFUL_PS && !sim->apart) ||
+            (i > 0 && delays[i] == delays[i - 1])) {
+            continue;
+        }
+        sim->window_ps = delays[i];
+        const uint32_t components = join(sim, delays[i], parent);
+        units = components > 1 ? components : 0;
+    }
+    if (units == 0) {
+        // Nothing to run apart: one unit for all that is connected, in windows of any width.
+        sim->window_ps = WINDOW_WIDEST_PS;
+        units = join(sim, WINDOW_WIDEST_PS, parent);
+    }
+    if (sim->window_ps > WINDOW_WIDEST_PS) {
+        sim->window_ps = WINDOW_WIDEST_PS;
+    }
+    sim_free(delays);
+    return units;
+}
+
+// Units in order of their first node, with their members in order.
+static void make_units(sim_t *sim, uint32_t *parent)
+{
+    uint32_t *const unit_of = sim_alloc_array(sim->node_count, sizeof(*unit_of));
+    sim->units = sim_alloc_array(sim->unit_count, sizeof(*sim->units));
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < sim->node_count; i++) {
+        const uint32_t root = find_root(parent, i);
+        if (root == i) {
+            unit_of[i] = next++;
+        }
+        sim->units[unit_of[root]].count++;
+    }
+    SIM_CHECK(next == sim->unit_count);
+    for (uint32_t i = 0; i < sim->unit_count; i++) {
+        sim_unit_t *const unit = &sim->units[i];
+        unit->members = sim_alloc_array(unit->count, sizeof(sim_node_t *));
+        unit->heap = sim_alloc_array(unit->count, sizeof(sim_node_t *));
+        unit->count = 0;
+        unit->far_window = SIM_NO_WINDOW;
+        unit->lookahead_ps = SIM_TIME_NEVER;
+    }
+    for (uint32_t i = 0; i < sim->node_count; i++) {
+        sim_unit_t *const unit = &sim->units[unit_of[find_root(parent, i)]];
+        sim->nodes[i]->unit = unit;
+        unit->members[unit->count++] = sim->nodes[i];
+    }
+    sim_free(unit_of);
+}
+
+// Contiguous runs of units, of about the same number of channels, each starting on a word of the
+// activity maps so that no two threads clear bits of one word.
+static void deal_units(sim_t *sim)
+{
+    uint64_t *const weight = sim_alloc_array(sim->unit_count, sizeof(*weight));
+    uint64_t left = 0;
+    for (uint32_t i = 0; i < sim->node_count; i++) {
+        weight[sim->nodes[i]->unit - sim->units] += 1;
+    }
+    for (size_t i = 0; i < sim->channel_count; i++) {
+        weight[sim->channel_ends[i].to->unit - sim->units] += 2;
+    }
+    for (uint32_t i = 0; i < sim->unit_count; i++) {
+        left += weight[i];
+    }
+    uint32_t bit = 0;
+    uint32_t next = 0;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim_thread_t *const thread = sim->threads[t];
+        const uint64_t share = left / (sim->thread_count - t);
+        const uint32_t units_after = sim->thread_count - t - 1; // each must get one
+        const uint32_t first = next;
+        uint64_t taken = 0;
+        while (next < sim->unit_count - units_after &&
+               (next == first || units_after == 0 || taken + weight[next] / 2 <= share)) {
+            taken += weight[next++];
+        }
+        left -= taken;
+        thread->first_bit = bit;
+        thread->seats = sim_alloc_array(next - first + 1, sizeof(*thread->seats));
+        thread->agenda = sim_alloc_array(next - first + 1, sizeof(*thread->agenda));
+        for (uint32_t i = first; i < next; i++) {
+            sim->units[i].index = bit + (i - first);
+            sim_node_t *const node = sim->units[i].members[0];
+            thread->seats[i - first] = (sim_seat_t){&sim->units[i],
+                                                    node,
+                                                    node->index,
+                                                    sim->units[i].count == 1 && sim->fifo == NULL};
+            for (uint32_t m = 0; m < sim->units[i].count; m++) {
+                sim->units[i].members[m]->worker = &thread->worker;
+            }
+        }
+        thread->end_bit = bit + (next - first);
+        bit = (thread->end_bit + 63) / 64 * 64;
+    }
+    SIM_CHECK(next == sim->unit_count);
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim_worker_t *const worker = &sim->threads[t]->worker;
+        worker->window_ps = sim->window_ps;
+        // Ties by insertion: all messages take the slow way, which gives them places.
+        worker->direct_ps = sim->fifo == NULL ? sim->window_ps * (SIM_SLOTS - 1) : 0;
+        worker->box_class = sim_alloc_array(sim->node_count + 1, sizeof(*worker->box_class));
+        for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
+            worker->boxes[slot] = sim_alloc_lines((sim->node_count + 1) * sizeof(sim_mailbox_t));
+            worker->active[slot] = sim_alloc_array(bit / 64 + 1, sizeof(uint64_t));
+        }
+    }
+    sim_free(weight);
+}
+
+static void deal_samplers(sim_t *sim)
+{
+    for (size_t i = 0; i < sim->sampler_count; i++) {
+        sim_thread_t *const thread = sim__thread_of(sim->samplers[i]->node);
+        thread->samplers =
+            sim_realloc_array(thread->samplers, thread->sampler_count + 1, sizeof(sim_sampler_t *));
+        thread->samplers[thread->sampler_count++] = sim->samplers[i];
+        if (sim->samplers[i]->next_ps < thread->sample_next_ps) {
+            thread->sample_next_ps = sim->samplers[i]->next_ps;
+        }
+    }
+}
+
+void sim__partition(sim_t *sim)
+{
+    uint32_t *const parent = sim_alloc_array(sim->node_count + 1, sizeof(*parent));
+    sim->unit_count = choose_width(sim, parent);
+    make_units(sim, parent);
+    sim_free(parent);
+    unsigned threads = sim->options.threads;
+    if (threads > sim->unit_count) {
+        threads = sim->unit_count > 0 ? sim->unit_count : 1;
+    }
+    while (sim->thread_count < threads) {
+        sim->threads[sim->thread_count] = sim__thread_create(sim, sim->thread_count);
+        sim->thread_count++;
+    }
+    deal_units(sim);
+    deal_samplers(sim);
+    for (size_t i = 0; i < sim->channel_count; i++) {
+        const sim_channel_ends_t *const ends = &sim->channel_ends[i];
+        sim_channel_t *const channel =
+            &sim->channel_blocks[i / SIM_CHANNEL_BLOCK][i % SIM_CHANNEL_BLOCK];
+        sim_unit_t *const unit = ends->to->unit;
+        channel->unit_index = unit->index;
+        channel->near = ends->from->unit == unit;
+        if (channel->near && ends->delay_ps < unit->lookahead_ps) {
+            unit->lookahead_ps = ends->delay_ps;
+        }
+    }
+}

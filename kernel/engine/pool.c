@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/engine/pool.c - where a pool's memory comes from, and how workers even out their free
+// lists.
+#include "kernel/pool.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+// Chunks come in slabs: one by one at first, then as many as fill a huge page.
+#define SMALL_CHUNKS 8u
+#define SLAB_CHUNKS 32u
+
+typedef struct slab {
+    struct slab *next;
+    char *hot;
+    char *cold;
+} slab_t;
+
+struct sim_pool_shared {
+    pthread_mutex_t lock;
+    slab_t *slabs; // the newest first: chunks are cut from it
+    uint64_t chunks_left;
+    uint64_t chunk_count;
+    sim_pool_free_t *spare; // spilled by one worker, for any other
+    uint64_t spare_count;
+};
+
+sim_pool_t *sim_pool_create(size_t hot_bytes, size_t cold_bytes)
+{
+    const size_t lines = (hot_bytes + SIM_CACHE_LINE - 1) / SIM_CACHE_LINE;
+    SIM_CHECK(lines >= 1 && lines * SIM_CACHE_LINE <= 8192);
+    SIM_CHECK(cold_bytes == 0 || lines == 1);
+    sim_pool_t *const pool = sim_alloc_lines(sizeof(*pool));
+    pool->hot_bytes = lines * SIM_CACHE_LINE;
+    pool->cold_bytes = cold_bytes;
+    pool->shared = sim_alloc(sizeof(*pool->shared));
+    for (unsigned i = 0; i < SIM_THREADS_MAX; i++) {
+        pool->caches[i].spill_count = SIM_POOL_SPILL_COUNT;
+    }
+    SIM_CHECK(pthread_mutex_init(&pool->shared->lock, NULL) == 0);
+    return pool;
+}
+
+void sim_pool_widen(sim_pool_t *pool, size_t cold_bytes)
+{
+    SIM_CHECK(pool->shared->chunk_count == 0 && pool->hot_bytes == SIM_CACHE_LINE);
+    SIM_CHECK(cold_bytes >= pool->cold_bytes);
+    pool->cold_bytes = cold_bytes;
+}
+
+void sim_pool_destroy(sim_pool_t *pool)
+{
+    if (pool == NULL) {
+        return;
+    }
+    for (slab_t *slab = pool->shared->slabs; slab != NULL;) {
+        slab_t *const next = slab->next;
+        free(slab->hot);
+        sim_free(slab->cold);
+        sim_free(slab);
+        slab = next;
+    }
+    pthread_mutex_destroy(&pool->shared->lock);
+    sim_free(pool->shared);
+    sim_free(pool);
+}
+
+uint64_t sim_pool_live(const sim_pool_t *pool)
+{
+    uint64_t taken = 0;
+    uint64_t returned = 0;
+    for (unsigned i = 0; i < SIM_THREADS_MAX; i++) {
+        taken += pool->caches[i].taken;
+        returned += pool->caches[i].returned;
+    }
+    return taken - returned;
+}
+
+uint64_t sim_pool_memory_bytes(const sim_pool_t *pool)
+{
+    const uint64_t lines = SIM_POOL_CHUNK_BYTES / SIM_CACHE_LINE;
+    return pool->shared->chunk_count * (SIM_POOL_CHUNK_BYTES + lines * pool->cold_bytes);
+}
+
+static void add_slab(sim_pool_t *pool)
+{
+    struct sim_pool_shared *const shared = pool->shared;
+    const size_t chunks = shared->chunk_count < SMALL_CHUNKS ? 1 : SLAB_CHUNKS;
+    const size_t bytes = chunks * SIM_POOL_CHUNK_BYTES;
+    slab_t *const slab = sim_alloc(sizeof(*slab));
+    slab->hot = aligned_alloc(bytes, bytes);
+    SIM_CHECKF(slab->hot != NULL, "no memory for another %zu bytes", bytes);
+    if (chunks > 1) {
+        (void)madvise(slab->hot, bytes, MADV_HUGEPAGE); // a wish
+    }
+    if (pool->cold_bytes > 0) {
+        slab->cold = sim_alloc_lines(bytes / SIM_CACHE_LINE * pool->cold_bytes);
+    }
+    slab->next = shared->slabs;
+    shared->slabs = slab;
+    shared->chunks_left = chunks;
+}
+
+// Called with the lock held.
+static void add_chunk(sim_pool_t *pool, sim_pool_cache_t *cache)
+{
+    struct sim_pool_shared *const shared = pool->shared;
+    if (shared->chunks_left == 0) {
+        add_slab(pool);
+    }
+    const size_t index = --shared->chunks_left;
+    sim_pool_chunk_t *const chunk =
+        (sim_pool_chunk_t *)(void *)(shared->slabs->hot + index * SIM_POOL_CHUNK_BYTES);
+    memset(chunk, 0, SIM_POOL_CHUNK_BYTES);
+    shared->chunk_count++;
+    if (pool->cold_bytes > 0) {
+        chunk->cold_bytes = pool->cold_bytes;
+        chunk->cold = shared->slabs->cold +
+                      index * (SIM_POOL_CHUNK_BYTES / SIM_CACHE_LINE) * pool->cold_bytes;
+    }
+    // The first lines of a chunk hold its header; the list is linked so that memory is handed out
+    // in address order.
+    static_assert(sizeof(sim_pool_chunk_t) <= SIM_CACHE_LINE, "the header takes one line");
+    char *const base = (char *)chunk + SIM_CACHE_LINE;
+    const size_t count = (SIM_POOL_CHUNK_BYTES - SIM_CACHE_LINE) / pool->hot_bytes;
+    for (size_t i = count; i-- > 0;) {
+        sim_pool_free_t *const object = (sim_pool_free_t *)(void *)(base + i * pool->hot_bytes);
+        object->next = cache->first;
+        cache->first = object;
+    }
+    cache->count += count;
+}
+
+void sim__pool_refill(sim_pool_t *pool, sim_pool_cache_t *cache)
+{
+    pthread_mutex_lock(&pool->shared->lock);
+    if (pool->shared->spare != NULL) {
+        for (uint32_t i = 0; i < SIM_POOL_SPILL_COUNT / 2 && pool->shared->spare != NULL; i++) {
+            sim_pool_free_t *const object = pool->shared->spare;
+            pool->shared->spare = object->next;
+            pool->shared->spare_count--;
+            object->next = cache->first;
+            cache->first = object;
+            cache->count++;
+        }
+    } else {
+        add_chunk(pool, cache);
+    }
+    pthread_mutex_unlock(&pool->shared->lock);
+}
+
+void sim__pool_spill(sim_pool_t *pool, sim_pool_cache_t *cache)
+{
+    pthread_mutex_lock(&pool->shared->lock);
+    if (cache->taken >= cache->returned) {
+        // It gave out what came back: a worker that sends as much as it receives keeps its list.
+        cache->spill_count *= 2;
+        pthread_mutex_unlock(&pool->shared->lock);
+        return;
+    }
+    while (cache->count > SIM_POOL_SPILL_COUNT / 2) {
+        sim_pool_free_t *const object = cache->first;
+        cache->first = object->next;
+        cache->count--;
+        object->next = pool->shared->spare;
+        pool->shared->spare = object;
+        pool->shared->spare_count++;
+    }
+    pthread_mutex_unlock(&pool->shared->lock);
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/engine/sim.c - the simulation object: nodes, channels and observers are registered here,
+// before the run; partition.c, window.c and engine.c then run it.
+#include "kernel/sim.h"
+
+#include "kernel/engine_internal.h"
+
+const sim_mail_t sim__no_mail[SIM_MAIL_PAD] = {
+    {UINT64_MAX, NULL},
+    {UINT64_MAX, NULL},
+    {UINT64_MAX, NULL},
+    {UINT64_MAX, NULL},
+    {UINT64_MAX, NULL},
+    {UINT64_MAX, NULL},
+};
+
+sim_t *sim_create(const sim_options_t *options)
+{
+    SIM_CHECK(options->threads >= 1 && options->threads <= SIM_THREADS_MAX);
+    sim_t *const sim = sim_alloc(sizeof(*sim));
+    sim->options = *options;
+    sim->threads = sim_alloc_array(SIM_THREADS_MAX, sizeof(*sim->threads));
+    sim->fifo = options->fifo_ties ? sim__fifo_create() : NULL;
+    sim->threads[0] = sim__thread_create(sim, 0);
+    sim->thread_count = 1;
+    atomic_init(&sim->interrupted, false);
+    sim__barrier_init(&sim->barrier);
+    return sim;
+}
+
+sim_thread_t *sim__thread_create(sim_t *sim, unsigned index)
+{
+    sim_thread_t *const thread = sim_alloc_lines(sizeof(*thread));
+    thread->sim = sim;
+    thread->worker.index = index;
+    thread->sample_next_ps = SIM_TIME_NEVER;
+    thread->worker.background_ps = SIM_TIME_NEVER;
+    thread->fifo = sim->fifo != NULL ? sim__fifo_log_create(index) : NULL;
+    return thread;
+}
+
+void sim__thread_destroy(sim_thread_t *thread)
+{
+    for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
+        sim_mailbox_t *const boxes = thread->worker.boxes[slot];
+        for (size_t i = 0; boxes != NULL && i < thread->sim->node_count; i++) {
+            sim_free(boxes[i].mail);
+        }
+        sim_free(boxes);
+        sim_free(thread->worker.active[slot]);
+    }
+    sim_free(thread->worker.box_class);
+    for (uint32_t class = 0; class < SIM_MAIL_CLASSES; class ++) {
+        for (sim_mail_t *mail = thread->free_mail[class]; mail != NULL;) {
+            sim_mail_t *const next = mail->message;
+            sim_free(mail);
+            mail = next;
+        }
+    }
+    for (unsigned i = 0; i < SIM_THREADS_MAX; i++) {
+        sim_free(thread->parcels[i][0].items);
+        sim_free(thread->parcels[i][1].items);
+    }
+    sim_free(thread->seats);
+    sim_free(thread->agenda);
+    sim_free(thread->batch);
+    sim_free(thread->stage);
+    sim_free(thread->histogram);
+    sim_free(thread->appointments);
+    sim_free(thread->samplers);
+    sim__fifo_log_destroy(thread->fifo);
+    sim_free(thread);
+}
+
+static void node_destroy(sim_node_t *node)
+{
+    sim_free(node->wakes);
+    sim_free(node->timers);
+    sim__wheel_destroy(node->wheel);
+    sim_free(node->own_mail);
+    if (node->far != NULL) {
+        sim_free(node->far->channels);
+        sim_free(node->far);
+    }
+    sim_free(node->name);
+    sim__fifo_node_destroy(node->fifo);
+    node->ops->destroy(node);
+}
+
+void sim_destroy(sim_t *sim)
+{
+    if (sim == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < sim->channel_count; i++) {
+        if (sim->channel_ends[i].far != NULL) {
+            sim_free(sim->channel_ends[i].far->letters);
+            sim_free(sim->channel_ends[i].far);
+        }
+    }
+    for (size_t i = 0; i < sim->channel_block_count; i++) {
+        sim_free(sim->channel_blocks[i]);
+    }
+    for (size_t i = 0; i < sim->unit_count; i++) {
+        sim_free(sim->units[i].members);
+        sim_free(sim->units[i].heap);
+    }
+    for (unsigned i = 0; i < sim->thread_count; i++) {
+        sim__thread_destroy(sim->threads[i]);
+    }
+    for (size_t i = 0; i < sim->node_count; i++) {
+        node_destroy(sim->nodes[i]);
+    }
+    sim__fifo_destroy(sim->fifo);
+    for (size_t i = 0; i < sim->sampler_count; i++) {
+        sim_free(sim->samplers[i]);
+    }
+    for (size_t i = 0; i < sim->stream_count; i++) {
+        sim__stream_destroy(sim->streams[i]);
+    }
+    sim__barrier_fini(&sim->barrier);
+    sim_free(sim->threads);
+    sim_free(sim->units);
+    sim_free(sim->channel_blocks);
+    sim_free(sim->channel_ends);
+    sim_free(sim->nodes);
+    sim_free(sim->samplers);
+    sim_free(sim->streams);
+    sim_free(sim->observers);
+    sim_free(sim);
+}
+
+void sim_node_register(sim_t *sim, sim_node_t *node, const sim_node_ops_t *ops, const char *name)
+{
+    SIM_CHECK(!sim->ran);
+    SIM_CHECK(sim->node_count < UINT32_MAX / SIM_SLOTS);
+    SIM_GROW(sim->nodes, sim->node_count, &sim->node_capacity);
+    *node = (sim_node_t){
+        .mail = sim__no_mail,
+        .wake_ps = SIM_TIME_NEVER,
+        .timer_ps = SIM_TIME_NEVER,
+        .worker = &sim->threads[0]->worker,
+        .ops = ops,
+        .sim = sim,
+        .name = sim_strdup(name),
+        .index = (uint32_t)sim->node_count,
+        .fifo = sim->fifo != NULL ? sim__fifo_node_create() : NULL,
+    };
+    node->tie_key = sim_mix64(sim_mix64(sim->options.seed ^ (sim->options.tie_seed << 32)) ^
+                              (sim->node_count + 1));
+    sim->nodes[sim->node_count++] = node;
+}
+
+sim_channel_t *sim_channel_create(sim_t *sim,
+                                  sim_node_t *from,
+                                  sim_node_t *to,
+                                  uint32_t port,
+                                  sim_time_t delay_ps)
+{
+    SIM_CHECK(!sim->ran);
+    SIM_CHECK(delay_ps >= 1);
+    SIM_CHECK(port < SIM_PORTS_PER_NODE_MAX);
+    SIM_CHECK(from != to);
+    SIM_CHECK(sim->channel_count < UINT32_MAX);
+    const uint32_t index = (uint32_t)sim->channel_count;
+    if (index % SIM_CHANNEL_BLOCK == 0) {
+        SIM_GROW(sim->channel_blocks, sim->channel_block_count, &sim->channel_block_capacity);
+        sim->channel_blocks[sim->channel_block_count++] =
+            sim_alloc_lines(SIM_CHANNEL_BLOCK * sizeof(sim_channel_t));
+    }
+    SIM_GROW(sim->channel_ends, sim->channel_count, &sim->channel_capacity);
+    sim->channel_ends[sim->channel_count++] =
+        (sim_channel_ends_t){.from = from, .to = to, .delay_ps = delay_ps};
+    sim_channel_t *const channel =
+        &sim->channel_blocks[index / SIM_CHANNEL_BLOCK][index % SIM_CHANNEL_BLOCK];
+    *channel = (sim_channel_t){.to_index = to->index, .port = (uint16_t)port, .index = index};
+    return channel;
+}
+
+void sim_keep_apart(sim_t *sim)
+{
+    SIM_CHECK(!sim->ran);
+    sim->apart = true;
+}
+
+void sim_interrupt(sim_t *sim)
+{
+    atomic_store_explicit(&sim->interrupted, true, memory_order_relaxed);
+}
+
+void sim_on_window(sim_t *sim, sim_window_fn fn, void *ctx)
+{
+    SIM_CHECK(!sim->ran);
+    SIM_GROW(sim->observers, sim->observer_count, &sim->observer_capacity);
+    sim->observers[sim->observer_count++] = (sim_window_observer_t){fn, ctx};
+}
+
+void sim_sample(sim_t *sim,
+                sim_node_t *node,
+                sim_time_t first_ps,
+                sim_time_t period_ps,
+                sim_sample_fn fn,
+                void *ctx)
+{
+    SIM_CHECK(!sim->ran);
+    SIM_CHECK(period_ps >= 1);
+    sim_sampler_t *const sampler = sim_alloc(sizeof(*sampler));
+    *sampler = (sim_sampler_t){node, first_ps, period_ps, fn, ctx, NULL};
+    SIM_GROW(sim->samplers, sim->sampler_count, &sim->sampler_capacity);
+    sim->samplers[sim->sampler_count++] = sampler;
+    sim_sampler_t **link = &node->samplers;
+    while (*link != NULL) {
+        link = &(*link)->next;
+    }
+    *link = sampler;
+}
+
+const sim_options_t *sim_options(const sim_t *sim)
+{
+    return &sim->options;
+}
+
+sim_time_t sim_end_time_ps(const sim_t *sim)
+{
+    return sim->end_ps;
+}
+
+sim_time_t sim_window_ps(const sim_t *sim)
+{
+    return sim->window_ps;
+}
+
+uint64_t sim_events(const sim_t *sim)
+{
+    uint64_t events = 0;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        events += sim->nodes[i]->events;
+    }
+    return events;
+}
+
+uint64_t sim_digest(const sim_t *sim)
+{
+    return sim->digest;
+}
+
+size_t sim_node_count(const sim_t *sim)
+{
+    return sim->node_count;
+}
+
+sim_node_t *sim_node_at(const sim_t *sim, size_t index)
+{
+    SIM_CHECK(index < sim->node_count);
+    return sim->nodes[index];
+}
+
+uint64_t sim_work_outstanding(const sim_t *sim)
+{
+    int64_t count = 0;
+    for (unsigned i = 0; i < sim->thread_count; i++) {
+        count += sim->threads[i]->worker.work_count;
+    }
+    SIM_CHECK(count >= 0);
+    return (uint64_t)count;
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/engine/timer.c - a node's timers in a 4-ary heap of (time, arming sequence), and in its
+// wheel.
+//
+// Four children per parent halve the depth of a binary heap, and an entry's key lies in the heap
+// itself, so sifting touches no timer but those it moves.
+#include "kernel/timer.h"
+
+#include "kernel/engine_internal.h"
+#include "kernel/order/fifo.h"
+
+static inline bool before(const sim_timer_entry_t *a, const sim_timer_entry_t *b)
+{
+    return a->time_ps < b->time_ps || (a->time_ps == b->time_ps && a->sequence < b->sequence);
+}
+
+static inline void place(sim_timer_entry_t *heap, uint32_t position, sim_timer_entry_t entry)
+{
+    heap[position] = entry;
+    entry.timer->position = position;
+}
+
+static void sift_up(sim_timer_entry_t *heap, uint32_t position, sim_timer_entry_t entry)
+{
+    while (position > 0) {
+        const uint32_t parent = (position - 1) / 4;
+        if (!before(&entry, &heap[parent])) {
+            break;
+        }
+        place(heap, position, heap[parent]);
+        position = parent;
+    }
+    place(heap, position, entry);
+}
+
+static void sift_down(sim_timer_entry_t *heap,
+                      uint32_t count,
+                      uint32_t position,
+                      sim_timer_entry_t entry)
+{
+    for (;;) {
+        const uint32_t first = position * 4 + 1;
+        if (first >= count) {
+            break;
+        }
+        const uint32_t end = first + 4 < count ? first + 4 : count;
+        uint32_t least = first;
+        for (uint32_t child = first + 1; child < end; child++) {
+            if (before(&heap[child], &heap[least])) {
+                least = child;
+            }
+        }
+        if (!before(&heap[least], &entry)) {
+            break;
+        }
+        place(heap, position, heap[least]);
+        position = least;
+    }
+    place(heap, position, entry);
+}
+
+// gone: the sequence of a timer that was disarmed or moved, or 0.
+static void set_earliest(sim_node_t *node, uint64_t gone)
+{
+    if (SIM_UNLIKELY(node->sim->fifo != NULL)) {
+        sim__fifo_timers_changed(node, gone);
+        return;
+    }
+    node->timer_ps = node->timer_count > 0 ? node->timers[0].time_ps : SIM_TIME_NEVER;
+    if (node->wheel != NULL && node->wheel->earliest != 0) {
+        const sim_time_t wheel_ps = node->wheel->entries[node->wheel->earliest].time_ps;
+        node->timer_ps = wheel_ps < node->timer_ps ? wheel_ps : node->timer_ps;
+    }
+}
+
+static void remove_at(sim_node_t *node, uint32_t position)
+{
+    SIM_CHECK(position < node->timer_count);
+    node->background_armed -= node->timers[position].timer->background;
+    node->timers[position].timer->position = SIM_TIMER_UNARMED;
+    const uint64_t gone = node->timers[position].sequence;
+    const sim_timer_entry_t last = node->timers[--node->timer_count];
+    if (position < node->timer_count) {
+        if (position > 0 && before(&last, &node->timers[(position - 1) / 4])) {
+            sift_up(node->timers, position, last);
+        } else {
+            sift_down(node->timers, node->timer_count, position, last);
+        }
+    }
+    set_earliest(node, gone);
+}
+
+static inline bool in_wheel(const sim_timer_t *timer)
+{
+    return (timer->position & SIM_TIMER_IN_WHEEL) != 0;
+}
+
+static void arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t sequence)
+{
+    SIM_CHECKF(time_ps >= node->now_ps && time_ps != SIM_TIME_NEVER,
+               "timer of %s armed for %" PRIu64 " ps at %" PRIu64 " ps",
+               node->name,
+               time_ps,
+               node->now_ps);
+    const sim_timer_entry_t entry = {time_ps, sequence, timer};
+    uint64_t gone = 0;
+    if (sim_timer_armed(timer)) {
+        const uint32_t position = timer->position;
+        gone = node->timers[position].sequence;
+        // A later sequence: never before what it was at the same time.
+        if (time_ps < node->timers[position].time_ps) {
+            sift_up(node->timers, position, entry);
+        } else {
+            sift_down(node->timers, node->timer_count, position, entry);
+        }
+    } else {
+        if (node->timer_count == node->timer_capacity) {
+            size_t capacity = node->timer_capacity;
+            SIM_GROW(node->timers, node->timer_count, &capacity);
+            node->timer_capacity = (uint32_t)capacity;
+        }
+        sift_up(node->timers, node->timer_count++, entry);
+        node->background_armed += timer->background;
+    }
+    if (timer->background && time_ps < node->worker->background_ps) {
+        node->worker->background_ps = time_ps;
+    }
+    set_earliest(node, gone);
+}
+
+// Into the wheel if it may be there. It is not armed.
+__attribute__((always_inline)) static inline bool arm_soon(sim_node_t *node,
+                                                           sim_timer_t *timer,
+                                                           sim_time_t time_ps)
+{
+    if (SIM_UNLIKELY(!sim__wheel_add(node->wheel, timer, time_ps, node->timer_sequence))) {
+        return false;
+    }
+    node->timer_sequence++;
+    if (time_ps < node->timer_ps) {
+        node->timer_ps = time_ps;
+    }
+    return true;
+}
+
+static inline bool is_soon(const sim_node_t *node, const sim_timer_t *timer, sim_time_t time_ps)
+{
+    return sim__wheel_reaches(node->now_ps, time_ps) && time_ps >= node->now_ps &&
+           !timer->background;
+}
+
+__attribute__((noinline)) static void arm_anywhere(sim_node_t *node,
+                                                   sim_timer_t *timer,
+                                                   sim_time_t time_ps)
+{
+    if (node->wheel != NULL) {
+        const bool soon = is_soon(node, timer, time_ps);
+        if (sim_timer_armed(timer) && (soon || in_wheel(timer))) {
+            sim_timer_cancel(node, timer);
+        }
+        if (soon && node->wheel->free == 0) {
+            sim__wheel_grow(node->wheel);
+        }
+        if (soon && arm_soon(node, timer, time_ps)) {
+            return;
+        }
+    }
+    arm(node,
+        timer,
+        time_ps,
+        SIM_LIKELY(node->sim->fifo == NULL) ? node->timer_sequence++
+                                            : sim__fifo_timer_place(node, timer));
+}
+
+// A function that ends in a call needs no frame of its own: the usual way of a node with a wheel is
+// short.
+void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
+{
+    const sim_wheel_t *const wheel = node->wheel;
+    if (wheel == NULL || sim_timer_armed(timer) || wheel->free == 0 ||
+        !is_soon(node, timer, time_ps) || !arm_soon(node, timer, time_ps)) {
+        arm_anywhere(node, timer, time_ps);
+    }
+}
+
+void sim_fifo_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t number)
+{
+    SIM_CHECK(node->sim->fifo != NULL && !sim_timer_armed(timer));
+    arm(node, timer, time_ps, number);
+}
+
+void sim_timer_cancel(sim_node_t *node, sim_timer_t *timer)
+{
+    if (!sim_timer_armed(timer)) {
+        return;
+    }
+    if (in_wheel(timer)) {
+        sim__wheel_remove(node->wheel, timer);
+        set_earliest(node, 0);
+    } else {
+        remove_at(node, timer->position);
+    }
+}
+
+sim_time_t sim_timer_time_ps(const sim_node_t *node, const sim_timer_t *timer)
+{
+    SIM_CHECK(sim_timer_armed(timer));
+    if (in_wheel(timer)) {
+        return node->wheel->entries[timer->position & ~SIM_TIMER_IN_WHEEL].time_ps;
+    }
+    return node->timers[timer->position].time_ps;
+}
+
+void sim_expect_timers(sim_node_t *node)
+{
+    if (node->wheel == NULL && node->sim->fifo == NULL) {
+        node->wheel = sim__wheel_create();
+    }
+}
+
+// The earliest timer is in the wheel: it leaves. NULL: it is in the heap.
+static inline sim_timer_t *pop_wheel(sim_node_t *node)
+{
+    sim_wheel_t *const wheel = node->wheel;
+    if (wheel->earliest == 0) {
+        return NULL;
+    }
+    const sim_wheel_entry_t *const entry = &wheel->entries[wheel->earliest];
+    const bool alone = node->timer_count == 0;
+    const sim_time_t heap_ps = alone ? SIM_TIME_NEVER : node->timers[0].time_ps;
+    if (SIM_UNLIKELY(heap_ps <= entry->time_ps) &&
+        (heap_ps < entry->time_ps || node->timers[0].sequence < entry->sequence)) {
+        return NULL;
+    }
+    sim_timer_t *const timer = entry->timer;
+    sim__wheel_pop(wheel);
+    // entries[0] is never due; the owner of what is next is fetched meanwhile.
+    const sim_wheel_entry_t *const next = &wheel->entries[wheel->earliest];
+    const sim_time_t next_ps = next->time_ps;
+    __builtin_prefetch(next->timer);
+    node->now_ps = node->timer_ps;
+    node->timer_ps = next_ps < heap_ps ? next_ps : heap_ps;
+    sim__digest_event(node, node->now_ps, 2u << SIM_PORT_BITS);
+    return timer;
+}
+
+__attribute__((noinline)) static sim_timer_t *pop_heap(sim_node_t *node)
+{
+    sim_timer_t *const timer = node->timers[0].timer;
+    if (SIM_UNLIKELY(timer->background)) {
+        if (node->background_events != node->events + 1) { // none since the last event
+            node->background_events = node->events + 1;
+            node->event_ps = node->now_ps;
+        }
+        node->now_ps = node->timer_ps;
+    } else {
+        node->now_ps = node->timer_ps;
+        sim__digest_event(node, node->now_ps, 2u << SIM_PORT_BITS);
+    }
+    remove_at(node, 0);
+    return timer;
+}
+
+sim_timer_t *sim__timer_pop(sim_node_t *node)
+{
+    if (node->wheel != NULL) {
+        sim_timer_t *const soon = pop_wheel(node);
+        if (SIM_LIKELY(soon != NULL)) {
+            return soon;
+        }
+    }
+    return pop_heap(node);
+}

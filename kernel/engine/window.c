@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/engine/window.c - one thread's share of one window.
+//
+// For each unit that has something to do: gather its mail (mail.c), run the unit, and note when it
+// wants to run next. What a unit sends lands in mailboxes of later windows, so units of one window
+// never meet, whatever thread runs them.
+#include <string.h>
+
+#include "kernel/engine_internal.h"
+
+// -- appointments: units that want to run in a window beyond the slots
+
+static void appointment_push(sim_thread_t *thread, uint64_t window, sim_unit_t *unit)
+{
+    SIM_GROW(thread->appointments, thread->appointment_count, &thread->appointment_capacity);
+    size_t i = thread->appointment_count++;
+    sim_appointment_t *const heap = thread->appointments;
+    while (i > 0 && heap[(i - 1) / 2].window > window) {
+        heap[i] = heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    heap[i] = (sim_appointment_t){window, unit};
+}
+
+static sim_appointment_t appointment_pop(sim_thread_t *thread)
+{
+    sim_appointment_t *const heap = thread->appointments;
+    const sim_appointment_t top = heap[0];
+    const sim_appointment_t last = heap[--thread->appointment_count];
+    const size_t count = thread->appointment_count;
+    size_t i = 0;
+    for (;;) {
+        size_t child = i * 2 + 1;
+        if (child >= count) {
+            break;
+        }
+        if (child + 1 < count && heap[child + 1].window < heap[child].window) {
+            child++;
+        }
+        if (heap[child].window >= last.window) {
+            break;
+        }
+        heap[i] = heap[child];
+        i = child;
+    }
+    if (count > 0) {
+        heap[i] = last;
+    }
+    return top;
+}
+
+void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps)
+{
+    const sim_t *const sim = thread->sim;
+    if (time_ps == SIM_TIME_NEVER || time_ps >= sim->options.until_ps) {
+        return;
+    }
+    const uint64_t window = time_ps / sim->window_ps;
+    if (window - sim->window < SIM_SLOTS) {
+        sim__mark_active(thread, (uint32_t)window & (SIM_SLOTS - 1), unit);
+    } else if (window < unit->far_window) {
+        unit->far_window = window;
+        appointment_push(thread, window, unit);
+    }
+}
+
+// -- wakes
+
+bool sim__wakes_grow(sim_node_t *node, sim_time_t time_ps, uint32_t port)
+{
+    if (node->sim->fifo != NULL) {
+        sim__fifo_wake(node, time_ps, port);
+        return false;
+    }
+    const uint32_t count = node->wake_end - node->wake_first;
+    if (node->wake_first > 0 && count <= node->wake_capacity / 2) {
+        memmove(node->wakes, node->wakes + node->wake_first, count * sizeof(*node->wakes));
+    } else {
+        const uint32_t capacity = node->wake_capacity == 0 ? 16 : node->wake_capacity * 2;
+        sim_wake_t *const wakes = sim_alloc_array(capacity, sizeof(*wakes));
+        if (count > 0) {
+            memcpy(wakes, node->wakes + node->wake_first, count * sizeof(*wakes));
+        }
+        sim_free(node->wakes);
+        node->wakes = wakes;
+        node->wake_capacity = capacity;
+    }
+    node->wake_first = 0;
+    node->wake_end = count;
+    return true;
+}
+
+// -- running
+
+// Runs a node up to end_ps, stopping at the times between its events that its samplers want to see.
+static void run_node(sim_node_t *node, sim_time_t end_ps)
+{
+    for (;;) {
+        sim_sampler_t *due = NULL;
+        for (sim_sampler_t *s = node->samplers; s != NULL; s = s->next) {
+            if (s->next_ps < end_ps && (due == NULL || s->next_ps < due->next_ps)) {
+                due = s;
+            }
+        }
+        if (due == NULL) {
+            break;
+        }
+        node->run_end_ps = due->next_ps;
+        node->ops->run(node);
+        if (node->run_end_ps < due->next_ps) {
+            return; // it must wait for an answer first
+        }
+        if (sim__node_next_ps(node) >= end_ps) {
+            break; // looked at later, when it is known that the run goes on that far
+        }
+        due->fn(node, due->next_ps, due->ctx);
+        due->next_ps += due->period_ps;
+        if (node->unit->count > 1) {
+            return; // what it sent may have brought the limit nearer
+        }
+    }
+    node->run_end_ps = end_ps;
+    node->ops->run(node);
+}
+
+static void heap_sift_up(sim_unit_t *unit, uint32_t position, sim_node_t *node)
+{
+    const sim_time_t next_ps = sim__node_next_ps(node);
+    while (position > 0) {
+        sim_node_t *const parent = unit->heap[(position - 1) / 2];
+        if (sim__node_next_ps(parent) <= next_ps) {
+            break;
+        }
+        unit->heap[position] = parent;
+        parent->unit_position = position;
+        position = (position - 1) / 2;
+    }
+    unit->heap[position] = node;
+    node->unit_position = position;
+}
+
+static void heap_push(sim_unit_t *unit, sim_node_t *node)
+{
+    heap_sift_up(unit, unit->heap_count++, node);
+}
+
+static sim_node_t *heap_pop(sim_unit_t *unit)
+{
+    sim_node_t *const top = unit->heap[0];
+    top->unit_position = UINT32_MAX;
+    sim_node_t *const last = unit->heap[--unit->heap_count];
+    if (unit->heap_count == 0) {
+        return top;
+    }
+    const sim_time_t last_ps = sim__node_next_ps(last);
+    uint32_t i = 0;
+    for (;;) {
+        uint32_t child = i * 2 + 1;
+        if (child >= unit->heap_count) {
+            break;
+        }
+        sim_time_t child_ps = sim__node_next_ps(unit->heap[child]);
+        if (child + 1 < unit->heap_count) {
+            const sim_time_t other_ps = sim__node_next_ps(unit->heap[child + 1]);
+            if (other_ps < child_ps) {
+                child++;
+                child_ps = other_ps;
+            }
+        }
+        if (child_ps >= last_ps) {
+            break;
+        }
+        unit->heap[i] = unit->heap[child];
+        unit->heap[i]->unit_position = i;
+        i = child;
+    }
+    unit->heap[i] = last;
+    last->unit_position = i;
+    return top;
+}
+
+void sim__heap_lower(sim_unit_t *unit, sim_node_t *node)
+{
+    if (node->unit_position == UINT32_MAX) {
+        heap_push(unit, node);
+    } else {
+        heap_sift_up(unit, node->unit_position, node);
+    }
+}
+
+// Several nodes, always the one whose next event is earliest, as far as no other can reach it.
+static void run_together(sim_unit_t *unit, sim_time_t end_ps)
+{
+    unit->heap_count = 0;
+    for (uint32_t i = 0; i < unit->count; i++) {
+        unit->members[i]->unit_position = UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < unit->count; i++) {
+        if (sim__node_next_ps(unit->members[i]) < end_ps) {
+            heap_push(unit, unit->members[i]);
+        }
+    }
+    while (unit->heap_count > 0) {
+        sim_node_t *const node = heap_pop(unit);
+        sim_time_t limit_ps = end_ps;
+        if (unit->heap_count > 0) {
+            const sim_time_t other_ps = sim__node_next_ps(unit->heap[0]);
+            if (other_ps + unit->lookahead_ps < limit_ps) {
+                limit_ps = other_ps + unit->lookahead_ps;
+            }
+        }
+        run_node(node, limit_ps);
+        if (sim__node_next_ps(node) < end_ps) {
+            sim__heap_lower(unit, node);
+        }
+    }
+}
+
+static void run_alone(sim_thread_t *thread, sim_node_t *node, sim_time_t end_ps)
+{
+    sim__gather_mail(thread, node);
+    run_node(node, end_ps);
+    thread->cut |= node->mail->key != UINT64_MAX;
+    node->mail = sim__no_mail;
+    const sim_time_t next_ps = node->wake_ps < node->timer_ps ? node->wake_ps : node->timer_ps;
+    if (next_ps != SIM_TIME_NEVER) {
+        sim__appoint(thread, node->unit, next_ps);
+    }
+}
+
+static void run_unit(sim_thread_t *thread, sim_unit_t *unit, sim_time_t end_ps)
+{
+    if (thread->sim->fifo != NULL) {
+        sim__appoint(thread, unit, sim__fifo_run_unit(thread, unit, end_ps));
+        return;
+    }
+    for (uint32_t i = 0; i < unit->count; i++) {
+        sim__gather_mail(thread, unit->members[i]);
+    }
+    run_together(unit, end_ps);
+    sim_time_t next_ps = SIM_TIME_NEVER;
+    for (uint32_t i = 0; i < unit->count; i++) {
+        const sim_node_t *const node = unit->members[i];
+        next_ps = node->wake_ps < next_ps ? node->wake_ps : next_ps;
+        next_ps = node->timer_ps < next_ps ? node->timer_ps : next_ps;
+    }
+    sim__appoint(thread, unit, next_ps);
+}
+
+void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps)
+{
+    if (thread->sample_next_ps >= bound_ps) {
+        return;
+    }
+    thread->record_end_ps = bound_ps;
+    sim_time_t next_ps = SIM_TIME_NEVER;
+    for (size_t i = 0; i < thread->sampler_count; i++) {
+        sim_sampler_t *const sampler = thread->samplers[i];
+        while (sampler->next_ps < bound_ps) {
+            sampler->fn(sampler->node, sampler->next_ps, sampler->ctx);
+            sampler->next_ps += sampler->period_ps;
+        }
+        next_ps = sampler->next_ps < next_ps ? sampler->next_ps : next_ps;
+    }
+    thread->sample_next_ps = next_ps;
+}
+
+static uint64_t next_slot(const sim_thread_t *thread)
+{
+    for (uint32_t ahead = 1; ahead < SIM_SLOTS; ahead++) {
+        if (thread->worker.slot_used[(thread->worker.slot + ahead) & (SIM_SLOTS - 1)]) {
+            return thread->sim->window + ahead;
+        }
+    }
+    return SIM_NO_WINDOW;
+}
+
+static sim_time_t unit_next_ps(const sim_unit_t *unit)
+{
+    sim_time_t next_ps = SIM_TIME_NEVER;
+    for (uint32_t i = 0; i < unit->count; i++) {
+        const sim_node_t *const node = unit->members[i];
+        next_ps = node->wake_ps < next_ps ? node->wake_ps : next_ps;
+        next_ps = node->timer_ps < next_ps ? node->timer_ps : next_ps;
+        for (size_t c = 0; node->far != NULL && c < node->far->count; c++) {
+            const sim_channel_t *const channel = node->far->channels[c];
+            const struct sim_far_fifo *const fifo = sim__ends(node->sim, channel)->far;
+            if (fifo->count > 0 && fifo->letters[fifo->first].arrive_ps < next_ps) {
+                next_ps = fifo->letters[fifo->first].arrive_ps;
+            }
+        }
+    }
+    return next_ps;
+}
+
+// Whether the earliest appointment stands. One made for a timer that was cancelled or moved since
+// does not, and is put off: a window in which nothing happens would let samplers see time pass
+// after the last event.
+static bool appointment_stands(sim_thread_t *thread)
+{
+    const sim_appointment_t appointment = thread->appointments[0];
+    const sim_time_t next_ps = unit_next_ps(appointment.unit);
+    if (next_ps / thread->sim->window_ps <= appointment.window) {
+        return true;
+    }
+    (void)appointment_pop(thread);
+    if (appointment.unit->far_window == appointment.window) {
+        appointment.unit->far_window = SIM_NO_WINDOW;
+    }
+    sim__appoint(thread, appointment.unit, next_ps);
+    return false;
+}
+
+static uint64_t next_window(sim_thread_t *thread)
+{
+    const sim_t *const sim = thread->sim;
+    uint64_t next = next_slot(thread);
+    while (thread->appointment_count > 0 && thread->appointments[0].window < next) {
+        if (appointment_stands(thread)) {
+            next = thread->appointments[0].window;
+        } else {
+            next = next_slot(thread);
+        }
+    }
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        const sim_parcels_t *const parcels = &thread->parcels[t][sim->parity];
+        if (parcels->count > 0 && parcels->earliest_ps / sim->window_ps < next) {
+            next = parcels->earliest_ps / sim->window_ps;
+        }
+    }
+    return next;
+}
+
+// What a unit will need is fetched in three steps, while units before it run: where its mail is,
+// the mail, the messages. Each step reads what the one before has brought.
+#define AHEAD 3u
+#define MESSAGES_AHEAD 24u
+
+static inline const sim_mailbox_t *box_of(const sim_thread_t *thread, const sim_seat_t *seat)
+{
+    return &thread->worker.boxes[thread->worker.slot][seat->node_index];
+}
+
+static inline void prefetch_node(const sim_thread_t *thread, const sim_seat_t *seat)
+{
+    __builtin_prefetch(box_of(thread, seat));
+    for (uint32_t line = 0; line < 7; line++) {
+        __builtin_prefetch((const char *)seat->node + line * SIM_CACHE_LINE);
+    }
+}
+
+static inline void prefetch_mail(const sim_thread_t *thread, const sim_seat_t *seat)
+{
+    const sim_mailbox_t *const box = box_of(thread, seat);
+    for (uint32_t i = 0; i < box->count; i += SIM_CACHE_LINE / sizeof(sim_mail_t)) {
+        __builtin_prefetch(&box->mail[i]);
+    }
+}
+
+static inline void prefetch_messages(const sim_thread_t *thread, const sim_seat_t *seat)
+{
+    const sim_mailbox_t *const box = box_of(thread, seat);
+    const uint32_t count = box->count < MESSAGES_AHEAD ? box->count : MESSAGES_AHEAD;
+    for (uint32_t i = 0; i < count; i++) {
+        __builtin_prefetch(box->mail[i].message);
+    }
+    if (SIM_UNLIKELY(seat->node->fifo != NULL)) {
+        sim__fifo_warm(seat->node);
+    }
+    if (seat->node->ops->warm != NULL) {
+        seat->node->ops->warm(seat->node, box->count);
+    }
+}
+
+// The units that have something to do in this window, in order of their bits.
+static size_t list_active(sim_thread_t *thread)
+{
+    const sim_t *const sim = thread->sim;
+    const uint32_t slot = thread->worker.slot;
+    size_t count = 0;
+    for (uint32_t word = thread->first_bit / 64; word * 64 < thread->end_bit; word++) {
+        uint64_t active = 0;
+        for (unsigned t = 0; t < sim->thread_count; t++) {
+            uint64_t *const source = &sim->threads[t]->worker.active[slot][word];
+            active |= *source;
+            *source = 0;
+        }
+        const sim_seat_t *const seats = &thread->seats[word * 64 - thread->first_bit];
+        while (active != 0) {
+            thread->agenda[count++] = &seats[__builtin_ctzll(active)];
+            active &= active - 1;
+        }
+    }
+    return count;
+}
+
+void sim__run_window(sim_thread_t *thread)
+{
+    sim_t *const sim = thread->sim;
+    sim_worker_t *const worker = &thread->worker;
+    const sim_time_t start_ps = sim->window * sim->window_ps;
+    sim_time_t end_ps = start_ps + sim->window_ps;
+    end_ps = end_ps < sim->options.until_ps ? end_ps : sim->options.until_ps;
+    worker->window_start_ps = start_ps;
+    thread->record_end_ps = end_ps;
+    worker->slot = (uint32_t)sim->window & (SIM_SLOTS - 1);
+    worker->slot_used[worker->slot] = false;
+    if (sim->fifo != NULL) {
+        sim__fifo_window_begins(thread);
+    }
+    sim__receive_parcels(thread);
+    while (thread->appointment_count > 0 && thread->appointments[0].window <= sim->window) {
+        const sim_appointment_t appointment = appointment_pop(thread);
+        if (appointment.unit->far_window == appointment.window) {
+            appointment.unit->far_window = SIM_NO_WINDOW;
+        }
+        sim__mark_active(thread, worker->slot, appointment.unit);
+    }
+    worker->slot_used[worker->slot] = false;
+    const size_t count = list_active(thread);
+    const sim_seat_t *const *const agenda = thread->agenda;
+    for (size_t i = 0; i < AHEAD && i < count; i++) {
+        prefetch_node(thread, agenda[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) {
+            prefetch_node(thread, agenda[i + AHEAD]);
+        }
+        if (i + 2 < count) {
+            prefetch_mail(thread, agenda[i + 2]);
+        }
+        if (i + 1 < count) {
+            prefetch_messages(thread, agenda[i + 1]);
+        }
+        if (SIM_LIKELY(agenda[i]->alone)) {
+            run_alone(thread, agenda[i]->node, end_ps);
+        } else {
+            run_unit(thread, agenda[i]->unit, end_ps);
+        }
+    }
+    thread->next_window = next_window(thread);
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/route/routing.c - what routes are used for: the ports towards an interface, hashes, whole
+// paths. How they are found: routing_search.c.
+#include "net/network_internal.h"
+
+uint32_t net_routes_ports(const net_node_t *node,
+                          const net_routes_t *routes,
+                          uint32_t interface,
+                          const uint32_t **ports)
+{
+    const net_t *const net = node->net;
+    SIM_CHECK(interface < net->interface_count);
+    const net_attachment_t *const attachment = &net->attachments[interface];
+    if (attachment->leaf == NET_NO_LEAF) {
+        return 0;
+    }
+    if (attachment->leaf == net->leaf_of[node->sim.index]) {
+        *ports = &attachment->port;
+        return 1;
+    }
+    const net_hop_t hop = routes->hops[attachment->leaf];
+    *ports = routes->ports + hop.first;
+    return hop.count;
+}
+
+// -- murmur3
+
+static inline uint32_t rotate(uint32_t x, unsigned bits)
+{
+    return x << bits | x >> (32 - bits);
+}
+
+// MurmurHash3_x86_32 of three words (A. Appleby, public domain).
+static uint32_t murmur3(const uint32_t words[3], uint32_t seed)
+{
+    uint32_t hash = seed;
+    for (int i = 0; i < 3; i++) {
+        hash ^= rotate(words[i] * 0xcc9e2d51u, 15) * 0x1b873593u;
+        hash = rotate(hash, 13) * 5 + 0xe6546b64u;
+    }
+    hash ^= 12; // bytes
+    hash = (hash ^ hash >> 16) * 0x85ebca6bu;
+    hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
+    return hash ^ hash >> 16;
+}
+
+// The HPCC simulator gives node i, of 65536 at most, the address 11.(i / 256).(i % 256).1.
+static uint32_t peer_address(const net_t *net, uint32_t interface)
+{
+    const uint32_t index = net->interfaces[interface]->node->sim.index;
+    return 0x0b000001u + (index >> 8 << 16) + ((index & 0xff) << 8);
+}
+
+static uint32_t murmur3_of(const net_t *net,
+                           uint32_t seed,
+                           uint32_t source,
+                           uint32_t destination,
+                           uint32_t ports)
+{
+    const uint32_t words[3] = {peer_address(net, source), peer_address(net, destination), ports};
+    return murmur3(words, seed);
+}
+
+// Source port, and above it the destination port: the flow's own, else the network's.
+static inline uint32_t ports_of(const net_t *net, uint32_t flow_hash)
+{
+    return flow_hash >> 16 != 0 ? flow_hash : flow_hash | (uint32_t)net->config.ecmp_port << 16;
+}
+
+uint32_t net__murmur3_flow(const net_t *net,
+                           uint32_t seed,
+                           uint32_t source,
+                           uint32_t destination,
+                           uint32_t flow_hash)
+{
+    return murmur3_of(net, seed, source, destination, ports_of(net, flow_hash));
+}
+
+uint32_t net__murmur3_packet(const net_t *net, uint32_t seed, const net_packet_t *packet)
+{
+    const uint32_t ports = ports_of(net, packet->flow_hash);
+    const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
+    const bool answer =
+        packet->opcode == ROCE_CNP || operation == ROCE_ACKNOWLEDGE ||
+        (operation >= ROCE_READ_RESPONSE_FIRST && operation <= ROCE_READ_RESPONSE_ONLY);
+    return murmur3_of(net,
+                      seed,
+                      packet->source,
+                      packet->destination,
+                      answer ? ports >> 16 | ports << 16 : ports);
+}
+
+// -- paths
+
+bool net_path_of(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_hash, net_path_t *path)
+{
+    *path = (net_path_t){.bottleneck_bps = UINT64_MAX};
+    const net_port_t *port = net_interface_port(net, from);
+    while (port != NULL && path->hop_count < SIM_COUNT_OF(path->ports)) {
+        path->ports[path->hop_count++] = port;
+        path->delay_ps += port->delay_ps;
+        path->bottleneck_bps =
+            port->rate_bps < path->bottleneck_bps ? port->rate_bps : path->bottleneck_bps;
+        const net_port_t *const arrived = port->peer;
+        if (arrived->interface == to) {
+            return true;
+        }
+        const net_node_t *const node = arrived->node;
+        const net_routes_t *const routes = &net->routes[0][node->sim.index];
+        port =
+            node->forward != NULL ? node->forward->route(node, routes, from, to, flow_hash) : NULL;
+    }
+    return false;
+}
+
+bool net_reachable(const net_t *net, uint32_t from, uint32_t to)
+{
+    net_path_t path;
+    return from != to && net_path_of(net, from, to, 0, &path);
+}
+
+// Time between the first and the last of count frames of these bytes, back to back.
+static sim_time_t spread_ps(uint64_t count, uint32_t link_bytes, uint64_t rate_bps)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    const uint64_t bits_ps = link_bytes * (8 * SIM_PS_PER_S);
+    return count == 0 ? 0 : (sim_time_t)((wide_t)bits_ps * count / rate_bps) - bits_ps / rate_bps;
+}
+
+// Frame i leaves hop h when it has arrived there and frame i - 1 is done. With equal frames the
+// slowest hop sets the pace, and a shorter last frame can catch up: followed exactly, hop by hop,
+// for the last frame; the full frames before it need only their spread.
+sim_time_t net_path_time_ps(const net_path_t *path,
+                            uint64_t full_count,
+                            uint32_t full_frame_bytes,
+                            uint32_t last_frame_bytes)
+{
+    sim_time_t first_ps = 0; // when the first full frame has arrived at the hop's end
+    sim_time_t last_ps = 0;  // when the last frame has arrived at the hop's end
+    uint64_t slowest_bps = UINT64_MAX;
+    for (uint32_t h = 0; h < path->hop_count; h++) {
+        const net_port_t *const port = path->ports[h];
+        const sim_time_t full_ps = net_port_frame_time_ps(port, full_frame_bytes);
+        slowest_bps = port->rate_bps < slowest_bps ? port->rate_bps : slowest_bps;
+        const uint32_t link_bytes = full_frame_bytes + port->overhead_bytes;
+        const sim_time_t spread = spread_ps(full_count, link_bytes, slowest_bps);
+        if (full_count > 0) {
+            // The transmitter is free again when the last of the full frames and its gap are out.
+            const sim_time_t free_ps = first_ps + spread + full_ps;
+            first_ps += full_ps - port->gap_ps + port->delay_ps;
+            last_ps = last_ps > free_ps ? last_ps : free_ps;
+        }
+        if (last_frame_bytes > 0) {
+            last_ps +=
+                net_port_frame_time_ps(port, last_frame_bytes) - port->gap_ps + port->delay_ps;
+        } else {
+            last_ps = first_ps + spread;
+        }
+    }
+    return last_ps;
+}

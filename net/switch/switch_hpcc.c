@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/switch/switch_hpcc.c - a switch whose buffer works as in the HPCC project's ns-3 simulator.
+//
+// Every packet is charged to its ingress (port, class) and queued, also where its egress is idle;
+// a pause is decided after each charge and a resume when a packet of that (port, class) leaves.
+// Each pause and resume is a frame of its own, and none is repeated. The threshold is alpha x the
+// free shared buffer, with alpha doubled for each doubling of the port's rate over the hosts';
+// headroom is three times what the link holds one way. Classes take turns packet by packet.
+// Behaviour learnt from alibaba-edu/High-Precision-Congestion-Control, src/point-to-point/model:
+// switch-mmu.cc, switch-node.cc, qbb-net-device.cc, and scratch/third.cc, which sets it up.
+// Page: docs/models/hpcc-compat.md.
+#include "kernel/order/fifo.h"
+#include "net/switch/switch_internal.h"
+
+static inline uint64_t threshold(const net_switch_t *sw, const ingress_t *in)
+{
+    return net__fraction_of(sw->shared_limit - sw->shared_bytes, in->alpha);
+}
+
+static inline uint64_t shared_of(const net_switch_t *sw, uint64_t bytes)
+{
+    const uint64_t reserved = sw->config.pfc_reserved_bytes;
+    return bytes > reserved ? bytes - reserved : 0;
+}
+
+// -- transmitting
+
+// Whether a frame can start now. At the very end of a frame that depends on who is first.
+static inline bool is_free(const net_port_t *port)
+{
+    const sim_node_t *const node = &port->node->sim;
+    return node->now_ps > port->busy_until_ps ||
+           (node->now_ps == port->busy_until_ps && sim_fifo_passed(node, port->index));
+}
+
+static void serve(net_switch_t *sw, net_port_t *port);
+
+static void serve_or_wait(net_switch_t *sw, net_port_t *port)
+{
+    if (is_free(port)) {
+        serve(sw, port);
+    } else {
+        net_port_wake(port);
+    }
+}
+
+static void send_pause(net_switch_t *sw, ingress_t *in, uint32_t priority, bool stop)
+{
+    in->port->received[priority].stopped = stop;
+    if (sw->node.net->draws != NULL) {
+        net__draw_left_out(sw); // the identification of its IP header
+    }
+    net_port_pause_queue(in->port, priority, stop ? in->quanta : 0);
+    serve_or_wait(sw, in->port);
+}
+
+static void discharge(net_switch_t *sw, ingress_t *in, uint32_t priority, uint64_t bytes)
+{
+    net_received_t *const held = &in->port->received[priority];
+    const uint64_t from_headroom = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
+    const uint64_t before = shared_of(sw, held->stored_bytes);
+    held->headroom_bytes = (held->headroom_bytes - from_headroom) & NET_HEADROOM_MASK;
+    held->stored_bytes -= bytes - from_headroom;
+    sw->shared_bytes -= before - shared_of(sw, held->stored_bytes);
+    sw->held_bytes -= bytes;
+}
+
+static bool may_resume(const net_switch_t *sw, const ingress_t *in, uint32_t priority)
+{
+    const net_received_t *const held = &in->port->received[priority];
+    const uint64_t shared = shared_of(sw, held->stored_bytes);
+    return held->stopped && held->headroom_bytes == 0 &&
+           (shared == 0 || shared + sw->config.pfc_xon_bytes <= threshold(sw, in));
+}
+
+// The class after the one served last that has a packet and is not stopped.
+static uint32_t next_class(const net_port_t *port, uint8_t candidates)
+{
+    uint32_t class = port->turn;
+    do {
+        class = (class + 1) % NET_PRIORITIES;
+    } while (!(candidates & (1u << class)));
+    return class;
+}
+
+static void serve(net_switch_t *sw, net_port_t *port)
+{
+    net_packet_t *const control = port->control;
+    const uint8_t candidates = port->waiting & (uint8_t)~port->paused;
+    if (control != NULL) {
+        port->control = control->next;
+        net_port_transmit(port, control);
+    } else if (candidates != 0) {
+        const uint32_t priority = next_class(port, candidates);
+        port->turn = (uint8_t)priority;
+        net_packet_t *const packet = net_queue_pop(port, priority);
+        ingress_t *const in = &sw->ingress[packet->ingress_port];
+        if (sw->lossless & (1u << priority)) {
+            discharge(sw, in, priority, packet->frame_bytes);
+        } else {
+            sw->held_bytes -= packet->frame_bytes;
+        }
+        if (sw->node.net->draws == NULL) {
+            net__mark(sw, port, packet);
+        } else {
+            net__mark_drawn(sw, port, packet);
+        }
+        if (may_resume(sw, in, priority)) {
+            send_pause(sw, in, priority, false);
+        }
+        net_port_transmit(port, packet);
+    } else {
+        return;
+    }
+    if (port->control != NULL || (port->waiting & (uint8_t)~port->paused) != 0) {
+        net_port_wake(port);
+    }
+}
+
+// -- receiving
+
+// False: there is no room for it.
+static bool charge(net_switch_t *sw, ingress_t *in, uint32_t priority, uint64_t bytes)
+{
+    net_received_t *const held = &in->port->received[priority];
+    const uint64_t limit = threshold(sw, in);
+    if (bytes + held->headroom_bytes > in->headroom_limit &&
+        bytes + shared_of(sw, held->stored_bytes) > limit) {
+        return false;
+    }
+    const uint64_t shared = shared_of(sw, held->stored_bytes + bytes);
+    if (shared > limit) {
+        held->headroom_bytes = (held->headroom_bytes + bytes) & NET_HEADROOM_MASK;
+    } else {
+        held->stored_bytes += bytes;
+        sw->shared_bytes += shared < bytes ? shared : bytes;
+    }
+    return true;
+}
+
+static bool must_stop(const net_switch_t *sw, const ingress_t *in, uint32_t priority)
+{
+    const net_received_t *const held = &in->port->received[priority];
+    return !held->stopped &&
+           (held->headroom_bytes > 0 || shared_of(sw, held->stored_bytes) >= threshold(sw, in));
+}
+
+static void enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+{
+    ingress_t *const in = &sw->ingress[packet->ingress_port];
+    const uint32_t priority = packet->priority;
+    if (sw->lossless & (1u << priority)) {
+        if (!charge(sw, in, priority, packet->frame_bytes)) {
+            net_port_drop(in->port, packet, NET_DROP_HEADROOM_FULL);
+            return;
+        }
+        if (must_stop(sw, in, priority)) {
+            send_pause(sw, in, priority, true);
+        }
+    }
+    sw->held_bytes += packet->frame_bytes;
+    if (SIM_UNLIKELY(sw->marks_early & (1u << priority))) {
+        net__mark_early(sw, egress, packet);
+    }
+    net_queue_push(egress, packet);
+    serve_or_wait(sw, egress);
+}
+
+static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
+{
+    net_port_t *const ingress = &sw->node.ports[port_index];
+    net_port_count_rx(ingress, packet);
+    if (SIM_UNLIKELY(ingress->losses != NULL) && net__lost_on_arrival(ingress)) {
+        net_port_drop(ingress, packet, NET_DROP_LINK_LOSS);
+        return;
+    }
+    if (packet->kind == NET_PACKET_PFC) {
+        const uint8_t released = net_port_pause_received(ingress, packet);
+        net_packet_deliver(&sw->node, packet);
+        if (released & ingress->waiting) {
+            serve_or_wait(sw, ingress);
+        }
+        return;
+    }
+    const uint32_t out = net__route(sw, packet);
+    if (out == NET_NO_PORT) {
+        net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
+        return;
+    }
+    if (sw->routed) {
+        if (packet->ttl <= 1) {
+            net_port_drop(ingress, packet, NET_DROP_TTL);
+            return;
+        }
+        packet->ttl--;
+    }
+    if (sw->trust_dscp) {
+        packet->priority = packet->dscp >> 3;
+    }
+    packet->ingress_port = (uint16_t)port_index;
+    enqueue(sw, &sw->node.ports[out], packet);
+}
+
+void net__switch_run_hpcc(sim_node_t *node)
+{
+    net_switch_t *const sw = (net_switch_t *)(void *)node;
+    sim_event_t event;
+    while (sim_node_next(node, &event)) {
+        switch (event.kind) {
+        case SIM_EVENT_ARRIVAL:
+            arrival(sw, event.port, event.message);
+            break;
+        case SIM_EVENT_WAKE:
+            sw->node.ports[event.port].wake_pending = false;
+            serve(sw, &sw->node.ports[event.port]);
+            break;
+        case SIM_EVENT_TIMER:
+            event.timer->fn(node, event.timer);
+            break;
+        }
+    }
+}
+
+// -- set-up
+
+void net__switch_built_hpcc(net_switch_t *sw)
+{
+    const net_t *const net = sw->node.net;
+    const uint64_t host_bps = net->interface_count > 0 ? net->interfaces[0]->rate_bps : 0;
+    uint64_t dedicated = 0;
+    for (uint32_t p = 0; p < sw->node.port_count; p++) {
+        ingress_t *const in = &sw->ingress[p];
+        const net_port_t *const port = in->port;
+        if (sw->config.pfc_headroom_bytes == SIM_AUTO) {
+            const uint64_t delay_ns = port->delay_ps / SIM_PS_PER_NS;
+            in->headroom_limit = port->rate_bps * delay_ns / 8 / 1000000000 * 3;
+        }
+        in->alpha = sw->pfc_alpha;
+        for (uint64_t bps = port->rate_bps; bps > host_bps && in->alpha < NET__ALPHA_ONE;
+             bps /= 2) {
+            in->alpha *= 2;
+        }
+        dedicated += in->headroom_limit + sw->config.pfc_reserved_bytes;
+        sw->node.ports[p].lossless_guaranteed = false;
+    }
+    sw->shared_limit =
+        sw->config.buffer_bytes > dedicated ? sw->config.buffer_bytes - dedicated : 0;
+}

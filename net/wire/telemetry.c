@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/wire/telemetry.c - what a switch port writes into packets as it starts to send them.
+#include "net/telemetry.h"
+
+#include "net/frame.h"
+#include "net/network_internal.h"
+#include "net/switch/draws.h"
+#include "net/switch/pint_hpcc.h"
+
+static_assert(NET_FRAME_BYTES_MAX <= NET_FRAME_BYTES_QUANTUM,
+              "turns and headroom are counted in frames that no telemetry outgrows");
+
+// -- INT
+
+#define GBPS UINT64_C(1000000000)
+
+static const uint64_t rates_bps[NET_INT_RATE_CODES] = {
+    0,
+    1 * GBPS,
+    2 * GBPS + GBPS / 2,
+    5 * GBPS,
+    10 * GBPS,
+    20 * GBPS,
+    25 * GBPS,
+    40 * GBPS,
+    50 * GBPS,
+    56 * GBPS,
+    100 * GBPS,
+    200 * GBPS,
+    400 * GBPS,
+    800 * GBPS,
+    1600 * GBPS,
+    3200 * GBPS,
+};
+
+uint8_t net_int_rate_code(uint64_t rate_bps)
+{
+    for (uint32_t code = 1; code < NET_INT_RATE_CODES; code++) {
+        if (rates_bps[code] == rate_bps) {
+            return (uint8_t)code;
+        }
+    }
+    return 0;
+}
+
+uint64_t net_int_rate_bps(uint64_t record)
+{
+    return rates_bps[record >> NET_INT_RATE_SHIFT];
+}
+
+// Most networks take the units as they are, and are spared the division.
+static inline uint64_t units_of(uint64_t bytes, uint64_t unit_bytes, uint32_t multiplier)
+{
+    const uint64_t units = bytes / unit_bytes;
+    return SIM_LIKELY(multiplier == 1) ? units : units / multiplier;
+}
+
+uint64_t net_int_record(uint8_t rate_code,
+                        sim_time_t time_ps,
+                        uint64_t sent_bytes,
+                        uint64_t queue_bytes,
+                        uint32_t multiplier)
+{
+    const uint64_t time_ns = time_ps / SIM_PS_PER_NS & NET_INT_MASK(NET_INT_TIME_BITS);
+    const uint64_t sent =
+        units_of(sent_bytes, NET_INT_SENT_UNIT_BYTES, multiplier) & NET_INT_MASK(NET_INT_SENT_BITS);
+    uint64_t queue = units_of(queue_bytes, NET_INT_QUEUE_UNIT_BYTES, multiplier);
+    if (queue > NET_INT_MASK(NET_INT_QUEUE_BITS)) {
+        queue = NET_INT_MASK(NET_INT_QUEUE_BITS);
+    }
+    SIM_ASSERT(rate_code < NET_INT_RATE_CODES);
+    return (uint64_t)rate_code << NET_INT_RATE_SHIFT | time_ns << NET_INT_TIME_SHIFT |
+           sent << NET_INT_QUEUE_BITS | queue;
+}
+
+static void push_record(net_port_t *port, net_packet_t *packet, uint64_t queue_bytes)
+{
+    const net_meter_t *const meter = &port->meter;
+    if (packet->hop_count == NET_INT_HOPS_MAX) {
+        return;
+    }
+    net_packet_telemetry(packet)[packet->hop_count++] = net_int_record(meter->rate_code,
+                                                                       port->node->sim.now_ps,
+                                                                       meter->tx_bytes,
+                                                                       queue_bytes,
+                                                                       meter->multiplier);
+    packet->path_id ^= meter->switch_id;
+    if (packet->hop_count > meter->reserved_hops) {
+        net_packet_grow(port->node, packet, NET_INT_HOP_BYTES);
+    }
+}
+
+// -- PINT
+
+void net_pint_init(net_pint_t *pint, sim_ratio_t base, sim_time_t rtt_ps)
+{
+    SIM_CHECK(base.num > base.den && base.den > 0 && rtt_ps > 0);
+    const double step = (double)base.num / (double)base.den;
+    double value = NET_PINT_LEAST;
+    uint32_t needed = 2;
+    pint->rtt_ps = (double)rtt_ps;
+    pint->values[0] = 0.0;
+    pint->values[1] = value;
+    while (value < NET_PINT_MOST) {
+        SIM_CHECKF(needed < NET_PINT_DIGESTS_MAX, "a base of %f needs too many digests", step);
+        value *= step;
+        pint->values[needed++] = value;
+    }
+    pint->digest_bytes = needed <= 256 ? 1 : 2;
+    pint->digest_count = pint->digest_bytes == 1 ? 256 : needed;
+    for (uint32_t i = needed; i < pint->digest_count; i++) {
+        value *= step;
+        pint->values[i] = value;
+    }
+}
+
+uint16_t net_pint_encode(const net_pint_t *pint, double utilization, sim_random_t *random)
+{
+    uint32_t below = 0;
+    uint32_t above = pint->digest_count;
+    while (above - below > 1) {
+        const uint32_t middle = (below + above) / 2;
+        if (pint->values[middle] <= utilization) {
+            below = middle;
+        } else {
+            above = middle;
+        }
+    }
+    if (above == pint->digest_count) {
+        return (uint16_t)below;
+    }
+    const double low = pint->values[below];
+    const double share = (utilization - low) / (pint->values[above] - low); // [0, 1)
+    const uint64_t chance = (uint64_t)(share * 0x1p53);
+    return (uint16_t)(sim_random_u64(random) >> 11 < chance ? above : below);
+}
+
+// A frame starts: the estimate takes in the time since the one before.
+static void update_utilization(net_meter_t *meter,
+                               sim_time_t now_ps,
+                               uint32_t bytes,
+                               uint64_t queue_bytes)
+{
+    const double rtt_ps = meter->pint->rtt_ps;
+    const double since_ps = (double)(now_ps - meter->before_ps);
+    const double share = since_ps < rtt_ps ? since_ps / rtt_ps : 1.0;
+    meter->utilization = (1.0 - share) * meter->utilization +
+                         (share * (double)queue_bytes + (double)bytes) * meter->per_byte;
+    meter->before_ps = now_ps;
+}
+
+const net_pint_t *net_pint_of(const net_t *net)
+{
+    return net->pint;
+}
+
+// -- both
+
+void net__port_meter(net_port_t *port, net_packet_t *packet)
+{
+    net_meter_t *const meter = &port->meter;
+    uint64_t queue_bytes = 0;
+    for (uint32_t classes = port->waiting; classes != 0; classes &= classes - 1) {
+        queue_bytes += port->classes[__builtin_ctz(classes)].bytes;
+    }
+    // An ACK carries telemetry of another packet.
+    const bool asks = packet->telemetry != NET_TELEMETRY_NONE && packet->opcode != ROCE_ACKNOWLEDGE;
+    if (asks && packet->telemetry == NET_TELEMETRY_INT) {
+        push_record(port, packet, queue_bytes);
+    }
+    const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
+    if (meter->pint != NULL && meter->pint->hpcc != NULL) {
+        net_draws_t *const draws = port->node->net->draws;
+        const bool digest = asks && packet->telemetry == NET_TELEMETRY_PINT;
+        net__pint_hpcc_frame(draws, meter, port->node->sim.now_ps, packet, queue_bytes, digest);
+    } else if (meter->pint != NULL) {
+        update_utilization(meter, port->node->sim.now_ps, bytes, queue_bytes);
+        // The largest of the hops: one below what the packet says cannot raise it.
+        if (asks && packet->telemetry == NET_TELEMETRY_PINT &&
+            meter->utilization > meter->pint->values[packet->digest]) {
+            packet->digest = net_pint_encode(meter->pint, meter->utilization, &meter->random);
+        }
+    }
+    meter->tx_bytes += bytes;
+}
+
+uint32_t net_packet_telemetry_bytes(const net_t *net, const net_packet_t *packet)
+{
+    switch ((net_telemetry_t)packet->telemetry) {
+    case NET_TELEMETRY_NONE:
+        break;
+    case NET_TELEMETRY_INT:
+        return net_int_bytes(packet->hop_count, (uint32_t)net->config.int_reserved_hops);
+    case NET_TELEMETRY_PINT:
+        return net->pint->digest_bytes;
+    }
+    return 0;
+}
+
+// -- set-up
+
+void net_want_telemetry(net_t *net, net_telemetry_t kind)
+{
+    SIM_CHECK(!net->built);
+    net->telemetry |= 1u << kind;
+}
+
+static sim_err_t check_rates(const net_t *net, sim_message_t *message)
+{
+    for (size_t i = 0; i < net->link_count; i++) {
+        const net_link_t *const link = &net->links[i];
+        const bool written = link->a->kind == NET_NODE_SWITCH || link->b->kind == NET_NODE_SWITCH;
+        if (written && net_int_rate_code(link->config.rate_bps) == 0) {
+            return sim_fail(
+                message,
+                SIM_ERR_RANGE,
+                "link of %s and %s: INT has no code for a rate of %" PRIu64
+                " bit/s, expected 1, 2.5, 5, 10, 20, 25, 40, 50, 56, 100, 200, 400, 800, "
+                "1600 or 3200 Gbps where a NIC's congestion control reads INT",
+                link->a->sim.name,
+                link->b->sim.name,
+                link->config.rate_bps);
+        }
+    }
+    return SIM_OK;
+}
+
+sim_err_t net__telemetry_build(net_t *net, sim_message_t *message)
+{
+    if (net->telemetry & 1u << NET_TELEMETRY_INT) {
+        SIM_CHECK(net->config.int_multiplier > 0);
+        sim_pool_widen(net->packets, NET_PACKET_TELEMETRY_BYTES);
+        const sim_err_t error = check_rates(net, message);
+        if (error != SIM_OK) {
+            return error;
+        }
+    }
+    if (net->telemetry & 1u << NET_TELEMETRY_PINT) {
+        net->pint = sim_alloc(sizeof(*net->pint));
+        net_pint_init(net->pint, net->config.pint_base, net->config.pint_rtt_ps);
+        if (net_draws_of(net) != NULL) {
+            net__pint_hpcc_init(net->pint, net->config.pint_base, net->config.pint_rtt_ps);
+        }
+    }
+    return SIM_OK;
+}
+
+void net__port_start_meter(net_port_t *port)
+{
+    const net_t *const net = port->node->net;
+    if (net->telemetry == 0) {
+        return;
+    }
+    net_meter_t *const meter = &port->meter;
+    const uint64_t node = port->node->sim.index;
+    meter->rate_code = net_int_rate_code(port->rate_bps);
+    meter->multiplier = (uint16_t)net->config.int_multiplier;
+    meter->reserved_hops = (uint8_t)net->config.int_reserved_hops;
+    meter->switch_id = (uint16_t)(sim_mix64(node + 1) & NET_INT_MASK(NET_INT_PATH_BITS));
+    if (net->pint != NULL) {
+        meter->pint = net->pint;
+        meter->per_byte =
+            net->pint->hpcc != NULL
+                ? net__pint_hpcc_log_rate(port->rate_bps)
+                : 8.0 * (double)SIM_PS_PER_S / ((double)port->rate_bps * net->pint->rtt_ps);
+    }
+    sim_random_init(&meter->random, sim_options(net->sim)->seed, port->uid, "telemetry");
+    port->metered = true;
+    net__port_update_special(port);
+}

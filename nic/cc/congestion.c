@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/cc/congestion.c - the algorithms there are, and the thread between one and its queue pair.
+#include "nic/congestion.h"
+
+#include <string.h>
+
+#include "net/switch/draws.h"
+#include "nic/cc/cc_dcqcn.h"
+#include "nic/cc/cc_dcqcn_hpcc.h"
+#include "nic/cc/cc_dctcp.h"
+#include "nic/cc/cc_dctcp_hpcc.h"
+#include "nic/cc/cc_hpcc.h"
+#include "nic/cc/cc_hpcc_pint.h"
+#include "nic/cc/cc_none.h"
+#include "nic/cc/cc_timely.h"
+#include "nic/cc/cc_timely_hpcc.h"
+#include "nic/nic_internal.h"
+
+const nic_cc_ops_t *const nic_cc_all[] = {
+    &nic_cc_none,
+    &nic_cc_dcqcn,
+    &nic_cc_dcqcn_hpcc,
+    &nic_cc_dctcp,
+    &nic_cc_dctcp_hpcc,
+    &nic_cc_hpcc,
+    &nic_cc_hpcc_pint,
+    &nic_cc_timely,
+    &nic_cc_timely_hpcc,
+    &nic_cc_timely_patched,
+    NULL,
+};
+
+const nic_cc_ops_t *nic_cc_find(const char *name)
+{
+    for (size_t i = 0; nic_cc_all[i] != NULL; i++) {
+        if (strcmp(nic_cc_all[i]->name, name) == 0) {
+            return nic_cc_all[i];
+        }
+    }
+    return NULL;
+}
+
+// As the HPCC simulator has it: propagation both ways, and the payload alone, one way.
+static sim_time_t peer_rtt_ps(const net_path_t *path, uint32_t payload_bytes)
+{
+    sim_time_t rtt_ps = 2 * path->delay_ps;
+    for (uint32_t h = 0; h < path->hop_count; h++) {
+        const uint64_t ns = payload_bytes * UINT64_C(8000000000) / path->ports[h]->rate_bps;
+        rtt_ps += ns * SIM_PS_PER_NS;
+    }
+    return rtt_ps;
+}
+
+// There, the slowest link of the path counts.
+static uint64_t slowest_bps(const net_path_t *path)
+{
+    uint64_t least_bps = path->ports[0]->rate_bps;
+    for (uint32_t h = 1; h < path->hop_count; h++) {
+        const uint64_t rate_bps = path->ports[h]->rate_bps;
+        least_bps = rate_bps < least_bps ? rate_bps : least_bps;
+    }
+    return least_bps;
+}
+
+// The round trip of a full packet and its ACK over the idle path this QP takes. Telemetry is taken
+// to be as long everywhere as at the end. *rate_bps: what the BDP is of, besides; may be lowered.
+static sim_time_t path_rtt_ps(const nic_qp_t *qp, uint64_t *rate_bps)
+{
+    const nic_t *const nic = qp->nic;
+    const net_t *const net = nic->host->node.net;
+    net_path_t path;
+    if (qp->type == NIC_QPT_UD ||
+        !net_path_of(net, nic->interface, qp->path.destination, qp->path.flow_hash, &path)) {
+        return 0;
+    }
+    if (SIM_UNLIKELY(nic->port->whole_ns)) {
+        *rate_bps = slowest_bps(&path);
+        return peer_rtt_ps(&path, qp->mtu_bytes);
+    }
+    const net_packet_t last = {
+        .telemetry = (uint8_t)nic->cc_ops->telemetry,
+        .hop_count = (uint8_t)nic__min(path.hop_count - 1, NET_INT_HOPS_MAX),
+    };
+    const uint32_t telemetry_bytes = net_packet_telemetry_bytes(net, &last);
+    const uint32_t data_bytes = nic->header_bytes + qp->mtu_bytes + telemetry_bytes;
+    const uint32_t ack_bytes = nic->header_bytes + ROCE_AETH_BYTES + telemetry_bytes;
+    return net_path_time_ps(&path, 1, data_bytes, 0) + net_path_time_ps(&path, 1, ack_bytes, 0);
+}
+
+// The window that the QP's rate asks for: floor(BDP x rate / line rate).
+static uint64_t effective_window(const nic_cc_t *cc)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    if (SIM_LIKELY(cc->bdp_window == NIC_BDP_WINDOW_NONE)) {
+        return cc->window_bytes;
+    }
+    const uint64_t bdp_bytes =
+        cc->bdp_window == NIC_BDP_WINDOW_FIXED
+            ? cc->bdp_bytes
+            : (uint64_t)((wide_t)cc->bdp_bytes * cc->rate_bps / cc->line_bps);
+    return bdp_bytes < cc->window_bytes ? bdp_bytes : cc->window_bytes;
+}
+
+// rate x time / 8 without overflow: the product of bit/s and seconds and what is left of one.
+static uint64_t bytes_in(uint64_t rate_bps, sim_time_t time_ps)
+{
+    const uint64_t seconds = time_ps / SIM_PS_PER_S;
+    const uint64_t rest_ps = time_ps % SIM_PS_PER_S;
+    const uint64_t rest = rest_ps / SIM_PS_PER_US * rate_bps / (SIM_PS_PER_S / SIM_PS_PER_US) +
+                          rest_ps % SIM_PS_PER_US * (rate_bps / SIM_PS_PER_US) / SIM_PS_PER_US;
+    return (seconds * rate_bps + rest) / 8;
+}
+
+void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
+{
+    nic_t *const nic = qp->nic;
+    const nic_config_t *const config = &nic->host->config;
+    nic_cc_t *const cc = nic__cc(qp);
+    cc->ops = nic->cc_ops;
+    cc->config = nic->cc_config;
+    cc->node = nic__node(nic);
+    cc->rate_bps = line_bps;
+    cc->line_bps = line_bps;
+    cc->window_bytes = window_bytes;
+    cc->mtu_bytes = qp->mtu_bytes;
+    cc->id = (uint64_t)nic->interface << 24 | qp->number;
+    cc->int_multiplier = (uint32_t)net_get_config(nic->host->node.net)->int_multiplier;
+    cc->pint = net_pint_of(nic->host->node.net);
+    cc->draws = net_draws_of(nic->host->node.net);
+    cc->overhead_bytes = nic->header_bytes + (uint32_t)NET_LINK_OVERHEAD_BYTES;
+    if (cc->ops->init != NULL || config->bdp_window != NIC_BDP_WINDOW_NONE) {
+        uint64_t bdp_bps = line_bps;
+        cc->base_rtt_ps =
+            config->base_rtt_ps == SIM_AUTO ? path_rtt_ps(qp, &bdp_bps) : config->base_rtt_ps;
+        cc->bdp_bytes =
+            config->bdp_bytes == SIM_AUTO ? bytes_in(bdp_bps, cc->base_rtt_ps) : config->bdp_bytes;
+    }
+    if (cc->bdp_bytes != 0) { // else there is no path: no window either
+        cc->bdp_window = (uint8_t)config->bdp_window;
+    }
+    cc->hears_acks = cc->ops->ack != NULL;
+    cc->acks_every_packet = cc->ops->acks_every_packet;
+    cc->echoes_ecn = cc->ops->echoes_ecn;
+    if (cc->ops->init != NULL) {
+        cc->ops->init(cc);
+    }
+    qp->flags |= cc->ops->sent != NULL ? NIC_QP_CC_SENT : 0;
+    qp->flags |= config->window_overshoot ? NIC_QP_OVERSHOOT : 0;
+    if (qp->type == NIC_QPT_RC &&
+        (cc->ops->telemetry != NET_TELEMETRY_NONE || cc->acks_every_packet || cc->echoes_ecn ||
+         cc->bdp_window == NIC_BDP_WINDOW_SCALED)) {
+        qp->flags |= NIC_QP_FEEDBACK;
+    }
+    qp->flags |= cc->ops->window_overshoots || cc->bdp_window ? NIC_QP_OVERSHOOT : 0;
+    nic__cc_sync(qp);
+}
+
+void nic__cc_sync(nic_qp_t *qp)
+{
+    const nic_cc_t *const cc = nic__cc_const(qp);
+    SIM_CHECKF(cc->rate_bps > 0 && cc->rate_bps <= cc->line_bps,
+               "%s set a rate of %" PRIu64 " bit/s on a line of %" PRIu64 " bit/s",
+               cc->ops->name,
+               cc->rate_bps,
+               cc->line_bps);
+    const uint64_t window_before_bytes = qp->window_bytes;
+    const bool paced = cc->rate_bps < qp->nic->port->rate_bps;
+    qp->flags = (uint16_t)(paced ? qp->flags | NIC_QP_PACED : qp->flags & ~NIC_QP_PACED);
+    nic__repace(qp);
+    const uint64_t window_now_bytes = effective_window(cc);
+    if (window_now_bytes != qp->window_bytes) {
+        const bool wider = window_now_bytes > qp->window_bytes;
+        qp->window_bytes = window_now_bytes;
+        if (wider && qp->nic->scan == NULL) { // which looks with the next ACK or wake
+            nic__schedule(qp);
+        } else if (!nic__can_send(qp)) {
+            nic__unschedule(qp);
+        }
+    }
+    if (nic__traced(qp->nic, NIC_TRACE_RATE | NIC_TRACE_WINDOW | NIC_TRACE_CONTROL)) {
+        nic__trace_control(qp, window_before_bytes);
+    }
+}
+
+void nic_cc_rate_changed(nic_cc_t *cc)
+{
+    nic__cc_sync(nic__cc_qp(cc));
+}
+
+uint32_t nic_cc_others_active(const nic_cc_t *cc)
+{
+    const nic_qp_t *const qp = (const nic_qp_t *)(const void *)((const char *)cc - NIC_QP_BYTES);
+    return qp->nic->active_qps - (uint32_t)cc->active;
+}
+
+void nic__cc_start(nic_qp_t *qp)
+{
+    qp->flags |= NIC_QP_ACTIVE;
+    qp->nic->active_qps++;
+    if (qp->nic->cc_ops == &nic_cc_none) {
+        return; // it has no use for its line
+    }
+    nic_cc_t *const cc = nic__cc(qp);
+    cc->active = true;
+    if (cc->ops->start != NULL) {
+        cc->ops->start(cc);
+        nic__cc_sync(qp);
+    }
+}
+
+void nic__cc_stop(nic_qp_t *qp)
+{
+    if ((qp->flags & NIC_QP_ACTIVE) == 0) {
+        return;
+    }
+    qp->flags &= (uint16_t)~NIC_QP_ACTIVE;
+    qp->nic->active_qps--;
+    if (qp->nic->cc_ops == &nic_cc_none) {
+        return;
+    }
+    nic_cc_t *const cc = nic__cc(qp);
+    cc->active = false;
+    if (cc->ops->stop != NULL) {
+        cc->ops->stop(cc);
+    }
+}
+
+static inline void tell_ack(nic_qp_t *qp,
+                            const net_packet_t *packet,
+                            uint64_t end_psn,
+                            uint64_t acked_bytes,
+                            bool nak)
+{
+    nic_cc_t *const cc = nic__cc(qp);
+    if (!cc->hears_acks) {
+        return;
+    }
+    const nic_cc_ack_t ack = {
+        .rtt_ps = packet->sent_ps == SIM_TIME_NEVER ? 0 : cc->node->now_ps - packet->sent_ps,
+        .acked_bytes = acked_bytes,
+        .acked_psn = end_psn - qp->first_psn,
+        .next_psn = qp->next_psn - qp->first_psn,
+        .nak = nak,
+        .ecn_echo = packet->becn,
+        .packet = packet,
+        .telemetry = (net_telemetry_t)packet->telemetry,
+        .hop_count = packet->hop_count,
+        .path_id = packet->path_id,
+        .digest = packet->digest,
+        .hops = packet->telemetry == NET_TELEMETRY_INT ? net_packet_telemetry(packet) : NULL,
+    };
+    cc->ops->ack(cc, &ack);
+    nic__cc_sync(qp);
+}
+
+void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes, bool nak)
+{
+    tell_ack(qp, packet, qp->una_psn, acked_bytes, nak);
+}
+
+void nic__cc_late_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t end_psn)
+{
+    tell_ack(qp, packet, end_psn, 0, false);
+}
+
+void nic__add_telemetry(nic_t *nic,
+                        net_packet_t *packet,
+                        net_telemetry_t kind,
+                        const net_packet_t *from)
+{
+    packet->telemetry = (uint8_t)kind;
+    if (from != NULL) {
+        packet->path_id = from->path_id;
+        packet->digest = from->digest;
+        packet->hop_count = from->hop_count;
+        if (kind == NET_TELEMETRY_INT) {
+            memcpy(net_packet_telemetry(packet),
+                   net_packet_telemetry(from),
+                   from->hop_count * sizeof(uint64_t));
+        }
+    }
+    net_node_t *const node = &nic->host->node;
+    net_packet_grow(node, packet, net_packet_telemetry_bytes(node->net, packet));
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/cc/hpcc_law.h - HPCC's control law: from a utilization to a queue pair's window and rate.
+//
+// What HPCC and HPCC-PINT share. Each reads the utilization U of the path in its own way; the law
+// steers towards U = eta from a reference that follows once per round trip:
+//
+//     X = X_c / (U / eta) + AI    where U >= eta or stage >= max_stage; the stage is 0 again
+//     X = X_c + AI                otherwise; the stage counts up
+//
+// X is the window in bytes (the rate is X / T), as published, or the rate in bit/s (the window is
+// in proportion), as in the authors' simulator. Source: Li et al., SIGCOMM 2019, algorithm 1.
+// Models: docs/models/hpcc.md, docs/models/hpcc-pint.md.
+#ifndef NIC_CC_HPCC_LAW_H
+#define NIC_CC_HPCC_LAW_H
+
+#include "nic/congestion.h"
+
+SIM_C_BEGIN
+
+typedef enum nic_hpcc_form { NIC_HPCC_WINDOW, NIC_HPCC_RATE } nic_hpcc_form_t;
+
+// Which ACKs change what. All are read, and count in U, except where it says otherwise.
+typedef enum nic_hpcc_reaction {
+    NIC_HPCC_BY_REFERENCE, // each ACK changes X, one per round trip X_c too
+    NIC_HPCC_PER_RTT,      // only the one per round trip changes anything
+    NIC_HPCC_PER_RTT_ONLY, // likewise, and the others are not read: U is of a round trip's ends
+    NIC_HPCC_PER_ACK,      // each ACK changes X_c
+} nic_hpcc_reaction_t;
+
+// What limits bytes in flight.
+typedef enum nic_hpcc_limit {
+    NIC_HPCC_LIMIT_SCALED, // W, or the bandwidth-delay product in proportion to the rate
+    NIC_HPCC_LIMIT_FIXED,  // the bandwidth-delay product
+    NIC_HPCC_LIMIT_NONE,   // only the queue pair's own window
+} nic_hpcc_limit_t;
+
+typedef struct nic_hpcc_law_config {
+    uint32_t form;     // nic_hpcc_form_t
+    uint32_t reaction; // nic_hpcc_reaction_t
+    uint32_t limit;    // nic_hpcc_limit_t
+    sim_ratio_t eta;
+    uint64_t max_stage;
+    uint64_t window_ai_bytes; // W_AI
+    uint64_t rate_ai_bps;
+    uint64_t min_rate_bps;
+} nic_hpcc_law_config_t;
+
+// X_c and its stage.
+typedef struct nic_hpcc_reference {
+    double value;
+    uint32_t stage;
+} nic_hpcc_reference_t;
+
+// One per queue pair.
+typedef struct nic_hpcc_law {
+    const nic_hpcc_law_config_t *config;
+    double eta;
+    double increase;              // AI
+    double least;                 // of X
+    double most;                  //
+    uint64_t window_own_bytes;    // of the queue pair, never exceeded
+    uint64_t update_psn;          // an ACK beyond it may change X_c; see nic__hpcc_law_ack
+    nic_hpcc_reference_t current; //
+    double applied;               // X
+    sim_time_t stopped_ps;        // the last moment of activity; NEVER: none yet
+    bool started;                 // update_psn is known
+} nic_hpcc_law_t;
+
+typedef enum nic_hpcc_step {
+    NIC_HPCC_IGNORE,  // nothing
+    NIC_HPCC_FIRST,   // the first: update_psn was set, and there is nothing to compare with
+    NIC_HPCC_MEASURE, // U
+    NIC_HPCC_REACT,   // U, and X from X_c
+    NIC_HPCC_UPDATE,  // U, X and X_c
+} nic_hpcc_step_t;
+
+// False: the path has no known round trip, and nothing is controlled.
+bool nic__hpcc_law_init(nic_hpcc_law_t *law, const nic_hpcc_law_config_t *config, nic_cc_t *cc);
+
+// The queue pair becomes active. True: it rested for a round trip or more, so that it begins again
+// at line rate like a new flow, and what it has measured is to be forgotten.
+bool nic__hpcc_law_start(nic_hpcc_law_t *law, nic_cc_t *cc);
+void nic__hpcc_law_stop(nic_hpcc_law_t *law, const nic_cc_t *cc);
+
+// What an ACK may change.
+nic_hpcc_step_t nic__hpcc_law_ack(nic_hpcc_law_t *law, const nic_cc_ack_t *ack);
+// The ACK of a NIC_HPCC_UPDATE is dealt with: the next follows what was sent until now.
+void nic__hpcc_law_updated(nic_hpcc_law_t *law, const nic_cc_ack_t *ack);
+
+// X (and the stage with it) that this utilization asks for, from this reference.
+nic_hpcc_reference_t nic__hpcc_law_next(const nic_hpcc_law_t *law,
+                                        const nic_hpcc_reference_t *from,
+                                        double utilization);
+// Makes the queue pair follow X.
+void nic__hpcc_law_apply(nic_hpcc_law_t *law, nic_cc_t *cc, double value);
+
+// Rows of an attribute table for a config struct that begins with the law's.
+#define NIC_HPCC_LAW_FIELD(name) offsetof(nic_hpcc_law_config_t, name)
+// clang-format off
+#define NIC_HPCC_LAW_ATTRS(prefix)                                                              \
+    {.path = prefix "law", .type = SIM_ATTR_ENUM, .offset = NIC_HPCC_LAW_FIELD(form),           \
+     .default_text = "window", .choices = "window|rate",                                        \
+     .help = "what the algorithm computes: a window, as published, or a rate, as the "          \
+             "authors' simulator does"},                                                        \
+    {.path = prefix "reaction", .type = SIM_ATTR_ENUM, .offset = NIC_HPCC_LAW_FIELD(reaction),  \
+     .default_text = "reference", .choices = "reference|per-rtt|per-rtt-only|per-ack",          \
+     .help = "each ACK reacts from a reference that follows once a round trip; or one ACK a "   \
+             "round trip reacts; or one is read at all; or each moves the reference"},          \
+    {.path = prefix "limit", .type = SIM_ATTR_ENUM, .offset = NIC_HPCC_LAW_FIELD(limit),        \
+     .default_text = "scaled", .choices = "scaled|fixed|none",                                  \
+     .help = "bytes in flight: in proportion to the rate, the bandwidth-delay product, or "     \
+             "whatever the queue pair's own window is"},                                        \
+    {.path = prefix "eta", .type = SIM_ATTR_RATIO, .offset = NIC_HPCC_LAW_FIELD(eta),           \
+     .default_text = "95%", .min_text = "1%", .max_text = "100%",                               \
+     .help = "the utilization it steers for"},                                                  \
+    {.path = prefix "max-stage", .type = SIM_ATTR_COUNT,                                        \
+     .offset = NIC_HPCC_LAW_FIELD(max_stage), .default_text = "0", .max_text = "1000",          \
+     .help = "round trips of additive increase before a multiplicative one (0: always "         \
+             "multiplicative; the paper's text says 5, its results are of 0)"},                 \
+    {.path = prefix "window-ai", .type = SIM_ATTR_BYTES,                                        \
+     .offset = NIC_HPCC_LAW_FIELD(window_ai_bytes), .default_text = "80", .max_text = "1GB",    \
+     .help = "W_AI: what each change adds to the window (law: window)"},                        \
+    {.path = prefix "rate-ai", .type = SIM_ATTR_RATE, .offset = NIC_HPCC_LAW_FIELD(rate_ai_bps),\
+     .default_text = "40Mbps", .min_text = "0bps",                                              \
+     .help = "what each change adds to the rate (law: rate)"},                                  \
+    {.path = prefix "min-rate", .type = SIM_ATTR_RATE,                                          \
+     .offset = NIC_HPCC_LAW_FIELD(min_rate_bps), .default_text = "100Mbps",                     \
+     .min_text = "1Mbps",                                                                       \
+     .help = "no rate is lower, nor a window than this rate fills in a round trip"}
+// clang-format on
+
+SIM_C_END
+
+#endif // NIC_CC_HPCC_LAW_H

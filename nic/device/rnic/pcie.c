@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/device/rnic/pcie.c - transactions of a PCIe link: their bytes, and when each is through.
+#include "nic/device/rnic/pcie.h"
+
+#define FRACTION_BITS 20
+#define FRACTION_MASK ((UINT64_C(1) << FRACTION_BITS) - 1)
+
+// A transfer of no bytes is one transaction too; most are one, and need no division.
+static inline uint64_t chunks(uint64_t bytes, uint64_t chunk_bytes)
+{
+    return SIM_LIKELY(bytes <= chunk_bytes) ? 1 : (bytes + chunk_bytes - 1) / chunk_bytes;
+}
+
+// -- closed forms
+
+uint64_t nic_pcie_mmio_bytes(const nic_pcie_config_t *config, uint64_t bytes)
+{
+    return chunks(bytes, NIC_PCIE_LINE_BYTES) *
+           (NIC_PCIE_LINE_BYTES + config->request_header_bytes);
+}
+
+uint64_t nic_pcie_doorbell_bytes(const nic_pcie_config_t *config)
+{
+    return NIC_PCIE_DOORBELL_BYTES + config->request_header_bytes;
+}
+
+uint64_t nic_pcie_completion_bytes(const nic_pcie_config_t *config, uint64_t bytes)
+{
+    return bytes + chunks(bytes, config->completion_max_bytes) * config->completion_header_bytes;
+}
+
+uint64_t nic_pcie_request_bytes(const nic_pcie_config_t *config, uint64_t bytes)
+{
+    return chunks(bytes, config->read_max_bytes) * config->request_header_bytes;
+}
+
+uint64_t nic_pcie_write_bytes(const nic_pcie_config_t *config, uint64_t bytes)
+{
+    return bytes + chunks(bytes, config->payload_max_bytes) * config->request_header_bytes;
+}
+
+uint64_t nic_pcie_read_rate(const nic_pcie_config_t *config)
+{
+    return config->lanes * config->lane_rate_bps / 8 * config->completion_max_bytes /
+           (config->completion_max_bytes + config->completion_header_bytes);
+}
+
+uint64_t nic_pcie_line_rate(const nic_pcie_config_t *config)
+{
+    return config->lanes * config->lane_rate_bps / 8 /
+           (NIC_PCIE_LINE_BYTES + config->request_header_bytes);
+}
+
+// -- time
+
+// The time of a byte in units of 2^-20 ps, rounded up: the link is never faster than it is.
+static uint64_t byte_time(const nic_pcie_config_t *config, uint64_t overhead_permille)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    const uint64_t rate_bps = config->lanes * config->lane_rate_bps;
+    SIM_CHECK(rate_bps != 0);
+    const wide_t work = ((wide_t)8 * SIM_PS_PER_S << FRACTION_BITS) * (1000 + overhead_permille);
+    const wide_t rate = (wide_t)rate_bps * 1000;
+    return (uint64_t)((work + rate - 1) / rate);
+}
+
+void nic_pcie_init(nic_pcie_t *pcie, const nic_pcie_config_t *config)
+{
+    SIM_CHECK(config->tags != 0 && config->completion_max_bytes != 0 &&
+              config->payload_max_bytes != 0 && config->read_max_bytes != 0);
+    *pcie = (nic_pcie_t){
+        .config = *config,
+        .byte_time = byte_time(config, config->overhead_permille),
+        .mmio_byte_time =
+            byte_time(config, config->overhead_permille + config->mmio_overhead_permille),
+        .tag_free_ps = sim_alloc_array(config->tags, sizeof(sim_time_t)),
+    };
+    pcie->posted_ps = config->posted_bytes * pcie->byte_time >> FRACTION_BITS;
+}
+
+void nic_pcie_fini(nic_pcie_t *pcie)
+{
+    sim_free(pcie->tag_free_ps);
+    pcie->tag_free_ps = NULL;
+}
+
+// Gives `bytes` of the link away from now_ps on; returns when the last of them is through.
+static inline sim_time_t book(nic_pcie_link_t *link,
+                              sim_time_t now_ps,
+                              uint64_t bytes,
+                              uint64_t time_per_byte)
+{
+    if (link->free_ps < now_ps) {
+        link->free_ps = now_ps;
+        link->fraction = 0;
+    }
+    const uint64_t work = bytes * time_per_byte + link->fraction;
+    link->fraction = work & FRACTION_MASK;
+    link->free_ps += work >> FRACTION_BITS;
+    link->busy_ps += work >> FRACTION_BITS;
+    link->bytes += bytes;
+    return link->free_ps;
+}
+
+static inline void count(nic_pcie_t *pcie,
+                         nic_pcie_use_t use,
+                         uint64_t transactions,
+                         uint64_t bytes)
+{
+    pcie->counters.transactions[use] += transactions;
+    pcie->counters.bytes[use] += bytes;
+}
+
+sim_time_t nic_pcie_mmio(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes)
+{
+    const uint64_t sent_bytes = nic_pcie_mmio_bytes(&pcie->config, bytes);
+    count(pcie, NIC_PCIE_WQE_MMIO, chunks(bytes, NIC_PCIE_LINE_BYTES), sent_bytes);
+    return book(&pcie->down, now_ps, sent_bytes, pcie->mmio_byte_time) +
+           pcie->config.write_latency_ps;
+}
+
+sim_time_t nic_pcie_doorbell(nic_pcie_t *pcie, sim_time_t now_ps)
+{
+    const uint64_t sent_bytes = nic_pcie_doorbell_bytes(&pcie->config);
+    count(pcie, NIC_PCIE_DOORBELL, 1, sent_bytes);
+    return book(&pcie->down, now_ps, sent_bytes, pcie->byte_time) + pcie->config.write_latency_ps;
+}
+
+static inline uint64_t next_tag(const nic_pcie_t *pcie, uint64_t tag)
+{
+    return tag + 1 == pcie->config.tags ? 0 : tag + 1;
+}
+
+// Takes a tag for each request; the first that is not free yet holds the read back.
+static sim_time_t take_tags(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t requests)
+{
+    sim_time_t start_ps = now_ps;
+    uint64_t tag = pcie->tag_next;
+    for (uint64_t i = 0; i < requests; i++) {
+        const sim_time_t free_ps = pcie->tag_free_ps[tag];
+        start_ps = free_ps > start_ps ? free_ps : start_ps;
+        tag = next_tag(pcie, tag);
+    }
+    return start_ps;
+}
+
+sim_time_t nic_pcie_read(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use)
+{
+    const uint64_t requests = chunks(bytes, pcie->config.read_max_bytes);
+    const uint64_t up_bytes = nic_pcie_request_bytes(&pcie->config, bytes);
+    const uint64_t down_bytes = nic_pcie_completion_bytes(&pcie->config, bytes);
+    count(pcie, use, requests, up_bytes + down_bytes);
+    const sim_time_t held_ps = take_tags(pcie, now_ps, requests);
+    const sim_time_t asked_ps = book(&pcie->up, now_ps, up_bytes, pcie->byte_time);
+    const sim_time_t data_ps = book(&pcie->down, now_ps, down_bytes, pcie->byte_time);
+    const sim_time_t link_ps = asked_ps > data_ps ? asked_ps : data_ps;
+    const sim_time_t done_ps =
+        (link_ps > held_ps ? link_ps : held_ps) + pcie->config.read_latency_ps;
+    for (uint64_t i = 0; i < requests; i++) {
+        pcie->tag_free_ps[pcie->tag_next] = done_ps;
+        pcie->tag_next = next_tag(pcie, pcie->tag_next);
+    }
+    return done_ps;
+}
+
+sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes)
+{
+    const uint64_t up_bytes = nic_pcie_request_bytes(&pcie->config, bytes);
+    const uint64_t down_bytes = nic_pcie_completion_bytes(&pcie->config, bytes);
+    count(pcie,
+          NIC_PCIE_PAYLOAD_READ,
+          chunks(bytes, pcie->config.read_max_bytes),
+          up_bytes + down_bytes);
+    const sim_time_t asked_ps = book(&pcie->up, now_ps, up_bytes, pcie->byte_time);
+    const sim_time_t data_ps = book(&pcie->down, now_ps, down_bytes, pcie->byte_time);
+    return asked_ps > data_ps ? asked_ps : data_ps;
+}
+
+sim_time_t nic_pcie_write(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use)
+{
+    const uint64_t sent_bytes = nic_pcie_write_bytes(&pcie->config, bytes);
+    count(pcie, use, chunks(bytes, pcie->config.payload_max_bytes), sent_bytes);
+    return book(&pcie->up, now_ps, sent_bytes, pcie->byte_time) + pcie->config.write_latency_ps;
+}
+
+bool nic_pcie_conserved(const nic_pcie_t *pcie)
+{
+    uint64_t bytes = 0;
+    for (uint32_t use = 0; use < NIC_PCIE_USE_COUNT; use++) {
+        bytes += pcie->counters.bytes[use];
+    }
+    return bytes == pcie->down.bytes + pcie->up.bytes;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/device/rnic/pcie.h - the PCIe link between a host and its NIC: what crosses it, how long that
+// takes.
+//
+// Two directions, each a FIFO server of the link's rate. A transfer is booked at the moment it is
+// asked for, which gives the bandwidth away in that order, and a latency is added behind it: so
+// no event belongs to a transaction, and waiting for a far answer never blocks the link.
+// Transactions are those of the transaction layer (PCI Express Base Specification, ch. 2): posted
+// writes (MMIO by the CPU in lines of 64 bytes, DMA by the NIC), and reads, whose data come back in
+// completions of at most completion_max_bytes. Acknowledgements and flow control of the link layer
+// are overhead_permille of the time.
+//
+// Model and notation (Pr, Pc, Crc): Kalia, Kaminsky, Andersen, "Design Guidelines for High
+// Performance RDMA Systems", USENIX ATC 2016, sections 2.1, 3.1, 5.2 and appendix A.
+#ifndef NIC_DEVICE_RNIC_PCIE_H
+#define NIC_DEVICE_RNIC_PCIE_H
+
+#include "kernel/base.h"
+
+SIM_C_BEGIN
+
+#define NIC_PCIE_LINE_BYTES 64u
+#define NIC_PCIE_DOORBELL_BYTES 8u
+
+typedef struct nic_pcie_config {
+    uint64_t lanes;
+    uint64_t lane_rate_bps;           // after line coding
+    uint64_t request_header_bytes;    // Pr: of a read request or a write
+    uint64_t completion_header_bytes; // Pc
+    uint64_t completion_max_bytes;    // Crc: data of one completion
+    uint64_t payload_max_bytes;       // of one write of the NIC
+    uint64_t read_max_bytes;          // of one read request
+    uint64_t tags;                    // reads outstanding, of read_max_bytes each
+    uint64_t posted_bytes;            // writes of the NIC waiting for the link (nic_pcie_room_ps)
+    sim_time_t read_latency_ps;       // request to first data, idle link
+    sim_time_t write_latency_ps;      // of a posted write, either way
+    uint64_t overhead_permille;       // link layer
+    uint64_t mmio_overhead_permille;  // write-combined lines take so much longer still
+} nic_pcie_config_t;
+
+// What a transaction is for.
+typedef enum nic_pcie_use {
+    NIC_PCIE_WQE_MMIO,      // CPU writes WQEs
+    NIC_PCIE_DOORBELL,      // CPU writes a Doorbell
+    NIC_PCIE_WQE_READ,      // NIC reads WQEs
+    NIC_PCIE_PAYLOAD_READ,  //
+    NIC_PCIE_CONTEXT_READ,  // a cache missed
+    NIC_PCIE_ATOMIC_READ,   //
+    NIC_PCIE_PAYLOAD_WRITE, // NIC writes what was received or read
+    NIC_PCIE_CQE_WRITE,
+    NIC_PCIE_ATOMIC_WRITE,
+    NIC_PCIE_USE_COUNT,
+} nic_pcie_use_t;
+
+typedef struct nic_pcie_link {
+    sim_time_t free_ps;
+    uint64_t fraction; // of a picosecond, in units of 2^-20
+    uint64_t bytes;    // headers included
+    sim_time_t busy_ps;
+} nic_pcie_link_t;
+
+typedef struct nic_pcie_counters {
+    uint64_t transactions[NIC_PCIE_USE_COUNT]; // TLPs of requests and writes
+    uint64_t bytes[NIC_PCIE_USE_COUNT];        // both directions, headers included
+} nic_pcie_counters_t;
+
+typedef struct nic_pcie {
+    nic_pcie_config_t config;
+    nic_pcie_link_t down; // host to NIC
+    nic_pcie_link_t up;
+    uint64_t byte_time;      // of one byte, in the unit of `fraction`
+    sim_time_t posted_ps;    // of config.posted_bytes
+    uint64_t mmio_byte_time; // the same within a write-combined line
+    sim_time_t *tag_free_ps; // ring, in the order they were taken
+    uint64_t tag_next;
+    nic_pcie_counters_t counters;
+} nic_pcie_t;
+
+// -- closed forms: bytes on the link, headers included
+
+// CPU to NIC, by MMIO: ceil(bytes / 64) lines of 64 + Pr.
+uint64_t nic_pcie_mmio_bytes(const nic_pcie_config_t *config, uint64_t bytes);
+// CPU to NIC: a Doorbell.
+uint64_t nic_pcie_doorbell_bytes(const nic_pcie_config_t *config);
+// Host to NIC: completions of a read.
+uint64_t nic_pcie_completion_bytes(const nic_pcie_config_t *config, uint64_t bytes);
+// NIC to host: the requests of a read; a write.
+uint64_t nic_pcie_request_bytes(const nic_pcie_config_t *config, uint64_t bytes);
+uint64_t nic_pcie_write_bytes(const nic_pcie_config_t *config, uint64_t bytes);
+// Data per second of long reads, bytes, rounded down; MMIO lines per second. Without overheads.
+uint64_t nic_pcie_read_rate(const nic_pcie_config_t *config);
+uint64_t nic_pcie_line_rate(const nic_pcie_config_t *config);
+
+// -- the link in time
+
+void nic_pcie_init(nic_pcie_t *pcie, const nic_pcie_config_t *config);
+void nic_pcie_fini(nic_pcie_t *pcie);
+
+// Each books a transfer that is asked for at `now_ps` and returns when it is through: all its bytes
+// at the other end. Calls of one direction come in the order in which the link is to serve them;
+// now_ps may lie a little ahead of the simulation's time (a core in the middle of its step).
+sim_time_t nic_pcie_mmio(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes);
+sim_time_t nic_pcie_doorbell(nic_pcie_t *pcie, sim_time_t now_ps);
+sim_time_t nic_pcie_read(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use);
+sim_time_t nic_pcie_write(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use);
+// A read whose request went ahead in time: no latency but that of the link's own queue.
+sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes);
+
+// From when on no more than config.posted_bytes of the NIC's writes wait for the link: who is to
+// write more has to wait until then.
+static inline sim_time_t nic_pcie_room_ps(const nic_pcie_t *pcie)
+{
+    return pcie->up.free_ps > pcie->posted_ps ? pcie->up.free_ps - pcie->posted_ps : 0;
+}
+
+// True where the bytes of both directions are those of all uses together.
+bool nic_pcie_conserved(const nic_pcie_t *pcie);
+
+SIM_C_END
+
+#endif // NIC_DEVICE_RNIC_PCIE_H

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/device/rnic/rnic.c - the inside of a detailed NIC: its life, what is under way in it, cache
+// misses.
+#include "nic/rnic_internal.h"
+
+// Reads of a context: a cache line (a QP's context is larger, its hot part is not).
+#define CONTEXT_BYTES NIC_PCIE_LINE_BYTES
+
+static void make_caches(nic_rnic_t *rnic, const nic_config_t *config, uint64_t seed)
+{
+    const nic_detail_t *const detail = &rnic->detail;
+    const struct {
+        uint64_t entries;
+        uint64_t ways;
+        uint64_t stall_ps;
+    } caches[NIC_CACHE_COUNT] = {
+        [NIC_CACHE_CONTEXT] = {detail->context_entries,
+                               detail->context_ways,
+                               detail->context_stall_ps},
+        [NIC_CACHE_TRANSLATION] = {detail->translation_entries,
+                                   detail->translation_ways,
+                                   detail->translation_stall_ps},
+        [NIC_CACHE_WQE] = {detail->wqe_entries, detail->wqe_ways, detail->wqe_stall_ps},
+        [NIC_CACHE_CQ] = {detail->cq_entries, detail->cq_ways, detail->cq_stall_ps},
+    };
+    uint64_t all_entries = 0;
+    for (uint32_t c = 0; c < NIC_CACHE_COUNT; c++) {
+        all_entries += caches[c].entries;
+        rnic->stall_ps[c] = caches[c].stall_ps;
+    }
+    const bool at_random = config->replacement == NIC_REPLACE_RANDOM;
+    for (uint32_t side = 0; side < 2; side++) {
+        nic_cache_init(&rnic->near[side],
+                       detail->near_entries,
+                       detail->near_ways,
+                       at_random,
+                       seed + side);
+    }
+    for (uint32_t c = 0; c < NIC_CACHE_COUNT; c++) {
+        // Shared: the first one holds everything, the others a single entry that nobody uses.
+        const uint64_t own = config->sram_shared ? (c == 0 ? all_entries : 1) : caches[c].entries;
+        nic_cache_init(&rnic->caches[c], own, caches[c].ways, at_random, seed + c);
+        rnic->held[c] = &rnic->caches[config->sram_shared ? 0 : c];
+    }
+}
+
+void nic__rnic_create(nic_t *nic)
+{
+    const nic_config_t *const config = &nic->host->config;
+    nic_rnic_t *const rnic = sim_alloc_lines(sizeof(*rnic));
+    nic_detail_resolve(config, &rnic->detail);
+    nic_pcie_config_t pcie;
+    nic_detail_pcie(&rnic->detail, &pcie);
+    nic_pcie_init(&rnic->pcie, &pcie);
+    make_caches(rnic, config, nic->interface);
+    rnic->lock_free_ps = sim_alloc_array(rnic->detail.atomic_locks, sizeof(*rnic->lock_free_ps));
+    rnic->page_shift = (uint64_t)__builtin_ctzll(rnic->detail.page_bytes);
+    rnic->nic = nic;
+    rnic->coming_ps = SIM_TIME_NEVER;
+    sim_timer_init(&rnic->pause_timer, nic__rnic_pause_fired);
+    sim_timer_init(&rnic->coming_timer, nic__rnic_coming_fired);
+    nic->rnic = rnic;
+    nic->detailed = true;
+    nic__rnic_set_costs(rnic);
+    nic__units_create(nic);
+}
+
+void nic__rnic_destroy(nic_t *nic)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    while (rnic->item_blocks != NULL) {
+        nic_item_block_t *const block = rnic->item_blocks;
+        rnic->item_blocks = block->next;
+        sim_free(block);
+    }
+    for (uint32_t c = 0; c < NIC_CACHE_COUNT; c++) {
+        nic_cache_fini(&rnic->caches[c]);
+    }
+    for (uint32_t side = 0; side < 2; side++) {
+        nic_cache_fini(&rnic->near[side]);
+    }
+    nic_pcie_fini(&rnic->pcie);
+    sim_free(rnic->lock_free_ps);
+    sim_free(rnic->tx_units);
+    sim_free(rnic->rx_units);
+    sim_free(rnic);
+    nic->rnic = NULL;
+    nic->detailed = false;
+}
+
+uint32_t nic__rnic_inline_max(const nic_t *nic)
+{
+    return (uint32_t)nic->rnic->detail.inline_max_bytes;
+}
+
+nic_item_t *nic__items_grow(nic_t *nic)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    nic_item_block_t *const block = sim_alloc_lines(sizeof(*block));
+    block->next = rnic->item_blocks;
+    rnic->item_blocks = block;
+    for (uint32_t i = NIC_ITEM_BLOCK; i-- > 0;) {
+        nic_item_t *const item = &block->items[i];
+        sim_timer_init(&item->timer, nic__rnic_item_fired);
+        item->nic = nic;
+        item->next = rnic->free_items;
+        rnic->free_items = item;
+    }
+    return &block->items[0];
+}
+
+// -- cache misses
+
+static inline uint64_t context_key(uint32_t number, uint32_t side)
+{
+    return nic__cache_key(NIC_CACHE_CONTEXT, (uint64_t)number << 1 | side);
+}
+
+void nic__rnic_place(nic_qp_t *qp)
+{
+    const nic_rnic_t *const rnic = qp->nic->rnic;
+    for (uint32_t side = 0; side < 2; side++) {
+        const uint64_t key = context_key(qp->number, side);
+        qp->context_set[side] = nic_cache_set(rnic->held[NIC_CACHE_CONTEXT], key);
+        qp->near_set[side] = (uint16_t)nic_cache_set(&rnic->near[side], qp->number);
+    }
+    qp->unit = (uint16_t)(qp->number % (uint32_t)rnic->detail.pu_count);
+}
+
+void nic__rnic_place_cq(nic_cq_t *cq)
+{
+    const nic_cache_t *const held = cq->nic->rnic->held[NIC_CACHE_CQ];
+    cq->context_set = nic_cache_set(held, nic__cache_key(NIC_CACHE_CQ, cq->number));
+}
+
+void nic__rnic_miss(nic_t *nic, uint32_t cache, sim_time_t *stall_ps, sim_time_t *data_ps)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const sim_time_t here_ps =
+        nic_pcie_read(&rnic->pcie, rnic->at_ps, CONTEXT_BYTES, NIC_PCIE_CONTEXT_READ);
+    rnic->caches[cache].misses++;
+    *stall_ps += rnic->stall_ps[cache];
+    *data_ps = nic__later(*data_ps, here_ps);
+}
+
+void nic__rnic_context(nic_t *nic,
+                       const nic_qp_t *qp,
+                       uint32_t number,
+                       uint32_t side,
+                       sim_time_t *stall_ps,
+                       sim_time_t *data_ps)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const uint64_t key = context_key(number, side);
+    if (SIM_UNLIKELY(qp == NULL)) {
+        const uint32_t set = nic_cache_set(rnic->held[NIC_CACHE_CONTEXT], key);
+        nic__rnic_lookup(nic, NIC_CACHE_CONTEXT, set, key, stall_ps, data_ps);
+        return;
+    }
+    if ((qp->flags & NIC_QP_UNRELIABLE) == 0 &&
+        !nic_cache_use(&rnic->near[side], qp->near_set[side], number)) {
+        *stall_ps += rnic->detail.near_stall_ps;
+    }
+    nic__rnic_lookup(nic, NIC_CACHE_CONTEXT, qp->context_set[side], key, stall_ps, data_ps);
+}
+
+void nic__rnic_translate(nic_t *nic, uint64_t address, sim_time_t *stall_ps, sim_time_t *data_ps)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const uint64_t page = address >> rnic->page_shift;
+    const uint64_t key = nic__cache_key(NIC_CACHE_TRANSLATION, page);
+    nic_page_place_t *const place = &rnic->pages[page % NIC_PAGES_KNOWN];
+    if (SIM_UNLIKELY(place->key != key)) {
+        *place = (nic_page_place_t){key, nic_cache_set(rnic->held[NIC_CACHE_TRANSLATION], key)};
+    }
+    nic__rnic_lookup(nic, NIC_CACHE_TRANSLATION, place->set, key, stall_ps, data_ps);
+}
+
+// -- counters
+
+bool nic_get_rnic_counters(const nic_t *nic, nic_rnic_counters_t *counters)
+{
+    if (!nic->detailed) {
+        return false;
+    }
+    const nic_rnic_t *const rnic = nic->rnic;
+    const nic_pcie_counters_t *const pcie = &rnic->pcie.counters;
+    const nic_cache_t *const caches = rnic->caches;
+    *counters = rnic->counters;
+    counters->doorbells = pcie->transactions[NIC_PCIE_DOORBELL];
+    counters->mmio_lines = pcie->transactions[NIC_PCIE_WQE_MMIO];
+    for (uint32_t use = 0; use < NIC_PCIE_USE_COUNT; use++) {
+        const bool read = use >= NIC_PCIE_WQE_READ && use <= NIC_PCIE_ATOMIC_READ;
+        const bool written = use >= NIC_PCIE_PAYLOAD_WRITE;
+        counters->pcie_reads += read ? pcie->transactions[use] : 0;
+        counters->pcie_writes += written ? pcie->transactions[use] : 0;
+    }
+    counters->pcie_up_bytes = rnic->pcie.up.bytes;
+    counters->pcie_down_bytes = rnic->pcie.down.bytes;
+    counters->context_hits = caches[NIC_CACHE_CONTEXT].hits;
+    counters->context_misses = caches[NIC_CACHE_CONTEXT].misses;
+    counters->translation_hits = caches[NIC_CACHE_TRANSLATION].hits;
+    counters->translation_misses = caches[NIC_CACHE_TRANSLATION].misses;
+    counters->wqe_hits = caches[NIC_CACHE_WQE].hits;
+    counters->wqe_misses = caches[NIC_CACHE_WQE].misses;
+    counters->cq_hits = caches[NIC_CACHE_CQ].hits;
+    counters->cq_misses = caches[NIC_CACHE_CQ].misses;
+    return true;
+}
+
+static void count_queued(const nic_qp_t *qp, void *ctx)
+{
+    uint64_t *const queued = ctx;
+    *queued += qp->sq_posted - qp->sq_done;
+}
+
+bool nic_conserved(const nic_t *nic)
+{
+    if (!nic->detailed) {
+        return true;
+    }
+    const nic_rnic_counters_t *const counters = &nic->rnic->counters;
+    uint64_t queued = 0;
+    nic_for_each_qp(nic, count_queued, &queued);
+    uint64_t waiting = 0;
+    for (const nic_cq_t *cq = nic->cqs; cq != NULL; cq = cq->next) {
+        waiting += cq->count;
+    }
+    return counters->wqes_posted == counters->wqes_completed + queued &&
+           counters->cqes_written == counters->cqes_polled + waiting &&
+           nic_pcie_conserved(&nic->rnic->pcie);
+}
+
+// clang-format off
+#define COUNTER(field, help_) {#field, help_, offsetof(nic_rnic_counters_t, field)}
+const nic_counter_info_t nic_rnic_counter_infos[] = {
+    COUNTER(wqes_posted, "send work requests posted"),
+    COUNTER(wqes_completed, "send work requests done with: acknowledged, failed, flushed or gone with their queue pair"),
+    COUNTER(cqes_written, "completions written to completion queues"),
+    COUNTER(cqes_polled, "completions taken out of them"),
+    COUNTER(doorbells, "Doorbells rung"),
+    COUNTER(mmio_lines, "lines of 64 bytes of WQEs written by the CPU"),
+    COUNTER(pcie_reads, "read requests of the NIC"),
+    COUNTER(pcie_writes, "writes of the NIC"),
+    COUNTER(pcie_up_bytes, "bytes from the NIC to the host, headers included"),
+    COUNTER(pcie_down_bytes, "bytes from the host to the NIC, headers included"),
+    COUNTER(context_hits, "contexts of queue pairs found on the NIC"),
+    COUNTER(context_misses, "contexts of queue pairs read from the host"),
+    COUNTER(translation_hits, "page translations found on the NIC"),
+    COUNTER(translation_misses, "page translations read from the host"),
+    COUNTER(wqe_hits, "WQEs found on the NIC"),
+    COUNTER(wqe_misses, "WQEs read again from the host"),
+    COUNTER(cq_hits, "contexts of completion queues found on the NIC"),
+    COUNTER(cq_misses, "contexts of completion queues read from the host"),
+    COUNTER(buffer_bytes_max, "bytes in the receive buffer, at most"),
+    COUNTER(pauses_sent, "times the NIC asked its link to pause"),
+    COUNTER(atomics, "atomics executed"),
+    COUNTER(atomics_waited, "of those, how many waited for their lock"),
+    {NULL, NULL, 0},
+};
+// clang-format on

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/device/rnic/rnic_receive.c - the receiving side of a detailed NIC: buffer, pause, costs, DMA
+// writes.
+//
+// A packet waits in the receive buffer until its processing unit is through with it. A NIC that is
+// slower than its link fills the buffer and pauses the link, class by class of what arrives
+// (802.1Qbb): to the network it is a slow receiver.
+#include "nic/rnic_internal.h"
+
+#define PAUSE_QUANTA 0xffffu
+
+// -- the buffer
+
+static void pause_link(nic_t *nic, uint8_t classes)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    sim_node_t *const node = nic__node(nic);
+    rnic->pausing |= classes;
+    rnic->counters.pauses_sent++;
+    net_port_pause_send(nic->port, classes, PAUSE_QUANTA);
+    if (!sim_timer_armed(&rnic->pause_timer)) {
+        const sim_time_t pause_ps = net_port_quanta_ps(nic->port, PAUSE_QUANTA);
+        sim_timer_arm(node, &rnic->pause_timer, node->now_ps + pause_ps / 2);
+    }
+}
+
+void nic__rnic_pause_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    nic_rnic_t *const rnic = SIM_CONTAINER_OF(timer, nic_rnic_t, pause_timer);
+    nic_t *const nic = rnic->nic;
+    if (rnic->pausing != 0) {
+        net_port_pause_send(nic->port, rnic->pausing, PAUSE_QUANTA);
+        const sim_time_t pause_ps = net_port_quanta_ps(nic->port, PAUSE_QUANTA);
+        sim_timer_arm(node, timer, node->now_ps + pause_ps / 2);
+    }
+}
+
+static void release(nic_t *nic, uint32_t bytes)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    SIM_CHECK(rnic->buffered_bytes >= bytes);
+    rnic->buffered_bytes -= bytes;
+    if (SIM_UNLIKELY(rnic->pausing != 0) && rnic->buffered_bytes <= rnic->detail.resume_bytes) {
+        net_port_pause_send(nic->port, rnic->pausing, 0);
+        rnic->pausing = 0;
+        sim_timer_cancel(nic__node(nic), &rnic->pause_timer);
+    }
+}
+
+// In two steps, each reads what the one before has brought: the queue pair, then its contexts.
+void nic__rnic_expect(const nic_t *nic, const sim_mail_t *mail)
+{
+    const nic_rnic_t *const rnic = nic->rnic;
+    const net_packet_t *const next = mail[0].message;
+    const net_packet_t *const after = mail[1].message;
+    if (next == NULL) {
+        return;
+    }
+    const nic_qp_t *const qp = nic__find_qp(nic, next->destination_qp);
+    if (qp != NULL) {
+        __builtin_prefetch(&rnic->near[1].keys[qp->near_set[1]]);
+        __builtin_prefetch(&rnic->held[NIC_CACHE_CONTEXT]->keys[qp->context_set[1]]);
+        __builtin_prefetch(net_packet_aside(next));
+    }
+    const nic_qp_t *const later = after == NULL ? NULL : nic__find_qp(nic, after->destination_qp);
+    if (later != NULL) {
+        __builtin_prefetch(later);
+        __builtin_prefetch((const char *)later + SIM_CACHE_LINE);
+        __builtin_prefetch((const char *)later + 2 * SIM_CACHE_LINE);
+        __builtin_prefetch((const char *)later + 4 * SIM_CACHE_LINE);
+        __builtin_prefetch((const char *)later + 7 * SIM_CACHE_LINE);
+    }
+}
+
+void nic__rnic_arrive(nic_t *nic, net_packet_t *packet)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    nic__rnic_begin(nic);
+    const uint64_t bytes = rnic->buffered_bytes + packet->frame_bytes;
+    if (SIM_UNLIKELY(bytes > rnic->detail.buffer_bytes)) {
+        net_port_drop(nic->port, packet, NET_DROP_BUFFER_FULL);
+        return;
+    }
+    rnic->buffered_bytes = bytes;
+    if (bytes > rnic->counters.buffer_bytes_max) {
+        rnic->counters.buffer_bytes_max = bytes;
+    }
+    const uint8_t class = (uint8_t)(1u << packet->priority);
+    if (SIM_UNLIKELY(bytes >= rnic->detail.pause_bytes) && (rnic->pausing & class) == 0) {
+        pause_link(nic, class);
+    }
+    nic_qp_t *const qp = nic__find_qp(nic, packet->destination_qp);
+    nic__rx_unit_push(nic, packet, qp);
+}
+
+// -- the processing unit's part
+
+static inline nic_packet_class_t classify(uint8_t opcode)
+{
+    static const uint8_t classes[ROCE_OPERATION_MASK + 1] = {
+        [ROCE_WRITE_FIRST] = NIC_IS_WRITE,
+        [ROCE_WRITE_MIDDLE] = NIC_IS_WRITE,
+        [ROCE_WRITE_LAST] = NIC_IS_WRITE,
+        [ROCE_WRITE_LAST_IMM] = NIC_IS_WRITE,
+        [ROCE_WRITE_ONLY] = NIC_IS_WRITE,
+        [ROCE_WRITE_ONLY_IMM] = NIC_IS_WRITE,
+        [ROCE_READ_REQUEST] = NIC_IS_READ,
+        [ROCE_READ_RESPONSE_FIRST] = NIC_IS_RESPONSE,
+        [ROCE_READ_RESPONSE_MIDDLE] = NIC_IS_RESPONSE,
+        [ROCE_READ_RESPONSE_LAST] = NIC_IS_RESPONSE,
+        [ROCE_READ_RESPONSE_ONLY] = NIC_IS_RESPONSE,
+        [ROCE_ATOMIC_ACKNOWLEDGE] = NIC_IS_RESPONSE,
+        [ROCE_ACKNOWLEDGE] = NIC_IS_ACK,
+        [ROCE_COMPARE_SWAP] = NIC_IS_ATOMIC,
+        [ROCE_FETCH_ADD] = NIC_IS_ATOMIC,
+    };
+    return SIM_UNLIKELY(opcode == ROCE_CNP)
+               ? NIC_IS_ACK
+               : (nic_packet_class_t)classes[opcode & ROCE_OPERATION_MASK];
+}
+
+void nic__rnic_set_costs(nic_rnic_t *rnic)
+{
+    for (uint32_t class = 0; class < NIC_PACKET_CLASS_COUNT; class ++) {
+        rnic->rx_cost_ps[class] = rnic->detail.rx_request_ps;
+    }
+    rnic->rx_cost_ps[NIC_IS_ACK] = rnic->detail.rx_ack_ps;
+    rnic->rx_cost_ps[NIC_IS_RESPONSE] = rnic->detail.rx_response_ps;
+    rnic->rx_cost_ps[NIC_IS_ATOMIC] = rnic->detail.rx_atomic_ps;
+}
+
+static bool goes_inline(const nic_rnic_t *rnic, const net_packet_t *packet)
+{
+    const uint8_t operation = packet->opcode & ROCE_OPERATION_MASK;
+    return packet->payload_bytes <= rnic->detail.recv_inline_bytes &&
+           (operation == ROCE_SEND_ONLY || operation == ROCE_SEND_ONLY_IMM);
+}
+
+// What host memory takes longer for a word that is not in the processor's cache.
+static sim_time_t beyond_cache_ps(const nic_t *nic, uint32_t rkey)
+{
+    const nic_detail_t *const detail = &nic->rnic->detail;
+    const nic_mr_t *const mr = nic__region(nic, rkey);
+    return mr != NULL && mr->length_bytes > detail->memory_cache_bytes ? detail->memory_latency_ps
+                                                                       : 0;
+}
+
+// A lock by the low bits of the address is waited for in order, from turn_ps on; it is then held
+// until the word was read, changed and written. Returns when that is, and the unit free again.
+// A read does not pass a write (PCI Express, 2.4.1), and the write of a word whose line is not in
+// the cache is not over before the line was fetched.
+static sim_time_t take_lock(nic_t *nic, const net_packet_t *packet, sim_time_t turn_ps)
+{
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    const uint64_t address = aside->atomic.address;
+    nic_rnic_t *const rnic = nic->rnic;
+    const nic_detail_t *const detail = &rnic->detail;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    sim_time_t *const free_ps = &rnic->lock_free_ps[address & (detail->atomic_locks - 1)];
+    const sim_time_t granted_ps = nic__later(*free_ps, turn_ps);
+    const sim_time_t read_ps = nic_pcie_read(&rnic->pcie, now_ps, 8, NIC_PCIE_ATOMIC_READ);
+    rnic->counters.atomics_waited += granted_ps > turn_ps;
+    const sim_time_t issued_ps = nic__later(granted_ps, rnic->written_ps);
+    *free_ps = issued_ps + (read_ps - now_ps) + beyond_cache_ps(nic, aside->atomic.rkey) +
+               detail->atomic_hold_ps;
+    if (detail->atomic_stalls != 0) {
+        rnic->rx_free_ps = nic__later(rnic->rx_free_ps, *free_ps);
+    }
+    return *free_ps;
+}
+
+// What a packet needs besides its QP's context.
+static inline void look_up_memory(nic_t *nic,
+                                  const net_packet_t *packet,
+                                  const nic_qp_t *qp,
+                                  nic_packet_class_t class,
+                                  sim_time_t *stall_ps,
+                                  sim_time_t *data_ps)
+{
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    const uint8_t operation = packet->opcode & ROCE_OPERATION_MASK;
+    if (class == NIC_IS_RESPONSE) {
+        if (qp != NULL && qp->sq_done != qp->sq_posted) {
+            nic__rnic_translate(nic, nic__wqe(qp, qp->sq_done)->local_address, stall_ps, data_ps);
+        }
+    } else if (class == NIC_IS_ATOMIC) {
+        nic__rnic_translate(nic, aside->atomic.address, stall_ps, data_ps);
+    } else if (class == NIC_IS_WRITE) {
+        if (operation == ROCE_WRITE_FIRST || operation == ROCE_WRITE_ONLY ||
+            operation == ROCE_WRITE_ONLY_IMM) {
+            nic__rnic_translate(nic, aside->reth.address, stall_ps, data_ps);
+        }
+    } else if (class == NIC_IS_SEND && qp != NULL && qp->srq != NULL) {
+        // CQs are numbered below that
+        const uint64_t key = nic__cache_key(NIC_CACHE_CQ, qp->srq->number << 32);
+        const uint32_t set = nic_cache_set(nic->rnic->held[NIC_CACHE_CQ], key);
+        nic__rnic_lookup(nic, NIC_CACHE_CQ, set, key, stall_ps, data_ps);
+    } else if (class == NIC_IS_SEND && qp != NULL && qp->rq_done != qp->rq_posted) {
+        const nic_recv_wqe_t *const receive = &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
+        nic__rnic_translate(nic, receive->address, stall_ps, data_ps);
+    }
+}
+
+sim_time_t nic__rnic_serve_packet(nic_t *nic,
+                                  const net_packet_t *packet,
+                                  const nic_qp_t *qp,
+                                  sim_time_t *here_ps)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const nic_packet_class_t class = classify(packet->opcode);
+    sim_time_t stall_ps = rnic->rx_cost_ps[class];
+    if (class == NIC_IS_SEND && packet->payload_bytes != 0 && !goes_inline(rnic, packet)) {
+        stall_ps += rnic->detail.rx_write_ps;
+    }
+    sim_time_t data_ps = now_ps + rnic->detail.pu_receive_ps;
+    // The sending and the receiving side each have their part of a context.
+    nic__rnic_context(nic, qp, packet->destination_qp, 1, &stall_ps, &data_ps);
+    look_up_memory(nic, packet, qp, class, &stall_ps, &data_ps);
+    *here_ps = now_ps;
+    if (class >= NIC_IS_RESPONSE && qp != NULL && qp->sq_done != qp->sq_ready) {
+        // What it finishes: the completion waits where that has to be read again, nothing else.
+        nic__rnic_lookup_wqe(nic, qp, qp->sq_done, &stall_ps, here_ps);
+    }
+    rnic->rx_free_ps = nic__later(rnic->rx_free_ps, now_ps) + stall_ps;
+    data_ps = nic__later(data_ps, rnic->rx_free_ps);
+    if (packet->payload_bytes != 0) {
+        // It is written to host memory: PCIe that is behind holds it back, and fills the buffer.
+        data_ps = nic__later(data_ps, nic_pcie_room_ps(&rnic->pcie));
+    }
+    if (SIM_UNLIKELY(class == NIC_IS_ATOMIC)) {
+        data_ps = nic__later(data_ps, take_lock(nic, packet, rnic->rx_free_ps));
+    }
+    return data_ps;
+}
+
+// Receives are read from host memory some at a time, ahead of their use.
+static void count_receive(nic_t *nic, const net_packet_t *packet)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const nic_qp_t *const qp = nic__find_qp(nic, packet->destination_qp);
+    if (qp == NULL) {
+        return;
+    }
+    const uint32_t done = qp->srq != NULL ? qp->srq->done : qp->rq_done;
+    const bool posted =
+        qp->srq != NULL ? nic_srq_posted(qp->srq) != 0 : qp->rq_done != qp->rq_posted;
+    if (posted && done % rnic->detail.recv_fetch_count == 0) {
+        (void)nic_pcie_read(&rnic->pcie,
+                            nic__node(nic)->now_ps,
+                            rnic->detail.recv_fetch_count * rnic->detail.recv_wqe_bytes,
+                            NIC_PCIE_WQE_READ);
+    }
+}
+
+void nic__rnic_packet_served(nic_t *nic, net_packet_t *packet, sim_time_t here_ps)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    rnic->wqe_here_ps = here_ps;
+    const nic_packet_class_t class = classify(packet->opcode);
+    const uint32_t bytes = packet->frame_bytes;
+    rnic->inline_receive = class == NIC_IS_SEND && goes_inline(rnic, packet);
+    if (class == NIC_IS_SEND) {
+        count_receive(nic, packet);
+    }
+    if (class == NIC_IS_ATOMIC) {
+        const uint64_t lock = net_packet_aside(packet)->atomic.address;
+        rnic->granted_ps = rnic->lock_free_ps[lock & (rnic->detail.atomic_locks - 1)];
+    }
+    nic__receive(nic, packet);
+    nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
+    rnic->inline_receive = false;
+    release(nic, bytes);
+}
+
+// -- writes to host memory
+
+void nic__rnic_payload(nic_t *nic, uint32_t bytes)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    if (bytes != 0 && !rnic->inline_receive) {
+        rnic->payload_ps =
+            nic_pcie_write(&rnic->pcie, nic__node(nic)->now_ps, bytes, NIC_PCIE_PAYLOAD_WRITE);
+    }
+}
+
+void nic__rnic_atomic_done(nic_t *nic, uint32_t rkey)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    rnic->counters.atomics++;
+    rnic->written_ps = nic__later(rnic->written_ps, now_ps + beyond_cache_ps(nic, rkey));
+    (void)nic_pcie_write(&rnic->pcie, now_ps, 8, NIC_PCIE_ATOMIC_WRITE);
+}
+
+void nic__rnic_tell_write(nic_qp_t *qp, uint32_t bytes)
+{
+    nic_t *const nic = qp->nic;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    nic_item_t *const item = nic__item_new(nic, NIC_ITEM_WRITE, qp);
+    item->count = bytes;
+    nic__item_at(item, nic__later(now_ps, nic->rnic->payload_ps) + nic->rnic->detail.rx_latency_ps);
+}
+
+sim_time_t nic__rnic_cqe(nic_t *nic, nic_cq_t *cq)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    nic__rnic_begin(nic);
+    sim_time_t stall_ps = 0;
+    sim_time_t data_ps = now_ps;
+    const uint64_t key = nic__cache_key(NIC_CACHE_CQ, cq->number);
+    nic__rnic_lookup(nic, NIC_CACHE_CQ, cq->context_set, key, &stall_ps, &data_ps);
+    rnic->rx_free_ps += stall_ps;
+    const sim_time_t seen_ps =
+        nic_pcie_write(&rnic->pcie, now_ps, rnic->detail.cqe_bytes, NIC_PCIE_CQE_WRITE);
+    data_ps = nic__later(data_ps, rnic->wqe_here_ps);
+    const sim_time_t late_ps = data_ps - now_ps + rnic->detail.rx_latency_ps;
+    cq->last_seen_ps = nic__later(cq->last_seen_ps, seen_ps + late_ps); // they keep their order
+    return cq->last_seen_ps;
+}
+
+void nic__rnic_cqe_later(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
+{
+    nic_t *const nic = qp->nic;
+    nic_item_t *const item = nic__item_new(nic, NIC_ITEM_CQE, qp);
+    item->cq = cq;
+    item->wc = *wc;
+    nic__item_at(item, nic__rnic_cqe(nic, cq));
+}

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/device/rnic/rnic_send.c - the sending side of a detailed NIC: from the core's post to a WQE
+// that may go.
+//
+// WQE-by-MMIO: the core writes the WQE in lines of 64 bytes; it arrives with the last one.
+// Doorbell: the core writes 8 bytes, and the NIC reads all new WQEs, padded to lines, at once.
+// Either way they enter the WQE cache, the queue of the processing unit, and, when that is through
+// with them and the payload is there, what nic/transport/requester.c may send from.
+#include "nic/rnic_internal.h"
+
+#define COPY_BYTES 16u // a register, nic.detailed.cpu.copy
+
+static inline bool is_fetch(const nic_wqe_t *wqe)
+{
+    return wqe->opcode >= NIC_WR_RDMA_READ;
+}
+
+static inline bool has_payload_to_read(const nic_wqe_t *wqe)
+{
+    return !is_fetch(wqe) && wqe->length != 0 && (wqe->flags & NIC_SEND_INLINE) == 0;
+}
+
+static uint64_t wqe_bytes(const nic_detail_t *detail, const nic_qp_t *qp, const nic_wqe_t *wqe)
+{
+    const uint64_t header =
+        qp->type == NIC_QPT_UD ? detail->datagram_header_bytes : detail->wqe_header_bytes;
+    if (wqe->opcode == NIC_WR_RDMA_READ) {
+        return header + detail->pointer_bytes;
+    }
+    if (is_fetch(wqe)) {
+        return header + detail->pointer_bytes + detail->atomic_bytes;
+    }
+    if (wqe->length == 0) {
+        return nic__min((uint32_t)header, NIC_PCIE_LINE_BYTES); // the address fits without payload
+    }
+    const bool inlined = (wqe->flags & NIC_SEND_INLINE) != 0;
+    return header + (inlined ? wqe->length : detail->pointer_bytes);
+}
+
+static uint64_t padded(uint64_t bytes)
+{
+    return (bytes + NIC_PCIE_LINE_BYTES - 1) / NIC_PCIE_LINE_BYTES * NIC_PCIE_LINE_BYTES;
+}
+
+static void spend(nic_host_t *host, sim_time_t cost_ps)
+{
+    if (host->core != NULL) {
+        nic_core_spend(host->core, cost_ps);
+    }
+}
+
+// -- WQEs arriving
+
+// A send queue is worked on in order: WQEs written into the NIC wait for those posted sooner that
+// it still reads after a Doorbell.
+static void push_in_order(nic_item_t *item, nic_qp_t *qp)
+{
+    nic_item_t **link = &qp->early;
+    while (*link != NULL && (int32_t)((*link)->first - item->first) < 0) {
+        link = &(*link)->next;
+    }
+    item->next = *link;
+    *link = item;
+    while (qp->early != NULL && qp->early->first == qp->sq_here) {
+        nic_item_t *const next = qp->early;
+        qp->early = next->next;
+        qp->sq_here += next->count;
+        nic__tx_unit_push(next, qp);
+    }
+}
+
+void nic__rnic_forget_early(nic_qp_t *qp)
+{
+    while (qp->early != NULL) {
+        nic_item_t *const item = qp->early;
+        qp->early = item->next;
+        nic__item_free(item);
+    }
+}
+
+// WQEs have arrived: the cache has them, and the processing unit gets to know.
+static void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
+{
+    nic_cache_t *const cache = item->nic->rnic->held[NIC_CACHE_WQE];
+    for (uint32_t i = 0; i < item->count; i++) {
+        const uint64_t key = nic__wqe_key(qp, item->first + i);
+        (void)nic_cache_insert(cache, nic__cache_key(NIC_CACHE_WQE, key));
+    }
+    push_in_order(item, qp);
+}
+
+// -- WQEs on their way by MMIO: the link keeps their order
+
+// Until a unit could be through with it: what it does before shows nowhere outside.
+static void arm_coming(nic_t *nic)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    sim_timer_arm(nic__node(nic), &rnic->coming_timer, rnic->coming_ps + rnic->detail.pu_send_ps);
+}
+
+static void add_coming(nic_t *nic, nic_item_t *item)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    if (rnic->coming == NULL) {
+        rnic->coming = item;
+        rnic->coming_ps = item->arrives_ps;
+        if (!sim_timer_armed(&rnic->coming_timer)) {
+            arm_coming(nic);
+        }
+    } else {
+        SIM_ASSERT(rnic->coming_last->arrives_ps <= item->arrives_ps);
+        rnic->coming_last->next = item;
+    }
+    rnic->coming_last = item;
+}
+
+void nic__rnic_take_coming(nic_t *nic)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    while (rnic->coming_ps <= now_ps) {
+        nic_item_t *const item = rnic->coming;
+        SIM_CHECK(item != NULL);
+        rnic->coming = item->next;
+        rnic->coming_ps = item->next == NULL ? SIM_TIME_NEVER : item->next->arrives_ps;
+        rnic->at_ps = item->arrives_ps;
+        nic_qp_t *const qp = nic__item_qp(item);
+        if (SIM_UNLIKELY(qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0)) {
+            nic__item_free(item);
+        } else {
+            wqes_arrive(item, qp);
+        }
+    }
+}
+
+void nic__rnic_coming_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    nic_rnic_t *const rnic = SIM_CONTAINER_OF(timer, nic_rnic_t, coming_timer);
+    nic__rnic_begin(rnic->nic);
+    if (rnic->coming != NULL) {
+        arm_coming(rnic->nic);
+    }
+}
+
+// -- posting
+
+// What copying inline payloads into WQEs costs a core.
+static sim_time_t copy_ps(const nic_detail_t *detail,
+                          const nic_qp_t *qp,
+                          uint32_t first,
+                          uint32_t count)
+{
+    uint64_t chunks = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const nic_wqe_t *const wqe = nic__wqe(qp, first + i);
+        const bool inlined = !is_fetch(wqe) && (wqe->flags & NIC_SEND_INLINE) != 0;
+        chunks += inlined ? ((uint64_t)wqe->length + COPY_BYTES - 1) / COPY_BYTES : 0;
+    }
+    return chunks * detail->cpu_copy_ps;
+}
+
+void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
+{
+    nic_t *const nic = qp->nic;
+    nic_rnic_t *const rnic = nic->rnic;
+    nic_host_t *const host = nic->host;
+    const nic_detail_t *const detail = &rnic->detail;
+    const uint32_t first = qp->sq_posted - count;
+    nic__rnic_begin(nic);
+    rnic->counters.wqes_posted += count;
+    nic_item_t *const item = nic__item_new(nic, doorbell ? NIC_ITEM_DOORBELL : NIC_ITEM_WQE, qp);
+    item->first = first;
+    item->count = count;
+    item->fetched = doorbell;
+    spend(host, count * detail->cpu_post_ps);
+    if (host->core != NULL && detail->cpu_copy_ps != 0) {
+        nic_core_spend(host->core, copy_ps(detail, qp, first, count));
+    }
+    if (doorbell) {
+        spend(host, detail->cpu_doorbell_ps);
+        nic__item_at(item, nic_pcie_doorbell(&rnic->pcie, nic__posting_ps(host)));
+        return;
+    }
+    const uint64_t bytes = wqe_bytes(detail, qp, nic__wqe(qp, first));
+    spend(host, padded(bytes) / NIC_PCIE_LINE_BYTES * detail->cpu_line_ps);
+    item->arrives_ps = nic_pcie_mmio(&rnic->pcie, nic__posting_ps(host), bytes);
+    add_coming(nic, item);
+}
+
+void nic__rnic_post_receive(nic_t *nic, uint32_t count)
+{
+    nic_host_t *const host = nic->host;
+    const nic_detail_t *const detail = &nic->rnic->detail;
+    // The count of receives is a word in host memory that the NIC reads with them.
+    spend(host, count * detail->cpu_receive_ps);
+}
+
+static void doorbell_arrives(nic_item_t *item, const nic_qp_t *qp)
+{
+    nic_rnic_t *const rnic = item->nic->rnic;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < item->count; i++) {
+        bytes += padded(wqe_bytes(&rnic->detail, qp, nic__wqe(qp, item->first + i)));
+    }
+    item->kind = NIC_ITEM_WQE;
+    nic__item_at(
+        item,
+        nic_pcie_read(&rnic->pcie, nic__node(item->nic)->now_ps, bytes, NIC_PCIE_WQE_READ));
+}
+
+// -- the processing unit's part
+
+sim_time_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp, sim_time_t *here_ps)
+{
+    nic_t *const nic = item->nic;
+    nic_rnic_t *const rnic = nic->rnic;
+    const nic_detail_t *const detail = &rnic->detail;
+    const sim_time_t now_ps = rnic->at_ps;
+    if (qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0) {
+        return now_ps; // it was flushed
+    }
+    const nic_wqe_t *const wqe = nic__wqe(qp, item->first);
+    sim_time_t stall_ps = is_fetch(wqe) ? detail->tx_request_ps : detail->tx_send_ps;
+    sim_time_t data_ps = now_ps + (item->fetched ? detail->pu_send_fetched_ps : detail->pu_send_ps);
+    nic__rnic_context(nic, qp, qp->number, 0, &stall_ps, &data_ps);
+    // A WQE that has to be read again keeps its own queue pair waiting, not the unit.
+    *here_ps = now_ps;
+    nic__rnic_lookup_wqe(nic, qp, item->first, &stall_ps, here_ps);
+    if (has_payload_to_read(wqe)) {
+        nic__rnic_translate(nic, wqe->local_address, &stall_ps, &data_ps);
+    }
+    rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + stall_ps;
+    return nic__later(rnic->tx_free_ps, data_ps);
+}
+
+static void make_ready(nic_qp_t *qp)
+{
+    qp->sq_ready++;
+    nic__rnic_gate(qp);
+    nic__schedule(qp);
+}
+
+void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t here_ps)
+{
+    if ((qp->flags & NIC_QP_CLOSED) != 0) {
+        return;
+    }
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const nic_wqe_t *const wqe = nic__wqe(qp, index);
+    sim_time_t ready_ps = here_ps;
+    if (has_payload_to_read(wqe)) {
+        const uint32_t bytes = nic__min(wqe->length, qp->mtu_bytes);
+        const sim_time_t late_ps = nic__later(here_ps, now_ps) - now_ps;
+        ready_ps = late_ps + nic_pcie_read(&nic->rnic->pcie, now_ps, bytes, NIC_PCIE_PAYLOAD_READ);
+    }
+    // WQEs are sent in order: one behind another whose payload is on its way waits for that.
+    qp->ready_ps = nic__later(qp->ready_ps, ready_ps);
+    if (qp->ready_ps <= now_ps) {
+        make_ready(qp);
+    } else {
+        nic__item_at(nic__item_new(nic, NIC_ITEM_READY, qp), qp->ready_ps);
+    }
+}
+
+void nic__rnic_wqe_done(nic_qp_t *qp)
+{
+    nic_rnic_t *const rnic = qp->nic->rnic;
+    rnic->counters.wqes_completed++;
+    const uint64_t key = nic__cache_key(NIC_CACHE_WQE, nic__wqe_key(qp, qp->sq_done - 1));
+    nic_cache_remove(rnic->held[NIC_CACHE_WQE], key);
+}
+
+// -- what the protocol's part may send
+
+void nic__rnic_gate(nic_qp_t *qp)
+{
+    if (qp->sq_send == qp->sq_ready) {
+        qp->flags |= NIC_QP_FETCHING;
+    } else {
+        qp->flags &= (uint16_t)~NIC_QP_FETCHING;
+    }
+}
+
+// The payload of the next packet was asked for ahead of its turn: it comes as fast as PCIe is.
+static sim_time_t next_segment_ps(nic_t *nic, uint32_t bytes, sim_time_t cost_ps)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + cost_ps;
+    return nic__later(rnic->tx_free_ps, nic_pcie_prefetched(&rnic->pcie, now_ps, bytes));
+}
+
+static void response_sent(nic_t *nic, nic_qp_t *qp)
+{
+    if ((qp->flags & NIC_QP_READS) == 0) {
+        return;
+    }
+    const nic_read_t *const read = &qp->reads[qp->read_first];
+    if (!read->started) {
+        return;
+    }
+    const uint32_t bytes = nic__min(read->left_bytes, qp->mtu_bytes);
+    const sim_time_t ready_ps = next_segment_ps(nic, bytes, nic->rnic->detail.tx_response_ps);
+    if (ready_ps > nic->port->busy_until_ps) {
+        qp->flags &= (uint16_t)~NIC_QP_READS;
+        qp->reads_ready--;
+        nic__item_at(nic__item_new(nic, NIC_ITEM_RESPONSE, qp), ready_ps);
+    }
+}
+
+void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
+{
+    nic__rnic_begin(nic);
+    if (response) {
+        response_sent(nic, qp);
+        return;
+    }
+    if (qp->send_offset == 0) {
+        nic__rnic_gate(qp);
+        return;
+    }
+    const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
+    if (!has_payload_to_read(wqe)) {
+        return;
+    }
+    const uint32_t bytes = nic__min(wqe->length - qp->send_offset, qp->mtu_bytes);
+    const sim_time_t ready_ps = next_segment_ps(nic, bytes, nic->rnic->detail.tx_send_ps);
+    if (ready_ps > nic->port->busy_until_ps) {
+        qp->flags |= NIC_QP_FETCHING;
+        nic__item_at(nic__item_new(nic, NIC_ITEM_SEGMENT, qp), ready_ps);
+    }
+}
+
+void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic)
+{
+    nic_t *const nic = qp->nic;
+    nic_rnic_t *const rnic = nic->rnic;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    sim_time_t stall_ps = rnic->detail.tx_response_ps;
+    sim_time_t data_ps = now_ps;
+    nic__rnic_context(nic, qp, qp->number, 0, &stall_ps, &data_ps);
+    if (atomic) {
+        data_ps = nic__later(data_ps, rnic->granted_ps);
+    } else if (bytes != 0) {
+        nic__rnic_translate(nic, address, &stall_ps, &data_ps);
+        data_ps =
+            nic__later(data_ps, nic_pcie_read(&rnic->pcie, now_ps, bytes, NIC_PCIE_PAYLOAD_READ));
+    }
+    rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + stall_ps;
+    data_ps += rnic->detail.rx_latency_ps;
+    qp->response_ps = nic__later(qp->response_ps, nic__later(rnic->tx_free_ps, data_ps));
+    nic__item_at(nic__item_new(nic, NIC_ITEM_RESPONSE, qp), qp->response_ps);
+}
+
+static void response_ready(nic_qp_t *qp)
+{
+    if (qp->reads_ready < qp->read_count) {
+        qp->reads_ready++;
+        qp->flags |= NIC_QP_READS;
+        nic__schedule(qp);
+    }
+}
+
+// -- steps
+
+static void qp_step(nic_item_t *item, nic_qp_t *qp)
+{
+    const bool open = (qp->flags & NIC_QP_CLOSED) == 0;
+    switch ((nic_item_kind_t)item->kind) {
+    case NIC_ITEM_READY:
+        if (open) {
+            make_ready(qp);
+        }
+        break;
+    case NIC_ITEM_SEGMENT:
+        if (open) {
+            nic__rnic_gate(qp);
+            nic__schedule(qp);
+        }
+        break;
+    case NIC_ITEM_RESPONSE:
+        response_ready(qp);
+        break;
+    case NIC_ITEM_CQE:
+        nic__add_completion(qp, item->cq, &item->wc, nic__node(item->nic)->now_ps);
+        break;
+    case NIC_ITEM_WRITE:
+        if (qp->on_write != NULL) {
+            qp->on_write(qp, item->count, qp->on_write_ctx);
+        }
+        break;
+    case NIC_ITEM_DOORBELL:
+    case NIC_ITEM_WQE:
+        break;
+    }
+}
+
+void nic__rnic_item_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    nic_item_t *const item = SIM_CONTAINER_OF(timer, nic_item_t, timer);
+    nic__rnic_begin(item->nic);
+    nic_qp_t *const qp = nic__item_qp(item);
+    const bool sending = item->kind == NIC_ITEM_DOORBELL || item->kind == NIC_ITEM_WQE;
+    if (qp == NULL || (sending && (qp->flags & NIC_QP_CLOSED) != 0)) {
+        nic__item_free(item);
+    } else if (item->kind == NIC_ITEM_DOORBELL) {
+        doorbell_arrives(item, qp);
+    } else if (item->kind == NIC_ITEM_WQE) {
+        wqes_arrive(item, qp);
+    } else {
+        qp_step(item, qp);
+        nic__item_free(item);
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/device/rnic/rnic_unit.c - processing units: each serves WQEs or packets of its queue pairs in
+// order.
+//
+// What waits for a unit are queue pairs: WQEs that come while their queue pair waits for its turn
+// to send are served in the same turn, one after the other, and so are packets.
+//
+// Sending and receiving have units apart, as many of each: on the card, a server's single queue
+// pair takes more requests than one unit could if the responses went through it too (Spec-S0).
+// A queue pair belongs to the units of its number: operations of one have an order to keep, so one
+// queue pair cannot use more than one unit, and several can (Kalia et al., USENIX ATC 2016, 3.3).
+#include "nic/rnic_internal.h"
+
+static void tx_unit_fired(sim_node_t *node, sim_timer_t *timer);
+static void rx_unit_fired(sim_node_t *node, sim_timer_t *timer);
+
+void nic__units_create(nic_t *nic)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const uint64_t count = rnic->detail.pu_count;
+    rnic->tx_units = sim_alloc_array(count, sizeof(*rnic->tx_units));
+    rnic->rx_units = sim_alloc_array(count, sizeof(*rnic->rx_units));
+    for (uint64_t i = 0; i < count; i++) {
+        rnic->tx_units[i].nic = nic;
+        rnic->rx_units[i].nic = nic;
+        sim_timer_init(&rnic->tx_units[i].timer, tx_unit_fired);
+        sim_timer_init(&rnic->rx_units[i].timer, rx_unit_fired);
+    }
+}
+
+// -- sending
+
+static void tx_begin(nic_tx_unit_t *unit, nic_qp_t *qp)
+{
+    const nic_item_t *const item = unit->head;
+    if (qp != NULL && qp->waiting == item) {
+        qp->waiting = NULL; // its turn has come
+    }
+    const sim_time_t end_ps = nic__rnic_serve_wqe(item, qp, &unit->here_ps);
+    unit->busy = true;
+    sim_timer_arm(nic__node(unit->nic), &unit->timer, end_ps);
+}
+
+void nic__tx_unit_push(nic_item_t *item, nic_qp_t *qp)
+{
+    nic_item_t *const waiting = qp->waiting;
+    if (waiting != NULL && waiting->fetched == item->fetched) {
+        SIM_ASSERT(waiting->first + waiting->count == item->first);
+        waiting->count += item->count;
+        nic__item_free(item);
+        return;
+    }
+    qp->waiting = item;
+    nic_tx_unit_t *const unit = &item->nic->rnic->tx_units[qp->unit];
+    item->next = NULL;
+    if (unit->head == NULL) {
+        unit->head = item;
+    } else {
+        unit->tail->next = item;
+    }
+    unit->tail = item;
+    if (!unit->busy) {
+        tx_begin(unit, qp);
+    }
+}
+
+static void tx_unit_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    nic_tx_unit_t *const unit = SIM_CONTAINER_OF(timer, nic_tx_unit_t, timer);
+    nic__rnic_begin(unit->nic);
+    nic_item_t *const item = unit->head;
+    nic_qp_t *const qp = nic__item_qp(item);
+    const uint32_t index = item->first;
+    item->first++;
+    if (--item->count == 0) {
+        unit->head = item->next;
+        nic__item_free(item);
+    }
+    if (qp != NULL) {
+        nic__rnic_wqe_served(unit->nic, qp, index, unit->here_ps);
+    }
+    // What happened just now may have pushed more: the unit still counts as busy.
+    unit->busy = false;
+    if (unit->head != NULL) {
+        tx_begin(unit, nic__item_qp(unit->head));
+    }
+}
+
+// -- receiving
+
+static void rx_begin(nic_rx_unit_t *unit, nic_qp_t *qp)
+{
+    const net_packet_t *const packet = unit->head;
+    if (qp != NULL && qp->waiting_packet == packet) {
+        qp->waiting_packet = NULL;
+    }
+    const sim_time_t end_ps = nic__rnic_serve_packet(unit->nic, packet, qp, &unit->here_ps);
+    unit->busy = true;
+    sim_timer_arm(nic__node(unit->nic), &unit->timer, end_ps);
+}
+
+void nic__rx_unit_push(nic_t *nic, net_packet_t *packet, nic_qp_t *qp)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    nic_rx_unit_t *const unit =
+        &rnic->rx_units[SIM_LIKELY(qp != NULL) ? qp->unit
+                                               : packet->destination_qp % rnic->detail.pu_count];
+    net_packet_t *const waiting = qp == NULL ? NULL : qp->waiting_packet;
+    if (qp != NULL) {
+        qp->waiting_packet = packet;
+    }
+    if (waiting != NULL) {
+        packet->next = waiting->next;
+        waiting->next = packet;
+        if (unit->tail == waiting) {
+            unit->tail = packet;
+        }
+        return;
+    }
+    packet->next = NULL;
+    if (unit->head == NULL) {
+        unit->head = packet;
+    } else {
+        unit->tail->next = packet;
+    }
+    unit->tail = packet;
+    if (!unit->busy) {
+        rx_begin(unit, qp);
+    }
+}
+
+static void rx_unit_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    nic_rx_unit_t *const unit = SIM_CONTAINER_OF(timer, nic_rx_unit_t, timer);
+    nic_t *const nic = unit->nic;
+    nic__rnic_begin(nic);
+    net_packet_t *const packet = unit->head;
+    unit->head = packet->next;
+    nic__rnic_packet_served(nic, packet, unit->here_ps);
+    unit->busy = false;
+    if (unit->head != NULL) {
+        rx_begin(unit, nic__find_qp(nic, unit->head->destination_qp));
+    }
+}

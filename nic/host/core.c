@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/host/core.c - cores: when a step may begin, and how a program that polls costs no events.
+//
+// An idle core polls at idle_ps, idle_ps + poll_ps, ... A completion that is seen from time t on is
+// found by the first poll that starts at t or later, so the timer is armed for that one alone.
+#include "nic/core.h"
+
+#include "nic/rnic_internal.h"
+
+// A turn of a loop takes something even where nothing in it has a cost.
+#define LEAST_STEP_PS SIM_PS_PER_NS
+#define CORES_AT_FULL_CLOCK 2u
+
+static void fired(sim_node_t *node, sim_timer_t *timer);
+
+nic_core_t *nic_core_create(net_node_t *node, nic_core_fn step, void *ctx)
+{
+    SIM_CHECK(step != NULL);
+    nic_host_t *const host = nic_at(node, 0)->host;
+    nic_core_t *const core = sim_alloc_lines(sizeof(*core));
+    core->host = host;
+    core->step = step;
+    core->ctx = ctx;
+    core->next = host->cores;
+    host->cores = core;
+    sim_timer_init(&core->timer, fired);
+    return core;
+}
+
+void nic__cores_free(nic_host_t *host)
+{
+    while (host->cores != NULL) {
+        nic_core_t *const core = host->cores;
+        host->cores = core->next;
+        sim_free(core);
+    }
+}
+
+// The clock rate falls evenly from that of two cores at work to that of clock_all_from.
+static void set_clock(nic_host_t *host)
+{
+    host->core_slow_permille = 1000;
+    if (!host->nics[0].detailed) {
+        return;
+    }
+    const nic_detail_t *const detail = &host->nics[0].rnic->detail;
+    const uint64_t last = detail->cpu_clock_all_from;
+    const uint64_t cores = host->cores_started < last ? host->cores_started : last;
+    if (cores > CORES_AT_FULL_CLOCK) {
+        const uint64_t fall_mhz = (detail->cpu_clock_mhz - detail->cpu_clock_all_mhz) *
+                                  (cores - CORES_AT_FULL_CLOCK) / (last - CORES_AT_FULL_CLOCK);
+        host->core_slow_permille =
+            (uint32_t)(1000 * detail->cpu_clock_mhz / (detail->cpu_clock_mhz - fall_mhz));
+    }
+}
+
+void nic_core_start(nic_core_t *core, sim_time_t time_ps)
+{
+    sim_node_t *const node = &core->host->node.sim;
+    SIM_CHECK(!core->started && time_ps >= node->now_ps);
+    core->host->cores_started++;
+    set_clock(core->host);
+    core->started = true;
+    core->idle = false;
+    sim_timer_arm(node, &core->timer, time_ps > core->free_ps ? time_ps : core->free_ps);
+}
+
+void nic_core_stop(nic_core_t *core)
+{
+    if (core->started) {
+        core->host->cores_started--;
+        set_clock(core->host);
+    }
+    core->started = false;
+    core->idle = false;
+    sim_timer_cancel(&core->host->node.sim, &core->timer);
+}
+
+// -- time
+
+void nic_core_spend(nic_core_t *core, sim_time_t cost_ps)
+{
+    core->spent_ps += cost_ps * core->host->core_slow_permille / 1000;
+}
+
+void nic_core_wait(nic_core_t *core, sim_time_t wait_ps)
+{
+    core->spent_ps += wait_ps;
+}
+
+sim_time_t nic_core_now_ps(const nic_core_t *core)
+{
+    return core->host->node.sim.now_ps + (core->host->core == core ? core->spent_ps : 0);
+}
+
+sim_time_t nic_core_busy_ps(const nic_core_t *core)
+{
+    return core->busy_ps;
+}
+
+uint64_t nic_core_steps(const nic_core_t *core)
+{
+    return core->steps;
+}
+
+// -- waiting
+
+// The first poll of an idle core at or after seen_ps.
+static sim_time_t poll_at(const nic_core_t *core, sim_time_t seen_ps)
+{
+    if (seen_ps <= core->idle_ps) {
+        return core->idle_ps;
+    }
+    const uint64_t polls = (seen_ps - core->idle_ps + core->poll_ps - 1) / core->poll_ps;
+    return core->idle_ps + polls * core->poll_ps;
+}
+
+void nic__core_notice(nic_core_t *core, sim_time_t seen_ps)
+{
+    if (!core->idle) {
+        return; // it looks again before it rests
+    }
+    sim_node_t *const node = &core->host->node.sim;
+    const sim_time_t at_ps = poll_at(core, seen_ps);
+    if (!sim_timer_armed(&core->timer) || sim_timer_time_ps(node, &core->timer) > at_ps) {
+        sim_timer_arm(node, &core->timer, at_ps);
+    }
+}
+
+void nic_core_wake(nic_core_t *core)
+{
+    core->woken = true;
+    nic__core_notice(core, core->host->node.sim.now_ps);
+}
+
+void nic_cq_set_core(nic_cq_t *cq, nic_core_t *core)
+{
+    SIM_CHECK(cq->core == NULL && cq->count == 0 && core->host == cq->nic->host);
+    cq->core = core;
+    cq->next_of_core = core->cqs;
+    core->cqs = cq;
+}
+
+void nic_core_only_polls(nic_core_t *core)
+{
+    core->only_polls = true;
+}
+
+// From free_ps on it polls: what is already on its way decides which poll matters.
+static void rest(nic_core_t *core)
+{
+    core->idle = true;
+    core->idle_ps = core->free_ps;
+    sim_time_t seen_ps = core->woken ? core->idle_ps : SIM_TIME_NEVER;
+    for (const nic_cq_t *cq = core->cqs; cq != NULL; cq = cq->next_of_core) {
+        if (cq->count != 0 && cq->seen_ps[cq->first] < seen_ps) {
+            seen_ps = cq->seen_ps[cq->first];
+        }
+    }
+    if (seen_ps != SIM_TIME_NEVER) {
+        nic__core_notice(core, seen_ps);
+    }
+}
+
+static void fired(sim_node_t *node, sim_timer_t *timer)
+{
+    nic_core_t *const core = SIM_CONTAINER_OF(timer, nic_core_t, timer);
+    core->idle = false;
+    core->woken = false;
+    core->only_polls = false;
+    core->spent_ps = 0;
+    core->host->core = core;
+    const bool did = core->step(core, core->ctx);
+    core->host->core = NULL;
+    const sim_time_t cost_ps = core->spent_ps > LEAST_STEP_PS ? core->spent_ps : LEAST_STEP_PS;
+    core->spent_ps = 0;
+    core->free_ps = node->now_ps + cost_ps;
+    if (did) {
+        core->steps++;
+        core->busy_ps += cost_ps;
+    } else {
+        core->poll_ps = cost_ps;
+    }
+    if (!core->started || sim_timer_armed(timer)) {
+        return; // stopped by its own step, or stopped and started again
+    }
+    if (did && (!core->only_polls || core->poll_ps == 0)) {
+        sim_timer_arm(node, timer, core->free_ps);
+    } else {
+        rest(core);
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/host/counters.c - names of what a NIC counts, and of what a queue pair can be asked.
+// The page docs/formats/counters.md explains them.
+#include <string.h>
+
+#include "nic/nic_internal.h"
+
+// clang-format off
+#define COUNTER(field, help_) {#field, help_, offsetof(nic_counters_t, field)}
+const nic_counter_info_t nic_counter_infos[] = {
+    COUNTER(tx_packets, "RoCE packets sent, CNPs and retransmissions included"),
+    COUNTER(rx_packets, "RoCE packets received"),
+    COUNTER(tx_data_bytes, "payload sent, retransmissions included"),
+    COUNTER(rx_data_bytes, "payload accepted in order"),
+    COUNTER(rx_restarted_bytes, "payload accepted and then given up by go-back-0"),
+    COUNTER(np_cnp_sent, "notification point: CNPs sent"),
+    COUNTER(np_ecn_marked_roce_packets, "notification point: data packets received with CE"),
+    COUNTER(rp_cnp_handled, "reaction point: CNPs given to congestion control"),
+    COUNTER(rp_cnp_ignored, "reaction point: CNPs without use, the algorithm has none or the queue pair is idle"),
+    COUNTER(retransmitted_packets, "packets sent again: requests and READ responses"),
+    COUNTER(out_of_sequence, "responder: requests ahead of the expected PSN"),
+    COUNTER(duplicate_request, "responder: requests behind the expected PSN"),
+    COUNTER(packet_seq_err, "requester: sequence NAKs received"),
+    COUNTER(implied_nak_seq_err, "requester: gaps in READ responses"),
+    COUNTER(local_ack_timeout_err, "requester: retransmission timer expired"),
+    COUNTER(rnr_nak_retry_err, "requester: receiver-not-ready NAKs received"),
+    COUNTER(req_remote_access_errors, "requester: remote access NAKs received"),
+    COUNTER(resp_local_length_error, "responder: messages longer than their receive"),
+    COUNTER(out_of_buffer, "responder: no receive posted, RNR NAK sent or message dropped"),
+    COUNTER(late_answers, "ACKs, READ responses and CNPs for a queue pair that is gone"),
+    COUNTER(qps_created, "queue pairs created"),
+    COUNTER(qps_peak, "queue pairs alive at once, at most"),
+    COUNTER(qps_live, "queue pairs alive"),
+    {NULL, NULL, 0},
+};
+// clang-format on
+
+static uint64_t read_rate(const nic_qp_t *qp)
+{
+    return nic__cc_const(qp)->rate_bps;
+}
+
+static uint64_t read_window(const nic_qp_t *qp)
+{
+    return qp->window_bytes;
+}
+
+static uint64_t read_in_flight(const nic_qp_t *qp)
+{
+    return qp->in_flight_bytes;
+}
+
+static uint64_t read_unacknowledged(const nic_qp_t *qp)
+{
+    return qp->next_psn - qp->una_psn;
+}
+
+static uint64_t read_queued(const nic_qp_t *qp)
+{
+    return qp->sq_posted - qp->sq_done;
+}
+
+bool nic_qp_cc_metric(const nic_qp_t *qp, const char *name, uint64_t *value)
+{
+    const nic_cc_t *const cc = nic__cc_const(qp);
+    if (qp->state == NIC_QPS_RESET || cc->ops->metric == NULL || cc->ops->metric_names == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; cc->ops->metric_names[i] != NULL; i++) {
+        if (strcmp(cc->ops->metric_names[i], name) == 0) {
+            *value = cc->ops->metric(cc, i);
+            return true;
+        }
+    }
+    return false;
+}
+
+// 0 where the algorithm has none of that name.
+static uint64_t read_algorithm(const nic_qp_t *qp, const char *name)
+{
+    uint64_t value = 0;
+    return nic_qp_cc_metric(qp, name, &value) ? value : 0;
+}
+
+static uint64_t read_alpha(const nic_qp_t *qp)
+{
+    return read_algorithm(qp, "alpha");
+}
+
+static uint64_t read_target(const nic_qp_t *qp)
+{
+    return read_algorithm(qp, "target_rate");
+}
+
+static uint64_t read_retransmitted(const nic_qp_t *qp)
+{
+    return qp->retransmitted_packets;
+}
+
+static uint64_t read_state(const nic_qp_t *qp)
+{
+    return qp->state;
+}
+
+// clang-format off
+#define ACKED (NIC_TRACE_ACK | NIC_TRACE_COMPLETION | NIC_TRACE_STATE)
+#define SENT  (NIC_TRACE_SEND | NIC_TRACE_RETRANSMIT)
+const nic_qp_metric_t nic_qp_metrics[] = {
+    {"rate_bps", "bit/s", "rate at which the queue pair paces its packets", read_rate, NIC_TRACE_RATE},
+    {"window_bytes", "bytes", "unacknowledged payload allowed; 2^64 - 1: no limit", read_window, NIC_TRACE_WINDOW},
+    {"in_flight_bytes", "bytes", "payload sent and not acknowledged", read_in_flight, SENT | ACKED},
+    {"unacked_packets", "packets", "packets sent and not acknowledged", read_unacknowledged, SENT | ACKED},
+    {"queued_requests", "requests", "send work requests not completed", read_queued, NIC_TRACE_POST | ACKED},
+    {"retransmitted_packets", "packets", "packets sent again so far", read_retransmitted, NIC_TRACE_SEND},
+    {"rtt_ps", "ps", "round trip of the packet acknowledged last; of one sent again none is known", NULL, NIC_TRACE_ACK},
+    {"state", "", "0 reset, 3 ready to send, 4 send queue error, 5 error, 6 send queue drains", read_state, NIC_TRACE_STATE | NIC_TRACE_LIFE},
+    {"alpha", "1/1000000", "DCQCN, DCTCP: estimate of congestion", read_alpha, NIC_TRACE_CONTROL},
+    {"target_rate_bps", "bit/s", "DCQCN: rate that recovery aims at", read_target, NIC_TRACE_CONTROL},
+    {NULL, NULL, NULL, NULL, 0},
+};
+#undef ACKED
+#undef SENT
+// clang-format on

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/host/host.c - the host as a node: what it does with an event, its life, how it is found.
+#include "nic/rnic_internal.h"
+#include "nic/schedule/scan.h"
+
+static void host_built(net_node_t *node);
+
+static nic_host_t *host_of(const net_node_t *node)
+{
+    SIM_CHECKF(node->built == host_built, "%s is no host with NICs", node->sim.name);
+    return (nic_host_t *)(void *)(uintptr_t)node;
+}
+
+// -- events
+
+// As arrive; the port looks for something to send after a release and each answer. Data brings
+// nothing to send but an ACK, of which the port is told.
+static void arrive_at_scan(nic_t *nic, net_packet_t *packet)
+{
+    uint8_t released = UINT8_MAX;
+    if (SIM_UNLIKELY(nic->port->losses != NULL) && net__lost_on_arrival(nic->port)) {
+        net_port_drop(nic->port, packet, NET_DROP_LINK_LOSS);
+        return;
+    }
+    if (packet->kind == NET_PACKET_ROCE) {
+        const bool data = packet->opcode != ROCE_CNP &&
+                          (packet->opcode & ROCE_OPERATION_MASK) < ROCE_READ_REQUEST;
+        released = data ? 0 : UINT8_MAX;
+        nic->receiving = true;
+        nic__receive(nic, packet);
+        nic->receiving = false;
+        nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
+    } else {
+        released = net_port_pause_received(nic->port, packet);
+        nic__consume(nic, packet);
+    }
+    if (released != 0) {
+        nic__kick(nic);
+    }
+}
+
+static inline void arrive(nic_host_t *host, uint32_t port_index, net_packet_t *packet)
+{
+    nic_t *const nic = &host->nics[port_index];
+    net_port_count_rx(nic->port, packet);
+    if (SIM_UNLIKELY(nic->scan != NULL)) {
+        arrive_at_scan(nic, packet);
+        return;
+    }
+    if (SIM_LIKELY(packet->kind == NET_PACKET_ROCE)) {
+        if (SIM_UNLIKELY(nic->detailed)) {
+            nic__rnic_expect(nic, host->node.sim.mail);
+            nic__rnic_arrive(nic, packet);
+            return;
+        }
+        if (nic__traced(nic, NIC_TRACE_RECEIVE)) {
+            nic__receive(nic, packet);
+            nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
+            return;
+        }
+        nic__receive(nic, packet);
+        return;
+    }
+    const uint8_t released = net_port_pause_received(nic->port, packet);
+    nic__consume(nic, packet);
+    if (released != 0) {
+        nic__kick(nic);
+    }
+}
+
+// What an event left to be done once nothing refers to its QPs any more.
+static void settle(nic_host_t *host)
+{
+    while (host->kicked != NULL) {
+        nic_t *const nic = host->kicked;
+        host->kicked = nic->next_kicked;
+        nic->kicked = false;
+        if (net_port_idle(nic->port)) {
+            nic__transmit(nic);
+        } else {
+            net_port_wake(nic->port);
+        }
+    }
+    nic__free_dead(host);
+}
+
+static void host_run(sim_node_t *node)
+{
+    nic_host_t *const host = (nic_host_t *)(void *)node;
+    host->in_event = true;
+    sim_event_t event;
+    while (sim_node_next(node, &event)) {
+        switch (event.kind) {
+        case SIM_EVENT_ARRIVAL:
+            arrive(host, event.port, event.message);
+            break;
+        case SIM_EVENT_WAKE:
+            host->nics[event.port].port->wake_pending = false;
+            nic__transmit(&host->nics[event.port]);
+            break;
+        case SIM_EVENT_TIMER:
+            event.timer->fn(node, event.timer);
+            break;
+        }
+        if (host->kicked != NULL || host->dead != NULL) {
+            settle(host);
+        }
+    }
+    host->in_event = false;
+}
+
+// Prefetches the NICs, their ports, and the QPs used last: likely the next ones too.
+static void host_warm(const sim_node_t *node, uint32_t arrivals)
+{
+    (void)arrivals;
+    const nic_host_t *const host = (const nic_host_t *)(const void *)node;
+    for (uint32_t i = 0; i < host->node.port_count && i < 4; i++) {
+        const net_port_t *const port = &host->node.ports[i];
+        __builtin_prefetch(&host->nics[i]);
+        __builtin_prefetch((const char *)&host->nics[i] + SIM_CACHE_LINE);
+        __builtin_prefetch((const char *)&host->nics[i] + 2 * SIM_CACHE_LINE);
+        __builtin_prefetch(port);
+        __builtin_prefetch(&port->classes[host->warm_class]);
+        __builtin_prefetch(&port->received[host->warm_class]);
+    }
+    for (uint32_t line = 0; line < 4; line++) {
+        __builtin_prefetch((const char *)host->sent_last + line * SIM_CACHE_LINE);
+        __builtin_prefetch((const char *)host->received_last + line * SIM_CACHE_LINE);
+    }
+}
+
+// -- digest
+
+static void digest_qp(const nic_qp_t *qp, void *ctx)
+{
+    sim_digest_t *const digest = ctx;
+    sim_digest_add(digest, qp->number);
+    sim_digest_add(digest, qp->state);
+    sim_digest_add(digest, qp->next_psn);
+    sim_digest_add(digest, qp->una_psn);
+    sim_digest_add(digest, qp->expected_psn);
+    sim_digest_add(digest, qp->msn);
+    sim_digest_add(digest, nic__cc_const(qp)->rate_bps);
+}
+
+static void host_digest(const sim_node_t *node, sim_digest_t *digest)
+{
+    const nic_host_t *const host = (const nic_host_t *)(const void *)node;
+    net_node_digest(&host->node, digest);
+    for (uint32_t i = 0; i < host->node.port_count; i++) {
+        const nic_t *const nic = &host->nics[i];
+        for (const nic_counter_info_t *info = nic_counter_infos; info->name != NULL; info++) {
+            const char *const counters = (const char *)&nic->counters;
+            sim_digest_add(digest, *(const uint64_t *)(const void *)(counters + info->offset));
+        }
+        nic_for_each_qp(nic, digest_qp, digest);
+        nic_rnic_counters_t inside;
+        if (nic_get_rnic_counters(nic, &inside)) {
+            const uint64_t *const counters = (const uint64_t *)&inside;
+            for (size_t c = 0; c < sizeof(inside) / sizeof(*counters); c++) {
+                sim_digest_add(digest, counters[c]);
+            }
+        }
+    }
+}
+
+// -- life
+
+static void nic_init(nic_host_t *host, nic_t *nic, net_port_t *port)
+{
+    const nic_config_t *const config = &host->config;
+    const net_config_t *const network = net_get_config(host->node.net);
+    nic->port = port;
+    nic->host = host;
+    nic->interface = net_port_interface(port);
+    nic->header_bytes = (uint16_t)(NET_ETHERNET_BYTES + (network->tagged ? NET_VLAN_BYTES : 0) +
+                                   (network->ipv6 ? NET_IPV6_BYTES : NET_IPV4_BYTES) +
+                                   NET_UDP_BYTES + ROCE_BTH_BYTES + ROCE_ICRC_BYTES);
+    nic->overhead_bytes = (uint16_t)port->overhead_bytes;
+    nic->frame_bytes_min = NET_FRAME_BYTES_MIN;
+    if (config->frame_header_bytes != SIM_AUTO) {
+        nic->bare = true;
+        nic->header_bytes = (uint16_t)config->frame_header_bytes;
+        nic->frame_bytes_min = 0;
+    }
+    nic->ack_bytes = (uint16_t)(config->frame_ack_bytes == SIM_AUTO ? 0 : config->frame_ack_bytes);
+    if (config->scheduler == NIC_SCHEDULER_SCAN) {
+        nic->scan = nic__scan_create(nic);
+        nic->ready_classes = UINT8_MAX; // who is ready is not known before it is looked
+    }
+    nic->cnp_priority = (uint8_t)config->cnp_priority;
+    nic->cnp_dscp =
+        (uint8_t)(config->cnp_dscp == SIM_AUTO ? config->cnp_priority * 8 : config->cnp_dscp);
+    nic->ack_interval = (uint16_t)config->ack_interval;
+    nic->next_qp_num = ROCE_QPN_FIRST;
+    nic->mr_free = 1;
+    if (config->model == NIC_DETAILED) {
+        sim_expect_timers(&host->node.sim);
+        nic__rnic_create(nic);
+    }
+    for (uint32_t i = 0; nic_cc_all[i] != NULL; i++) {
+        if (nic_cc_all[i] == nic_cc_find(config->congestion_control)) {
+            nic->cc_ops = nic_cc_all[i];
+            nic->cc_config = config->cc_config[i];
+        }
+    }
+    if (config->custom_cc != NULL) {
+        nic->cc_ops = config->custom_cc;
+        nic->cc_config = config->custom_cc_config;
+        SIM_CHECK(nic->cc_ops->name != NULL && nic->cc_ops->state_bytes >= sizeof(nic_cc_t));
+    }
+    SIM_CHECKF(nic->cc_ops != NULL, "no algorithm \"%s\"", config->congestion_control);
+
+    port->strict = (uint8_t)(1u << config->cnp_priority);
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        port->quantum_bytes[p] = nic->header_bytes + (uint32_t)config->mtu_bytes;
+    }
+}
+
+static void host_built(net_node_t *node)
+{
+    nic_host_t *const host = host_of(node);
+    host->nics = sim_alloc_lines(node->port_count * sizeof(*host->nics));
+    for (uint32_t i = 0; i < node->port_count; i++) {
+        nic_init(host, &host->nics[i], &node->ports[i]);
+    }
+}
+
+static void free_qp(const nic_qp_t *qp, void *ctx)
+{
+    (void)ctx;
+    nic__qp_free((nic_qp_t *)(uintptr_t)qp);
+}
+
+static void nic_fini(nic_t *nic)
+{
+    nic_for_each_qp(nic, free_qp, NULL);
+    for (uint32_t i = 0; i < nic->qp_page_count; i++) {
+        sim_free(nic->qp_pages[i]);
+    }
+    sim_free(nic->qp_pages);
+    sim_free(nic->qp_gone);
+    for (uint32_t i = 0; i < nic->mr_count; i++) {
+        nic__region_free(nic->mrs[i]);
+    }
+    sim_free(nic->mrs);
+    while (nic->pds != NULL) {
+        nic_pd_t *const pd = nic->pds;
+        nic->pds = pd->next;
+        sim_free(pd);
+    }
+    while (nic->cqs != NULL) {
+        nic_cq_t *const cq = nic->cqs;
+        nic->cqs = cq->next;
+        sim_free(cq->ring);
+        sim_free(cq->seen_ps);
+        sim_free(cq);
+    }
+    nic__srqs_free(nic);
+    sim_free(nic->cnp_slots);
+    nic__scan_destroy(nic->scan);
+    nic__trace_forget(nic, NULL);
+    if (nic->detailed) {
+        nic__rnic_destroy(nic);
+    }
+}
+
+static void host_destroy(sim_node_t *node)
+{
+    nic_host_t *const host = (nic_host_t *)(void *)node;
+    if (host->nics != NULL) { // not after a failed net_build
+        nic__free_dead(host);
+        for (uint32_t i = 0; i < host->node.port_count; i++) {
+            nic_fini(&host->nics[i]);
+        }
+        sim_free(host->nics);
+    }
+    nic__cores_free(host);
+    nic_config_fini(&host->config);
+    net_node_fini(&host->node);
+    sim_free(host);
+}
+
+static const sim_node_ops_t host_ops = {
+    .kind = "host",
+    .run = host_run,
+    .warm = host_warm,
+    .digest = host_digest,
+    .destroy = host_destroy,
+};
+
+net_node_t *nic_host_create(net_t *net, const char *name, const nic_config_t *config)
+{
+    nic_host_t *const host = sim_alloc_lines(sizeof(*host));
+    nic_config_copy(&host->config, config);
+    host->warm_class = config->priority & (NET_PRIORITIES - 1);
+    const nic_cc_ops_t *const ops =
+        config->custom_cc != NULL ? config->custom_cc : nic_cc_find(config->congestion_control);
+    if (ops != NULL && ops->telemetry != NET_TELEMETRY_NONE) {
+        net_want_telemetry(net, ops->telemetry);
+    }
+    net_node_init(net, &host->node, NET_NODE_HOST, &host_ops, name, host_built);
+    return &host->node;
+}
+
+// -- finding
+
+uint32_t nic_count(const net_node_t *host)
+{
+    return host_of(host)->node.port_count;
+}
+
+nic_t *nic_at(const net_node_t *host, uint32_t index)
+{
+    SIM_CHECK(index < host->port_count);
+    return &host_of(host)->nics[index];
+}
+
+nic_t *nic_of_interface(const net_t *net, uint32_t interface)
+{
+    const net_port_t *const port = net_interface_port(net, interface);
+    return nic_at(port->node, port->index);
+}
+
+uint64_t nic_rate_bps(const nic_t *nic)
+{
+    return nic->port->rate_bps;
+}
+
+const nic_config_t *nic_get_config(const nic_t *nic)
+{
+    return &nic->host->config;
+}
+
+net_node_t *nic_node(const nic_t *nic)
+{
+    return &nic->host->node;
+}
+
+uint32_t nic_interface(const nic_t *nic)
+{
+    return nic->interface;
+}
+
+const nic_counters_t *nic_get_counters(const nic_t *nic)
+{
+    return &nic->counters;
+}
+
+void nic_on_unknown_qp(nic_t *nic, nic_accept_fn fn, void *ctx)
+{
+    nic->accept = fn;
+    nic->accept_ctx = ctx;
+}

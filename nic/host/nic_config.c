@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/host/nic_config.c - attributes of a host's NICs, and the rules between them.
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/attribute.h"
+#include "nic/host.h"
+
+// clang-format off
+#define ATTR(path_, type_, field, default_, min_, max_, help_)                                \
+    {.path = "nic." path_, .type = SIM_ATTR_##type_, .offset = offsetof(nic_config_t, field), \
+     .default_text = default_, .min_text = min_, .max_text = max_, .help = help_}
+#define DETAIL(field, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, origin_, help_)        \
+    {.path = "nic.detailed." path_, .type = SIM_ATTR_##type_,                                 \
+     .offset = offsetof(nic_config_t, detail.field), .default_text = "auto",                  \
+     .min_text = min_, .max_text = max_, .help = help_ "; auto: of the profile", .auto_ok = true},
+#define ATTR_AUTO(path_, type_, field, default_, min_, max_, help_)                           \
+    {.path = "nic." path_, .type = SIM_ATTR_##type_, .offset = offsetof(nic_config_t, field), \
+     .default_text = default_, .min_text = min_, .max_text = max_, .help = help_,             \
+     .auto_ok = true}
+
+static const sim_attr_t attrs[] = {
+    ATTR("mtu", BYTES, mtu_bytes, "4096", "256", "4096",
+         "path MTU: payload of a full packet; 256, 512, 1024, 2048 or 4096 (see any-mtu)"),
+    ATTR("congestion-control", STRING, congestion_control, "dcqcn", NULL, NULL,
+         "algorithm that sets each queue pair's rate and window"),
+    ATTR("priority", COUNT, priority, "3", "0", "7",
+         "802.1p class of data packets"),
+    ATTR_AUTO("dscp", COUNT, dscp, "auto", "0", "63",
+              "DSCP of data packets; auto: priority x 8"),
+    ATTR("cnp-priority", COUNT, cnp_priority, "6", "0", "7",
+         "802.1p class of CNPs, sent before all others"),
+    ATTR_AUTO("cnp-dscp", COUNT, cnp_dscp, "auto", "0", "63",
+              "DSCP of CNPs; auto: cnp-priority x 8"),
+    ATTR_AUTO("ack-priority", COUNT, ack_priority, "auto", "0", "7",
+              "802.1p class of ACKs and NAKs; auto: that of the data"),
+    ATTR("cnp-interval", TIME, cnp_interval_ps, "4us", "0ps", "1s",
+         "least time between two CNPs for one flow (min_time_between_cnps)"),
+    {.path = "nic.cnp-scope", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, cnp_scope),
+     .default_text = "qp", .choices = "qp|destination|port",
+     .help = "what counts as one flow for cnp-interval"},
+    ATTR("ecn", BOOL, ecn_capable, "true", NULL, NULL,
+         "data packets are ECT(0), so that switches may mark them"),
+    ATTR("ack-interval", COUNT, ack_interval, "1", "1", "256",
+         "packets per requested ACK within a message; its last packet always requests one"),
+    ATTR("ack-from", BYTES, ack_from_bytes, "0", NULL, NULL,
+         "where each packet of a message is acknowledged: only those that end there or beyond, and some before"),
+    ATTR("ack-chunk", BYTES, ack_chunk_bytes, "0", NULL, NULL,
+         "before ack-from, packets that end at a multiple of it are acknowledged; 0: none"),
+    ATTR_AUTO("window", BYTES, window_bytes, "auto", "1", NULL,
+              "unacknowledged payload per queue pair at most; auto: no limit"),
+    ATTR_AUTO("bdp", BYTES, bdp_bytes, "auto", "0", NULL,
+              "bandwidth-delay product for windows and HPCC; auto: base RTT x line rate; 0: none, which HPCC divides by"),
+    {.path = "nic.bdp-window", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, bdp_window),
+     .default_text = "none", .choices = "none|fixed|scaled",
+     .help = "a window of base RTT x line rate (fixed) or x current rate (scaled), with any algorithm"},
+    {.path = "nic.retransmission", .type = SIM_ATTR_ENUM,
+     .offset = offsetof(nic_config_t, retransmission),
+     .default_text = "go-back-n", .choices = "go-back-n|go-back-0",
+     .help = "after a loss: from the missing packet, or from the start of its message (or chunk)"},
+    ATTR("retransmission-chunk", BYTES, chunk_bytes, "0", NULL, "2147483648",
+         "go-back-0 goes back to a multiple of it in the message, rounded down to packets; 0: to the start"),
+    ATTR("timeout", COUNT, timeout, "14", "0", "31",
+         "retransmission timeout is 4.096 us x 2^this; 0: never"),
+    ATTR("retry-count", COUNT, retry_count, "7", "0", "7",
+         "retransmissions without progress before a request fails"),
+    ATTR("rnr-retry", COUNT, rnr_retry, "7", "0", "7",
+         "retries after receiver-not-ready before a request fails; 7: no limit"),
+    ATTR("min-rnr-timer", COUNT, min_rnr_timer, "12", "0", "31",
+         "code of the wait asked for when no receive is posted; 12: 0.64 ms"),
+    ATTR("max-rd-atomic", COUNT, max_rd_atomic, "16", "1", "128",
+         "READs outstanding per queue pair at most, in each role"),
+    ATTR("nak-interval", TIME, nak_interval_ps, "0ps", "0ps", "1s",
+         "least time between two sequence NAKs for one gap; 0: one NAK per gap"),
+    {.path = "nic.scheduler", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, scheduler),
+     .default_text = "ring", .choices = "ring|scan",
+     .help = "who sends next: of those that can, in turn; or the first found by looking through all, as in "
+             "the HPCC simulator"},
+    {.path = "nic.rate-change", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, rate_change),
+     .default_text = "never", .choices = "never|last-packet",
+     .help = "with scan: whether a new rate moves the end of the last packet's time at the QP's rate"},
+    ATTR("rate-bound", BOOL, rate_bound, "true", NULL, NULL,
+         "with scan: QPs keep to their rate, not only to the line's"),
+    ATTR_AUTO("ack-pause-class", COUNT, ack_pause_class, "auto", "0", "7",
+              "with scan: the class whose pause holds back ACKs; auto: their own"),
+    ATTR("window-overshoot", BOOL, window_overshoot, "false", NULL, NULL,
+         "a packet may start while less than the window is in flight, even if it does not fit"),
+    ATTR("ack-duplicates", BOOL, ack_duplicates, "true", NULL, NULL,
+         "a request that came before is acknowledged again"),
+    ATTR("any-mtu", BOOL, any_mtu, "false", NULL, NULL,
+         "path MTUs need not be those of the standard"),
+    ATTR_AUTO("frame-header", BYTES, frame_header_bytes, "auto", "1", "1000",
+              "bytes of a data frame that are not payload, on links; auto: of its headers and pad"),
+    ATTR_AUTO("frame-ack", BYTES, frame_ack_bytes, "auto", "1", "1000",
+              "bytes of the frame of an ACK or NAK, on links; auto: of its headers"),
+    ATTR_AUTO("base-rtt", TIME, base_rtt_ps, "auto", "1ps", "10s",
+              "round-trip time without queueing, for congestion control; auto: of the path"),
+    {.path = "nic.model", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, model),
+     .default_text = "ideal", .choices = "ideal|detailed",
+     .help = "whether what happens inside the NIC and its host takes time"},
+    {.path = "nic.profile", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, profile),
+     .default_text = "connect-ib", .choices = NIC_PROFILE_CHOICES,
+     .help = "the card whose constants a detailed NIC has where nic.detailed does not say"},
+    {.path = "nic.detailed.replacement", .type = SIM_ATTR_ENUM,
+     .offset = offsetof(nic_config_t, replacement), .default_text = "lru", .choices = "lru|random",
+     .help = "which entry of a set a cache of the detailed NIC gives up"},
+    {.path = "nic.detailed.sram-shared", .type = SIM_ATTR_BOOL,
+     .offset = offsetof(nic_config_t, sram_shared), .default_text = "false",
+     .help = "contexts, translations, WQEs and completion queues compete for one cache of all entries"},
+    NIC_DETAIL_MAP(DETAIL)
+};
+// clang-format on
+
+const sim_attr_table_t nic_config_attrs = {
+    .prefix = "nic",
+    .scope = "node",
+    .config_bytes = sizeof(nic_config_t),
+    .attrs = attrs,
+    .count = SIM_COUNT_OF(attrs),
+};
+
+static uint32_t algorithm_count(void)
+{
+    uint32_t count = 0;
+    while (nic_cc_all[count] != NULL) {
+        count++;
+    }
+    SIM_CHECK(count <= SIM_COUNT_OF(((nic_config_t *)NULL)->cc_config));
+    return count;
+}
+
+void nic_config_init(nic_config_t *config)
+{
+    memset(config, 0, sizeof(*config));
+    sim_attrs_default(&nic_config_attrs, config);
+    const uint32_t count = algorithm_count();
+    for (uint32_t i = 0; i < count; i++) {
+        const sim_attr_table_t *const table = nic_cc_all[i]->attrs;
+        if (table != NULL) {
+            config->cc_config[i] = sim_alloc(table->config_bytes);
+            sim_attrs_default(table, config->cc_config[i]);
+        }
+    }
+}
+
+void nic_config_copy(nic_config_t *to, const nic_config_t *from)
+{
+    sim_attrs_copy(&nic_config_attrs, to, from);
+    memset(to->cc_config, 0, sizeof(to->cc_config));
+    const uint32_t count = algorithm_count();
+    for (uint32_t i = 0; i < count; i++) {
+        const sim_attr_table_t *const table = nic_cc_all[i]->attrs;
+        if (table != NULL) {
+            to->cc_config[i] = sim_alloc(table->config_bytes);
+            sim_attrs_copy(table, to->cc_config[i], from->cc_config[i]);
+        }
+    }
+}
+
+void nic_config_fini(nic_config_t *config)
+{
+    const uint32_t count = algorithm_count();
+    for (uint32_t i = 0; i < count; i++) {
+        if (config->cc_config[i] != NULL) {
+            sim_attrs_fini(nic_cc_all[i]->attrs, config->cc_config[i]);
+            sim_free(config->cc_config[i]);
+            config->cc_config[i] = NULL;
+        }
+    }
+    sim_attrs_fini(&nic_config_attrs, config);
+}
+
+static sim_err_t check_algorithm(const nic_config_t *config, sim_message_t *message)
+{
+    if (nic_cc_find(config->congestion_control) != NULL) {
+        return SIM_OK;
+    }
+    const uint32_t count = algorithm_count();
+    const char *names[SIM_COUNT_OF(config->cc_config)];
+    for (uint32_t i = 0; i < count; i++) {
+        names[i] = nic_cc_all[i]->name;
+    }
+    const char *const nearest = sim_nearest_name(config->congestion_control, names, count);
+    if (nearest != NULL) {
+        return sim_fail(message,
+                        SIM_ERR_UNKNOWN,
+                        "nic.congestion-control: no algorithm \"%s\", did you mean \"%s\"?",
+                        config->congestion_control,
+                        nearest);
+    }
+    char list[256] = "";
+    for (uint32_t i = 0; i < count; i++) {
+        const size_t length = strlen(list);
+        (void)snprintf(list + length, sizeof(list) - length, "%s%s", i == 0 ? "" : ", ", names[i]);
+    }
+    return sim_fail(message,
+                    SIM_ERR_UNKNOWN,
+                    "nic.congestion-control: no algorithm \"%s\", expected one of %s",
+                    config->congestion_control,
+                    list);
+}
+
+sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
+{
+    if (config->mtu_bytes < 256 || config->mtu_bytes > 4096 ||
+        ((config->mtu_bytes & (config->mtu_bytes - 1)) != 0 && !config->any_mtu)) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "nic.mtu: %" PRIu64 " bytes, expected 256, 512, 1024, 2048 or 4096",
+                        config->mtu_bytes);
+    }
+    if (config->model == NIC_DETAILED && config->scheduler == NIC_SCHEDULER_SCAN) {
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "nic.scheduler: scan goes with nic.model ideal, expected ring");
+    }
+    nic_detail_t detail;
+    nic_detail_resolve(config, &detail);
+    const sim_err_t error = nic_detail_check(&detail, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    return check_algorithm(config, message);
+}

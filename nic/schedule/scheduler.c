@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/schedule/scheduler.c - which packet leaves a NIC next, and when a queue pair may send.
+//
+// Data packets do not exist before the moment they are sent: a QP that could send one now stands in
+// the ring of its class, and the port draws from it. So a ring holds exactly the QPs with work,
+// window and rate to send; whatever changes that calls nic__schedule or nic__unschedule.
+// ACKs, NAKs and CNPs are built at once and wait in the port's queues when they must.
+//
+// Order: PFC frames; the CNPs' class; the other classes by deficit round robin. Within a class:
+// waiting ACKs, NAKs and CNPs in order, then QPs in turn, a packet each. Every step is O(1).
+#include "nic/nic_internal.h"
+
+static inline uint8_t candidates(const nic_t *nic)
+{
+    return (uint8_t)((nic->port->waiting | nic->ready_classes) & ~nic->port->paused);
+}
+
+static inline bool something_waits(const nic_t *nic)
+{
+    return candidates(nic) != 0 || nic->port->control != NULL;
+}
+
+// -- the rings
+
+static void ring_add(nic_t *nic, nic_qp_t *qp)
+{
+    nic_qp_t *const first = nic->ready[qp->priority];
+    if (first == NULL) {
+        qp->ready_next = qp;
+        qp->ready_previous = qp;
+        nic->ready[qp->priority] = qp;
+        nic->ready_classes |= (uint8_t)(1u << qp->priority);
+    } else {
+        // Before the one whose turn it is: behind all others.
+        qp->ready_next = first;
+        qp->ready_previous = first->ready_previous;
+        first->ready_previous->ready_next = qp;
+        first->ready_previous = qp;
+    }
+    qp->flags |= NIC_QP_READY;
+}
+
+void nic__unschedule(nic_qp_t *qp)
+{
+    if ((qp->flags & NIC_QP_READY) == 0) {
+        return;
+    }
+    nic_t *const nic = qp->nic;
+    qp->flags &= (uint16_t)~NIC_QP_READY;
+    if (qp->ready_next == qp) {
+        nic->ready[qp->priority] = NULL;
+        nic->ready_classes &= (uint8_t) ~(1u << qp->priority);
+        return;
+    }
+    qp->ready_next->ready_previous = qp->ready_previous;
+    qp->ready_previous->ready_next = qp->ready_next;
+    if (nic->ready[qp->priority] == qp) {
+        nic->ready[qp->priority] = qp->ready_next;
+    }
+}
+
+static void wait_for_pace(nic_qp_t *qp)
+{
+    qp->flags |= NIC_QP_PACING;
+    sim_timer_arm(nic__node(qp->nic), &qp->pace_timer, qp->next_send_ps);
+}
+
+void nic__schedule(nic_qp_t *qp)
+{
+    if ((qp->flags & (NIC_QP_READY | NIC_QP_PACING)) != 0) {
+        return;
+    }
+    if (!nic__can_send(qp)) {
+        return;
+    }
+    nic_t *const nic = qp->nic;
+    if (SIM_UNLIKELY(nic->scan != NULL)) {
+        nic__scan_add(qp);
+        return;
+    }
+    if ((qp->flags & NIC_QP_PACED) != 0 && qp->next_send_ps > nic__node(nic)->now_ps) {
+        wait_for_pace(qp);
+        return;
+    }
+    ring_add(nic, qp);
+    nic__kick(nic);
+}
+
+void nic__pace_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    nic_qp_t *const qp = SIM_CONTAINER_OF(timer, nic_qp_t, pace_timer);
+    qp->flags &= (uint16_t)~NIC_QP_PACING;
+    nic__schedule(qp);
+}
+
+// Packets of a burst follow each other; the next burst may start when this one would end at the
+// QP's own rate. After a rest as long as that a burst is new, although it was not used up.
+static void pace_burst(nic_qp_t *qp, nic_cc_t *cc, sim_time_t now_ps, uint32_t bytes)
+{
+    const uint64_t sent_bytes = cc->burst_sent_bytes;
+    if (now_ps >= cc->burst_start_ps + sent_bytes * 8 * SIM_PS_PER_S / cc->rate_bps) {
+        cc->burst_start_ps = now_ps;
+        cc->burst_sent_bytes = 0;
+    }
+    cc->burst_sent_bytes += bytes;
+    qp->next_send_ps = now_ps;
+    qp->pace_remainder = 0;
+    qp->pace_bps = cc->rate_bps;
+    if (cc->burst_sent_bytes >= cc->burst_bytes) {
+        const uint64_t burst_bytes = cc->burst_sent_bytes;
+        qp->next_send_ps = cc->burst_start_ps + burst_bytes * 8 * SIM_PS_PER_S / cc->rate_bps;
+        cc->burst_sent_bytes = 0;
+    }
+}
+
+// The next packet may start when this one, of `bytes` on the link, would end at the QP's own rate.
+static void pace(nic_qp_t *qp, sim_time_t now_ps, uint32_t bytes)
+{
+    nic_cc_t *const cc = nic__cc(qp);
+    if ((qp->flags & NIC_QP_CC_SENT) != 0) {
+        cc->ops->sent(cc, bytes);
+        nic__cc_sync(qp);
+    }
+    if ((qp->flags & NIC_QP_PACED) != 0) {
+        if (SIM_UNLIKELY(cc->burst_bytes != 0)) {
+            pace_burst(qp, cc, now_ps, bytes);
+            return;
+        }
+        const uint64_t work = bytes * 8 * SIM_PS_PER_S + qp->pace_remainder;
+        qp->next_send_ps = now_ps + work / cc->rate_bps;
+        qp->pace_remainder = work % cc->rate_bps;
+        qp->pace_bps = cc->rate_bps;
+    }
+}
+
+// A rate limiter is a bucket that fills at the current rate: a packet that waits for the bits of
+// the one before it waits for the rest of them at the new rate.
+void nic__repace(nic_qp_t *qp)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    if (SIM_UNLIKELY(qp->nic->scan != NULL)) {
+        nic__scan_repace(qp);
+        return;
+    }
+    const nic_cc_t *const cc = nic__cc_const(qp);
+    const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
+    if (qp->next_send_ps <= now_ps || qp->pace_bps == cc->rate_bps) {
+        return;
+    }
+    const wide_t left = (wide_t)(qp->next_send_ps - now_ps) * qp->pace_bps;
+    qp->next_send_ps = now_ps + (sim_time_t)((left + cc->rate_bps - 1) / cc->rate_bps);
+    qp->pace_remainder = 0;
+    qp->pace_bps = cc->rate_bps;
+    if ((qp->flags & NIC_QP_PACING) != 0) {
+        sim_timer_arm(nic__node(qp->nic), &qp->pace_timer, qp->next_send_ps);
+    }
+}
+
+// -- sending
+
+// A packet of a UC or UD message is done with when it is sent.
+static void complete_unreliable(nic_qp_t *qp)
+{
+    const nic_wqe_t wqe = *nic__wqe(qp, qp->sq_done);
+    qp->sq_done++;
+    nic__rest(qp);
+    nic__complete_send(qp, &wqe, NIC_WC_SUCCESS);
+}
+
+void nic__packet_left(nic_qp_t *qp, bool response)
+{
+    if (SIM_UNLIKELY(response) && qp->read_count == 0) {
+        nic__responses_sent(qp);
+    } else if ((qp->flags & NIC_QP_UNRELIABLE) != 0 && qp->sq_done != qp->sq_send) {
+        complete_unreliable(qp);
+    }
+}
+
+static bool transmit_qp(nic_t *nic, nic_qp_t *qp)
+{
+    const bool response = (qp->flags & NIC_QP_READS) != 0 &&
+                          ((qp->flags & NIC_QP_TURN) == 0 || !nic__requester_ready(qp));
+    net_packet_t *const packet =
+        response ? nic__build_response(nic, qp) : nic__build_request(nic, qp);
+    if (SIM_UNLIKELY(packet == NULL)) {
+        return false;
+    }
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const uint32_t bytes = packet->frame_bytes + nic->overhead_bytes;
+    const uint32_t payload_bytes = packet->payload_bytes;
+    nic->host->sent_last = qp;
+    nic->counters.tx_packets++;
+    nic->counters.tx_data_bytes += payload_bytes;
+    net_port_transmit(nic->port, packet);
+    nic__trace(nic, qp, NIC_TRACE_SEND, payload_bytes, 0);
+
+    qp->flags = (uint16_t)(response ? qp->flags | NIC_QP_TURN : qp->flags & ~NIC_QP_TURN);
+    if (SIM_UNLIKELY(nic->detailed)) {
+        nic__rnic_sent(nic, qp, response);
+    }
+    if (SIM_UNLIKELY((qp->flags & (NIC_QP_PACED | NIC_QP_CC_SENT)) != 0)) {
+        pace(qp, now_ps, bytes);
+    }
+    if (!nic__can_send(qp)) {
+        nic__unschedule(qp);
+    } else if ((qp->flags & NIC_QP_PACED) != 0 && qp->next_send_ps > nic->port->busy_until_ps) {
+        nic__unschedule(qp);
+        wait_for_pace(qp);
+    } else {
+        nic->ready[qp->priority] = qp->ready_next;
+    }
+    nic__packet_left(qp, response);
+    return true;
+}
+
+// Between classes the sizes of what each would send next decide. A QP's next packet does not exist
+// yet: a full one is assumed, which is what it will be wherever two classes compete for long.
+static uint32_t choose_class(nic_t *nic, uint8_t classes)
+{
+    net_port_t *const port = nic->port;
+    uint32_t head_bytes[NET_PRIORITIES] = {0};
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        if (port->classes[p].head != NULL) {
+            head_bytes[p] = port->classes[p].head->frame_bytes;
+        } else if (nic->ready[p] != NULL) {
+            head_bytes[p] = nic->header_bytes + (uint32_t)nic->ready[p]->mtu_bytes;
+        }
+    }
+    return net_port_choose(port, classes, head_bytes);
+}
+
+static net_packet_t *take_queued(nic_t *nic, uint32_t priority)
+{
+    nic->queue_popped[priority]++;
+    return net_queue_pop(nic->port, priority);
+}
+
+static void transmit_built(nic_t *nic, net_packet_t *packet)
+{
+    nic->counters.tx_packets++;
+    net_port_transmit(nic->port, packet);
+}
+
+// Starts one packet. False: nothing was there to be sent.
+static bool transmit_next(nic_t *nic)
+{
+    net_port_t *const port = nic->port;
+    if (SIM_UNLIKELY(port->control != NULL)) {
+        net_packet_t *const packet = port->control;
+        port->control = packet->next;
+        net_port_transmit(port, packet);
+        return true;
+    }
+    for (;;) {
+        const uint8_t classes = candidates(nic);
+        if (classes == 0) {
+            return false;
+        }
+        const uint32_t priority = SIM_LIKELY((classes & (classes - 1)) == 0)
+                                      ? (uint32_t)__builtin_ctz(classes)
+                                      : choose_class(nic, classes);
+        if ((port->waiting & 1u << priority) != 0) {
+            transmit_built(nic, take_queued(nic, priority));
+            return true;
+        }
+        if (SIM_LIKELY(transmit_qp(nic, nic->ready[priority]))) {
+            return true;
+        }
+    }
+}
+
+void nic__transmit_queued(nic_t *nic, uint32_t priority)
+{
+    transmit_built(nic, take_queued(nic, priority));
+}
+
+void nic__transmit(nic_t *nic)
+{
+    if (SIM_UNLIKELY(nic->scan != NULL)) {
+        nic__scan_transmit(nic);
+        return;
+    }
+    if (transmit_next(nic) && something_waits(nic)) {
+        net_port_wake(nic->port);
+    }
+}
+
+void nic__kick(nic_t *nic)
+{
+    if (nic->kicked || !something_waits(nic)) {
+        return;
+    }
+    if (!net_port_idle(nic->port)) {
+        net_port_wake(nic->port);
+        return;
+    }
+    nic->kicked = true;
+    nic->next_kicked = nic->host->kicked;
+    nic->host->kicked = nic;
+}
+
+void nic__send(nic_t *nic, net_packet_t *packet)
+{
+    net_port_t *const port = nic->port;
+    const uint32_t priority = packet->priority;
+    if (net_port_idle(port) && !something_waits(nic) && (port->paused & 1u << priority) == 0) {
+        transmit_built(nic, packet);
+        return;
+    }
+    nic->queue_pushed[priority]++;
+    net_queue_push(port, packet);
+    nic__kick(nic);
+}

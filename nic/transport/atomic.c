@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/atomic.c - compare-and-swap and fetch-and-add over reliable connections.
+//
+// An atomic is a request of one packet and an answer of one packet with the original value. It
+// counts as a READ towards the limit of both ends and is answered in its turn among them. What was
+// executed is remembered for as many atomics as the responder accepts at a time: a request that is
+// repeated because its answer was lost is answered from there (IBA vol. 1, 9.4.5, 9.7.5.1.3).
+// Memory changes when the request is executed; between two requests of one NIC nothing can come.
+#include "nic/nic_internal.h"
+
+// -- requester
+
+void nic__grow_atomics(nic_qp_t *qp, uint32_t capacity)
+{
+    nic_atomic_wqe_t *const ring = sim_alloc_array(capacity, sizeof(*ring));
+    for (uint32_t i = qp->sq_done; qp->sq_atomics != NULL && i != qp->sq_posted; i++) {
+        ring[i & (capacity - 1)] = qp->sq_atomics[i & (qp->sq_capacity - 1)];
+    }
+    sim_free(qp->sq_atomics);
+    qp->sq_atomics = ring;
+}
+
+void nic__set_atomic(nic_qp_t *qp, uint32_t index, const nic_send_wr_t *wr)
+{
+    if (qp->sq_atomics == NULL) {
+        nic__grow_atomics(qp, qp->sq_capacity);
+    }
+    qp->sq_atomics[index & (qp->sq_capacity - 1)] =
+        (nic_atomic_wqe_t){.compare_add = wr->atomic.compare_add, .swap = wr->atomic.swap};
+}
+
+// -- responder
+
+static nic_verdict_t check_atomic(const nic_qp_t *qp, const net_packet_t *packet)
+{
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    if (qp->rx_kind != NIC_RX_NONE || qp->read_count >= qp->reads_accepted_max ||
+        (aside->atomic.address & 7) != 0) {
+        return NIC_VERDICT_INVALID;
+    }
+    const bool allowed =
+        (qp->access & NIC_ACCESS_REMOTE_ATOMIC) != 0 && nic__access_ok(qp->pd,
+                                                                       aside->atomic.rkey,
+                                                                       aside->atomic.address,
+                                                                       8,
+                                                                       NIC_ACCESS_REMOTE_ATOMIC);
+    return allowed ? NIC_VERDICT_OK : NIC_VERDICT_ACCESS;
+}
+
+static uint64_t execute(nic_t *nic, const net_packet_t *packet)
+{
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    nic_mr_t *const mr = nic__region(nic, aside->atomic.rkey);
+    const uint64_t address = aside->atomic.address;
+    const uint64_t original = nic_mr_read64(mr, address);
+    if (packet->opcode == ROCE_FETCH_ADD) {
+        nic_mr_write64(mr, address, original + aside->atomic.swap_add);
+    } else if (original == aside->atomic.compare) {
+        nic_mr_write64(mr, address, aside->atomic.swap_add);
+    }
+    return original;
+}
+
+static void remember(nic_qp_t *qp, uint64_t psn, uint64_t original)
+{
+    if (qp->atomics == NULL) {
+        qp->atomics = sim_alloc_array(qp->reads_accepted_max, sizeof(*qp->atomics));
+        for (uint32_t i = 0; i < qp->reads_accepted_max; i++) {
+            qp->atomics[i].psn = UINT64_MAX;
+        }
+    }
+    qp->atomics[qp->atomics_next] = (nic_atomic_done_t){psn, original};
+    qp->atomics_next = (uint8_t)((qp->atomics_next + 1u) % qp->reads_accepted_max);
+}
+
+void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    const nic_verdict_t verdict = check_atomic(qp, packet);
+    const sim_time_t sent_ps = packet->retransmission ? SIM_TIME_NEVER : packet->sent_ps;
+    const uint64_t address = net_packet_aside(packet)->atomic.address;
+    const uint64_t original = verdict == NIC_VERDICT_OK ? execute(nic, packet) : 0;
+    nic__consume(nic, packet);
+    if (verdict != NIC_VERDICT_OK) {
+        nic__reject(nic, qp, verdict, sent_ps);
+        return;
+    }
+    remember(qp, qp->expected_psn, original);
+    const nic_read_t read = {
+        .next_psn = qp->expected_psn,
+        .msn = ++qp->msn,
+        .atomic = true,
+        .original = original,
+    };
+    qp->rx_flags &= (uint8_t)~NIC_RX_NAK_SENT;
+    qp->expected_psn++;
+    sim_progress(nic__node(nic));
+    if (nic->detailed) {
+        nic__rnic_atomic_done(nic, net_packet_aside(packet)->atomic.rkey);
+    }
+    nic__add_read(qp, &read, address);
+}
+
+// What was to be answered from here on is asked for again: the requester went back.
+static void forget_answers_from(nic_qp_t *qp, uint64_t psn)
+{
+    while (qp->read_count > 0) {
+        const uint32_t newest = (uint32_t)(qp->read_first + qp->read_count - 1u);
+        const nic_read_t *const read = &qp->reads[newest & (qp->read_capacity - 1u)];
+        const uint64_t end_psn =
+            read->next_psn + (read->atomic ? 1 : nic__packet_count(qp, read->left_bytes));
+        if (end_psn <= psn) {
+            break;
+        }
+        qp->read_count--;
+    }
+    if (qp->reads_ready > qp->read_count) {
+        qp->reads_ready = qp->read_count;
+    }
+    qp->rx_flags &= (uint8_t) ~(NIC_RX_HELD | NIC_RX_NAK_SENT);
+}
+
+void nic__repeat_atomic(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
+{
+    (void)nic;
+    for (uint32_t i = 0; qp->atomics != NULL && i < qp->reads_accepted_max; i++) {
+        if (qp->atomics[i].psn != psn) {
+            continue;
+        }
+        forget_answers_from(qp, psn);
+        if (qp->read_count < qp->reads_accepted_max) {
+            const nic_read_t read = {
+                .next_psn = psn,
+                .msn = qp->msn,
+                .atomic = true,
+                .original = qp->atomics[i].original,
+                .retransmission = true,
+            };
+            nic__add_read(qp, &read, net_packet_aside(packet)->atomic.address);
+        }
+        return;
+    }
+    // Older than what is remembered: discarded.
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/receive.c - what a NIC does with a packet: find the queue pair, notice marks, pass
+// it on.
+//
+// The notification point of DCQCN is here: a data packet marked CE makes a CNP to its sender, at
+// most one per flow and cnp_interval (Zhu et al., SIGCOMM 2015, section 3.2; IBA annex A17.9.3).
+#include "nic/nic_internal.h"
+
+// -- notification point
+
+#define FIRST_CNP_SLOTS 16u
+
+static nic_cnp_slot_t *find_slot(nic_cnp_slot_t *slots, uint32_t capacity, uint32_t interface)
+{
+    uint32_t i = (uint32_t)sim_mix64(interface) & (capacity - 1);
+    while (slots[i].interface != 0 && slots[i].interface != interface + 1) {
+        i = (i + 1) & (capacity - 1);
+    }
+    return &slots[i];
+}
+
+static void grow_slots(nic_t *nic)
+{
+    const uint32_t capacity =
+        nic->cnp_slot_capacity == 0 ? FIRST_CNP_SLOTS : nic->cnp_slot_capacity * 2;
+    nic_cnp_slot_t *const slots = sim_alloc_array(capacity, sizeof(*slots));
+    for (uint32_t i = 0; i < nic->cnp_slot_capacity; i++) {
+        if (nic->cnp_slots[i].interface != 0) {
+            *find_slot(slots, capacity, nic->cnp_slots[i].interface - 1) = nic->cnp_slots[i];
+        }
+    }
+    sim_free(nic->cnp_slots);
+    nic->cnp_slots = slots;
+    nic->cnp_slot_capacity = capacity;
+}
+
+// When the next CNP for the flow of this packet may be sent.
+static sim_time_t *next_cnp(nic_t *nic, nic_qp_t *qp, uint32_t source)
+{
+    switch ((nic_cnp_scope_t)nic->host->config.cnp_scope) {
+    case NIC_CNP_PER_QP:
+        break;
+    case NIC_CNP_PER_PORT:
+        return &nic->cnp_next_ps;
+    case NIC_CNP_PER_DESTINATION:
+        if (nic->cnp_slot_count * 2 >= nic->cnp_slot_capacity) {
+            grow_slots(nic);
+        }
+        nic_cnp_slot_t *const slot = find_slot(nic->cnp_slots, nic->cnp_slot_capacity, source);
+        nic->cnp_slot_count += slot->interface == 0;
+        slot->interface = source + 1;
+        return &slot->next_ps;
+    }
+    return &qp->cnp_next_ps;
+}
+
+static void send_cnp(nic_t *nic, const nic_qp_t *qp, const net_packet_t *marked)
+{
+    net_packet_t *const cnp =
+        nic__new_packet(nic, qp, nic->cnp_priority, NET_ECN_NOT_ECT, ROCE_CNP_RESERVED_BYTES);
+    if (qp->transport == ROCE_UD) {
+        cnp->destination = marked->source;
+        cnp->destination_qp = net_packet_aside(marked)->deth.source_qp;
+        cnp->flow_hash =
+            net_flow_hash(nic->host->node.net, cnp->source, cnp->destination, cnp->udp_source_port);
+    }
+    cnp->opcode = ROCE_CNP;
+    cnp->becn = true;
+    cnp->dscp = nic->cnp_dscp;
+    nic->counters.np_cnp_sent++;
+    nic__trace(nic, qp, NIC_TRACE_CNP_SENT, 0, 0);
+    nic__send(nic, cnp);
+}
+
+static void notice_congestion(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet)
+{
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    nic->counters.np_ecn_marked_roce_packets++;
+    if (packet->echo_ecn) {
+        return; // its ACK says so
+    }
+    sim_time_t *const next_ps = next_cnp(nic, qp, packet->source);
+    if (now_ps >= *next_ps) {
+        *next_ps = now_ps + nic->host->config.cnp_interval_ps;
+        send_cnp(nic, qp, packet);
+    }
+}
+
+// -- reaction point
+
+static void receive_cnp(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    nic_cc_t *const cc = nic__cc(qp);
+    const bool handled = (qp->flags & NIC_QP_ACTIVE) != 0 && cc->ops->cnp != NULL;
+    nic__trace(nic, qp, NIC_TRACE_CNP_RECEIVED, handled, 0);
+    if (handled) {
+        nic->counters.rp_cnp_handled++;
+        cc->ops->cnp(cc);
+        nic__cc_sync(qp);
+    } else {
+        nic->counters.rp_cnp_ignored++;
+    }
+    nic__consume(nic, packet);
+}
+
+// -- reception
+
+static inline bool is_response(uint8_t opcode)
+{
+    return (opcode >= ROCE_READ_RESPONSE_FIRST && opcode <= ROCE_READ_RESPONSE_ONLY) ||
+           opcode == ROCE_ATOMIC_ACKNOWLEDGE;
+}
+
+static inline void receive_reliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    if (packet->opcode == ROCE_ACKNOWLEDGE) {
+        nic__receive_ack(nic, qp, packet);
+    } else if (SIM_UNLIKELY(is_response(packet->opcode))) {
+        nic__receive_read_response(nic, qp, packet);
+    } else {
+        nic__receive_request(nic, qp, packet);
+    }
+}
+
+// A QP takes packets of its own transport, from its own peer, when it is connected (9.6.1).
+static inline bool is_for(const nic_qp_t *qp, const net_packet_t *packet)
+{
+    return (packet->opcode & ROCE_TRANSPORT_MASK) == qp->transport &&
+           (packet->source == qp->path.destination || qp->transport == ROCE_UD);
+}
+
+static inline bool is_answer(const net_packet_t *packet)
+{
+    return packet->opcode == ROCE_CNP || packet->opcode == ROCE_ACKNOWLEDGE ||
+           is_response(packet->opcode);
+}
+
+// A packet for a QP that does not exist. A request may be what a program waits for to make it. An
+// answer to a QP that is gone has arrived, only too late to be of use. NULL: the packet is freed.
+static nic_qp_t *receive_unknown(nic_t *nic, net_packet_t *packet)
+{
+    const bool addressed = packet->destination == nic->interface;
+    if (addressed && is_answer(packet)) {
+        if (nic__qp_is_gone(nic, packet->destination_qp)) {
+            nic->counters.late_answers++;
+            nic__consume(nic, packet);
+            return NULL;
+        }
+    } else if (addressed && nic->accept != NULL) {
+        nic_qp_t *const qp = nic->accept(nic, packet->destination_qp, nic->accept_ctx);
+        if (qp != NULL) {
+            return qp;
+        }
+    }
+    net_port_drop(nic->port, packet, NET_DROP_HOST);
+    return NULL;
+}
+
+void nic__receive(nic_t *nic, net_packet_t *packet)
+{
+    nic->counters.rx_packets++;
+    if (SIM_UNLIKELY(packet->telemetry == NET_TELEMETRY_INT)) {
+        __builtin_prefetch(net_packet_telemetry(packet)); // read when the ACK is made or used
+    }
+    nic_qp_t *qp = nic->latest;
+    if (qp == NULL || packet->destination_qp != nic->latest_number) {
+        qp = nic__find_qp(nic, packet->destination_qp);
+        if (SIM_UNLIKELY(qp == NULL)) {
+            qp = receive_unknown(nic, packet);
+            if (qp == NULL) {
+                return;
+            }
+        }
+        nic->host->received_last = qp;
+        nic->latest = qp;
+        nic->latest_number = packet->destination_qp;
+    }
+    if (SIM_UNLIKELY(packet->opcode == ROCE_CNP)) {
+        receive_cnp(nic, qp, packet);
+        return;
+    }
+    if (SIM_UNLIKELY(!is_for(qp, packet))) {
+        nic__consume(nic, packet);
+        return;
+    }
+    if (SIM_UNLIKELY(packet->ecn == NET_ECN_CE) && packet->payload_bytes != 0) {
+        notice_congestion(nic, qp, packet);
+    }
+    if (SIM_LIKELY(qp->transport == ROCE_RC)) {
+        receive_reliable(nic, qp, packet);
+    } else if (qp->transport == ROCE_UC) {
+        nic__receive_unreliable(nic, qp, packet);
+    } else {
+        nic__receive_datagram(nic, qp, packet);
+    }
+}

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/requester.c - the send queue: from work requests to packets.
+//
+// A QP knows two positions in its send queue, each a WQE, the bytes of it that are behind, and a
+// PSN: what is sent next (sq_send, send_offset, next_psn) and what is acknowledged (sq_done,
+// una_offset, una_psn). Going back N is to set the first to the second.
+// Source: IBA vol. 1, 9.7 (reliable service), 9.8.3 (UC and UD), 9.9.2 (requester).
+#include "nic/nic_internal.h"
+
+#define FIRST_SQ_CAPACITY 2u
+
+static inline bool is_fetch(const nic_wqe_t *wqe)
+{
+    return nic__is_fetch(wqe->opcode);
+}
+
+static inline bool is_write(const nic_wqe_t *wqe)
+{
+    return wqe->opcode == NIC_WR_RDMA_WRITE || wqe->opcode == NIC_WR_RDMA_WRITE_WITH_IMM;
+}
+
+static inline bool has_immediate(const nic_wqe_t *wqe)
+{
+    return wqe->opcode == NIC_WR_SEND_WITH_IMM || wqe->opcode == NIC_WR_RDMA_WRITE_WITH_IMM;
+}
+
+// Whether a READ, a fenced or a held request may go: limits that ordinary requests do not know
+// (9.4.4, 10.8.3.3).
+static bool special_ready(const nic_qp_t *qp, const nic_wqe_t *wqe)
+{
+    if (qp->send_offset == 0 && (wqe->flags & NIC_SEND_FENCE) != 0 && qp->reads_outstanding != 0) {
+        return false;
+    }
+    // What began before is sent again if it must, what did not is held (10.3.1.5).
+    if (SIM_UNLIKELY((wqe->flags & NIC_WQE_HELD) != 0) && qp->state == NIC_QPS_SQD &&
+        qp->send_offset == 0 && qp->next_psn == qp->max_psn) {
+        return false;
+    }
+    if (!is_fetch(wqe)) {
+        return true;
+    }
+    const uint64_t outstanding = qp->next_psn - qp->una_psn;
+    const uint32_t count = nic__packet_count(qp, wqe->length - qp->send_offset);
+    return qp->reads_outstanding < qp->reads_max &&
+           (outstanding == 0 || outstanding + count <= NIC_PSN_WINDOW);
+}
+
+static inline bool window_open(const nic_qp_t *qp, uint32_t payload_bytes)
+{
+    const uint32_t needed_bytes = (qp->flags & NIC_QP_OVERSHOOT) != 0 ? 1 : payload_bytes;
+    return qp->in_flight_bytes == 0 || qp->in_flight_bytes + needed_bytes <= qp->window_bytes;
+}
+
+bool nic__requester_ready(const nic_qp_t *qp)
+{
+    if (qp->sq_send == qp->sq_posted ||
+        (qp->flags & (NIC_QP_RNR_WAIT | NIC_QP_SQ_STOPPED | NIC_QP_CLOSED | NIC_QP_FETCHING)) !=
+            0 ||
+        qp->next_psn - qp->una_psn >= NIC_PSN_WINDOW) {
+        return false;
+    }
+    const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
+    if (SIM_UNLIKELY(is_fetch(wqe))) {
+        return special_ready(qp, wqe);
+    }
+    if (SIM_UNLIKELY((wqe->flags & (NIC_SEND_FENCE | NIC_WQE_HELD)) != 0) &&
+        !special_ready(qp, wqe)) {
+        return false;
+    }
+    return window_open(qp, nic__min(wqe->length - qp->send_offset, qp->mtu_bytes));
+}
+
+// -- posting
+
+static void grow_send_queue(nic_qp_t *qp)
+{
+    const uint32_t capacity = qp->sq_capacity == 0 ? FIRST_SQ_CAPACITY : qp->sq_capacity * 2;
+    nic_wqe_t *const ring = sim_alloc_array(capacity, sizeof(*ring));
+    for (uint32_t i = qp->sq_done; i != qp->sq_posted; i++) {
+        ring[i & (capacity - 1)] = *nic__wqe(qp, i);
+    }
+    if (qp->sq_atomics != NULL) {
+        nic__grow_atomics(qp, capacity);
+    }
+    sim_free(qp->sq);
+    qp->sq = ring;
+    qp->sq_capacity = capacity;
+}
+
+static sim_err_t check_send(const nic_qp_t *qp, const nic_send_wr_t *wr)
+{
+    if ((qp->flags & NIC_QP_CLOSED) != 0) {
+        return SIM_ERR_STATE;
+    }
+    const bool send = wr->opcode == NIC_WR_SEND || wr->opcode == NIC_WR_SEND_WITH_IMM;
+    if (wr->opcode > NIC_WR_ATOMIC_FETCH_AND_ADD || (qp->type == NIC_QPT_UD && !send) ||
+        (qp->type == NIC_QPT_UC && wr->opcode >= NIC_WR_RDMA_READ) ||
+        (wr->opcode >= NIC_WR_ATOMIC_CMP_AND_SWP && wr->sge.length != 8)) {
+        return SIM_ERR_INVALID;
+    }
+    if (qp->type == NIC_QPT_UD) {
+        const nic_t *const nic = qp->nic;
+        if (wr->ud.remote_interface >= net_interface_count(nic->host->node.net) ||
+            wr->ud.remote_interface == nic->interface || wr->ud.remote_qpn < ROCE_QPN_FIRST ||
+            wr->ud.remote_qpn > ROCE_QPN_MASK) {
+            return SIM_ERR_INVALID;
+        }
+    }
+    if (wr->sge.length > NIC_MESSAGE_BYTES_MAX ||
+        (qp->type == NIC_QPT_UD && wr->sge.length > qp->mtu_bytes)) {
+        return SIM_ERR_RANGE;
+    }
+    if (SIM_UNLIKELY(qp->nic->detailed) && (wr->send_flags & NIC_SEND_INLINE) != 0 &&
+        wr->sge.length > nic__rnic_inline_max(qp->nic)) {
+        return SIM_ERR_RANGE;
+    }
+    return qp->sq_posted - qp->sq_done < qp->send_wr_max ? SIM_OK : SIM_ERR_FULL;
+}
+
+// The application tells the NIC that there is a new WQE.
+static inline void nic__doorbell(nic_qp_t *qp, uint32_t count, bool batch)
+{
+    if ((qp->flags & NIC_QP_ACTIVE) == 0) {
+        nic__cc_start(qp);
+    }
+    if (SIM_UNLIKELY(qp->nic->detailed)) {
+        nic__rnic_post(qp, count, batch);
+        return;
+    }
+    nic__schedule(qp);
+}
+
+static sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
+{
+    const sim_err_t error = check_send(qp, wr);
+    if (error != SIM_OK) {
+        return error;
+    }
+    if (qp->sq_posted - qp->sq_done == qp->sq_capacity) {
+        grow_send_queue(qp);
+    }
+    const bool datagram = qp->type == NIC_QPT_UD;
+    const bool atomic = nic__is_atomic((uint8_t)wr->opcode);
+    *nic__wqe(qp, qp->sq_posted) = (nic_wqe_t){
+        .wr_id = wr->wr_id,
+        .local_address = wr->sge.addr,
+        .remote_address = datagram ? (uint64_t)wr->ud.remote_interface << 32 | wr->ud.remote_qpn
+                          : atomic ? wr->atomic.remote_addr
+                                   : wr->rdma.remote_addr,
+        .length = (uint32_t)wr->sge.length,
+        .lkey = wr->sge.lkey,
+        .rkey = datagram ? wr->ud.remote_qkey : (atomic ? wr->atomic.rkey : wr->rdma.rkey),
+        .immediate = wr->imm_data,
+        .opcode = (uint8_t)wr->opcode,
+        .flags = (uint8_t)((wr->send_flags & ~NIC_WQE_HELD) | qp->wqe_flags),
+    };
+    if (SIM_UNLIKELY(nic__is_atomic((uint8_t)wr->opcode))) {
+        nic__set_atomic(qp, qp->sq_posted, wr);
+    }
+    qp->sq_posted++;
+    if (nic__traced(qp->nic, NIC_TRACE_POST)) {
+        const nic_trace_t trace = {
+            .point = NIC_TRACE_POST,
+            .time_ps = nic__node(qp->nic)->now_ps,
+            .nic = qp->nic,
+            .qp = qp,
+            .value = wr->sge.length,
+            .wr = wr,
+        };
+        nic__trace_tell(&trace);
+    }
+    return SIM_OK;
+}
+
+sim_err_t nic_post_send(nic_qp_t *qp, const nic_send_wr_t *wr)
+{
+    const sim_err_t error = append(qp, wr);
+    if (SIM_LIKELY(error == SIM_OK)) {
+        nic__doorbell(qp, 1, false);
+    }
+    return error;
+}
+
+sim_err_t nic_post_send_list(nic_qp_t *qp, const nic_send_wr_t *wr, const nic_send_wr_t **bad)
+{
+    sim_err_t error = SIM_OK;
+    uint32_t count = 0;
+    while (wr != NULL) {
+        error = append(qp, wr);
+        if (error != SIM_OK) {
+            break;
+        }
+        count++;
+        wr = wr->next;
+    }
+    if (bad != NULL) {
+        *bad = wr;
+    }
+    if (count != 0) {
+        nic__doorbell(qp, count, count > 1);
+    }
+    return error;
+}
+
+// -- building packets
+
+// The NIC reads the WQE that begins to be sent. False: the application may not use that memory.
+static bool nic__fetch_wqe(nic_qp_t *qp, nic_wqe_t *wqe)
+{
+    wqe->end_psn = (uint32_t)qp->next_psn + nic__packet_count(qp, wqe->length);
+    if ((wqe->flags & NIC_SEND_INLINE) != 0 && !is_fetch(wqe)) {
+        return true;
+    }
+    return nic__access_ok(qp->pd,
+                          wqe->lkey,
+                          wqe->local_address,
+                          wqe->length,
+                          is_fetch(wqe) ? NIC_ACCESS_LOCAL_WRITE : 0);
+}
+
+// The payload comes from host memory: nothing in the ideal NIC.
+static inline void nic__read_payload(nic_t *nic, const nic_wqe_t *wqe, uint32_t bytes)
+{
+    (void)nic;
+    (void)wqe;
+    (void)bytes;
+}
+
+// A WQE failed before its first packet. Requests before it are still to be answered, and
+// completions keep the order of the queue.
+static void stop_send_queue(nic_qp_t *qp, nic_wc_status_t status)
+{
+    qp->flags |= NIC_QP_SQ_STOPPED;
+    qp->stopped_status = (uint8_t)status;
+    if (qp->sq_done == qp->sq_send) {
+        nic__fail_request(qp, status);
+    } else if ((qp->flags & NIC_QP_READS) == 0) {
+        nic__unschedule(qp);
+    }
+}
+
+static inline void note_sent(nic_t *nic, nic_qp_t *qp, uint64_t end_psn)
+{
+    const bool first = qp->next_psn == qp->una_psn;
+    qp->next_psn = end_psn;
+    if (end_psn > qp->max_psn) {
+        qp->max_psn = end_psn;
+    }
+    if (first) {
+        sim_node_t *const node = nic__node(nic);
+        qp->retry_base_ps = node->now_ps;
+        if (!sim_timer_armed(&qp->retry_timer) && qp->timeout != 0) {
+            sim_timer_arm(node, &qp->retry_timer, node->now_ps + nic__timeout_ps(qp));
+        }
+    }
+}
+
+static inline void count_retransmission(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    if (SIM_UNLIKELY(qp->next_psn < qp->max_psn)) {
+        packet->retransmission = !nic__cc_const(qp)->ops->stamps_packets;
+        nic->counters.retransmitted_packets++;
+        qp->retransmitted_packets++;
+    }
+}
+
+static void set_reth(net_packet_t *packet, const nic_wqe_t *wqe, uint32_t offset)
+{
+    net_packet_aside_t *const aside = net_packet_aside(packet);
+    aside->reth.address = wqe->remote_address + offset;
+    aside->reth.rkey = wqe->rkey;
+    aside->reth.length = wqe->length - offset;
+}
+
+// A request that is answered with data is on its way, with the PSNs of all responses.
+static void note_fetch(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe)
+{
+    note_sent(nic, qp, nic__wqe_end(wqe, qp->next_psn));
+    qp->reads_outstanding++;
+    qp->sq_send++;
+    qp->send_offset = 0;
+}
+
+// A READ request asks for everything from send_offset on, and takes the PSNs of all responses.
+static net_packet_t *build_read(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe)
+{
+    net_packet_t *const packet =
+        nic__new_packet(nic, qp, qp->priority, qp->path.ecn, ROCE_RETH_BYTES);
+    packet->opcode = ROCE_READ_REQUEST;
+    packet->psn = (uint32_t)qp->next_psn & ROCE_PSN_MASK;
+    count_retransmission(nic, qp, packet);
+    set_reth(packet, wqe, qp->send_offset);
+    note_fetch(nic, qp, wqe);
+    return packet;
+}
+
+static net_packet_t *build_atomic(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe)
+{
+    const nic_atomic_wqe_t *const operands = &qp->sq_atomics[qp->sq_send & (qp->sq_capacity - 1)];
+    const bool swap = wqe->opcode == NIC_WR_ATOMIC_CMP_AND_SWP;
+    net_packet_t *const packet =
+        nic__new_packet(nic, qp, qp->priority, qp->path.ecn, ROCE_ATOMIC_ETH_BYTES);
+    packet->opcode = swap ? ROCE_COMPARE_SWAP : ROCE_FETCH_ADD;
+    packet->psn = (uint32_t)qp->next_psn & ROCE_PSN_MASK;
+    count_retransmission(nic, qp, packet);
+    net_packet_aside_t *const aside = net_packet_aside(packet);
+    aside->atomic.address = wqe->remote_address;
+    aside->atomic.rkey = wqe->rkey;
+    aside->atomic.swap_add = swap ? operands->swap : operands->compare_add;
+    aside->atomic.compare = swap ? operands->compare_add : 0;
+    note_fetch(nic, qp, wqe);
+    return packet;
+}
+
+// AckReq: on the last packet of a message, each ack_interval packets, and where the window closes,
+// since nothing would open it again otherwise.
+static inline bool wants_ack(const nic_t *nic, nic_qp_t *qp, bool last, uint32_t payload_bytes)
+{
+    if (last || --qp->ack_countdown == 0 ||
+        qp->in_flight_bytes + payload_bytes + qp->mtu_bytes > qp->window_bytes ||
+        qp->next_psn + 1 - qp->una_psn >= NIC_PSN_WINDOW) {
+        qp->ack_countdown = nic->ack_interval;
+        return true;
+    }
+    return false;
+}
+
+static void address_datagram(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe)
+{
+    const uint32_t destination = (uint32_t)(wqe->remote_address >> 32);
+    if (destination != qp->path.destination) {
+        qp->path.destination = destination;
+        qp->path.flow_hash = net_flow_hash(nic->host->node.net,
+                                           qp->path.source,
+                                           destination,
+                                           qp->path.udp_source_port);
+    }
+    qp->path.destination_qp = (uint32_t)wqe->remote_address & ROCE_QPN_MASK;
+}
+
+static inline uint32_t extension_bytes(const nic_qp_t *qp,
+                                       const nic_wqe_t *wqe,
+                                       bool first,
+                                       bool last)
+{
+    return (qp->transport == ROCE_UD ? (uint32_t)ROCE_DETH_BYTES : 0) +
+           (first && is_write(wqe) ? (uint32_t)ROCE_RETH_BYTES : 0) +
+           (last && has_immediate(wqe) ? (uint32_t)ROCE_IMMDT_BYTES : 0);
+}
+
+static void set_extensions(net_packet_t *packet, const nic_qp_t *qp, const nic_wqe_t *wqe)
+{
+    net_packet_aside_t *const aside = net_packet_aside(packet);
+    if (qp->transport == ROCE_UD) {
+        aside->deth.qkey = wqe->rkey;
+        aside->deth.source_qp = qp->number;
+    } else {
+        set_reth(packet, wqe, 0);
+    }
+    aside->immediate = wqe->immediate;
+}
+
+// SEND and WRITE opcodes come in the same order: FIRST, MIDDLE, LAST, LAST+IMM, ONLY, ONLY+IMM.
+static inline uint8_t opcode_of(const nic_qp_t *qp, const nic_wqe_t *wqe, bool first, bool last)
+{
+    const uint32_t base = is_write(wqe) ? ROCE_WRITE_FIRST : ROCE_SEND_FIRST;
+    const uint32_t position = first ? (last ? ROCE_SEND_ONLY : ROCE_SEND_FIRST)
+                                    : (last ? ROCE_SEND_LAST : ROCE_SEND_MIDDLE);
+    return (uint8_t)(qp->transport + base + position + (last && has_immediate(wqe)));
+}
+
+// How the algorithm wants the packet to be answered.
+static void ask_for_feedback(nic_t *nic, const nic_qp_t *qp, net_packet_t *packet)
+{
+    const nic_cc_t *const cc = nic__cc_const(qp);
+    // A window that follows the rate may close behind a packet that did not look like the last.
+    packet->ack_request |= cc->acks_every_packet || cc->bdp_window == NIC_BDP_WINDOW_SCALED;
+    packet->acked_alone = cc->acks_every_packet;
+    const nic_config_t *const config = &nic->host->config;
+    const uint64_t end_bytes = (uint64_t)qp->send_offset + packet->payload_bytes;
+    if (SIM_UNLIKELY(end_bytes < config->ack_from_bytes)) {
+        const uint64_t chunk_bytes = config->ack_chunk_bytes;
+        packet->ack_request = chunk_bytes != 0 && end_bytes % chunk_bytes == 0;
+    }
+    packet->echo_ecn = cc->echoes_ecn;
+    if (cc->ops->telemetry != NET_TELEMETRY_NONE) {
+        nic__add_telemetry(nic, packet, cc->ops->telemetry, NULL);
+    }
+}
+
+net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp)
+{
+    SIM_ASSERT(nic__requester_ready(qp));
+    nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
+    const uint32_t offset = qp->send_offset;
+    const bool first = offset == 0;
+    if (first) {
+        if (SIM_UNLIKELY(!nic__fetch_wqe(qp, wqe))) {
+            stop_send_queue(qp, NIC_WC_LOC_PROT_ERR);
+            return NULL;
+        }
+        if (qp->transport == ROCE_UD) {
+            address_datagram(nic, qp, wqe);
+        }
+    }
+    if (SIM_UNLIKELY(is_fetch(wqe))) {
+        return nic__is_atomic(wqe->opcode) ? build_atomic(nic, qp, wqe) : build_read(nic, qp, wqe);
+    }
+    const uint32_t left_bytes = wqe->length - offset;
+    const bool last = left_bytes <= qp->mtu_bytes;
+    const uint32_t payload_bytes = last ? left_bytes : qp->mtu_bytes;
+    nic__read_payload(nic, wqe, payload_bytes);
+
+    const uint32_t extensions = first || last ? extension_bytes(qp, wqe, first, last) : 0;
+    net_packet_t *const packet = nic__new_packet(
+        nic,
+        qp,
+        qp->priority,
+        qp->path.ecn,
+        SIM_UNLIKELY(nic->bare) ? payload_bytes : extensions + ((payload_bytes + 3) & ~3u));
+    packet->opcode = opcode_of(qp, wqe, first, last);
+    packet->payload_bytes = (uint16_t)payload_bytes;
+    packet->psn = (uint32_t)qp->next_psn & ROCE_PSN_MASK;
+    packet->solicited = last && (wqe->flags & NIC_SEND_SOLICITED) != 0;
+    if (extensions != 0) {
+        set_extensions(packet, qp, wqe);
+    }
+    if (SIM_LIKELY((qp->flags & NIC_QP_UNRELIABLE) == 0)) {
+        count_retransmission(nic, qp, packet);
+        packet->ack_request = wants_ack(nic, qp, last, payload_bytes);
+        if (SIM_UNLIKELY((qp->flags & NIC_QP_FEEDBACK) != 0)) {
+            ask_for_feedback(nic, qp, packet);
+        }
+        qp->in_flight_bytes += payload_bytes;
+        note_sent(nic, qp, qp->next_psn + 1);
+    } else {
+        qp->next_psn++;
+        qp->max_psn = qp->una_psn = qp->next_psn;
+    }
+    qp->send_offset = last ? 0 : offset + payload_bytes;
+    qp->sq_send += last;
+    return packet;
+}
+
+void nic__rewind(nic_qp_t *qp)
+{
+    const uint64_t again = qp->next_psn - qp->una_psn;
+    qp->next_psn = qp->una_psn;
+    qp->sq_send = qp->sq_done;
+    qp->send_offset = qp->una_offset;
+    qp->in_flight_bytes = 0;
+    qp->reads_outstanding = 0;
+    qp->flags &= (uint16_t)~NIC_QP_SQ_STOPPED;
+    if (SIM_UNLIKELY(qp->nic->detailed)) {
+        nic__rnic_gate(qp);
+    }
+    nic__trace(qp->nic, qp, NIC_TRACE_RETRANSMIT, again, 0);
+    if (!nic__can_send(qp)) {
+        nic__unschedule(qp);
+    } else {
+        nic__schedule(qp);
+    }
+}

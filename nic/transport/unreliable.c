@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/unreliable.c - receiving UC and UD: nothing is answered, what is wrong is dropped.
+//
+// UC delivers whole messages only: a PSN that is not the expected one ends the message being
+// received, and the next FIRST or ONLY starts over from its PSN (IBA vol. 1, 9.8.2). The receive of
+// an unfinished message serves the next one. UD checks its Q_Key (9.8.3); immediate data and
+// source come with the completion, the 40 bytes of GRH do not.
+#include "nic/nic_internal.h"
+#include "nic/transport/operation_internal.h"
+
+static const nic_recv_wqe_t *posted_receive(nic_t *nic, nic_qp_t *qp)
+{
+    if (!nic__receive_posted(qp)) {
+        nic->counters.out_of_buffer++;
+        return NULL;
+    }
+    return &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
+}
+
+static void deliver(nic_qp_t *qp, const nic_wc_t *wc)
+{
+    const uint64_t wr_id = qp->rq[qp->rq_done & (qp->rq_capacity - 1)].wr_id;
+    nic_wc_t complete = *wc;
+    complete.wr_id = wr_id;
+    complete.qp_num = qp->number;
+    qp->rq_done++;
+    nic__write_cqe(qp, qp->recv_cq, &complete);
+}
+
+static bool receive_usable(nic_t *nic, nic_qp_t *qp, uint32_t bytes)
+{
+    const nic_recv_wqe_t *const receive = posted_receive(nic, qp);
+    if (receive == NULL) {
+        return false;
+    }
+    if (bytes > receive->length) {
+        nic->counters.resp_local_length_error++;
+        return false;
+    }
+    return nic__access_ok(qp->pd,
+                          receive->lkey,
+                          receive->address,
+                          receive->length,
+                          NIC_ACCESS_LOCAL_WRITE);
+}
+
+// -- UC
+
+static bool begin_message(nic_qp_t *qp, const net_packet_t *packet, uint32_t operation)
+{
+    qp->rx_bytes = 0;
+    if ((operation & IS_SEND) != 0) {
+        return true;
+    }
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    qp->rx_left_bytes = aside->reth.length;
+    return (qp->access & NIC_ACCESS_REMOTE_WRITE) != 0 && nic__access_ok(qp->pd,
+                                                                         aside->reth.rkey,
+                                                                         aside->reth.address,
+                                                                         aside->reth.length,
+                                                                         NIC_ACCESS_REMOTE_WRITE);
+}
+
+// Whether a packet that continues or starts a message fits in it.
+static bool accept_packet(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, uint32_t operation)
+{
+    const uint32_t bytes = packet->payload_bytes;
+    const bool last = (operation & IS_LAST) != 0;
+    if (last ? bytes > qp->rx_mtu_bytes : bytes != qp->rx_mtu_bytes) {
+        return false;
+    }
+    if ((operation & IS_FIRST) != 0 && !begin_message(qp, packet, operation)) {
+        return false;
+    }
+    if ((operation & IS_SEND) != 0) {
+        return receive_usable(nic, qp, qp->rx_bytes + bytes);
+    }
+    if (last ? bytes != qp->rx_left_bytes : bytes >= qp->rx_left_bytes) {
+        return false;
+    }
+    return !last || (operation & HAS_IMM) == 0 || posted_receive(nic, qp) != NULL;
+}
+
+void nic__receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
+    const int64_t distance = nic__psn_distance(packet->psn, qp->expected_psn);
+    const nic_rx_kind_t kind = (operation & IS_SEND) != 0 ? NIC_RX_SEND : NIC_RX_WRITE;
+    nic->counters.out_of_sequence += distance > 0;
+    nic->counters.duplicate_request += distance < 0;
+    // A packet out of sequence, or a FIRST too early, ends the message before it.
+    const bool starts = (operation & IS_FIRST) != 0;
+    const bool continues = distance == 0 && qp->rx_kind == kind;
+    const bool wanted = (operation & (IS_SEND | IS_WRITE)) != 0 && (starts || continues) &&
+                        accept_packet(nic, qp, packet, operation);
+    const uint32_t bytes = packet->payload_bytes;
+    const uint32_t immediate = (operation & HAS_IMM) != 0 ? net_packet_aside(packet)->immediate : 0;
+    qp->expected_psn += (uint64_t)distance + 1;
+    nic__consume(nic, packet);
+    if (!wanted) {
+        qp->rx_kind = NIC_RX_NONE;
+        return;
+    }
+    const bool last = (operation & IS_LAST) != 0;
+    nic__write_payload(nic, bytes);
+    sim_progress(nic__node(nic));
+    qp->rx_bytes += bytes;
+    qp->rx_left_bytes -= bytes;
+    qp->rx_kind = last ? NIC_RX_NONE : (uint8_t)kind;
+    if (last && (operation & (IS_SEND | HAS_IMM)) != 0) {
+        const nic_wc_t wc = {
+            .status = NIC_WC_SUCCESS,
+            .opcode = (operation & IS_SEND) != 0 ? NIC_WC_RECV : NIC_WC_RECV_RDMA_WITH_IMM,
+            .byte_len = qp->rx_bytes,
+            .imm_data = immediate,
+            .wc_flags = (operation & HAS_IMM) != 0 ? NIC_WC_WITH_IMM : 0,
+        };
+        deliver(qp, &wc);
+    } else if (last && qp->on_write != NULL) {
+        nic__tell_write(qp);
+    }
+}
+
+// -- UD
+
+void nic__receive_datagram(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    const uint32_t whole = IS_SEND | IS_FIRST | IS_LAST;
+    const bool wanted = (operation & whole) == whole && aside->deth.qkey == qp->qkey &&
+                        packet->payload_bytes <= qp->rx_mtu_bytes &&
+                        receive_usable(nic, qp, packet->payload_bytes);
+    const nic_wc_t wc = {
+        .status = NIC_WC_SUCCESS,
+        .opcode = NIC_WC_RECV,
+        .byte_len = packet->payload_bytes,
+        .imm_data = (operation & HAS_IMM) != 0 ? aside->immediate : 0,
+        .src_qp = aside->deth.source_qp,
+        .src_interface = packet->source,
+        .wc_flags = (operation & HAS_IMM) != 0 ? NIC_WC_WITH_IMM : 0,
+    };
+    nic__consume(nic, packet);
+    if (wanted) {
+        nic__write_payload(nic, wc.byte_len);
+        sim_progress(nic__node(nic));
+        deliver(qp, &wc);
+    }
+}

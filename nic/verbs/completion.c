@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/verbs/completion.c - completion queues: a ring of completions that grows up to its capacity.
+#include "nic/rnic_internal.h"
+
+#define FIRST_CAPACITY 4u
+
+static const char *const status_texts[] = {
+    [NIC_WC_SUCCESS] = "success",
+    [NIC_WC_LOC_LEN_ERR] = "local length error",
+    [NIC_WC_LOC_QP_OP_ERR] = "local QP operation error",
+    [NIC_WC_LOC_PROT_ERR] = "local protection error",
+    [NIC_WC_WR_FLUSH_ERR] = "work request flushed",
+    [NIC_WC_BAD_RESP_ERR] = "bad response",
+    [NIC_WC_LOC_ACCESS_ERR] = "local access error",
+    [NIC_WC_REM_INV_REQ_ERR] = "remote invalid request",
+    [NIC_WC_REM_ACCESS_ERR] = "remote access error",
+    [NIC_WC_REM_OP_ERR] = "remote operation error",
+    [NIC_WC_RETRY_EXC_ERR] = "transport retry limit exceeded",
+    [NIC_WC_RNR_RETRY_EXC_ERR] = "receiver-not-ready retry limit exceeded",
+    [NIC_WC_GENERAL_ERR] = "general error",
+};
+
+const char *nic_wc_status_text(nic_wc_status_t status)
+{
+    SIM_CHECK(status < SIM_COUNT_OF(status_texts));
+    return status_texts[status];
+}
+
+nic_cq_t *nic_cq_create(nic_t *nic, uint32_t capacity, nic_cq_fn fn, void *ctx)
+{
+    SIM_CHECK(capacity >= 1 && capacity <= 1u << 30);
+    nic_cq_t *const cq = sim_alloc_lines(sizeof(*cq));
+    cq->nic = nic;
+    cq->capacity = capacity & INT32_MAX;
+    cq->fn = fn;
+    cq->ctx = ctx;
+    cq->next = nic->cqs;
+    cq->number = nic->cqs == NULL ? 1 : nic->cqs->number + 1;
+    nic->cqs = cq;
+    if (nic->detailed) {
+        nic__rnic_place_cq(cq);
+    }
+    return cq;
+}
+
+// How many a core finds at this point of its step; what looking costs it.
+static uint32_t find_by_core(nic_cq_t *cq, uint32_t count)
+{
+    const nic_host_t *const host = cq->nic->host;
+    const bool detailed = cq->nic->detailed;
+    const sim_time_t now_ps = nic__posting_ps(host);
+    uint32_t found = 0;
+    while (found < count && found < cq->count &&
+           cq->seen_ps[(cq->first + found) & (cq->ring_capacity - 1)] <= now_ps) {
+        found++;
+    }
+    if (detailed && host->core != NULL) {
+        const nic_detail_t *const detail = &cq->nic->rnic->detail;
+        nic_core_spend(host->core, detail->cpu_poll_ps + found * detail->cpu_cqe_ps);
+    }
+    return found;
+}
+
+uint32_t nic_poll_cq(nic_cq_t *cq, uint32_t count, nic_wc_t *wc)
+{
+    const uint32_t taken =
+        SIM_UNLIKELY(cq->core != NULL) ? find_by_core(cq, count) : nic__min(count, cq->count);
+    if (SIM_UNLIKELY(cq->nic->detailed)) {
+        cq->nic->rnic->counters.cqes_polled += taken;
+    }
+    for (uint32_t i = 0; i < taken; i++) {
+        wc[i] = cq->ring[cq->first];
+        cq->first = (cq->first + 1) & (cq->ring_capacity - 1);
+    }
+    cq->count -= taken;
+    return taken;
+}
+
+bool nic_cq_overflowed(const nic_cq_t *cq)
+{
+    return cq->overflowed;
+}
+
+static void grow(nic_cq_t *cq)
+{
+    const uint32_t capacity = cq->ring_capacity == 0 ? FIRST_CAPACITY : cq->ring_capacity * 2;
+    nic_wc_t *const ring = sim_alloc_array(capacity, sizeof(*ring));
+    for (uint32_t i = 0; i < cq->count; i++) {
+        ring[i] = cq->ring[(cq->first + i) & (cq->ring_capacity - 1)];
+    }
+    if (cq->core != NULL) {
+        sim_time_t *const seen_ps = sim_alloc_array(capacity, sizeof(*seen_ps));
+        for (uint32_t i = 0; i < cq->count; i++) {
+            seen_ps[i] = cq->seen_ps[(cq->first + i) & (cq->ring_capacity - 1)];
+        }
+        sim_free(cq->seen_ps);
+        cq->seen_ps = seen_ps;
+    }
+    sim_free(cq->ring);
+    cq->ring = ring;
+    cq->ring_capacity = capacity;
+    cq->first = 0;
+}
+
+static inline void trace_completion(const nic_qp_t *qp, const nic_wc_t *wc)
+{
+    if (nic__traced(qp->nic, NIC_TRACE_COMPLETION)) {
+        const nic_trace_t trace = {
+            .point = NIC_TRACE_COMPLETION,
+            .time_ps = nic__node(qp->nic)->now_ps,
+            .nic = qp->nic,
+            .qp = qp,
+            .wc = wc,
+        };
+        nic__trace_tell(&trace);
+    }
+}
+
+void nic__write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
+{
+    const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
+    if (SIM_LIKELY(!qp->nic->detailed)) {
+        nic__add_completion(qp, cq, wc, now_ps);
+    } else if (cq->core != NULL) {
+        nic__add_completion(qp, cq, wc, nic__rnic_cqe(qp->nic, cq));
+    } else {
+        nic__rnic_cqe_later(qp, cq, wc);
+    }
+}
+
+void nic__add_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_time_t seen_ps)
+{
+    if (SIM_UNLIKELY(cq->overflowed)) {
+        nic_qp_to_error(qp);
+        return;
+    }
+    if (SIM_UNLIKELY(cq->count == cq->capacity)) {
+        cq->overflowed = true;
+        nic_qp_to_error(qp);
+        return;
+    }
+    if (SIM_UNLIKELY(cq->count == cq->ring_capacity)) {
+        grow(cq);
+    }
+    if (cq->count == 0) {
+        cq->first = 0; // the same lines over and over
+    }
+    const uint32_t slot = (cq->first + cq->count) & (cq->ring_capacity - 1);
+    cq->ring[slot] = *wc;
+    trace_completion(qp, wc);
+    if (SIM_UNLIKELY(qp->nic->detailed)) {
+        qp->nic->rnic->counters.cqes_written++;
+    }
+    if (SIM_UNLIKELY(cq->core != NULL)) {
+        cq->seen_ps[slot] = seen_ps;
+        cq->count++;
+        nic__core_notice(cq->core, seen_ps);
+    } else if (cq->count++ == 0 && cq->fn != NULL) {
+        cq->fn(cq, cq->ctx);
+    }
+}
+
+static nic_wc_opcode_t completed_opcode(uint8_t opcode)
+{
+    switch ((nic_wr_opcode_t)opcode) {
+    case NIC_WR_SEND:
+    case NIC_WR_SEND_WITH_IMM:
+        return NIC_WC_SEND;
+    case NIC_WR_RDMA_WRITE:
+    case NIC_WR_RDMA_WRITE_WITH_IMM:
+        return NIC_WC_RDMA_WRITE;
+    case NIC_WR_ATOMIC_CMP_AND_SWP:
+        return NIC_WC_COMP_SWAP;
+    case NIC_WR_ATOMIC_FETCH_AND_ADD:
+        return NIC_WC_FETCH_ADD;
+    case NIC_WR_RDMA_READ:
+        break;
+    }
+    return NIC_WC_RDMA_READ;
+}
+
+static void complete(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status, uint64_t original)
+{
+    if (SIM_UNLIKELY(qp->nic->detailed)) {
+        nic__rnic_wqe_done(qp);
+    }
+    if (status == NIC_WC_SUCCESS && (wqe->flags & NIC_SEND_SIGNALED) == 0) {
+        trace_completion(qp, NULL);
+        return;
+    }
+    const nic_wc_t wc = {
+        .wr_id = wqe->wr_id,
+        .status = status,
+        .opcode = completed_opcode(wqe->opcode),
+        .byte_len = nic__is_fetch(wqe->opcode) ? wqe->length : 0,
+        .qp_num = qp->number,
+        .atomic_original = original,
+    };
+    nic__write_cqe(qp, qp->send_cq, &wc);
+}
+
+void nic__complete_send(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status)
+{
+    complete(qp, wqe, status, 0);
+}
+
+void nic__complete_fetch(nic_qp_t *qp, const nic_wqe_t *wqe, uint64_t original)
+{
+    complete(qp, wqe, NIC_WC_SUCCESS, original);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/verbs/memory.c - protection domains and memory regions: keys, bounds, rights.
+//
+// A key is an index << 8 | a number that changes each time the index is used again, so that a key
+// kept after its region is gone is found out (10.6.3: a region's R_Key is no longer valid). The
+// local and the remote key of a region are the same number.
+#include "nic/nic_internal.h"
+
+nic_pd_t *nic_pd_alloc(nic_t *nic)
+{
+    nic_pd_t *const pd = sim_alloc(sizeof(*pd));
+    pd->nic = nic;
+    pd->next = nic->pds;
+    nic->pds = pd;
+    return pd;
+}
+
+// An index whose slot is empty; index 0 is never used, so that no key is 0.
+static uint32_t free_index(nic_t *nic)
+{
+    for (uint32_t i = nic->mr_free; i < nic->mr_count; i++) {
+        if (nic->mrs[i] == NULL) {
+            return i;
+        }
+    }
+    if (nic->mr_count == 0) {
+        SIM_GROW(nic->mrs, nic->mr_count, &nic->mr_capacity);
+        nic->mrs[nic->mr_count++] = NULL;
+    }
+    SIM_GROW(nic->mrs, nic->mr_count, &nic->mr_capacity);
+    nic->mrs[nic->mr_count] = NULL;
+    return nic->mr_count++;
+}
+
+sim_err_t nic_mr_register(nic_pd_t *pd,
+                          uint64_t address,
+                          uint64_t length_bytes,
+                          uint32_t access,
+                          nic_mr_t **mr)
+{
+    const uint32_t needs_local_write = NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_ATOMIC;
+    if (length_bytes == 0 || address + (length_bytes - 1) < address ||
+        ((access & needs_local_write) != 0 && (access & NIC_ACCESS_LOCAL_WRITE) == 0)) {
+        return SIM_ERR_INVALID;
+    }
+    nic_t *const nic = pd->nic;
+    const uint32_t index = free_index(nic);
+    if (index >= 1u << 24) {
+        return SIM_ERR_FULL;
+    }
+    nic_mr_t *const region = sim_alloc(sizeof(*region));
+    *region = (nic_mr_t){
+        .pd = pd,
+        .address = address,
+        .length_bytes = length_bytes,
+        .access = access,
+        .key = index << 8 | (++nic->mr_generation & 0xff),
+    };
+    nic->mrs[index] = region;
+    nic->mr_free = index + 1;
+    *mr = region;
+    return SIM_OK;
+}
+
+void nic_mr_deregister(nic_mr_t *mr)
+{
+    nic_t *const nic = mr->pd->nic;
+    const uint32_t index = mr->key >> 8;
+    SIM_CHECK(index < nic->mr_count && nic->mrs[index] == mr);
+    nic->mrs[index] = NULL;
+    if (index < nic->mr_free) {
+        nic->mr_free = index;
+    }
+    nic__region_free(mr);
+}
+
+uint32_t nic_mr_lkey(const nic_mr_t *mr)
+{
+    return mr->key;
+}
+
+uint32_t nic_mr_rkey(const nic_mr_t *mr)
+{
+    return mr->key;
+}
+
+bool nic__access_ok(const nic_pd_t *pd,
+                    uint32_t key,
+                    uint64_t address,
+                    uint64_t length_bytes,
+                    uint32_t access)
+{
+    if (length_bytes == 0) {
+        return true; // keys are not looked at then (9.7.4.1.5, 10.6.7)
+    }
+    const nic_t *const nic = pd->nic;
+    const uint32_t index = key >> 8;
+    if (index >= nic->mr_count) {
+        return false;
+    }
+    const nic_mr_t *const mr = nic->mrs[index];
+    return mr != NULL && mr->key == key && mr->pd == pd && (mr->access & access) == access &&
+           address >= mr->address && address - mr->address <= mr->length_bytes &&
+           mr->length_bytes - (address - mr->address) >= length_bytes;
+}
+
+nic_mr_t *nic__region(const nic_t *nic, uint32_t key)
+{
+    return nic->mrs[key >> 8];
+}
+
+void nic__region_free(nic_mr_t *mr)
+{
+    if (mr != NULL) {
+        sim_free(mr->words);
+        sim_free(mr);
+    }
+}
+
+// -- contents: only of words that were written
+
+#define FIRST_WORDS 16u
+
+static nic_word_t *find_word(nic_word_t *words, uint32_t capacity, uint64_t address)
+{
+    uint32_t i = (uint32_t)sim_mix64(address) & (capacity - 1);
+    while (words[i].address != 0 && words[i].address != (address | 1)) {
+        i = (i + 1) & (capacity - 1);
+    }
+    return &words[i];
+}
+
+static void grow_words(nic_mr_t *mr)
+{
+    const uint32_t capacity = mr->word_capacity == 0 ? FIRST_WORDS : mr->word_capacity * 2;
+    nic_word_t *const words = sim_alloc_array(capacity, sizeof(*words));
+    for (uint32_t i = 0; i < mr->word_capacity; i++) {
+        const nic_word_t *const word = &mr->words[i];
+        if (word->address != 0) {
+            *find_word(words, capacity, word->address & ~UINT64_C(1)) = *word;
+        }
+    }
+    sim_free(mr->words);
+    mr->words = words;
+    mr->word_capacity = capacity;
+}
+
+static void check_word(const nic_mr_t *mr, uint64_t address)
+{
+    SIM_CHECK((address & 7) == 0 && address >= mr->address && mr->length_bytes >= 8 &&
+              address - mr->address <= mr->length_bytes - 8);
+}
+
+uint64_t nic_mr_read64(const nic_mr_t *mr, uint64_t address)
+{
+    check_word(mr, address);
+    return mr->words == NULL ? 0 : find_word(mr->words, mr->word_capacity, address)->value;
+}
+
+void nic_mr_write64(nic_mr_t *mr, uint64_t address, uint64_t value)
+{
+    check_word(mr, address);
+    if (mr->word_count * 2 >= mr->word_capacity) {
+        grow_words(mr);
+    }
+    nic_word_t *const word = find_word(mr->words, mr->word_capacity, address);
+    mr->word_count += word->address == 0;
+    *word = (nic_word_t){.address = address | 1, .value = value};
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/verbs/receive_queue.c - receives: of a queue pair, or shared by several.
+//
+// A queue pair without a receive takes the oldest of its shared queue when a message needs one,
+// and keeps it until a message completes (IBA vol. 1, 10.2.9, 10.8.3.2). An error flushes that
+// one; what is still shared stays for the others.
+#include "nic/nic_internal.h"
+
+// -- of a queue pair
+
+static void grow_receive_queue(nic_qp_t *qp)
+{
+    const uint32_t capacity = qp->rq_capacity == 0 ? 2 : qp->rq_capacity * 2;
+    nic_recv_wqe_t *const ring = sim_alloc_array(capacity, sizeof(*ring));
+    for (uint32_t i = qp->rq_done; i != qp->rq_posted; i++) {
+        ring[i & (capacity - 1)] = qp->rq[i & (qp->rq_capacity - 1)];
+    }
+    sim_free(qp->rq);
+    qp->rq = ring;
+    qp->rq_capacity = capacity;
+}
+
+static void push(nic_qp_t *qp, const nic_recv_wqe_t *receive)
+{
+    if (qp->rq_posted - qp->rq_done == qp->rq_capacity) {
+        grow_receive_queue(qp);
+    }
+    qp->rq[qp->rq_posted & (qp->rq_capacity - 1)] = *receive;
+    qp->rq_posted++;
+}
+
+static nic_recv_wqe_t wqe_of(const nic_recv_wr_t *wr)
+{
+    return (nic_recv_wqe_t){
+        .wr_id = wr->wr_id,
+        .address = wr->sge.addr,
+        .length = (uint32_t)wr->sge.length,
+        .lkey = wr->sge.lkey,
+    };
+}
+
+static sim_err_t append_receive(nic_qp_t *qp, const nic_recv_wr_t *wr)
+{
+    if (qp->state == NIC_QPS_ERR || (qp->flags & NIC_QP_DEAD) != 0) {
+        return SIM_ERR_STATE;
+    }
+    if (qp->srq != NULL) {
+        return SIM_ERR_INVALID;
+    }
+    if (qp->rq_posted - qp->rq_done >= qp->recv_wr_max) {
+        return SIM_ERR_FULL;
+    }
+    if (wr->sge.length > NIC_MESSAGE_BYTES_MAX) {
+        return SIM_ERR_RANGE;
+    }
+    const nic_recv_wqe_t receive = wqe_of(wr);
+    push(qp, &receive);
+    return SIM_OK;
+}
+
+sim_err_t nic_post_recv(nic_qp_t *qp, const nic_recv_wr_t *wr)
+{
+    return nic_post_recv_list(qp, wr, 1, NULL);
+}
+
+sim_err_t nic_post_recv_list(nic_qp_t *qp,
+                             const nic_recv_wr_t *wr,
+                             uint32_t count,
+                             uint32_t *posted)
+{
+    sim_err_t error = SIM_OK;
+    uint32_t done = 0;
+    while (done < count && error == SIM_OK) {
+        error = append_receive(qp, &wr[done]);
+        done += error == SIM_OK;
+    }
+    if (posted != NULL) {
+        *posted = done;
+    }
+    if (SIM_UNLIKELY(qp->nic->detailed) && done != 0) {
+        nic__rnic_post_receive(qp->nic, done);
+    }
+    return error;
+}
+
+// -- shared
+
+#define FIRST_SHARED 16u
+
+nic_srq_t *nic_srq_create(nic_pd_t *pd, uint32_t max_wr)
+{
+    SIM_CHECK(max_wr >= 1);
+    nic_srq_t *const srq = sim_alloc(sizeof(*srq));
+    srq->pd = pd;
+    srq->wr_max = max_wr;
+    srq->next = pd->nic->srqs;
+    srq->number = srq->next == NULL ? 1 : srq->next->number + 1;
+    pd->nic->srqs = srq;
+    return srq;
+}
+
+void nic__srqs_free(nic_t *nic)
+{
+    while (nic->srqs != NULL) {
+        nic_srq_t *const srq = nic->srqs;
+        nic->srqs = srq->next;
+        sim_free(srq->ring);
+        sim_free(srq);
+    }
+}
+
+uint32_t nic_srq_posted(const nic_srq_t *srq)
+{
+    return srq->posted - srq->done;
+}
+
+void nic_srq_set_limit(nic_srq_t *srq, uint32_t limit, nic_srq_limit_fn fn, void *ctx)
+{
+    SIM_CHECK(limit <= srq->wr_max && (limit == 0 || fn != NULL));
+    srq->limit = limit;
+    srq->limit_fn = fn;
+    srq->limit_ctx = ctx;
+}
+
+static void grow_shared(nic_srq_t *srq)
+{
+    const uint32_t capacity = srq->capacity == 0 ? FIRST_SHARED : srq->capacity * 2;
+    nic_recv_wqe_t *const ring = sim_alloc_array(capacity, sizeof(*ring));
+    for (uint32_t i = srq->done; i != srq->posted; i++) {
+        ring[i & (capacity - 1)] = srq->ring[i & (srq->capacity - 1)];
+    }
+    sim_free(srq->ring);
+    srq->ring = ring;
+    srq->capacity = capacity;
+}
+
+sim_err_t nic_post_srq_recv(nic_srq_t *srq,
+                            const nic_recv_wr_t *wr,
+                            uint32_t count,
+                            uint32_t *posted)
+{
+    sim_err_t error = SIM_OK;
+    uint32_t done = 0;
+    while (done < count && error == SIM_OK) {
+        if (nic_srq_posted(srq) >= srq->wr_max) {
+            error = SIM_ERR_FULL;
+        } else if (wr[done].sge.length > NIC_MESSAGE_BYTES_MAX) {
+            error = SIM_ERR_RANGE;
+        } else {
+            if (nic_srq_posted(srq) == srq->capacity) {
+                grow_shared(srq);
+            }
+            srq->ring[srq->posted & (srq->capacity - 1)] = wqe_of(&wr[done]);
+            srq->posted++;
+            done++;
+        }
+    }
+    if (posted != NULL) {
+        *posted = done;
+    }
+    if (srq->pd->nic->detailed && done != 0) {
+        nic__rnic_post_receive(srq->pd->nic, done);
+    }
+    return error;
+}
+
+bool nic__take_shared(nic_qp_t *qp)
+{
+    nic_srq_t *const srq = qp->srq;
+    if (srq->done == srq->posted) {
+        return false;
+    }
+    push(qp, &srq->ring[srq->done & (srq->capacity - 1)]);
+    srq->done++;
+    if (SIM_UNLIKELY(nic_srq_posted(srq) < srq->limit)) {
+        srq->limit = 0; // before it is told, so that it can be set again
+        srq->limit_fn(srq, srq->limit_ctx);
+    }
+    return true;
+}

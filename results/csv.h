@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/csv.h - reads the CSV files of a run back, row by row, a few columns by name.
+//
+// RFC 4180 as results/file.h writes it: a header row, LF or CRLF, quotes where needed; no line
+// breaks within quotes. Memory is that of one row.
+#ifndef RESULTS_CSV_H
+#define RESULTS_CSV_H
+
+#include "world/error.h"
+
+#define RESULTS_CSV_COLUMNS_MAX 16u
+
+typedef struct results_csv results_csv_t;
+
+// Opens a file and finds the columns in its header. names must outlive it. SIM_ERR_IO: cannot be
+// read; SIM_ERR_INVALID: a column is missing.
+SIM_MUST_CHECK sim_err_t results_csv_open(const char *path,
+                                          const char *const *names,
+                                          size_t name_count,
+                                          results_csv_t **csv,
+                                          world_error_t *error);
+// The next row; *end without one. Cells are valid until the next call.
+SIM_MUST_CHECK sim_err_t results_csv_next(results_csv_t *csv, bool *end, world_error_t *error);
+void results_csv_close(results_csv_t *csv);
+
+// Cell of the column names[index].
+const char *results_csv_text(const results_csv_t *csv, size_t index);
+// The same as a decimal number times `one` (a power of ten up to 10^6), exactly. Further digits are
+// an error, as is what is no number.
+SIM_MUST_CHECK sim_err_t results_csv_number(const results_csv_t *csv,
+                                            size_t index,
+                                            uint64_t one,
+                                            uint64_t *value,
+                                            world_error_t *error);
+
+// The same of a time in nanoseconds, as ps: not before *before_ps, which becomes it, and less than
+// 2^62 ps (53 days).
+SIM_MUST_CHECK sim_err_t results_csv_time(const results_csv_t *csv,
+                                          size_t index,
+                                          sim_time_t *before_ps,
+                                          world_error_t *error);
+
+#endif // RESULTS_CSV_H

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/observe_series.h - series.csv: what `observe` asks for, sampled or on change.
+#ifndef RESULTS_OBSERVE_SERIES_H
+#define RESULTS_OBSERVE_SERIES_H
+
+#include "results/results.h"
+
+typedef struct results_series_writer results_series_writer_t;
+
+// Opens FOLDER/series.csv and attaches to the world, before its run. *writer is NULL where the
+// scenario has no series; also on failure.
+SIM_MUST_CHECK sim_err_t results_series_writer_create(const world_t *world,
+                                                      const char *folder,
+                                                      results_series_writer_t **writer,
+                                                      world_error_t *error);
+
+// After the run (or instead of it): completes and closes the file, frees.
+SIM_MUST_CHECK sim_err_t results_series_writer_close(results_series_writer_t *writer,
+                                                     uint64_t *rows,
+                                                     uint64_t *rows_left_out,
+                                                     world_error_t *error);
+
+#endif // RESULTS_OBSERVE_SERIES_H

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/report.c - the summary of a run that a person reads.
+#include "results/summary.h"
+#include "world/format.h"
+
+#include <string.h>
+
+#define PORTS_SHOWN_MAX 5u
+#define ROOTS_SHOWN_MAX 3u
+#define LINE_WIDTH 100u
+
+static const char *ended_sentence(sim_ended_t ended)
+{
+    switch (ended) {
+    case SIM_ENDED_DONE:
+        return "everything is done";
+    case SIM_ENDED_UNTIL:
+        return "the time limit";
+    case SIM_ENDED_INTERRUPTED:
+        return "interrupted";
+    case SIM_ENDED_STALLED:
+        break;
+    }
+    return "STALLED";
+}
+
+static void print_head(const world_t *world, const results_t *results, FILE *out)
+{
+    world_text_t time;
+    const world_scenario_t *const scenario = world->scenario;
+    fprintf(out, "%s", scenario->run.name);
+    if (scenario->run.description[0] != '\0') {
+        fprintf(out, ": %s", scenario->run.description);
+    }
+    size_t hosts = 0;
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        hosts += net_node_at(world->net, i)->kind == NET_NODE_HOST;
+    }
+    const size_t switches = net_node_count(world->net) - hosts;
+    fprintf(out,
+            "\n  ended     %s at %s\n",
+            ended_sentence(results->ended),
+            world_format_time(&time, results->sim_time_ps));
+    fprintf(out,
+            "  network   %zu host%s, %zu switch%s, %zu link%s; congestion control %s\n",
+            hosts,
+            hosts == 1 ? "" : "s",
+            switches,
+            switches == 1 ? "" : "es",
+            net_link_count(world->net),
+            net_link_count(world->net) == 1 ? "" : "s",
+            scenario->nic_config.congestion_control);
+}
+
+static void print_bin(const char *name, results_size_bin_t *bin, FILE *out)
+{
+    world_text_t p50;
+    world_text_t p99;
+    if (bin->count == 0) {
+        return;
+    }
+    if (bin->completed == 0) {
+        fprintf(out,
+                "            %-10s %9" PRIu64 " %9u %11s %11s %9s %9s %9s\n",
+                name,
+                bin->count,
+                0u,
+                "-",
+                "-",
+                "-",
+                "-",
+                "-");
+        return;
+    }
+    fprintf(
+        out,
+        "            %-10s %9" PRIu64 " %9" PRIu64 " %11s %11s %9.2f %9.2f %9.2f\n",
+        name,
+        bin->count,
+        bin->completed,
+        world_format_time(&p50, sim_sample_set_percentile(&bin->fct_ps, 50, 100)),
+        world_format_time(&p99, sim_sample_set_percentile(&bin->fct_ps, 99, 100)),
+        (double)sim_sample_set_percentile(&bin->slowdown, 50, 100) / (double)RESULTS_SLOWDOWN_ONE,
+        (double)sim_sample_set_percentile(&bin->slowdown, 99, 100) / (double)RESULTS_SLOWDOWN_ONE,
+        (double)sim_sample_set_max(&bin->slowdown) / (double)RESULTS_SLOWDOWN_ONE);
+}
+
+// A row per traffic entry, where there are several.
+static void print_app_bins(results_t *results, FILE *out)
+{
+    size_t with_flows = 0;
+    for (size_t i = 0; i < results->app_count; i++) {
+        with_flows += results->app_flows[i].all.count > 0;
+    }
+    for (size_t i = 0; with_flows > 1 && i < results->app_count; i++) {
+        char *const name = sim_format("traffic %zu", i);
+        print_bin(name, &results->app_flows[i].all, out);
+        sim_free(name);
+    }
+}
+
+static void print_flows(results_t *results, FILE *out)
+{
+    if (results->flow_count == 0) {
+        return;
+    }
+    fprintf(out,
+            "  flows     %" PRIu64 " of %" PRIu64 " completed",
+            results->flow_completed,
+            results->flow_count);
+    if (results->flow_failed > 0) {
+        fprintf(out, ", %" PRIu64 " FAILED", results->flow_failed);
+    }
+    if (results->flow_not_begun > 0) {
+        fprintf(out,
+                "; %" PRIu64 " start%s at or after the end of the run",
+                results->flow_not_begun,
+                results->flow_not_begun == 1 ? "s" : "");
+    }
+    fputc('\n', out);
+    fprintf(out,
+            "            %-10s %9s %9s %11s %11s %9s %9s %9s\n",
+            "size",
+            "flows",
+            "completed",
+            "FCT p50",
+            "FCT p99",
+            "slow p50",
+            "slow p99",
+            "slow max");
+    for (size_t i = 0; i < RESULTS_SIZE_BINS; i++) {
+        print_bin(results->flows.bins[i].name, &results->flows.bins[i], out);
+    }
+    print_bin("all", &results->flows.all, out);
+    print_app_bins(results, out);
+}
+
+static void print_drops(const results_t *results, FILE *out)
+{
+    fprintf(out, "  drops     %" PRIu64, results->packets.dropped);
+    const char *separator = ": ";
+    for (unsigned r = 0; r < NET_DROP_REASON_COUNT; r++) {
+        if (results->drops[r] > 0) {
+            fprintf(out,
+                    "%s%" PRIu64 " %s",
+                    separator,
+                    results->drops[r],
+                    net_drop_reason_name((net_drop_reason_t)r));
+            separator = ", ";
+        }
+    }
+    fprintf(out, "; %" PRIu64 " packets retransmitted\n", results->nics.retransmitted_packets);
+}
+
+// A lost packet that nothing came after waits for the timer, which is long by default.
+static void print_timeouts(const world_t *world, const results_t *results, FILE *out)
+{
+    const uint64_t count = results->nics.local_ack_timeout_err;
+    const uint64_t exponent = world->scenario->nic_config.timeout;
+    if (count == 0 || exponent == 0) {
+        return;
+    }
+    world_text_t time;
+    fprintf(out,
+            "  timeouts  %" PRIu64 ": a sender waited %s for an answer, by nic.timeout %" PRIu64
+            " (4.096 us x 2^%" PRIu64 ")\n",
+            count,
+            world_format_time(&time, UINT64_C(4096000) << exponent),
+            exponent,
+            exponent);
+}
+
+// Who began to stop others, and how far that went.
+static void print_pause_roots(const results_t *results, FILE *out)
+{
+    const size_t count =
+        results->pause_roots != NULL ? results_pause_roots_count(results->pause_roots) : 0;
+    for (size_t i = 0; i < count && i < ROOTS_SHOWN_MAX; i++) {
+        const results_pause_root_t *const root = results_pause_roots_at(results->pause_roots, i);
+        world_text_t first;
+        world_text_t paused;
+        fprintf(out,
+                "            %s %s at %s: %" PRIu32 " port%s stopped (%" PRIu32
+                " of hosts) up to %" PRIu32 " link%s away, %s\n",
+                i == 0 ? "began at" : "and at",
+                results_pause_root_name(root),
+                world_format_time(&first, root->first_ps),
+                root->ports,
+                root->ports == 1 ? "" : "s",
+                root->hosts,
+                root->links_away,
+                root->links_away == 1 ? "" : "s",
+                world_format_time(&paused, root->paused_ps));
+    }
+    if (count > ROOTS_SHOWN_MAX) {
+        fprintf(out, "            and at %zu more\n", count - ROOTS_SHOWN_MAX);
+    }
+}
+
+static void print_network(const results_t *results, FILE *out)
+{
+    world_text_t time;
+    fprintf(out,
+            "  PFC       %" PRIu64 " pauses, %" PRIu64
+            " releases; %s stopped (sum over ports and classes)\n",
+            results->sums.pause_frames,
+            results->sums.resume_frames,
+            world_format_time(&time, results->sums.paused_ps));
+    print_pause_roots(results, out);
+    fprintf(out,
+            "  ECN       %" PRIu64 " packets marked, %" PRIu64 " CNPs sent\n",
+            results->sums.ecn_marked,
+            results->nics.np_cnp_sent);
+    print_drops(results, out);
+}
+
+static void print_hottest(const results_t *results, FILE *out)
+{
+    for (size_t i = 0; i < results->hottest_count && i < PORTS_SHOWN_MAX; i++) {
+        const net_port_t *const port = results->hottest[i];
+        world_text_t queue;
+        world_text_t used;
+        world_text_t stopped;
+        sim_time_t paused_ps = 0;
+        for (unsigned p = 0; p < NET_PRIORITIES; p++) {
+            paused_ps += results_port_paused_ps(port, p, results->sim_time_ps);
+        }
+        fprintf(out,
+                "  %-9s %-24s queue up to %9s, %7s used, %s stopped\n",
+                i == 0 ? "hottest" : "",
+                net_port_name(port),
+                world_format_bytes(&queue, net_port_queue_bytes_max(port)),
+                world_format_percent(
+                    &used,
+                    results_port_utilisation(port, results->traffic_from_ps, results->sim_time_ps)),
+                world_format_time(&stopped, paused_ps));
+    }
+}
+
+static const char *hit_share(world_text_t *buffer, uint64_t hits, uint64_t misses)
+{
+    return hits + misses == 0
+               ? "unused"
+               : world_format_percent(buffer, (double)hits / (double)(hits + misses));
+}
+
+// What the detailed NICs did for their work requests, and what of it their caches held.
+static void print_rnics(const results_t *results, FILE *out)
+{
+    const nic_rnic_counters_t *const sums = &results->rnics;
+    if (sums->wqes_completed == 0) {
+        return;
+    }
+    const double operations = (double)sums->wqes_completed;
+    world_text_t text[5];
+    fprintf(
+        out,
+        "  NICs      %zu detailed: %s operations of %.3g events, %.3g PCIe reads and %.3g writes "
+        "each\n",
+        results->rnic_count,
+        world_format_count(&text[0], operations),
+        (double)results->events / operations,
+        (double)sums->pcie_reads / operations,
+        (double)sums->pcie_writes / operations);
+    fprintf(out,
+            "            cache hits: contexts %s, translations %s, WQEs %s, CQs %s\n",
+            hit_share(&text[0], sums->context_hits, sums->context_misses),
+            hit_share(&text[1], sums->translation_hits, sums->translation_misses),
+            hit_share(&text[2], sums->wqe_hits, sums->wqe_misses),
+            hit_share(&text[3], sums->cq_hits, sums->cq_misses));
+    fprintf(out,
+            "            receive buffer up to %s, %" PRIu64 " pauses sent for it\n",
+            world_format_bytes(&text[4], sums->buffer_bytes_max),
+            sums->pauses_sent);
+}
+
+static void write_text(const char *text, void *ctx)
+{
+    fputs(text, ctx);
+}
+
+typedef struct value_line {
+    FILE *out;
+    size_t width; // of the line so far
+} value_line_t;
+
+// Values of an application follow each other on lines of a terminal's width.
+static void print_value(const app_value_t *value, void *ctx)
+{
+    value_line_t *const line = ctx;
+    if (strncmp(value->name, "transfers_", strlen("transfers_")) == 0) {
+        return; // said before
+    }
+    world_text_t bytes;
+    char *const text =
+        strcmp(value->unit, "bytes") == 0
+            ? sim_format("%s %s", value->name, world_format_bytes(&bytes, (uint64_t)value->value))
+            : sim_format("%s %.6g%s%s",
+                         value->name,
+                         value->value,
+                         value->unit[0] != '\0' ? " " : "",
+                         value->unit);
+    const size_t size = strlen(text) + 2;
+    const bool breaks = line->width + size > LINE_WIDTH;
+    fprintf(line->out, "%s%s", breaks ? ",\n            " : ", ", text);
+    line->width = breaks ? 12 + size : line->width + size;
+    sim_free(text);
+}
+
+static void print_apps(const world_t *world, FILE *out)
+{
+    for (size_t i = 0; i < world->app_count; i++) {
+        const app_t *const app = world->apps[i];
+        if (app->ops->print != NULL) {
+            fputc('\n', out);
+            app->ops->print(app, write_text, out);
+            continue;
+        }
+        uint64_t done = 0;
+        uint64_t planned = 0;
+        app->ops->progress(app, &done, &planned);
+        const int width = fprintf(out,
+                                  "  traffic   %zu, %s: %" PRIu64 " of %" PRIu64 " transfers done",
+                                  i,
+                                  app->ops->name,
+                                  done,
+                                  planned);
+        value_line_t line = {out, width > 0 ? (size_t)width : 0};
+        if (app->ops->values != NULL) {
+            app->ops->values(app, print_value, &line);
+        }
+        fputc('\n', out);
+    }
+}
+
+void results_report(const world_t *world, results_t *results, const char *folder, FILE *out)
+{
+    print_head(world, results, out);
+    print_flows(results, out);
+    print_network(results, out);
+    print_timeouts(world, results, out);
+    print_hottest(results, out);
+    print_rnics(results, out);
+    print_apps(world, out);
+    if (results->event_rows_left_out > 0) {
+        fprintf(out,
+                "  events    the first %" PRIu64 " are in events.csv, %" PRIu64
+                " more are not (outputs.events-max)\n",
+                results->event_rows,
+                results->event_rows_left_out);
+    }
+    if (results->series_rows_left_out > 0) {
+        fprintf(out,
+                "  series    the first %" PRIu64 " rows are in series.csv, %" PRIu64
+                " more are not (outputs.series-max)\n",
+                results->series_rows,
+                results->series_rows_left_out);
+    }
+    if (results->captures_cut > 0) {
+        fprintf(out,
+                "  captures  %" PRIu64 " of %zu stop%s early: %" PRIu64
+                " frames are not there (captures.bytes-max)\n",
+                results->captures_cut,
+                world->scenario->capture_count,
+                results->captures_cut == 1 ? "s" : "",
+                results->capture_frames_left_out);
+    }
+    world_text_t hops;
+    world_text_t speed;
+    fprintf(out, "  digest    %016" PRIx64 "\n", results->digest);
+    fprintf(out,
+            "  ran       %.2f s: %s packet-hops, %s/s\n",
+            results->wall_s,
+            world_format_count(&hops, (double)results->packet_hops),
+            world_format_count(&speed,
+                               results->wall_s > 0 ? (double)results->packet_hops / results->wall_s
+                                                   : 0));
+    if (folder != NULL) {
+        fprintf(out, "  files     %s/\n", folder);
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/results.h - what a finished run amounts to: sums and percentiles over flows, ports and
+// NICs.
+#ifndef RESULTS_RESULTS_H
+#define RESULTS_RESULTS_H
+
+#include "results/flow_bins.h"
+#include "results/pause_roots.h"
+#include "world/world.h"
+
+typedef struct results_class_sums {
+    uint64_t tx_packets;
+    uint64_t tx_bytes;
+    uint64_t ecn_marked;
+    uint64_t pause_frames; // XOFF sent
+    uint64_t resume_frames;
+    sim_time_t paused_ps; // summed over ports
+} results_class_sums_t;
+
+typedef struct results {
+    sim_ended_t ended;
+    sim_time_t sim_time_ps;
+    sim_time_t traffic_from_ps; // first start of a flow; 0 where there are programs without flows
+    uint64_t digest;
+    uint64_t events;
+    uint64_t packet_hops;
+    net_tally_t packets;
+    uint64_t packets_in_flight;
+    bool conservation_ok;
+    sim_message_t conservation_message;
+    uint64_t work_outstanding;
+    uint64_t flow_count;
+    uint64_t flow_completed;
+    uint64_t flow_failed;    // ended with an error completion
+    uint64_t flow_not_begun; // whose start is not before the end of the run
+    results_flow_bins_t flows;
+    results_flow_bins_t *app_flows; // of each traffic entry
+    size_t app_count;
+    results_class_sums_t sums;
+    results_class_sums_t classes[NET_PRIORITIES];
+    uint64_t drops[NET_DROP_REASON_COUNT];
+    nic_counters_t nics;        // summed
+    size_t rnic_count;          // NICs with nic.model detailed
+    nic_rnic_counters_t rnics;  // theirs summed; of buffer_bytes_max the largest
+    const net_port_t **hottest; // by largest queue, then bytes sent
+    size_t hottest_count;
+    results_pause_roots_t *pause_roots; // NULL: not observed
+    uint64_t series_rows;
+    uint64_t series_rows_left_out;
+    uint64_t event_rows;
+    uint64_t event_rows_left_out;
+    uint64_t capture_frames;
+    uint64_t capture_frames_left_out;
+    uint64_t captures_cut;
+    double wall_s;
+} results_t;
+
+// Gathers. Free what is inside with results_fini.
+void results_init(results_t *results, const world_t *world, sim_ended_t ended);
+void results_fini(results_t *results);
+
+const char *results_ended_text(sim_ended_t ended); // "done", "until", "interrupted", "stalled"
+
+// Share of the time from from_ps on that the port needed for the frame bytes it has sent, all of
+// them after from_ps: of a frame still being sent, those that are out. 0 where no time has passed.
+double results_port_utilisation(const net_port_t *port, sim_time_t from_ps, sim_time_t now_ps);
+// Time since the start during which the class was paused by the peer, open periods included.
+sim_time_t results_port_paused_ps(const net_port_t *port, unsigned priority, sim_time_t now_ps);
+
+#endif // RESULTS_RESULTS_H

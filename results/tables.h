@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/tables.h - the CSV files of a run: one table of columns each, for writing and for the
+// docs.
+#ifndef RESULTS_TABLES_H
+#define RESULTS_TABLES_H
+
+#include "results/file.h"
+#include "results/results.h"
+
+#include <stdio.h>
+
+typedef struct results_column {
+    const char *name; // with "%u" for the class where per_class
+    const char *unit; // "" for names and plain numbers
+    const char *help;
+    bool per_class; // stands for eight columns
+    void (*put)(results_file_t *file, const void *row, unsigned priority);
+} results_column_t;
+
+typedef struct results_table {
+    const char *file_name;
+    const char *help; // what a row is, and their order
+    const results_column_t *columns;
+    size_t count;
+} results_table_t;
+
+// Rows of the tables.
+typedef struct results_flow_row {
+    const world_t *world;
+    const app_flow_result_t *flow;
+} results_flow_row_t;
+
+typedef struct results_port_row {
+    const world_t *world;
+    const net_port_t *port;
+    sim_time_t end_ps;
+} results_port_row_t;
+
+typedef struct results_event_row {
+    const world_t *world;
+    sim_time_t time_ps;
+    const net_port_t *port;
+    net_trace_point_t point;
+    uint32_t detail;
+    bool has_packet;
+    uint32_t source;
+    uint32_t destination;
+    uint16_t frame_bytes;
+    uint8_t priority;
+    const results_pause_root_t *root; // of a pause; NULL: unknown
+} results_event_row_t;
+
+typedef struct results_series_row {
+    sim_time_t time_ps;
+    const char *path;
+    uint64_t value;
+} results_series_row_t;
+
+extern const results_table_t results_flow_table;   // flows.csv
+extern const results_table_t results_port_table;   // ports.csv
+extern const results_table_t results_event_table;  // events.csv
+extern const results_table_t results_series_table; // series.csv
+
+// Opens FOLDER/<the table's file> and writes its header; the caller closes it.
+SIM_MUST_CHECK sim_err_t results_table_open(const results_table_t *table,
+                                            const char *folder,
+                                            results_file_t **file,
+                                            world_error_t *error);
+void results_table_put_header(const results_table_t *table, results_file_t *file);
+void results_table_put_row(const results_table_t *table, results_file_t *file, const void *row);
+
+// Writes FOLDER/flows.csv and FOLDER/ports.csv.
+SIM_MUST_CHECK sim_err_t results_write_flows(const world_t *world,
+                                             const char *folder,
+                                             world_error_t *error);
+SIM_MUST_CHECK sim_err_t results_write_ports(const world_t *world,
+                                             const char *folder,
+                                             world_error_t *error);
+
+// The reference page docs/formats/outputs.md.
+void results_outputs_markdown(FILE *out);
+
+#endif // RESULTS_TABLES_H

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/advice.c - looks for timeouts that are shorter than a round trip.
+//
+// Round trips of all pairs would cost their square. A bound that no path exceeds comes first, and
+// settles it for every network but those with long or slow links; then the pairs of at most
+// SAMPLE_MAX interfaces, evenly spaced, are looked at.
+#include "world/advice.h"
+
+#include "net/frame.h"
+#include "world/format.h"
+
+#define SAMPLE_MAX 256u
+#define TIMEOUT_EXPONENT_MAX 31u
+
+static sim_time_t timeout_of(const nic_config_t *config)
+{
+    return config->timeout == 0 ? SIM_TIME_NEVER : UINT64_C(4096000) << config->timeout;
+}
+
+static uint32_t data_frame_bytes(const nic_config_t *config)
+{
+    return net_frame_bytes(ROCE_WRITE_ONLY, (uint32_t)config->mtu_bytes, false, false);
+}
+
+// No path has a longer round trip, with one data frame there and an ACK back.
+static sim_time_t round_trip_bound(const net_t *net)
+{
+    sim_time_t slowest_ps = 0;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            const net_port_t *const port = &node->ports[p];
+            const sim_time_t hop_ps =
+                port->delay_ps + net_port_frame_time_ps(port, NET_FRAME_BYTES_QUANTUM);
+            slowest_ps = hop_ps > slowest_ps ? hop_ps : slowest_ps;
+        }
+    }
+    const uint64_t hops = 2 * SIM_COUNT_OF(((net_path_t *)0)->ports);
+    return slowest_ps > SIM_TIME_NEVER / hops ? SIM_TIME_NEVER : hops * slowest_ps;
+}
+
+// NEVER: there is no path.
+static sim_time_t round_trip_ps(const world_t *world, uint32_t from, uint32_t to)
+{
+    net_path_t there;
+    net_path_t back;
+    if (!net_path_of(world->net, from, to, 0, &there) ||
+        !net_path_of(world->net, to, from, 0, &back)) {
+        return SIM_TIME_NEVER;
+    }
+    const uint32_t data_bytes = data_frame_bytes(nic_get_config(world->nics[from].nic));
+    const uint32_t ack_bytes = net_frame_bytes(ROCE_ACKNOWLEDGE, 0, false, false);
+    return net_path_time_ps(&there, 1, data_bytes, 0) + net_path_time_ps(&back, 1, ack_bytes, 0);
+}
+
+typedef struct finding {
+    uint32_t from;
+    uint32_t to;
+    sim_time_t round_trip_ps; // 0: none
+} finding_t;
+
+// The pair with the longest round trip of those that exceed their sender's timeout.
+static finding_t find_slowest(const world_t *world)
+{
+    finding_t worst = {0, 0, 0};
+    const size_t count = world->nic_count;
+    const size_t step = (count + SAMPLE_MAX - 1) / SAMPLE_MAX;
+    for (size_t from = 0; from < count; from += step) {
+        const sim_time_t timeout_ps = timeout_of(nic_get_config(world->nics[from].nic));
+        for (size_t to = 0; to < count; to += step) {
+            if (world->nics[from].host == world->nics[to].host) {
+                continue;
+            }
+            const sim_time_t trip_ps = round_trip_ps(world, (uint32_t)from, (uint32_t)to);
+            if (trip_ps != SIM_TIME_NEVER && trip_ps >= timeout_ps &&
+                trip_ps > worst.round_trip_ps) {
+                worst = (finding_t){(uint32_t)from, (uint32_t)to, trip_ps};
+            }
+        }
+    }
+    return worst;
+}
+
+void world_advise(const world_t *world, FILE *out)
+{
+    sim_time_t shortest_ps = SIM_TIME_NEVER;
+    for (size_t i = 0; i < world->nic_count; i++) {
+        const sim_time_t timeout_ps = timeout_of(nic_get_config(world->nics[i].nic));
+        shortest_ps = timeout_ps < shortest_ps ? timeout_ps : shortest_ps;
+    }
+    if (round_trip_bound(world->net) < shortest_ps) {
+        return;
+    }
+    const finding_t worst = find_slowest(world);
+    if (worst.round_trip_ps == 0) {
+        return;
+    }
+    const nic_config_t *const config = nic_get_config(world->nics[worst.from].nic);
+    uint32_t enough = (uint32_t)config->timeout;
+    while (enough < TIMEOUT_EXPONENT_MAX &&
+           (UINT64_C(4096000) << enough) < 2 * worst.round_trip_ps) {
+        enough++;
+    }
+    world_text_t trip;
+    world_text_t timeout;
+    fprintf(out,
+            "warning: the round trip from %s to %s takes %s, longer than the retransmission "
+            "timeout of %s: everything is sent again; set nic.timeout to %u instead of %" PRIu64
+            ", or 0 for none\n",
+            world->nics[worst.from].name,
+            world->nics[worst.to].name,
+            world_format_time(&trip, worst.round_trip_ps),
+            world_format_time(&timeout, timeout_of(config)),
+            enough,
+            config->timeout);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/bind.h - gives the mappings of a scenario to the attributes of config structs, and back.
+//
+// `switch: {ecn: {kmin: 400KB}}` sets the attribute switch.ecn.kmin. A thing that is configured
+// may take its attributes from several tables (a NIC and its congestion controls).
+#ifndef WORLD_BIND_H
+#define WORLD_BIND_H
+
+#include "nic/host.h"
+#include "world/yaml_tree.h"
+
+#define WORLD_TABLES_MAX 24u
+
+typedef struct world_target {
+    const sim_attr_table_t *table;
+    void *config;
+} world_target_t;
+
+typedef struct world_targets {
+    world_target_t items[WORLD_TABLES_MAX];
+    size_t count;
+} world_targets_t;
+
+world_targets_t world_targets_one(const sim_attr_table_t *table, void *config);
+// The NIC's own attributes and those of every congestion control. config may be NULL when only the
+// tables are asked for.
+world_targets_t world_targets_nic(nic_config_t *config);
+
+// Sets every attribute that map (or a null value: none) gives below prefix ("switch"; "" for the
+// top level). others (count of them) are keys that the caller handles: they are passed over, and
+// named with the accepted ones. On error some attributes may have been set.
+SIM_MUST_CHECK sim_err_t world_bind(const world_tree_t *map,
+                                    const char *prefix,
+                                    const world_targets_t *targets,
+                                    const char *const *others,
+                                    world_error_t *error);
+
+// The place of the deepest part of map that the path (below prefix, or with it) leads to: where to
+// point when a check of several values fails. The path is the first word of text.
+world_place_t world_locate(const world_tree_t *map, const char *prefix, const char *text);
+
+// Adds every attribute of targets with its present value to map, as nested mappings without the
+// prefix.
+void world_unbind(world_document_t *document,
+                  world_tree_t *map,
+                  const char *prefix,
+                  const world_targets_t *targets);
+
+// Adds the keys that are accepted directly below path to the message: " (expected a, b or c)".
+void world_add_accepted(world_error_t *error,
+                        const char *path,
+                        const world_targets_t *targets,
+                        const char *const *others);
+
+// -- scalars that are not attributes
+
+// A value's text: a scalar, or "[a, b]" of a list of scalars. NULL with a message for anything
+// else. Free with sim_free.
+char *world_value_text(const world_tree_t *tree, const char *path, world_error_t *error);
+
+#endif // WORLD_BIND_H

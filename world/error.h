@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/error.h - the one message a person gets about bad input: where, what, what was expected.
+//
+// The first failure fills the message and travels up as a sim_err_t; nothing prints on the way.
+#ifndef WORLD_ERROR_H
+#define WORLD_ERROR_H
+
+#include "kernel/base.h"
+
+#define WORLD_ERROR_BYTES 4096u
+
+typedef struct world_error {
+    char text[WORLD_ERROR_BYTES]; // "FILE:LINE:COLUMN: what is wrong, what was expected"
+} world_error_t;
+
+// A place in what the user wrote. origin is a file name, or "--set PATH=VALUE" with line 0.
+typedef struct world_place {
+    const char *origin;
+    int line;   // from 1; 0: the origin has no lines
+    int column; // from 1, in characters
+} world_place_t;
+
+// Writes "PLACE: message" (truncating it) and returns code. place may be NULL: no prefix.
+sim_err_t world_fail(world_error_t *error,
+                     sim_err_t code,
+                     const world_place_t *place,
+                     const char *format,
+                     ...) SIM_PRINTF(4, 5);
+
+// Adds text to the message where there is room.
+void world_error_add(world_error_t *error, const char *format, ...) SIM_PRINTF(2, 3);
+
+// Adds ", did you mean 'x'?" when one of the names is near to text, else nothing. Returns whether
+// it did.
+bool world_error_add_nearest(world_error_t *error,
+                             const char *text,
+                             const char *const *names,
+                             size_t count);
+
+// Adds ", expected one of a, b": of many the first 8, then where all are listed, a command such as
+// "rocesim params nic".
+void world_error_add_names(world_error_t *error,
+                           const char *const *names,
+                           size_t count,
+                           const char *where);
+
+// text as it may stand in a message: control characters and broken UTF-8 replaced, cut after some
+// 60 characters. buffer is the caller's and is returned.
+typedef struct world_shown {
+    char text[128];
+} world_shown_t;
+const char *world_show(world_shown_t *buffer, const char *text);
+
+#endif // WORLD_ERROR_H

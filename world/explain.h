@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/explain.h - who waits on whom in a simulation that does not move.
+#ifndef WORLD_EXPLAIN_H
+#define WORLD_EXPLAIN_H
+
+#include "world/world.h"
+
+#include <stdio.h>
+
+// Prints the QPs with unfinished work and what each waits for, the ports that are stopped, and a
+// cycle of them if there is one.
+void world_explain(const world_t *world, FILE *out);
+
+// A cycle in a graph of count vertices: next(v, i) gives the i-th vertex that v waits for, SIZE_MAX
+// after the last. Fills cycle (room for count) with its vertices in order; returns how many, 0:
+// none.
+typedef size_t (*world_next_fn)(size_t vertex, size_t index, const void *ctx);
+size_t world_find_cycle(size_t count, world_next_fn next, const void *ctx, size_t *cycle);
+
+#endif // WORLD_EXPLAIN_H

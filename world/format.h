@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/format.h - quantities for people: four digits and the unit that fits.
+#ifndef WORLD_FORMAT_H
+#define WORLD_FORMAT_H
+
+#include "kernel/base.h"
+
+typedef struct world_text {
+    char text[48];
+} world_text_t;
+
+// "12.34 us"; each returns buffer->text.
+const char *world_format_time(world_text_t *buffer, sim_time_t time_ps);
+const char *world_format_bytes(world_text_t *buffer, uint64_t bytes);
+const char *world_format_rate(world_text_t *buffer, uint64_t rate_bps);
+// "12345", "1.234 M"
+const char *world_format_count(world_text_t *buffer, double count);
+const char *world_format_percent(world_text_t *buffer, double share); // 0.5 -> "50.0 %"
+
+#endif // WORLD_FORMAT_H

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/patterns.h - patterns of names: which nodes, links and ports a scenario means.
+//
+//     *        any characters, also none
+//     ?        one character
+//     [0-15]   a number in the range, [0,4,8-11] in one of them, [*] any number;
+//              written without leading zeros
+// and everything else stands for itself: host[0-15], leaf*->host5, leaf0--spine?.
+// Several patterns: "[host0, host[8-11]]" (what a YAML list becomes as text).
+//
+// Matching takes time in proportion to pattern x name, whatever the pattern.
+#ifndef WORLD_PATTERNS_H
+#define WORLD_PATTERNS_H
+
+#include "kernel/base.h"
+
+#define WORLD_PATTERN_BYTES_MAX 1024u
+
+// SIM_ERR_INVALID with a message that says what is wrong with the pattern itself.
+SIM_MUST_CHECK sim_err_t world_pattern_check(const char *pattern, sim_message_t *message);
+
+// Whether the whole name matches. The pattern must be a checked one.
+bool world_pattern_match(const char *pattern, const char *name);
+
+// The pattern matches its own text only.
+bool world_pattern_is_literal(const char *pattern);
+
+// Patterns of two names joined by a separator ("->" for ports, "--" for links).
+typedef struct world_pair {
+    char *left;
+    char *right;
+} world_pair_t;
+// Splits and checks. what says what is expected, for the message: "leaf0->host5".
+SIM_MUST_CHECK sim_err_t world_pair_parse(const char *pattern,
+                                          const char *separator,
+                                          const char *what,
+                                          world_pair_t *pair,
+                                          sim_message_t *message);
+void world_pair_fini(world_pair_t *pair);
+
+// "leaf0->spine1#2": a right pattern without '#' means all parallel ports, and #1 the first.
+bool world_port_match(const world_pair_t *pair, const char *node_name, const char *port_name);
+// In either direction.
+bool world_link_match(const world_pair_t *pair, const char *a, const char *b);
+
+// Splits "[a, b]" into its members, or gives the one pattern; each is checked.
+typedef struct world_pattern_list {
+    char **patterns;
+    size_t count;
+    size_t capacity;
+} world_pattern_list_t;
+SIM_MUST_CHECK sim_err_t world_pattern_list_parse(const char *text,
+                                                  world_pattern_list_t *list,
+                                                  sim_message_t *message);
+void world_pattern_list_fini(world_pattern_list_t *list);
+
+#endif // WORLD_PATTERNS_H

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/scenario.h - a scenario, read and checked as far as it can be without building the network.
+//
+// docs/formats/scenario.md is the language. What names and patterns mean is found out by
+// world/world.h, which builds the network in memory.
+#ifndef WORLD_SCENARIO_H
+#define WORLD_SCENARIO_H
+
+#include "apps/app.h"
+#include "topologies/topology.h"
+#include "world/bind.h"
+#include "world/patterns.h"
+
+typedef enum world_ties { WORLD_TIES_HASH, WORLD_TIES_INSERTION, WORLD_TIES_LIST } world_ties_t;
+
+// Top-level values.
+typedef struct world_run_config {
+    char *name; // of the scenario: the file's, without .yaml, unless given
+    char *description;
+    uint64_t seed;
+    uint64_t tie_seed;
+    uint32_t ties; // world_ties_t
+    sim_time_t until_ps;
+    sim_time_t stall_ps; // 0: off
+    uint64_t threads;
+    char *folder; // that file names in the scenario are relative to; "": the scenario's own
+} world_run_config_t;
+
+// "outputs."
+typedef struct world_outputs_config {
+    bool flows;
+    uint64_t events_max;
+    uint64_t series_max;
+    uint64_t hottest_ports;
+} world_outputs_config_t;
+
+// Each entry of "observe".
+typedef struct world_observe_config {
+    char *series;
+    sim_time_t start_ps;
+    sim_time_t every_ps;
+    uint32_t on; // world_observe_on_t
+} world_observe_config_t;
+
+typedef enum world_observe_on {
+    WORLD_ON_TIME,  // a row each `every`
+    WORLD_ON_CHANGE // a row per instant that left another value
+} world_observe_on_t;
+
+typedef enum world_direction {
+    WORLD_DIRECTION_BOTH,
+    WORLD_DIRECTION_TX,
+    WORLD_DIRECTION_RX
+} world_direction_t;
+
+// Each entry of "captures".
+typedef struct world_capture_config {
+    char *ports;
+    uint32_t direction; // world_direction_t
+    char *filter;
+    uint64_t snaplen_bytes; // SIM_AUTO: whole frames
+    uint64_t bytes_max;     // of the file before compression
+    bool telemetry;         // kept
+    char *file;
+} world_capture_config_t;
+
+// Each entry of a link's "down".
+typedef struct world_down_config {
+    sim_time_t at_ps;
+    sim_time_t until_ps; // NEVER: stays down
+} world_down_config_t;
+
+extern const sim_attr_table_t world_run_config_attrs;
+extern const sim_attr_table_t world_outputs_config_attrs;
+extern const sim_attr_table_t world_observe_config_attrs;
+extern const sim_attr_table_t world_capture_config_attrs;
+extern const sim_attr_table_t world_down_config_attrs;
+
+// What a series samples: "port[leaf0->host5].queue_bytes[3]".
+typedef enum world_series_kind {
+    WORLD_SERIES_PORT,   // port[A->B].METRIC or .METRIC[PRIORITY]
+    WORLD_SERIES_NIC,    // nic[HOST].COUNTER
+    WORLD_SERIES_QP,     // qp[HOST:NUMBER].METRIC, qp[HOST->PEER].METRIC, qp[HOST->PEER:NUMBER]...
+    WORLD_SERIES_SWITCH, // switch[NAME].buffer_bytes
+} world_series_kind_t;
+
+typedef struct world_series {
+    world_observe_config_t config;
+    world_place_t place;
+    world_series_kind_t kind;
+    world_pair_t ports; // PORT
+    char *nodes;        // NIC, QP, SWITCH: pattern of names
+    char *qps;          // QP: pattern of numbers
+    char *peers;        // QP: pattern of names of what they are connected to; NULL: not asked for
+    uint8_t classes;    // PORT: those that are summed
+    bool one_class;
+    uint32_t metric;       // index in the kind's table
+    const char *cc_metric; // QP: instead, a number of its congestion control
+} world_series_t;
+
+typedef struct world_capture {
+    world_capture_config_t config;
+    world_place_t place;
+    world_place_t filter_place;
+    world_pair_t ports;
+} world_capture_t;
+
+// Values of the nodes that match a pattern.
+typedef struct world_node_overlay {
+    const char *pattern;
+    world_place_t place;
+    const world_tree_t *switch_map; // NULL: none
+    const world_tree_t *nic_map;
+} world_node_overlay_t;
+
+typedef struct world_down {
+    world_down_config_t config;
+    world_place_t place;
+} world_down_t;
+
+// Values of the links that match a pattern.
+typedef struct world_link_overlay {
+    const char *pattern;
+    world_pair_t names;
+    world_place_t place;
+    const world_tree_t *map;
+    world_down_t *downs;
+    size_t down_count;
+    size_t down_capacity;
+} world_link_overlay_t;
+
+typedef struct world_graph_node {
+    const char *name;
+    net_node_kind_t kind;
+    world_place_t place;
+} world_graph_node_t;
+
+typedef struct world_graph_link {
+    char *a;
+    char *b;
+    net_link_config_t config;
+} world_graph_link_t;
+
+typedef struct world_graph {
+    topo_graph_t *topo;
+    world_graph_node_t *nodes;
+    size_t node_count;
+    size_t node_capacity;
+    world_graph_link_t *links;
+    size_t link_count;
+    size_t link_capacity;
+} world_graph_t;
+
+typedef struct world_traffic {
+    const app_ops_t *ops;
+    void *config;
+    world_place_t place;
+    const world_tree_t *map;
+} world_traffic_t;
+
+typedef struct world_scenario {
+    const char *file_name;
+    world_document_t *document;
+    world_tree_t *root;
+    world_run_config_t run;
+    world_outputs_config_t outputs;
+    net_config_t network;
+    net_link_config_t link;
+    const world_tree_t *link_map; // what the scenario says about all links; NULL: nothing
+    net_switch_config_t switch_config;
+    nic_config_t nic_config;
+    const topo_ops_t *topology; // NULL: graph
+    void *topology_config;
+    world_place_t topology_place;
+    const world_tree_t *topology_map;
+    world_graph_t graph;
+    world_node_overlay_t *nodes;
+    size_t node_count;
+    size_t node_capacity;
+    world_link_overlay_t *links;
+    size_t link_count;
+    size_t link_capacity;
+    world_traffic_t *traffic;
+    size_t traffic_count;
+    size_t traffic_capacity;
+    world_series_t *series;
+    size_t series_count;
+    size_t series_capacity;
+    world_capture_t *captures;
+    size_t capture_count;
+    size_t capture_capacity;
+} world_scenario_t;
+
+// Takes the document, also on failure. root is the whole scenario, overrides applied.
+// Free with world_scenario_destroy.
+SIM_MUST_CHECK sim_err_t world_scenario_create(world_document_t *document,
+                                               world_tree_t *root,
+                                               const char *file_name,
+                                               world_scenario_t **scenario,
+                                               world_error_t *error);
+void world_scenario_destroy(world_scenario_t *scenario);
+
+// A value given on the command line.
+typedef struct world_override {
+    const char *shown; // in messages: "--set nic.mtu=1024"
+    const char *text;  // "nic.mtu=1024"
+} world_override_t;
+
+// Reads a file, applies the overrides in order, checks.
+SIM_MUST_CHECK sim_err_t world_scenario_load(const char *file_name,
+                                             const world_override_t *overrides,
+                                             size_t override_count,
+                                             world_scenario_t **scenario,
+                                             world_error_t *error);
+
+// The same of a tree in memory: takes the document.
+SIM_MUST_CHECK sim_err_t world_scenario_load_tree(world_document_t *document,
+                                                  world_tree_t *root,
+                                                  const char *file_name,
+                                                  const world_override_t *overrides,
+                                                  size_t override_count,
+                                                  world_scenario_t **scenario,
+                                                  world_error_t *error);
+
+// The same of size bytes in memory; file_name stands in messages.
+SIM_MUST_CHECK sim_err_t world_scenario_parse(const char *file_name,
+                                              const char *bytes,
+                                              size_t size,
+                                              world_scenario_t **scenario,
+                                              world_error_t *error);
+
+// Changes the tree as one override says.
+SIM_MUST_CHECK sim_err_t world_override_apply(world_document_t *document,
+                                              world_tree_t *root,
+                                              const world_override_t *override,
+                                              world_error_t *error);
+
+// The scenario as YAML with every default filled in; running it gives the same digest. Threads are
+// left out: they are no part of a result. Free with sim_free.
+char *world_scenario_resolved(const world_scenario_t *scenario);
+
+// A tree as YAML in block style; free with sim_free.
+char *world_yaml_text(const world_tree_t *tree);
+
+// -- steps of world_scenario_create in files of their own
+
+// override.c: checks `parameters`; what they stand for is looked up by each --set.
+SIM_MUST_CHECK sim_err_t world__take_parameters(world_scenario_t *scenario,
+                                                const world_tree_t *value,
+                                                world_error_t *error);
+SIM_MUST_CHECK sim_err_t world__take_topology(world_scenario_t *scenario,
+                                              const world_tree_t *map,
+                                              world_error_t *error);
+SIM_MUST_CHECK sim_err_t world__take_nodes(world_scenario_t *scenario,
+                                           const world_tree_t *map,
+                                           world_error_t *error);
+SIM_MUST_CHECK sim_err_t world__take_links(world_scenario_t *scenario,
+                                           const world_tree_t *map,
+                                           world_error_t *error);
+SIM_MUST_CHECK sim_err_t world__take_observe(world_scenario_t *scenario,
+                                             const world_tree_t *list,
+                                             world_error_t *error);
+SIM_MUST_CHECK sim_err_t world__take_captures(world_scenario_t *scenario,
+                                              const world_tree_t *list,
+                                              world_error_t *error);
+// The one key and value of a map that must have one, as topology and traffic entries; what names
+// it for messages, names are those accepted.
+SIM_MUST_CHECK sim_err_t world__take_choice(const world_tree_t *map,
+                                            const char *what,
+                                            const char *const *names,
+                                            size_t name_count,
+                                            const world_tree_entry_t **entry,
+                                            world_error_t *error);
+void world__graph_fini(world_graph_t *graph);
+// Values of a switch that do not fit each other; the message begins with an attribute.
+SIM_MUST_CHECK sim_err_t world__check_switch(const net_switch_config_t *config,
+                                             sim_message_t *message);
+
+// Metrics of switches that series can sample; ends with a NULL name.
+typedef struct world_switch_metric {
+    const char *name;
+    const char *unit;
+    const char *help;
+    uint64_t (*read)(const net_node_t *node);
+    uint32_t points; // of its ports, after which it may have changed
+} world_switch_metric_t;
+extern const world_switch_metric_t world_switch_metrics[];
+
+// Names of what the congestion controls tell about queue pairs that nic_qp_metrics does not have,
+// each once. Returns how many of them (at most count_max).
+size_t world_cc_metric_names(const char **names, size_t count_max);
+
+#endif // WORLD_SCENARIO_H

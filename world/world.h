@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/world.h - a scenario made real in memory: simulation, network, applications.
+//
+// Everything that can be wrong with a scenario is found here, before any file is written.
+#ifndef WORLD_WORLD_H
+#define WORLD_WORLD_H
+
+#include "world/scenario.h"
+
+#include <stdio.h>
+
+// A NIC and what results call it: its host's name, with "/nic1" where the host has several.
+typedef struct world_nic {
+    nic_t *nic;
+    const net_node_t *host;
+    char *name;
+} world_nic_t;
+
+typedef struct world {
+    const world_scenario_t *scenario;
+    sim_t *sim;
+    net_t *net;
+    app_runtime_t *runtime; // NULL: no applications
+    app_t **apps;           // one per entry of traffic
+    size_t app_count;
+    world_nic_t *nics; // by interface
+    size_t nic_count;
+    char **files; // names of those that the topology and applications read
+    size_t file_count;
+    size_t file_capacity;
+    char **notes; // what is odd about them but no error, a line each
+    size_t note_count;
+    size_t note_capacity;
+    struct world_variants *variants;
+} world_t;
+
+typedef enum world_build {
+    WORLD_BUILD_NETWORK, // for `rocesim topo`: no applications
+    WORLD_BUILD_ALL,
+} world_build_t;
+
+// Builds. The scenario must outlive the world. Free with world_destroy.
+SIM_MUST_CHECK sim_err_t world_create(const world_scenario_t *scenario,
+                                      world_build_t build,
+                                      world_t **world,
+                                      world_error_t *error);
+void world_destroy(world_t *world);
+
+// Name of an interface in results.
+const char *world_interface_name(const world_t *world, uint32_t interface);
+
+// Adds ", did you mean 'x'?" with the nearest name of a node of the kind (-1: any).
+void world_add_nearest_node(world_error_t *error, const net_t *net, const char *pattern, int kind);
+
+// Ports that the pair matches, in order of nodes and ports; the caller frees *ports with sim_free.
+// None is an error at place, which names what was looked for.
+SIM_MUST_CHECK sim_err_t world_find_ports(const world_t *world,
+                                          const world_pair_t *pair,
+                                          const char *pattern,
+                                          const world_place_t *place,
+                                          net_port_t ***ports,
+                                          size_t *count,
+                                          world_error_t *error);
+
+// Prints what was odd about the files of the scenario, a line each.
+void world_print_notes(const world_t *world, FILE *out);
+
+// The folder that file names in the scenario start from, as an absolute path; free with sim_free.
+char *world_scenario_folder(const world_scenario_t *scenario);
+
+// -- configurations of nodes (variants.c)
+
+typedef struct world_variants world_variants_t;
+world_variants_t *world__variants_create(const world_scenario_t *scenario);
+void world__variants_destroy(world_variants_t *variants);
+const net_switch_config_t *world__variants_switch(world_variants_t *variants, const char *name);
+const nic_config_t *world__variants_nic(world_variants_t *variants, const char *name);
+// What a combination of patterns made wrong, if anything.
+SIM_MUST_CHECK sim_err_t world__variants_check(const world_variants_t *variants,
+                                               world_error_t *error);
+
+#endif // WORLD_WORLD_H

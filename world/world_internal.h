@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/world_internal.h - what the files that build a world share.
+#ifndef WORLD_WORLD_INTERNAL_H
+#define WORLD_WORLD_INTERNAL_H
+
+#include "world/world.h"
+
+// world_names.c: gives NICs their names, once the network is built.
+void world__name_nics(world_t *world);
+// app_context_t.hosts; ctx is the world.
+SIM_MUST_CHECK sim_err_t world__find_hosts(const char *pattern,
+                                           app_hosts_t *hosts,
+                                           sim_message_t *message,
+                                           void *ctx);
+
+// world_check.c: whether patterns of the scenario mean something. Link changes are made known to
+// the network too, before net_build; the others come after it.
+SIM_MUST_CHECK sim_err_t world__apply_link_downs(const world_t *world, world_error_t *error);
+SIM_MUST_CHECK sim_err_t world__check_node_overlays(const world_t *world, world_error_t *error);
+SIM_MUST_CHECK sim_err_t world__check_lint(const world_t *world, world_error_t *error);
+SIM_MUST_CHECK sim_err_t world__check_series(const world_t *world, world_error_t *error);
+SIM_MUST_CHECK sim_err_t world__check_captures(const world_t *world, world_error_t *error);
+
+#endif // WORLD_WORLD_INTERNAL_H
