@@ -105,6 +105,9 @@ void net__fixed_apply(const net_t *net, const bool *link_up, net_routes_t *route
 SIM_MUST_CHECK sim_err_t net__fixed_check(const net_t *net, sim_message_t *message);
 void net__fixed_free(net_t *net);
 
+// switch_check.c: what must hold of a port between events.
+void net__port_check(const net_port_t *port);
+
 // port.c
 void net__port_init(net_port_t *port, net_node_t *node, uint32_t index);
 // next_down_ps: when the link will go down the next time after this; NEVER.

@@ -25,7 +25,7 @@ typedef enum net_trace_point {
     NET_TRACE_RX = 1 << 1,      // last bit arrived at the port
     NET_TRACE_ENQUEUE = 1 << 2, // had to wait in the port's queue
     NET_TRACE_DROP = 1 << 3,    // packet dropped; detail: net_drop_reason_t
-    NET_TRACE_MARK = 1 << 4,    // CE set as the packet left the queue
+    NET_TRACE_MARK = 1 << 4,    // marked CE as it left the queue; detail: 1: it was marked before
     NET_TRACE_PAUSED = 1 << 5,  // the peer stopped a class of this port; detail: priority
     NET_TRACE_RESUMED = 1 << 6, // the peer released it, or its time ran out; detail: priority
     NET_TRACE_XOFF = 1 << 7,    // this port's node stops a class of the peer; detail: priority
@@ -168,8 +168,9 @@ struct net_port {
     uint8_t told_stop;  // classes the peer is stopped in, once port->control has been sent
     uint8_t knows_stop; // the same before that frame
     sim_time_t paused_until_ps[NET_PRIORITIES];
-    sim_timer_t pause_timer; // ends a pause whose time runs out
-    uint64_t ecn_marked[NET_PRIORITIES];
+    sim_timer_t pause_timer;                   // ends a pause whose time runs out
+    uint64_t ecn_marked[NET_PRIORITIES];       // packets that got CE here
+    uint64_t ecn_marked_again[NET_PRIORITIES]; // that would have, had they not come with it
     uint64_t drops[NET_DROP_REASON_COUNT];
     uint64_t dropped_bytes;
 };
@@ -208,6 +209,11 @@ sim_time_t net_whole_ns_time_ps(uint64_t bytes, uint64_t rate_bps);
 
 // Takes the packet: counts the drop, tells listeners, frees.
 void net_port_drop(net_port_t *port, net_packet_t *packet, net_drop_reason_t reason);
+
+// Time that frames of these classes have taken on the link so far, preamble to gap: the one meaning
+// of utilisation is this over the time that went by. Of the frame now on the link only the part
+// that is out counts, if no other class has ever sent; else a frame counts where it starts.
+sim_time_t net_port_busy_ps(const net_port_t *port, uint8_t classes, sim_time_t time_ps);
 
 // True when a frame can start now: no frame on the link, none about to be chosen at this instant.
 static inline bool net_port_idle(const net_port_t *port)
@@ -326,8 +332,8 @@ typedef struct net_port_metric {
     // Trace points of the port after which it may have changed. 0: a series on change has nothing
     // to go by.
     uint32_t points;
-    // read gives bytes on the link so far, preamble to gap; the metric is what they took of the
-    // link's time between two samples.
+    // read gives the link's time taken so far (net_port_busy_ps); the metric is what was taken of
+    // the time between two samples, at most all of it.
     bool is_load;
     uint64_t (*read)(const net_port_t *port, uint8_t classes, sim_time_t time_ps);
 } net_port_metric_t;

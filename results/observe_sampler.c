@@ -226,17 +226,21 @@ static void sample_qp(const nic_qp_t *qp, void *ctx)
 
 // -- the two ways to be asked
 
-// What the port's link carried since the sample before, in millionths of what it could.
+// What frames took of the link's time since the sample before, in millionths.
 static void sample_load(results__sampler_t *sampler, sim_time_t time_ps)
 {
     __extension__ typedef unsigned __int128 wide_t;
-    const uint64_t bytes = read_value(sampler, time_ps);
+    sim_time_t busy_ps = read_value(sampler, time_ps);
     if (sampler->begun) {
-        const wide_t bits = (wide_t)(bytes - sampler->load_bytes) * 8;
-        const wide_t could = (wide_t)sampler->port->rate_bps * (time_ps - sampler->load_ps);
-        put_sample(sampler, time_ps, (uint64_t)(bits * SIM_PS_PER_S * LOAD_ONE / could), NULL);
+        // What one class began to send and will end later counts there.
+        const sim_time_t span_ps = time_ps - sampler->load_ps;
+        const sim_time_t took_ps = busy_ps - sampler->busy_ps;
+        const sim_time_t counted_ps = took_ps < span_ps ? took_ps : span_ps;
+        const sim_time_t frame_ps = net_port_frame_time_ps(sampler->port, NET_FRAME_BYTES_QUANTUM);
+        busy_ps -= took_ps - counted_ps < frame_ps ? took_ps - counted_ps : frame_ps;
+        put_sample(sampler, time_ps, (uint64_t)((wide_t)counted_ps * LOAD_ONE / span_ps), NULL);
     }
-    sampler->load_bytes = bytes;
+    sampler->busy_ps = busy_ps;
     sampler->load_ps = time_ps;
 }
 

@@ -38,7 +38,7 @@ typedef struct results__sampler {
     char *path;             // PORT, NIC, SWITCH; of QPs the part before the number
     bool on_change;
     bool begun;                // the first sample was taken: what comes later counts
-    uint64_t load_bytes;       // at the sample before
+    sim_time_t busy_ps;        // of utilisation: counted so far
     sim_time_t load_ps;        //
     results__track_t track;    // PORT, NIC, SWITCH
     results__track_t **tracks; // QP: open addressing by number

@@ -16,8 +16,9 @@
 #define NO_ROOT UINT32_MAX
 
 typedef struct told {
-    sim_time_t since_ps; // SIM_TIME_NEVER: not stopped
-    uint32_t root;       // of the pause that holds or held last
+    sim_time_t since_ps;   // SIM_TIME_NEVER: not stopped
+    sim_time_t counted_ps; // of pauses that are over
+    uint32_t root;         // of the pause that holds or held last
     uint32_t links_away;
 } told_t;
 
@@ -236,7 +237,19 @@ static void end(results_pause_roots_t *roots, told_t *told, sim_time_t time_ps)
 {
     if (told->since_ps != SIM_TIME_NEVER) {
         roots->roots[told->root].seen.paused_ps += time_ps - told->since_ps;
+        told->counted_ps += time_ps - told->since_ps;
         told->since_ps = SIM_TIME_NEVER;
+    }
+}
+
+// A word travels: of what was told last, the peer has not stood still that long yet when the run
+// ends.
+static void take_back(results_pause_roots_t *roots, const told_t *told, sim_time_t paused_ps)
+{
+    if (told->counted_ps > paused_ps) {
+        results_pause_root_t *const root = &roots->roots[told->root].seen;
+        const sim_time_t excess_ps = told->counted_ps - paused_ps;
+        root->paused_ps -= excess_ps < root->paused_ps ? excess_ps : root->paused_ps;
     }
 }
 
@@ -274,9 +287,15 @@ static int compare_roots(const void *a, const void *b)
 
 void results_pause_roots_end(results_pause_roots_t *roots, sim_time_t end_ps)
 {
-    for (size_t i = 0; i < roots->port_count; i++) {
-        for (uint32_t p = 0; roots->told[i] != NULL && p < NET_PRIORITIES; p++) {
-            end(roots, &roots->told[i][p], end_ps);
+    for (size_t n = 0; n < net_node_count(roots->net); n++) {
+        const net_node_t *const node = net_node_at(roots->net, n);
+        for (uint32_t i = 0; i < node->port_count; i++) {
+            const net_port_t *const port = &node->ports[i];
+            told_t *const told = roots->told[port->uid];
+            for (uint32_t p = 0; told != NULL && p < NET_PRIORITIES; p++) {
+                end(roots, &told[p], end_ps);
+                take_back(roots, &told[p], net_port_paused_ps(port->peer, p, end_ps));
+            }
         }
     }
     if (roots->count > 0) {

@@ -25,15 +25,9 @@ double results_port_utilisation(const net_port_t *port, sim_time_t from_ps, sim_
     if (now_ps <= from_ps) {
         return 0.0;
     }
-    const double bits_per_ps = (double)port->rate_bps / (double)SIM_PS_PER_S;
-    double bits = 0.0;
-    for (unsigned p = 0; p < NET_PRIORITIES; p++) {
-        bits += 8.0 * (double)port->classes[p].tx_bytes;
-    }
-    if (port->busy_until_ps > now_ps) {
-        bits -= (double)(port->busy_until_ps - now_ps) * bits_per_ps;
-    }
-    return bits > 0.0 ? bits / (bits_per_ps * (double)(now_ps - from_ps)) : 0.0;
+    const sim_time_t busy_ps = net_port_busy_ps(port, UINT8_MAX, now_ps);
+    const sim_time_t time_ps = now_ps - from_ps;
+    return busy_ps < time_ps ? (double)busy_ps / (double)time_ps : 1.0;
 }
 
 sim_time_t results_port_paused_ps(const net_port_t *port, unsigned priority, sim_time_t now_ps)
@@ -95,6 +89,7 @@ static void take_port(results_t *results, const net_port_t *port)
         sums->tx_packets += port->classes[p].tx_packets;
         sums->tx_bytes += port->classes[p].tx_bytes;
         sums->ecn_marked += port->ecn_marked[p];
+        sums->ecn_marked_again += port->ecn_marked_again[p];
         sums->pause_frames += port->pauses[p].tx_pause;
         sums->resume_frames += port->pauses[p].tx_resume;
         sums->paused_ps += results_port_paused_ps(port, p, results->sim_time_ps);
@@ -111,6 +106,7 @@ static void sum_classes(results_t *results)
         results->sums.tx_packets += sums->tx_packets;
         results->sums.tx_bytes += sums->tx_bytes;
         results->sums.ecn_marked += sums->ecn_marked;
+        results->sums.ecn_marked_again += sums->ecn_marked_again;
         results->sums.pause_frames += sums->pause_frames;
         results->sums.resume_frames += sums->resume_frames;
         results->sums.paused_ps += sums->paused_ps;

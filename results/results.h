@@ -12,6 +12,7 @@ typedef struct results_class_sums {
     uint64_t tx_packets;
     uint64_t tx_bytes;
     uint64_t ecn_marked;
+    uint64_t ecn_marked_again;
     uint64_t pause_frames; // XOFF sent
     uint64_t resume_frames;
     sim_time_t paused_ps; // summed over ports

@@ -120,6 +120,7 @@ GET_WHOLE(get_flow_completed, flow_completed)
 GET_WHOLE(get_flow_failed, flow_failed)
 GET_WHOLE(get_flow_not_begun, flow_not_begun)
 GET_WHOLE(get_marked, sums.ecn_marked)
+GET_WHOLE(get_marked_again, sums.ecn_marked_again)
 GET_WHOLE(get_cnp_sent, nics.np_cnp_sent)
 GET_WHOLE(get_cnp_handled, nics.rp_cnp_handled)
 GET_WHOLE(get_pause_frames, sums.pause_frames)
@@ -428,7 +429,8 @@ const results_summary_field_t results_summary_fields[] = {
     {"flows.fct_us", "us", "mean, p50, p90, p99, max of the completion time; percentiles are exact (nearest rank); null where no flow has completed", get_fct},
     {"flows.slowdown", "", "the same of the completion time divided by the ideal one", get_slowdown},
     {"flows.by_size", "", "a list: size (bytes of the flow: 0-10KB means up to 10000), count, completed, fct_us and slowdown as above", get_by_size},
-    {"ecn_marked", "packets", "packets that switches marked CE", get_marked},
+    {"ecn_marked", "packets", "packets that switches marked CE, each once", get_marked},
+    {"ecn_marked_again", "packets", "hops at which a packet would have been marked that came with CE", get_marked_again},
     {"cnp_sent", "packets", "congestion notifications sent", get_cnp_sent},
     {"cnp_handled", "packets", "congestion notifications acted upon", get_cnp_handled},
     {"pfc.pause_frames", "frames", "per-class pauses sent (a frame that stops two classes counts twice)", get_pause_frames},
@@ -438,7 +440,7 @@ const results_summary_field_t results_summary_fields[] = {
     {"drops", "packets", "drops by reason", get_drops},
     {"retransmitted_packets", "packets", "data packets sent again", get_retransmitted},
     {"classes", "", "a list by priority: packet_hops, byte_hops, ecn_marked, pause_frames, resume_frames, paused_ps", get_classes},
-    {"hottest_ports", "", "a list of ports by largest queue: port, queue_bytes_max, tx_bytes, utilisation (of the rate, from traffic_from_ps to the end), ecn_marked, rx_pause, paused_ps", get_hottest},
+    {"hottest_ports", "", "a list of ports by largest queue: port, queue_bytes_max, tx_bytes, utilisation (share of the link's time that frames took, preamble to gap, from traffic_from_ps to the end), ecn_marked, rx_pause, paused_ps", get_hottest},
     {"conservation", "", "ok: frames and bytes created are delivered, dropped or in flight, and no lossless class dropped; WQEs, CQEs and PCIe bytes of detailed NICs add up; message says what is wrong", get_conservation},
     {"nic_counters", "", "sums over all NICs, by the names of docs/formats/counters.md", get_nic_counters},
     {"apps", "", "a list by traffic entry: kind, transfers_done, transfers_planned, what the application counts itself (mops_per_machine, goodput...) and the units of that, and flows (count, completed, fct_us, slowdown, by_size as above) where it has any", get_apps},

@@ -258,6 +258,11 @@ static void port_prio_marked(results_file_t *file, const void *row, unsigned pri
     results_file_put_u64(file, PORT(row)->ecn_marked[priority]);
 }
 
+static void port_prio_marked_again(results_file_t *file, const void *row, unsigned priority)
+{
+    results_file_put_u64(file, PORT(row)->ecn_marked_again[priority]);
+}
+
 // clang-format off
 static const results_column_t port_columns[] = {
     {"port", "", "the transmitting end of a link: NODE->PEER, with #N where they have several", false, port_name},
@@ -280,6 +285,7 @@ static const results_column_t port_columns[] = {
     {"rx_prio%u_resume", "frames", "PFC frames received that release the class", true, port_prio_rx_resume},
     {"paused_prio%u_ns", "ns", "time the peer kept the class stopped", true, port_prio_paused},
     {"ecn_marked_prio%u", "packets", "packets of the class that got CE here", true, port_prio_marked},
+    {"ecn_marked_again_prio%u", "packets", "packets of the class that would have got CE here, but came with it", true, port_prio_marked_again},
 };
 const results_table_t results_port_table = {
     "ports.csv", "A row per port, by node, then by port number. Totals over the whole run.",

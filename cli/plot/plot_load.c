@@ -95,7 +95,9 @@ static sim_err_t read_ports(results_csv_t *csv,
         map->ports[map->port_count++] = (port_t){
             .node = sim_format("%.*s", (int)(arrow - name), name),
             .peer = sim_format("%.*s", (int)strcspn(arrow + 2, "#"), arrow + 2),
-            .load = could > 0 ? bytes / could : 0,
+            .load = could <= 0      ? 0
+                    : bytes < could ? bytes / could
+                                    : 1,
         };
     }
 }

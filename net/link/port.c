@@ -57,7 +57,7 @@ void net_node_digest(const net_node_t *node, sim_digest_t *digest)
             sim_digest_add(digest, port->received[c].bytes);
             sim_digest_add(digest, port->pauses[c].rx_pause);
             sim_digest_add(digest, port->pauses[c].paused_ps);
-            sim_digest_add(digest, port->ecn_marked[c]);
+            sim_digest_add(digest, port->ecn_marked[c] + port->ecn_marked_again[c]);
         }
         for (uint32_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
             sim_digest_add(digest, port->drops[r]);
@@ -552,12 +552,30 @@ READ_SUM(read_tx_bytes, port->classes[p].tx_bytes)
 READ_SUM(read_tx_packets, port->classes[p].tx_packets)
 READ_SUM(read_rx_bytes, port->received[p].bytes)
 READ_SUM(read_rx_packets, port->received[p].packets)
-READ_SUM(read_load,
-         port->classes[p].tx_bytes + NET_LINK_OVERHEAD_BYTES * port->classes[p].tx_packets)
 READ_SUM(read_marked, port->ecn_marked[p])
+READ_SUM(read_marked_again, port->ecn_marked_again[p])
 READ_SUM(read_rx_pause, port->pauses[p].rx_pause)
 READ_SUM(read_tx_pause, port->pauses[p].tx_pause)
 #undef READ_SUM
+
+sim_time_t net_port_busy_ps(const net_port_t *port, uint8_t classes, sim_time_t time_ps)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    uint64_t bytes = 0;
+    uint8_t senders = 0;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        const net_class_t *const class = &port->classes[p];
+        senders |= (uint8_t)((class->tx_packets != 0) << p);
+        if (classes & (1u << p)) {
+            bytes += class->tx_bytes + class->tx_packets * port->overhead_bytes;
+        }
+    }
+    const sim_time_t busy_ps = (sim_time_t)((wide_t)bytes * 8 * SIM_PS_PER_S / port->rate_bps);
+    const bool mine = (senders & ~classes) == 0;
+    const sim_time_t rest_ps =
+        mine && port->busy_until_ps > time_ps ? port->busy_until_ps - time_ps : 0;
+    return busy_ps > rest_ps ? busy_ps - rest_ps : 0;
+}
 
 static uint64_t read_discards(const net_port_t *port, uint8_t classes, sim_time_t time_ps)
 {
@@ -582,13 +600,14 @@ const net_port_metric_t net_port_metrics[] = {
     {"rx_bytes",    "bytes",   "frame bytes received so far",                    true,  RX, false, read_rx_bytes},
     {"rx_packets",  "packets", "frames received so far",                         true,  RX, false, read_rx_packets},
     {"ecn_marked",  "packets", "packets marked CE so far",                       true,  NET_TRACE_MARK, false, read_marked},
+    {"ecn_marked_again", "packets", "packets so far that would have been marked CE, and came with it", true, NET_TRACE_MARK, false, read_marked_again},
     {"paused",      "",        "1 while the peer has stopped the class, else 0", true,  PAUSED, false, read_is_paused},
     {"paused_ps",   "ps",      "time stopped by the peer so far",                true,  PAUSED, false, read_paused},
     {"rx_pause",    "frames",  "PFC pause frames received so far",               true,  NET_TRACE_PFC, false, read_rx_pause},
     {"tx_pause",    "frames",  "PFC pause frames sent so far",                   true,  SENT, false, read_tx_pause},
     {"discards",    "packets", "packets dropped at the port so far, any reason", false, NET_TRACE_DROP, false, read_discards},
-    {"utilisation", "1/1000000", "share of the link's time that frames took, preamble to gap, since the sample before; "
-     "a frame counts where it starts", true, 0, true, read_load},
+    {"utilisation", "1/1000000", "share of the link's time that frames took, preamble to gap, since the sample before",
+     true, 0, true, net_port_busy_ps},
     {NULL, NULL, NULL, false, 0, false, NULL},
 };
 #undef TX

@@ -62,7 +62,7 @@ static inline uint64_t xoff_threshold(const net_switch_t *sw)
     if (sw->config.pfc_threshold_bytes != SIM_AUTO) {
         return sw->config.pfc_threshold_bytes;
     }
-    return net__fraction_of(sw->shared_limit - sw->shared_bytes, sw->pfc_alpha);
+    return net__fraction_of(net__shared_free(sw), sw->pfc_alpha);
 }
 
 static inline uint64_t above_reserved(const net_switch_t *sw, uint64_t bytes)
@@ -141,7 +141,7 @@ static inline void release_lossless(net_switch_t *sw,
         held->headroom_bytes = (held->headroom_bytes - drained) & NET_HEADROOM_MASK;
         bytes -= drained;
     }
-    SIM_ASSERT(held->stored_bytes >= bytes);
+    SIM_CHECK(held->stored_bytes >= bytes);
     held->stored_bytes -= bytes;
     const uint64_t after = above_reserved(sw, held->stored_bytes);
     sw->shared_bytes -= before - after;
@@ -157,7 +157,7 @@ static bool admit_lossy(net_switch_t *sw,
                         const net_packet_t *packet,
                         net_drop_reason_t *reason)
 {
-    const uint64_t free_bytes = sw->shared_limit - sw->shared_bytes;
+    const uint64_t free_bytes = net__shared_free(sw);
     if (packet->frame_bytes > free_bytes) {
         *reason = NET_DROP_BUFFER_FULL;
         return false;
@@ -349,6 +349,7 @@ static void run(sim_node_t *node)
             event.timer->fn(node, event.timer);
             break;
         }
+        net__switch_event_over(sw, &event);
     }
 }
 

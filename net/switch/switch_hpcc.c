@@ -14,7 +14,7 @@
 
 static inline uint64_t threshold(const net_switch_t *sw, const ingress_t *in)
 {
-    return net__fraction_of(sw->shared_limit - sw->shared_bytes, in->alpha);
+    return net__fraction_of(net__shared_free(sw), in->alpha);
 }
 
 static inline uint64_t shared_of(const net_switch_t *sw, uint64_t bytes)
@@ -124,16 +124,18 @@ static bool charge(net_switch_t *sw, ingress_t *in, uint32_t priority, uint64_t 
 {
     net_received_t *const held = &in->port->received[priority];
     const uint64_t limit = threshold(sw, in);
-    if (bytes + held->headroom_bytes > in->headroom_limit &&
-        bytes + shared_of(sw, held->stored_bytes) > limit) {
+    const uint64_t before = shared_of(sw, held->stored_bytes);
+    const uint64_t after = shared_of(sw, held->stored_bytes + bytes);
+    // Above alpha 1 a threshold can be more than what is free; below, it never is.
+    const bool full = after - before > net__shared_free(sw);
+    if (bytes + held->headroom_bytes > in->headroom_limit && (bytes + before > limit || full)) {
         return false;
     }
-    const uint64_t shared = shared_of(sw, held->stored_bytes + bytes);
-    if (shared > limit) {
+    if (after > limit || full) {
         held->headroom_bytes = (held->headroom_bytes + bytes) & NET_HEADROOM_MASK;
     } else {
         held->stored_bytes += bytes;
-        sw->shared_bytes += shared < bytes ? shared : bytes;
+        sw->shared_bytes += after - before;
     }
     return true;
 }
@@ -218,6 +220,7 @@ void net__switch_run_hpcc(sim_node_t *node)
             event.timer->fn(node, event.timer);
             break;
         }
+        net__switch_event_over(sw, &event);
     }
 }
 

@@ -146,13 +146,22 @@ static inline uint64_t net__fraction_of(uint64_t bytes, uint64_t alpha)
     return (bytes * alpha) >> NET__ALPHA_BITS;
 }
 
+// What of the shared buffer is free. Shared use never exceeds its limit: net__switch_check.
+static inline uint64_t net__shared_free(const net_switch_t *sw)
+{
+    SIM_CHECK(sw->shared_bytes <= sw->shared_limit);
+    return sw->shared_limit - sw->shared_bytes;
+}
+
 // -- ECN
 
+// A packet that an earlier hop has marked gets nothing new here, and is counted apart.
 static inline void net__mark_now(net_port_t *egress, net_packet_t *packet)
 {
+    const bool again = packet->ecn == NET_ECN_CE;
     packet->ecn = NET_ECN_CE;
-    egress->ecn_marked[packet->priority]++;
-    net_port_trace(egress, NET_TRACE_MARK, packet, 0);
+    (again ? egress->ecn_marked_again : egress->ecn_marked)[packet->priority]++;
+    net_port_trace(egress, NET_TRACE_MARK, packet, again);
 }
 
 // RED on so many bytes, which are more than the port's kmin.
@@ -184,6 +193,18 @@ void net__mark_early(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 // decisions.c: RED, by the numbers of net_t.draws; and what uses up one besides.
 void net__mark_drawn(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
 void net__draw_left_out(const net_switch_t *sw);
+
+// switch_check.c: what must hold between events; port: of the event.
+void net__switch_check(const net_switch_t *sw, uint32_t port);
+static inline void net__switch_event_over(const net_switch_t *sw, const sim_event_t *event)
+{
+#ifdef SIM_DEAR_CHECKS
+    net__switch_check(sw, event->kind == SIM_EVENT_TIMER ? 0 : event->port);
+#else
+    (void)sw;
+    (void)event;
+#endif
+}
 
 // switch_hpcc.c: the run of a switch whose config says NET_MMU_HPCC, and its set-up.
 void net__switch_run_hpcc(sim_node_t *node);

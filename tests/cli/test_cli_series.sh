@@ -110,15 +110,35 @@ is hand "qp[host0->host2:2].rate_bps" <<'END'
 6307.360 0
 END
 # Bits on the link in each microsecond, of 1e5 that fit: from 1334.56 ns on 4194, 4194, then 4178
-# twice and 3890 twice, all counted where they start; those of ACKs go the other way.
+# twice and 3890 twice, as far as they are out by then; those of ACKs go the other way.
 is hand "port[switch0->host2].utilisation" <<'END'
 1000 0
-2000 671040
-3000 1290880
-4000 0
+2000 665440
+3000 1000000
+4000 296480
 5000 0
 6000 0
 END
+
+# -- a port that never rests is used wholly, here as in summary.json, by all its classes together
+
+cat >"$work/full.yaml" <<'END'
+topology: {star: {hosts: 3, rate: 100Gbps}}
+nic: {congestion-control: none, priority: 3}
+nodes: {host1: {nic: {priority: 4}}}
+until: 400us
+traffic: [flows: {list: [host1 host0 9MB 0us, host2 host0 9MB 0us]}]
+observe:
+  - {series: "port[switch0->host0].utilisation", every: 7us}
+  - {series: "port[switch0->host0].utilisation[3]", every: 7us}
+END
+"$ROCESIM" run "$work/full.yaml" -o "$work/full" --quiet >/dev/null
+awk -F, '/utilisation,/ && $1 > 10000 { n++; wrong += $3 != 1000000 } /\[3\]/ && $3 > 1000000 { wrong++ }
+         END { exit !(n > 50 && wrong == 0) }' "$work/full/series.csv" ||
+    fail "full: $(grep -m 3 'utilisation,' "$work/full/series.csv") of a port that never rests"
+awk '/"port": "switch0->host0"/ { mine = 1 }
+     mine && /"utilisation"/ { sub(",", ""); exit !($2 > 0.996 && $2 <= 1) }' "$work/full/summary.json" ||
+    fail "full: summary.json has $(grep -m 1 utilisation "$work/full/summary.json")"
 
 # -- every metric, both ways
 

@@ -319,7 +319,44 @@ START_TEST(marks_depend_on_the_seed_only)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(marks_follow_red, 0, 5),
+// Two switches in a row that mark everything: the first marks each packet, the second none of them
+// again, though it would have.
+START_TEST(a_packet_is_marked_once)
+{
+    const net_switch_config_t config = marking_config(0, 0, (sim_ratio_t){1, 1});
+    const fixture_options_t options = {.seed = 5, .net = fixture_net_config()};
+    fixture_t fixture;
+    fixture_create(&fixture, &options);
+    net_node_t *const a = fixture_switch(&fixture, "a", &config);
+    net_node_t *const b = fixture_switch(&fixture, "b", &config);
+    fixture_host_t *const sender = fixture_host(&fixture, "s");
+    fixture_host_t *const receiver = fixture_host(&fixture, "r");
+    fixture_link(&fixture, &sender->node, a, 400 * FIXTURE_GBPS, DELAY_PS);
+    fixture_link(&fixture, a, b, 100 * FIXTURE_GBPS, DELAY_PS);
+    fixture_link(&fixture, b, &receiver->node, 25 * FIXTURE_GBPS, DELAY_PS);
+    fixture_flow(sender,
+                 &(fixture_flow_t){.to = receiver->number,
+                                   .count = 100,
+                                   .frame_bytes = BYTES,
+                                   .priority = 2,
+                                   .ecn = NET_ECN_ECT0,
+                                   .start_ps = 1});
+    fixture_build(&fixture);
+    fixture_run(&fixture);
+    const net_port_t *const first = fixture_port(a, b);
+    const net_port_t *const second = fixture_port(b, &receiver->node);
+    // The last leaves nothing behind, the first finds the port idle.
+    ck_assert_uint_eq(first->ecn_marked[2], 98);
+    ck_assert_uint_eq(first->ecn_marked_again[2], 0);
+    ck_assert_uint_eq(second->ecn_marked[2] + second->ecn_marked_again[2], 98);
+    ck_assert_uint_ge(second->ecn_marked_again[2], 96);
+    ck_assert_uint_eq(receiver->received_marked, first->ecn_marked[2] + second->ecn_marked[2]);
+    fixture_destroy(&fixture);
+}
+END_TEST
+
+CHECK_MAIN(CHECK_TEST(a_packet_is_marked_once),
+           CHECK_LOOP(marks_follow_red, 0, 5),
            CHECK_LOOP(step_is_exact_and_scales, 0, 4),
            CHECK_LOOP(profiles_are_by_rate, 0, 4),
            CHECK_LOOP(only_capable_packets_of_marked_classes, 0, 5),

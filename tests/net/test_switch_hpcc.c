@@ -212,6 +212,36 @@ START_TEST(drops_what_fits_neither_headroom_nor_threshold)
 }
 END_TEST
 
+// A threshold of many times what is free does not make the buffer larger than it is.
+START_TEST(alpha_above_one_stays_within_the_buffer)
+{
+    static const uint64_t alphas[] = {2, 8, 64};
+    net_switch_config_t config = peer_config(100000, 5000);
+    config.pfc_alpha = (sim_ratio_t){alphas[_i], 1};
+    fixture_options_t options = peer_options(100 * SIM_PS_PER_US);
+    fixture_t fixture;
+    fixture_create(&fixture, &options);
+    const net_link_config_t link = fixture_link_config(RATE_BPS, DELAY_PS);
+    net_node_t *const sw = fixture_star(&fixture, &config, 2, &link);
+    fixture_pause(fixture.hosts[2], 1, 1u << FIXTURE_CLASS, 65535);
+    for (uint32_t h = 0; h < 2; h++) {
+        fixture.hosts[h]->response_ps = SIM_PS_PER_S; // they do not hear
+        fixture_flow(fixture.hosts[h],
+                     &(fixture_flow_t){.to = 2,
+                                       .count = 300,
+                                       .frame_bytes = FRAME_BYTES,
+                                       .priority = FIXTURE_CLASS,
+                                       .start_ps = START_PS + h});
+    }
+    fixture_build(&fixture);
+    fixture_run(&fixture);
+    ck_assert_uint_le(net_switch_buffer_bytes(sw), config.buffer_bytes);
+    ck_assert_uint_gt(net_switch_buffer_bytes(sw), config.buffer_bytes / 2);
+    ck_assert_uint_gt(sw->ports[0].drops[NET_DROP_HEADROOM_FULL], 100);
+    fixture_destroy(&fixture);
+}
+END_TEST
+
 // Where nothing waits each packet is queued and charged all the same, and leaves at once.
 START_TEST(every_packet_is_charged)
 {
@@ -306,6 +336,7 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP(pauses_and_resumes_at_the_packets_of_the_rules, 0, 3),
            CHECK_TEST(drops_what_fits_neither_headroom_nor_threshold),
+           CHECK_LOOP(alpha_above_one_stays_within_the_buffer, 0, 3),
            CHECK_TEST(every_packet_is_charged),
            CHECK_TEST(classes_take_turns_packet_by_packet),
            CHECK_TEST(thresholds_follow_rates))
