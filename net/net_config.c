@@ -55,6 +55,23 @@ static const sim_attr_t link_attrs[] = {
      NULL, "share of frames lost at random"},
     {"link.bit-error-rate", SIM_ATTR_RATIO, false, AT(bit_error_rate), "0", "0", "1",
      NULL, "chance of each bit to be wrong; a frame with a wrong bit is lost"},
+    {"link.loss-model", SIM_ATTR_ENUM, false, AT(loss_model), "independent", NULL, NULL,
+     "independent|bursts|high-frequency|amazon|google|microsoft|gilbert-elliott",
+     "how the losses of link.loss-rate come: each frame by itself, or in events (docs/models/loss.md)"},
+    {"link.loss-packets", SIM_ATTR_ENUM, false, AT(loss_packets), "all", NULL, NULL,
+     "all|data", "which frames are lost, reordered and doubled: all, or those with a payload"},
+    {"link.loss-direction", SIM_ATTR_ENUM, false, AT(loss_direction), "both", NULL, NULL,
+     "both|forward|backward", "which way; forward: what the node sends that the link names first"},
+    {"link.loss-burst", SIM_ATTR_COUNT, false, AT(loss_burst), "15", "1", "100000",
+     NULL, "frames of an event: bursts a fifth more or less, high-frequency some of these, gilbert-elliott the bad state on average"},
+    {"link.loss-bad-rate", SIM_ATTR_RATIO, false, AT(loss_bad_rate), "1", "0", "1",
+     NULL, "gilbert-elliott: share of frames lost in the bad state"},
+    {"link.reorder-rate", SIM_ATTR_RATIO, false, AT(reorder_rate), "0", "0", "1",
+     NULL, "share of frames that are held back for link.reorder-delay"},
+    {"link.reorder-delay", SIM_ATTR_TIME, false, AT(reorder_delay_ps), "5us", "1ns", "1s",
+     NULL, "how long a reordered frame is held back"},
+    {"link.duplicate-rate", SIM_ATTR_RATIO, false, AT(duplicate_rate), "0", "0", "1",
+     NULL, "share of frames that arrive twice"},
 };
 #undef AT
 

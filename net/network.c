@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/network.c - building a network: ports from links, addresses, the changes of links over time.
+#include "net/loss.h"
 #include "net/network_internal.h"
 #include "net/switch/pint_hpcc.h"
 
@@ -35,6 +36,7 @@ void net_destroy(net_t *net)
     }
     sim_free(net->pint);
     net__decisions_free(net);
+    net__loss_lists_free(net);
     sim_free(net->ports);
     sim_free(net->change_timers);
     sim_free(net->changes);
@@ -142,6 +144,7 @@ static void connect_ports(net_t *net)
             sim_channel_keeps_number(&port->node->sim, port->channel, port->index);
             sim_random_init(&port->random, sim_options(net->sim)->seed, port->uid, "link-loss");
         }
+        net__loss_build(net, (uint32_t)i);
     }
 }
 
@@ -314,6 +317,12 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
         SIM_CHECKF(net->nodes[i]->kind == NET_NODE_HOST || net->nodes[i]->forward != NULL,
                    "%s is no host and does not forward",
                    net->nodes[i]->sim.name);
+    }
+    for (size_t i = 0; i < net->link_count; i++) {
+        const sim_err_t odd = net_loss_check(&net->links[i].config, message);
+        if (odd != SIM_OK) {
+            return odd;
+        }
     }
     net__decisions_prepare(net);
     const sim_err_t error = net__telemetry_build(net, message);

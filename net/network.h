@@ -60,6 +60,14 @@ typedef struct net_link_config {
     sim_ratio_t loss_rate;      // of frames
     sim_ratio_t bit_error_rate; // a frame with any wrong bit is lost
     bool loss_own;              // not the rate of all: with net_config_t.draws, other numbers
+    uint32_t loss_model;        // net_loss_model_t (net/loss.h)
+    uint32_t loss_packets;      // net_loss_packets_t
+    uint32_t loss_direction;    // net_loss_direction_t
+    uint64_t loss_burst;        // frames
+    sim_ratio_t loss_bad_rate;  // Gilbert-Elliott: in the bad state
+    sim_ratio_t reorder_rate;   // of frames
+    sim_time_t reorder_delay_ps;
+    sim_ratio_t duplicate_rate; // of frames
 } net_link_config_t;
 
 extern const sim_attr_table_t net_config_attrs;      // "network."

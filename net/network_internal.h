@@ -54,6 +54,13 @@ typedef struct net_change_timer {
     size_t next; // in net->changes
 } net_change_timer_t;
 
+// A list of losses for one direction of a link.
+typedef struct net_loss_list {
+    uint32_t link;
+    bool forward;
+    struct net_loss_trace *trace;
+} net_loss_list_t;
+
 struct net {
     sim_t *sim;
     net_config_t config;
@@ -86,6 +93,9 @@ struct net {
     struct net_pint *pint;                  // NULL: nobody wants PINT
     struct net_draws *draws;                // net/switch/draws.h; NULL: random numbers are our own
     struct net_draws_stream **loss_streams; // of all links without a rate of their own; by link
+    net_loss_list_t *loss_lists;
+    size_t loss_list_count;
+    size_t loss_list_capacity;
     struct sim_stream *decisions; // wait for their draws until the window is over; NULL: none do
     bool built;
 };
@@ -117,6 +127,11 @@ void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps);
 void net__decisions_prepare(net_t *net);
 void net__losses_prepare(net_t *net); // with ports
 void net__decisions_free(net_t *net);
+
+// loss.c: the state of a direction that loses, reorders or doubles; lists go with the network.
+void net__loss_build(net_t *net, uint32_t link);
+void net__loss_free(net_port_t *port);
+void net__loss_lists_free(net_t *net);
 
 // telemetry.c: prepares for the kinds that are wanted; makes a switch's port write them.
 SIM_MUST_CHECK sim_err_t net__telemetry_build(net_t *net, sim_message_t *message);

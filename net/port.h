@@ -158,6 +158,7 @@ struct net_port {
     bool whole_ns;           // net_config_t.whole_ns
     net_link_config_t config;
     sim_random_t random;             // losses
+    struct net_loss *loss;           // net/loss/loss_state.h; NULL: nothing of it is wanted
     struct net_draws_stream *losses; // net/switch/draws.h: decided where a frame arrives; else NULL
     uint64_t drop_countdown;         // net_port_drop_next; 0: off
     sim_time_t next_down_ps;         // when the link will next go down

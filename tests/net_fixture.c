@@ -50,6 +50,7 @@ static void make_frame(fixture_source_t *source)
         .destination = destination,
         .flow_hash = net_flow_hash(host->fixture->net, port->interface, destination, source_port),
         .frame_bytes = (uint16_t)bytes,
+        .payload_bytes = flow->payload_bytes,
         .udp_source_port = source_port,
         .kind = NET_PACKET_ROCE,
         .priority = flow->priority,

@@ -18,20 +18,21 @@
 
 // One stream of equal frames from a host. Zeroed fields have the meaning in brackets.
 typedef struct fixture_flow {
-    uint32_t to;           // host number
-    uint64_t count;        // frames [no limit]
-    uint32_t frame_bytes;  // [1000]
-    uint32_t last_bytes;   // one more frame of this size at the end [none]
-    uint8_t priority;      // class, and DSCP / 8
-    uint8_t ecn;           // [not ECT]
-    uint8_t ttl;           // [64]
-    sim_time_t start_ps;   // >= 1 [1]
-    sim_time_t stop_ps;    // no frame is made at or after this [never]
-    sim_time_t period_ps;  // between frames made [as fast as the port takes them]
-    sim_time_t mean_ps;    // exponential gaps between frames of this mean instead [as above]
-    uint16_t source_port;  // UDP [0xc000]
-    bool vary_source_port; // another 5-tuple for each frame
-    uint8_t host_port;     // of the sending host, for hosts with several
+    uint32_t to;            // host number
+    uint64_t count;         // frames [no limit]
+    uint32_t frame_bytes;   // [1000]
+    uint32_t last_bytes;    // one more frame of this size at the end [none]
+    uint8_t priority;       // class, and DSCP / 8
+    uint8_t ecn;            // [not ECT]
+    uint8_t ttl;            // [64]
+    sim_time_t start_ps;    // >= 1 [1]
+    sim_time_t stop_ps;     // no frame is made at or after this [never]
+    sim_time_t period_ps;   // between frames made [as fast as the port takes them]
+    sim_time_t mean_ps;     // exponential gaps between frames of this mean instead [as above]
+    uint16_t source_port;   // UDP [0xc000]
+    bool vary_source_port;  // another 5-tuple for each frame
+    uint8_t host_port;      // of the sending host, for hosts with several
+    uint16_t payload_bytes; // of its frames [none: they are no data]
 } fixture_flow_t;
 
 typedef struct fixture_arrival {

@@ -12,6 +12,7 @@ const topo_ops_t *const topo_all[] = {
     &topo_parking_lot,
     &topo_leaf_spine,
     &topo_fat_tree,
+    &topo_wan,
     &topo_file,
     NULL,
 };
@@ -28,7 +29,8 @@ const topo_ops_t *topo_find(const char *name)
 
 net_node_t *topo__switch(const topo_plan_t *plan, const char *tier, uint64_t number)
 {
-    char *const name = sim_format("%s%" PRIu64, tier, number);
+    const char *const prefix = plan->switch_prefix != NULL ? plan->switch_prefix : "";
+    char *const name = sim_format("%s%s%" PRIu64, prefix, tier, number);
     net_node_t *const node =
         net_switch_create(plan->net, name, plan->switch_config(name, plan->ctx));
     sim_free(name);
@@ -37,7 +39,7 @@ net_node_t *topo__switch(const topo_plan_t *plan, const char *tier, uint64_t num
 
 net_node_t *topo__host(const topo_plan_t *plan, uint64_t number)
 {
-    char *const name = sim_format("host%" PRIu64, number);
+    char *const name = sim_format("host%" PRIu64, plan->first_host + number);
     net_node_t *const node = nic_host_create(plan->net, name, plan->nic_config(name, plan->ctx));
     sim_free(name);
     return node;

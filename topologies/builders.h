@@ -72,12 +72,32 @@ typedef struct topo_fat_tree_config {
     uint64_t nics_per_host;
 } topo_fat_tree_config_t;
 
+// Sites joined by long links.
+typedef struct topo_wan_config {
+    uint64_t sites;
+    char *site;   // name of the builder of each; "": hosts on its border
+    char *values; // attributes of that builder
+    uint64_t hosts;
+    uint64_t host_rate_bps;
+    sim_time_t host_delay_ps;
+    uint64_t rate_bps;
+    sim_time_t rtt_ps;
+    sim_time_t delay_ps; // SIM_AUTO: half of rtt_ps
+    uint64_t links;
+    uint32_t shape; // mesh, ring, chain
+    bool direct;
+    bool pfc_across;
+    uint64_t border_buffer_bytes; // SIM_AUTO: what a round trip carries
+    char *loss_file;
+} topo_wan_config_t;
+
 extern const topo_ops_t topo_pair;
 extern const topo_ops_t topo_star;
 extern const topo_ops_t topo_dumbbell;
 extern const topo_ops_t topo_parking_lot;
 extern const topo_ops_t topo_leaf_spine;
 extern const topo_ops_t topo_fat_tree;
+extern const topo_ops_t topo_wan;
 
 SIM_C_END
 

@@ -30,6 +30,10 @@ typedef struct topo_plan {
         *read_file)(const char *name, char **text, size_t *size, sim_message_t *message, void *ctx);
     topo_note_fn note; // may be NULL
     void *ctx;
+    // For builders of builders: what the names of switches begin with, NULL: nothing; the number of
+    // the first host.
+    const char *switch_prefix;
+    uint64_t first_host;
 } topo_plan_t;
 
 typedef struct topo_ops {

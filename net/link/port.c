@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "net/loss/loss_state.h"
 #include "net/network_internal.h"
 
 typedef struct net_listener {
@@ -37,6 +38,7 @@ static void port_fini(net_port_t *port)
         sim_free(listener);
         listener = next;
     }
+    net__loss_free(port);
     sim_free(port->name);
 }
 
@@ -187,8 +189,12 @@ static bool is_lost(net_port_t *port, const net_packet_t *packet)
         --port->drop_countdown == 0) {
         return true;
     }
-    if (port->config.loss_rate.num > 0 && port->losses == NULL &&
-        sim_random_chance(&port->random, port->config.loss_rate)) {
+    if (SIM_UNLIKELY(port->loss != NULL)) {
+        if (net__loss_decides(port->loss, packet)) {
+            return true;
+        }
+    } else if (port->config.loss_rate.num > 0 && port->losses == NULL &&
+               sim_random_chance(&port->random, port->config.loss_rate)) {
         return true;
     }
     if (port->config.bit_error_rate.num > 0) {
@@ -237,6 +243,8 @@ __attribute__((noinline)) static void transmit_otherwise(net_port_t *port, net_p
         net_port_drop(port, packet, NET_DROP_LINK_DOWN);
     } else if (is_lost(port, packet)) {
         net_port_drop(port, packet, NET_DROP_LINK_LOSS);
+    } else if (SIM_UNLIKELY(port->loss != NULL)) {
+        net__loss_send(port->loss, packet, arrive_ps);
     } else {
         sim_send(node, port->channel, arrive_ps, packet);
     }
@@ -264,7 +272,7 @@ void net__port_update_special(net_port_t *port)
 {
     const bool otherwise = port->down || port->metered || port->next_down_ps != SIM_TIME_NEVER ||
                            port->drop_countdown > 0 || port->config.loss_rate.num > 0 ||
-                           port->config.bit_error_rate.num > 0 ||
+                           port->config.bit_error_rate.num > 0 || port->loss != NULL ||
                            (port->trace_points & NET_TRACE_TX) != 0;
     port->special = port->ps_per_byte == 0 || otherwise;
     port->inexact = port->ps_per_byte == 0 && !port->whole_ns && !otherwise;

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0
+// topologies/wan.c - sites far apart: networks of any other builder, joined by long links.
+//
+// Each site has a border switch, border<site>, to which the hosts are connected or, where a builder
+// makes the site, its topmost switches: spines, cores, or its first switch. Borders are joined
+// pairwise (mesh), in a ring or in a chain, in the order of their numbers; the lower one is the
+// first end of a long link. A border's ports: the site's, then the long links. Hosts are numbered
+// through the whole network, site by site; switches within a site are called site<n>-<name>.
+//
+// With direct the first site is its hosts alone, on the second border, over the long link: the
+// arrangement of the OmniDMA simulator.
+#include <string.h>
+
+#include "net/loss.h"
+#include "topologies/builder_internal.h"
+
+#define PREFIX "topology.wan"
+
+static const sim_attr_t attrs[] = {
+    TOPO__ATTR(SIM_ATTR_COUNT, PREFIX, "sites", topo_wan_config_t, sites, "2", "2", "64", "sites"),
+    {PREFIX ".site",
+     SIM_ATTR_STRING,
+     false,
+     offsetof(topo_wan_config_t, site),
+     "",
+     NULL,
+     NULL,
+     NULL,
+     "builder of each site: star, leaf-spine, fat-tree...; empty: hosts on the border"},
+    {PREFIX ".values",
+     SIM_ATTR_STRING,
+     false,
+     offsetof(topo_wan_config_t, values),
+     "",
+     NULL,
+     NULL,
+     NULL,
+     "attributes of that builder: leaves=2 spines=2 hosts-per-leaf=4"},
+    TOPO__ATTR(SIM_ATTR_COUNT,
+               PREFIX,
+               "hosts",
+               topo_wan_config_t,
+               hosts,
+               "1",
+               "1",
+               "65535",
+               "hosts of a site without a builder of its own"),
+    TOPO__ATTR(SIM_ATTR_RATE,
+               PREFIX,
+               "host-rate",
+               topo_wan_config_t,
+               host_rate_bps,
+               "100Gbps",
+               "1bps",
+               "100Tbps",
+               "rate of the links of those hosts, and of a site's switches to its border"),
+    TOPO__ATTR(SIM_ATTR_TIME,
+               PREFIX,
+               "host-delay",
+               topo_wan_config_t,
+               host_delay_ps,
+               "1us",
+               "1ps",
+               "1s",
+               "one-way delay of these links"),
+    TOPO__ATTR(SIM_ATTR_RATE,
+               PREFIX,
+               "rate",
+               topo_wan_config_t,
+               rate_bps,
+               "100Gbps",
+               "1bps",
+               "100Tbps",
+               "rate of a long link"),
+    TOPO__ATTR(SIM_ATTR_TIME,
+               PREFIX,
+               "rtt",
+               topo_wan_config_t,
+               rtt_ps,
+               "10ms",
+               "2ps",
+               "2s",
+               "round trip over a long link"),
+    TOPO__ATTR_AUTO(SIM_ATTR_TIME,
+                    PREFIX,
+                    "delay",
+                    topo_wan_config_t,
+                    delay_ps,
+                    "1ps",
+                    "1s",
+                    "one-way delay of a long link; auto: half of rtt"),
+    TOPO__ATTR(SIM_ATTR_COUNT,
+               PREFIX,
+               "links",
+               topo_wan_config_t,
+               links,
+               "1",
+               "1",
+               "64",
+               "long links side by side"),
+    {PREFIX ".shape",
+     SIM_ATTR_ENUM,
+     false,
+     offsetof(topo_wan_config_t, shape),
+     "mesh",
+     NULL,
+     NULL,
+     "mesh|ring|chain",
+     "which borders are joined: all pairs, neighbours and last to first, neighbours"},
+    TOPO__ATTR(SIM_ATTR_BOOL,
+               PREFIX,
+               "direct",
+               topo_wan_config_t,
+               direct,
+               "off",
+               NULL,
+               NULL,
+               "the hosts of the first of two sites stand on the long links, without a border"),
+    TOPO__ATTR(SIM_ATTR_BOOL,
+               PREFIX,
+               "pfc-across",
+               topo_wan_config_t,
+               pfc_across,
+               "off",
+               NULL,
+               NULL,
+               "borders take part in PFC, pauses cross the long links; off: PFC stops at them"),
+    TOPO__ATTR_AUTO(SIM_ATTR_BYTES,
+                    PREFIX,
+                    "border-buffer",
+                    topo_wan_config_t,
+                    border_buffer_bytes,
+                    "1KB",
+                    "64GB",
+                    "packet memory of a border; auto: what one round trip of a long link carries, "
+                    "or switch.buffer where that is more"),
+    {PREFIX ".loss-file",
+     SIM_ATTR_STRING,
+     false,
+     offsetof(topo_wan_config_t, loss_file),
+     "",
+     NULL,
+     NULL,
+     NULL,
+     "list of the data packets that the first long link loses forward (docs/models/loss.md)"},
+};
+
+static const sim_attr_table_t attr_table = {PREFIX,
+                                            "simulation",
+                                            sizeof(topo_wan_config_t),
+                                            attrs,
+                                            SIM_COUNT_OF(attrs)};
+
+enum { MESH, RING, CHAIN };
+
+// -- the builder of a site
+
+// Applies "name=value name=value" to the config of a builder.
+static sim_err_t apply_values(const topo_ops_t *ops,
+                              const char *values,
+                              void *config,
+                              sim_message_t *message)
+{
+    sim_err_t error = SIM_OK;
+    char *const copy = sim_strdup(values);
+    char *rest = copy;
+    while (error == SIM_OK && *(rest += strspn(rest, " ,\t\n")) != '\0') {
+        char *const word = rest;
+        rest += strcspn(rest, " ,\t\n");
+        const bool more = *rest != '\0';
+        *rest = '\0';
+        rest += more;
+        char *const equals = strchr(word, '=');
+        if (equals == NULL) {
+            error = sim_fail(message,
+                             SIM_ERR_INVALID,
+                             "values: '%s', expected name=value name=value",
+                             word);
+            break;
+        }
+        *equals = '\0';
+        char *const path = sim_format("%s.%s", ops->attrs->prefix, word);
+        const sim_attr_t *const attr = sim_attr_find(ops->attrs, path);
+        sim_free(path);
+        if (attr == NULL) {
+            error = sim_fail(message,
+                             SIM_ERR_UNKNOWN,
+                             "values: %s has no attribute '%s', see rocesim params %s",
+                             ops->name,
+                             word,
+                             ops->attrs->prefix);
+            break;
+        }
+        sim_message_t reason;
+        error = sim_attr_set(attr, config, equals + 1, &reason);
+        if (error != SIM_OK) {
+            (void)sim_fail(message, error, "values: %s", reason.text);
+        }
+    }
+    sim_free(copy);
+    return error;
+}
+
+// The builder of a site and its config, to be freed with site_fini; *ops NULL: there is none.
+static sim_err_t site_init(const topo_wan_config_t *wan,
+                           const topo_ops_t **ops,
+                           void **config,
+                           sim_message_t *message)
+{
+    *ops = NULL;
+    *config = NULL;
+    if (wan->site[0] == '\0') {
+        return SIM_OK;
+    }
+    const topo_ops_t *const found = topo_find(wan->site);
+    if (found == NULL || found == &topo_wan || found == &topo_pair ||
+        strcmp(found->name, "file") == 0) {
+        return sim_fail(message,
+                        SIM_ERR_UNKNOWN,
+                        "site: '%s', expected a builder with switches: star, leaf-spine, fat-tree, "
+                        "dumbbell, parking-lot",
+                        wan->site);
+    }
+    void *const made = sim_alloc(found->attrs->config_bytes);
+    sim_attrs_default(found->attrs, made);
+    sim_err_t error = apply_values(found, wan->values, made, message);
+    if (error == SIM_OK) {
+        sim_message_t reason;
+        error = found->check(made, &reason);
+        if (error != SIM_OK) {
+            (void)sim_fail(message, error, "values: %s", reason.text);
+        }
+    }
+    if (error != SIM_OK) {
+        sim_attrs_fini(found->attrs, made);
+        sim_free(made);
+        return error;
+    }
+    *ops = found;
+    *config = made;
+    return SIM_OK;
+}
+
+static void site_fini(const topo_ops_t *ops, void *config)
+{
+    if (ops != NULL) {
+        sim_attrs_fini(ops->attrs, config);
+        sim_free(config);
+    }
+}
+
+static sim_err_t wan_check(const void *config, sim_message_t *message)
+{
+    const topo_wan_config_t *const wan = config;
+    if (wan->direct && (wan->sites != 2 || wan->site[0] != '\0')) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "direct: on, expected two sites without a builder of their own");
+    }
+    const sim_err_t error =
+        topo__check_ports("hosts", wan->hosts, wan->hosts + wan->sites * wan->links, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    const topo_ops_t *ops = NULL;
+    void *site = NULL;
+    const sim_err_t result = site_init(wan, &ops, &site, message);
+    site_fini(ops, site);
+    return result;
+}
+
+// -- building
+
+static net_node_t *make_border(const topo_plan_t *plan,
+                               const topo_wan_config_t *wan,
+                               uint64_t site,
+                               sim_time_t delay_ps)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    char *const name = sim_format("border%" PRIu64, site);
+    net_switch_config_t config;
+    sim_attrs_copy(&net_switch_config_attrs, &config, plan->switch_config(name, plan->ctx));
+    if (!wan->pfc_across) {
+        config.pfc_enabled = false;
+    }
+    const wide_t product = (wide_t)wan->rate_bps * 2 * delay_ps / 8 / SIM_PS_PER_S;
+    const uint64_t most = UINT64_C(64000000000);
+    const uint64_t trip_bytes = product > most ? most : (uint64_t)product;
+    if (wan->border_buffer_bytes != SIM_AUTO) {
+        config.buffer_bytes = wan->border_buffer_bytes;
+    } else if (trip_bytes > config.buffer_bytes) {
+        config.buffer_bytes = trip_bytes;
+    }
+    net_node_t *const border = net_switch_create(plan->net, name, &config);
+    sim_attrs_fini(&net_switch_config_attrs, &config);
+    sim_free(name);
+    return border;
+}
+
+// What a site's border is connected to: all switches of the topmost tier that has a name of its
+// own, else the first switch. Nodes from `first` on are the site's.
+static void connect_site(const topo_plan_t *plan,
+                         net_node_t *border,
+                         size_t first,
+                         const topo__cable_t *cable)
+{
+    static const char *const tops[] = {"spine", "core"};
+    bool connected = false;
+    const size_t end = net_node_count(plan->net);
+    for (size_t i = first; i < end; i++) {
+        net_node_t *const node = net_node_at(plan->net, i);
+        const char *const dash = strchr(node->sim.name, '-');
+        for (size_t t = 0; dash != NULL && t < SIM_COUNT_OF(tops); t++) {
+            if (strncmp(dash + 1, tops[t], strlen(tops[t])) == 0) {
+                topo__connect(plan, border, node, cable);
+                connected = true;
+            }
+        }
+    }
+    for (size_t i = first; i < end && !connected; i++) {
+        net_node_t *const node = net_node_at(plan->net, i);
+        if (node->kind == NET_NODE_SWITCH && node != border) {
+            topo__connect(plan, border, node, cable);
+            connected = true;
+        }
+    }
+}
+
+static uint64_t count_hosts(const net_t *net)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        count += net_node_at(net, i)->kind == NET_NODE_HOST;
+    }
+    return count;
+}
+
+static sim_err_t build_site(const topo_plan_t *plan,
+                            const topo_wan_config_t *wan,
+                            const topo_ops_t *ops,
+                            const void *config,
+                            uint64_t site,
+                            net_node_t *border,
+                            sim_message_t *message)
+{
+    const topo__cable_t cable = {wan->host_rate_bps, wan->host_delay_ps, 1};
+    if (ops == NULL) {
+        topo__hosts(plan, border, site * wan->hosts, wan->hosts, &cable);
+        return SIM_OK;
+    }
+    const size_t first = net_node_count(plan->net);
+    char *const prefix = sim_format("site%" PRIu64 "-", site);
+    topo_plan_t inner = *plan;
+    inner.switch_prefix = prefix;
+    inner.first_host = count_hosts(plan->net);
+    const sim_err_t error = ops->build(&inner, config, message);
+    sim_free(prefix);
+    if (error == SIM_OK) {
+        connect_site(plan, border, first, &cable);
+    }
+    return error;
+}
+
+static sim_err_t read_losses(const topo_plan_t *plan, const char *file, sim_message_t *message)
+{
+    char *text = NULL;
+    size_t size_bytes = 0;
+    sim_message_t reason = {""};
+    if (plan->read_file == NULL) {
+        return sim_fail(message, SIM_ERR_INVALID, "loss-file: there are no files here");
+    }
+    sim_err_t error = plan->read_file(file, &text, &size_bytes, &reason, plan->ctx);
+    if (error != SIM_OK) {
+        return sim_fail(message, error, "loss-file: %.400s", reason.text);
+    }
+    net_loss_trace_t *trace = NULL;
+    error = net_loss_trace_parse(text, size_bytes, &trace, &reason);
+    sim_free(text);
+    if (error != SIM_OK) {
+        return sim_fail(message, error, "loss-file: %s: %.300s", file, reason.text);
+    }
+    net_link_lose(plan->net, (uint32_t)net_link_count(plan->net) - 1, NET_LOSS_FORWARD, trace);
+    return SIM_OK;
+}
+
+// The first long link is the one that a list of losses is about.
+static sim_err_t connect_far(const topo_plan_t *plan,
+                             const topo_wan_config_t *wan,
+                             net_node_t *a,
+                             net_node_t *b,
+                             bool *first,
+                             sim_message_t *message)
+{
+    const topo__cable_t cable = {
+        wan->rate_bps,
+        wan->delay_ps == SIM_AUTO ? wan->rtt_ps / 2 : wan->delay_ps,
+        1,
+    };
+    for (uint64_t i = 0; i < wan->links; i++) {
+        topo__connect(plan, a, b, &cable);
+        if (*first && wan->loss_file[0] != '\0') {
+            const sim_err_t error = read_losses(plan, wan->loss_file, message);
+            if (error != SIM_OK) {
+                return error;
+            }
+        }
+        *first = false;
+    }
+    return SIM_OK;
+}
+
+static bool joined(const topo_wan_config_t *wan, uint64_t a, uint64_t b)
+{
+    return wan->shape == MESH || b == a + 1 ||
+           (wan->shape == RING && a == 0 && b == wan->sites - 1 && wan->sites > 2);
+}
+
+static sim_err_t connect_all(const topo_plan_t *plan,
+                             const topo_wan_config_t *wan,
+                             net_node_t **borders,
+                             sim_message_t *message)
+{
+    bool first = true;
+    sim_err_t error = SIM_OK;
+    for (uint64_t h = 0; wan->direct && h < wan->hosts && error == SIM_OK; h++) {
+        error = connect_far(plan, wan, topo__host(plan, h), borders[1], &first, message);
+    }
+    for (uint64_t a = 0; a < wan->sites && !wan->direct; a++) {
+        for (uint64_t b = a + 1; b < wan->sites && error == SIM_OK; b++) {
+            if (joined(wan, a, b)) {
+                error = connect_far(plan, wan, borders[a], borders[b], &first, message);
+            }
+        }
+    }
+    return error;
+}
+
+static sim_err_t wan_build(const topo_plan_t *plan, const void *config, sim_message_t *message)
+{
+    const topo_wan_config_t *const wan = config;
+    sim_err_t error = wan_check(wan, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    const sim_time_t delay_ps = wan->delay_ps == SIM_AUTO ? wan->rtt_ps / 2 : wan->delay_ps;
+    const topo_ops_t *ops = NULL;
+    void *site_config = NULL;
+    error = site_init(wan, &ops, &site_config, message);
+    net_node_t **const borders = sim_alloc_array(wan->sites, sizeof(net_node_t *));
+    for (uint64_t site = 0; site < wan->sites && error == SIM_OK; site++) {
+        if (site == 0 && wan->direct) {
+            continue;
+        }
+        borders[site] = make_border(plan, wan, site, delay_ps);
+        error = build_site(plan, wan, ops, site_config, site, borders[site], message);
+    }
+    if (error == SIM_OK) {
+        error = connect_all(plan, wan, borders, message);
+    }
+    sim_free(borders);
+    site_fini(ops, site_config);
+    return error;
+}
+
+const topo_ops_t topo_wan = {"wan",
+                             "sites far apart, each a network of its own, joined by long links",
+                             &attr_table,
+                             wan_check,
+                             wan_build};
