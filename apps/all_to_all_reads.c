@@ -50,6 +50,8 @@ typedef struct reader {
     nic_qp_t **qps;
     uint32_t *peers; // of each QP: index of its machine
     uint32_t qp_count;
+    bool *broken; // of each QP: it failed, nothing more is posted to it
+    uint32_t broken_count;
     bool *done; // by place in the window
     uint64_t posted;
     uint64_t oldest;
@@ -71,15 +73,25 @@ struct reads {
 
 // -- the loop
 
+// The drawn QP, or the next one that works. There is one.
+static uint32_t draw_qp(reader_t *reader)
+{
+    uint32_t q = (uint32_t)sim_random_below(&reader->random, reader->qp_count);
+    while (SIM_UNLIKELY(reader->broken[q])) {
+        q = (q + 1) % reader->qp_count;
+    }
+    return q;
+}
+
 static void post_next(reader_t *reader)
 {
     const reads_t *const reads = reader->reads;
     const uint32_t slot = (uint32_t)(reader->posted % reads->window);
-    const uint32_t q = (uint32_t)sim_random_below(&reader->random, reader->qp_count);
+    const uint32_t q = draw_qp(reader);
     const uint64_t offset =
         sim_random_below(&reader->random, reads->region_bytes - reads->read_bytes + 1);
     const nic_send_wr_t wr = {
-        .wr_id = slot,
+        .wr_id = (uint64_t)q << 32 | slot,
         .opcode = NIC_WR_RDMA_READ,
         .send_flags = NIC_SEND_SIGNALED,
         .sge = {APP__MEMORY_ADDRESS + offset,
@@ -93,24 +105,38 @@ static void post_next(reader_t *reader)
     app__post(reader->qps[q], &wr);
 }
 
+static void note_broken(reader_t *reader, uint32_t q)
+{
+    reader->broken_count += !reader->broken[q];
+    reader->broken[q] = true;
+}
+
 static bool read_on(nic_core_t *core, void *ctx)
 {
     reader_t *const reader = ctx;
     const reads_t *const reads = reader->reads;
-    if (reader->posted < reads->window) {
+    const bool works = reader->broken_count < reader->qp_count;
+    if (reader->posted < reads->window && works) {
         post_next(reader);
         return true;
     }
     nic_wc_t wc[POLL_MAX];
     const uint32_t count = nic_poll_cq(reader->cq, POLL_MAX, wc);
+    uint32_t succeeded = 0;
     for (uint32_t i = 0; i < count; i++) {
-        app__must_succeed(&wc[i]);
-        reader->done[wc[i].wr_id] = true;
+        if (app__thread_succeeded(&reader->thread, &wc[i])) {
+            succeeded++;
+        } else {
+            note_broken(reader, (uint32_t)(wc[i].wr_id >> 32));
+        }
+        reader->done[(uint32_t)wc[i].wr_id] = true;
     }
-    app__thread_count(&reader->thread, count);
+    app__thread_count(&reader->thread, succeeded);
     while (reader->oldest < reader->posted && reader->done[reader->oldest % reads->window]) {
         reader->oldest++;
-        post_next(reader);
+        if (reader->broken_count < reader->qp_count) {
+            post_next(reader);
+        }
     }
     nic_core_only_polls(core);
     return count != 0;
@@ -152,6 +178,7 @@ static void make_readers(reads_t *reads, const app_context_t *context, uint32_t 
         reader->reads = reads;
         reader->cq = app__thread_cq(&reader->thread);
         reader->qp_count = end - first;
+        reader->broken = sim_alloc_array(reader->qp_count, sizeof(*reader->broken));
         reader->done = sim_alloc_array(reads->window, sizeof(*reader->done));
         app__random_init(&reader->random, context, r, "all-to-all-reads");
         for (uint32_t q = first; q < end; q++) {
@@ -258,6 +285,7 @@ static void reads_destroy(app_t *app)
         sim_free(reads->readers[r].qps);
         sim_free(reads->readers[r].peers);
         sim_free(reads->readers[r].done);
+        sim_free(reads->readers[r].broken);
     }
     sim_free(reads->readers);
     sim_free(reads->machines);
@@ -281,6 +309,7 @@ static void reads_values(const app_t *app, app_value_fn fn, void *ctx)
     const reads_t *const reads = (const reads_t *)(const void *)app;
     uint64_t sum = 0;
     uint64_t total = 0;
+    uint64_t failed = 0;
     uint64_t least = UINT64_MAX;
     uint64_t most = 0;
     for (uint32_t m = 0; m < reads->machine_count; m++) {
@@ -289,6 +318,7 @@ static void reads_values(const app_t *app, app_value_fn fn, void *ctx)
             const app__thread_t *const thread = &reads->readers[m * reads->thread_count + t].thread;
             counted += thread->counted;
             total += thread->total;
+            failed += thread->failed;
         }
         sum += counted;
         least = counted < least ? counted : least;
@@ -299,6 +329,7 @@ static void reads_values(const app_t *app, app_value_fn fn, void *ctx)
         {"mops_min", "M/s", app__mops(&reads->span, least)},
         {"mops_max", "M/s", app__mops(&reads->span, most)},
         {"operations", "", (double)total},
+        {"failed", "", (double)failed},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {
         fn(&values[i], ctx);

@@ -63,6 +63,7 @@ typedef struct queue {
     uint64_t signaled_halves;
     uint64_t done_gets;
     uint64_t done_halves;
+    bool broken; // it failed, nothing more is posted to it
 } queue_t;
 
 typedef struct client {
@@ -126,7 +127,10 @@ static bool is_done(client_t *client, queue_t *queue)
     if (nic_poll_cq(queue->cq, 1, &wc) == 0) {
         return false;
     }
-    app__must_succeed(&wc);
+    if (!app__thread_succeeded(&client->thread, &wc)) {
+        queue->broken = true;
+        return false;
+    }
     const uint64_t gets = queue->signaled_gets - queue->done_gets;
     const uint64_t halves = queue->signaled_halves - queue->done_halves;
     const sim_time_t now_ps = nic_core_now_ps(client->thread.core);
@@ -159,14 +163,39 @@ static void add_to_list(client_t *client, queue_t *queue)
     }
 }
 
+// The list that was begun goes to the next queue that works: with all that was counted for this
+// one.
+static void leave_broken(client_t *client)
+{
+    queue_t *const queue = &client->queues[client->next_queue];
+    nic_wc_t wc[POST_LIST_MAX];
+    uint32_t count = 0;
+    while ((count = nic_poll_cq(queue->cq, POST_LIST_MAX, wc)) > 0) {
+        for (uint32_t i = 0; i < count; i++) {
+            (void)app__thread_succeeded(&client->thread, &wc[i]);
+        }
+    }
+    client->waits = false;
+    client->filled = 0;
+    for (uint32_t q = 0; q < client->drtm->qps && client->queues[client->next_queue].broken; q++) {
+        client->next_queue = (client->next_queue + 1) % client->drtm->qps;
+    }
+}
+
 static bool run(nic_core_t *core, void *ctx)
 {
     (void)core;
     client_t *const client = ctx;
     const drtm_t *const drtm = client->drtm;
+    if (SIM_UNLIKELY(client->queues[client->next_queue].broken)) {
+        leave_broken(client);
+    }
     queue_t *const queue = &client->queues[client->next_queue];
-    if (client->waits && !is_done(client, queue)) {
+    if (SIM_UNLIKELY(queue->broken)) {
         return false;
+    }
+    if (client->waits && !is_done(client, queue)) {
+        return queue->broken;
     }
     while (client->filled < drtm->post_list) {
         const uint64_t order = queue->gets + queue->halves;
@@ -174,7 +203,7 @@ static bool run(nic_core_t *core, void *ctx)
         if (order % SIGNAL_EVERY == 0 && under_way >= SIGNAL_EVERY) {
             client->waits = true;
             if (!is_done(client, queue)) {
-                return false;
+                return queue->broken;
             }
         }
         add_to_list(client, queue);
@@ -297,9 +326,11 @@ static void drtm_values(const app_t *app, app_value_fn fn, void *ctx)
     uint64_t gets = 0;
     uint64_t halves = 0;
     uint64_t posted = 0;
+    uint64_t failed = 0;
     for (uint32_t c = 0; c < drtm->client_count; c++) {
         gets += drtm->clients[c].gets;
         halves += drtm->clients[c].halves;
+        failed += drtm->clients[c].thread.failed;
         for (uint32_t q = 0; q < drtm->qps; q++) {
             posted += drtm->clients[c].queues[q].halves;
         }
@@ -315,6 +346,7 @@ static void drtm_values(const app_t *app, app_value_fn fn, void *ctx)
         {"gets_mops", "M/s", app__mops(&drtm->span, gets)},
         {"puts_mops", "M/s", app__mops(&drtm->span, halves) / 2},
         {"atomics", "", (double)posted},
+        {"failed", "", (double)failed},
         {"words_sum", "", (double)sum},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {

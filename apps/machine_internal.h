@@ -84,6 +84,7 @@ struct app__thread {
     sim_timer_t stop_timer;
     uint64_t counted; // operations done within the span
     uint64_t total;   // and altogether
+    uint64_t failed;  // completions with an error
     bool stopped;
 };
 
@@ -99,14 +100,16 @@ nic_cq_t *app__thread_cq(app__thread_t *thread);
 // Operations done at this point of the step.
 void app__thread_count(app__thread_t *thread, uint64_t operations);
 
-// Posts, which must succeed: the program keeps within its depths.
+// Posts, which must succeed: the program keeps within its depths, and a queue pair in the error
+// state takes what is posted and completes it as flushed.
 void app__post(nic_qp_t *qp, const nic_send_wr_t *wr);
 void app__post_receives(nic_qp_t *qp,
                         const app__machine_t *machine,
                         uint32_t count,
                         uint64_t bytes);
-// A completion that is no success is a fault of the set-up.
-void app__must_succeed(const nic_wc_t *wc);
+// Whether the operation was done. What was not is counted: its queue pair went to the error state,
+// whatever else is posted there completes as flushed, and programs post no more to it.
+bool app__thread_succeeded(app__thread_t *thread, const nic_wc_t *wc);
 
 // Million operations a second.
 double app__mops(const app__span_t *span, uint64_t operations);

@@ -158,6 +158,10 @@ static void ping(app__perftest_t *test)
         test->waiting = true;
         test->sends_outstanding++;
         post_message(test, &test->qps[0]);
+        if (test->answer_ps != 0 && !sim_timer_armed(&test->answer_timer)) {
+            sim_node_t *const node = test->client->node;
+            sim_timer_arm(node, &test->answer_timer, node->now_ps + test->answer_ps);
+        }
     }
 }
 
@@ -178,6 +182,7 @@ static void begin_size(app__perftest_t *test)
 
 static void stop(app__perftest_t *test)
 {
+    sim_timer_cancel(test->client->node, &test->answer_timer);
     sim_work_end(test->client->node, 1);
     test->ended = true;
     test->size_index = test->size_count;
@@ -230,6 +235,19 @@ static void answered(app__perftest_t *test)
         test->waiting = false;
         count_message(test);
         go_on(test);
+    }
+}
+
+// Looked at now and then: the last ping was posted so long ago that the server has given up.
+static void answer_due(sim_node_t *node, sim_timer_t *timer)
+{
+    app__perftest_t *const test = SIM_CONTAINER_OF(timer, app__perftest_t, answer_timer);
+    const sim_time_t due_ps = test->posted_ps[test->posted - 1] + test->answer_ps;
+    if (node->now_ps < due_ps) {
+        sim_timer_arm(node, timer, due_ps);
+    } else if (test->waiting) {
+        test->status = NIC_WC_RETRY_EXC_ERR;
+        end_early(test);
     }
 }
 
@@ -442,6 +460,22 @@ static void create_pair(app__perftest_t *test,
     }
 }
 
+// How long a ping and its answer take at most: each end tries as often as it may, and twice that
+// for what queues in between. 0: an end never gives up.
+static sim_time_t answer_time_ps(const app__perftest_t *test)
+{
+    const app__endpoint_t *const ends[] = {test->client, test->server};
+    sim_time_t sum_ps = 0;
+    for (size_t i = 0; i < SIM_COUNT_OF(ends); i++) {
+        const nic_config_t *const config = nic_get_config(ends[i]->nic);
+        if (config->timeout == 0) {
+            return 0;
+        }
+        sum_ps += (config->retry_count + 1) * (UINT64_C(4096000) << config->timeout);
+    }
+    return 2 * sum_ps;
+}
+
 static void choose_sizes(app__perftest_t *test, const perftest_config_t *config)
 {
     if (config->all) {
@@ -526,6 +560,8 @@ static sim_err_t perftest_create(const app_context_t *context,
         create_pair(test, config, &client, &server, i);
     }
     sim_timer_init(&test->start_timer, start_fired);
+    sim_timer_init(&test->answer_timer, answer_due);
+    test->answer_ps = answer_time_ps(test);
     sim_timer_arm(test->client->node, &test->start_timer, config->start_ps);
     *app = &test->app;
     return SIM_OK;

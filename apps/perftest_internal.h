@@ -65,6 +65,8 @@ struct app__perftest {
     uint64_t completed;
     uint64_t sends_outstanding; // latency tests
     bool waiting;               // for the answer to the last ping
+    sim_timer_t answer_timer;   // the server cannot answer any more
+    sim_time_t answer_ps;       // an answer takes no longer, however often it is sent; 0: for ever
     sim_time_t *posted_ps;      // of each message of the present size
     sim_time_t *completed_ps;
     app__perftest_row_t rows[APP__PERFTEST_SIZES_MAX];

@@ -54,6 +54,7 @@ typedef struct app__rpc_config {
     sim_time_t look_ps;
     sim_time_t request_ps;
     uint64_t overlap;
+    sim_time_t timeout_ps;
 } app__rpc_config_t;
 
 // clang-format off
@@ -83,7 +84,9 @@ typedef struct app__rpc_config {
     {prefix ".cpu.request", SIM_ATTR_TIME, false, offsetof(type, rpc.request_ps), "20ns", "0ps",   \
      "1us", NULL, "to take a request, which the NIC put into the last cache"},                     \
     {prefix ".cpu.overlap", SIM_ATTR_COUNT, false, offsetof(type, rpc.overlap), "3", "1", "64",    \
-     NULL, "so many requests taken in one turn are waited for together, after the first"}
+     NULL, "so many requests taken in one turn are waited for together, after the first"},         \
+    {prefix ".timeout", SIM_ATTR_TIME, false, offsetof(type, rpc.timeout_ps), "1ms", "1us",        \
+     "1000s", NULL, "a client that got nothing for so long counts what it waits for as lost"}
 // clang-format on
 
 typedef struct app__rpc_client {

@@ -44,10 +44,15 @@ typedef struct spec_client {
     nic_qp_t *qp;
     uint64_t sent;
     uint64_t answered;
+    uint64_t lost; // not answered in time
+    sim_timer_t timeout;
+    sim_time_t heard_ps; // when it got or sent something last
+    bool overdue;        // it is to give up what it waits for
 } spec_client_t;
 
 struct app__spec {
     app__span_t span;
+    sim_time_t timeout_ps;
     bool post_list;
     uint32_t window;
     uint32_t collect;
@@ -70,7 +75,7 @@ static bool is_done(spec_worker_t *worker)
     if (nic_poll_cq(worker->send_cqs[worker->next_qp], 1, &wc) == 0) {
         return false;
     }
-    app__must_succeed(&wc);
+    (void)app__thread_succeeded(&worker->thread, &wc);
     worker->waits = false;
     return true;
 }
@@ -102,7 +107,6 @@ static bool fill_responses(spec_worker_t *worker)
     while (worker->filled < worker->count) {
         const uint32_t i = worker->filled++;
         const uint64_t order = worker->posted[q]++ % SIGNAL_EVERY;
-        app__must_succeed(&worker->requests[i]);
         worker->list[i] = response_to(worker, &worker->requests[i], worker->base + i, order == 0);
         if (order == SIGNAL_EVERY - 1) {
             worker->waits = true;
@@ -133,9 +137,15 @@ static bool serve(nic_core_t *core, void *ctx)
 {
     spec_worker_t *const worker = ctx;
     if (worker->count == 0) {
-        const uint32_t count = nic_poll_cq(worker->cq, worker->spec->collect, worker->requests);
+        const uint32_t polled = nic_poll_cq(worker->cq, worker->spec->collect, worker->requests);
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < polled; i++) {
+            if (app__thread_succeeded(&worker->thread, &worker->requests[i])) {
+                worker->requests[count++] = worker->requests[i];
+            }
+        }
         if (count == 0) {
-            return false;
+            return polled != 0;
         }
         worker->count = count;
         worker->filled = 0;
@@ -160,7 +170,6 @@ static void send_requests(spec_client_t *client, uint32_t count)
         &client->spec->workers[client->index % client->spec->worker_count];
     const app__sequencer_got_t *const got = &client->sequencer->got[client->index];
     nic_send_wr_t list[APP__RPC_COLLECT_MAX];
-    app__post_receives(client->qp, client->thread.machine, count, RECEIVE_BYTES);
     for (uint32_t i = 0; i < count; i++) {
         client->sent++;
         list[i] = (nic_send_wr_t){
@@ -181,24 +190,62 @@ static void send_requests(spec_client_t *client, uint32_t count)
 
 static uint32_t still_wanted(const spec_client_t *client, uint32_t count)
 {
-    const uint64_t left = client->sequencer->requests - client->sent;
+    const uint64_t left = client->sequencer->requests - (client->sent - client->lost);
     return left < count ? (uint32_t)left : count;
+}
+
+static uint64_t under_way(const spec_client_t *client)
+{
+    return client->sent - client->answered - client->lost;
+}
+
+// Datagrams get lost. A client that heard nothing for the timeout takes all it waits for as lost,
+// and asks anew.
+static void client_timeout(sim_node_t *node, sim_timer_t *timer)
+{
+    spec_client_t *const client = SIM_CONTAINER_OF(timer, spec_client_t, timeout);
+    if (client->thread.stopped) {
+        return;
+    }
+    if (node->now_ps >= client->heard_ps + client->spec->timeout_ps) {
+        client->heard_ps = node->now_ps;
+        client->overdue = under_way(client) > 0;
+        if (client->overdue) {
+            nic_core_wake(client->thread.core);
+        }
+    }
+    sim_timer_arm(node, timer, client->heard_ps + client->spec->timeout_ps);
+}
+
+// Returns how many requests may take the place of what was given up.
+static uint32_t give_up(spec_client_t *client)
+{
+    const uint64_t lost = client->overdue ? under_way(client) : 0;
+    client->overdue = false;
+    client->lost += lost;
+    return (uint32_t)lost;
 }
 
 static bool ask(nic_core_t *core, void *ctx)
 {
-    (void)core;
     spec_client_t *const client = ctx;
     app__sequencer_t *const sequencer = client->sequencer;
     app__sequencer_got_t *const got = &sequencer->got[client->index];
     if (client->sent == 0) {
-        send_requests(client, still_wanted(client, client->spec->window));
+        client->heard_ps = nic_core_now_ps(core);
+        const uint32_t first = still_wanted(client, client->spec->window);
+        app__post_receives(client->qp, client->thread.machine, first, RECEIVE_BYTES);
+        send_requests(client, first);
         return true;
     }
     nic_wc_t wc[POLL_MAX];
     const uint32_t count = nic_poll_cq(client->cq, POLL_MAX, wc);
+    uint32_t answers = 0;
     for (uint32_t i = 0; i < count; i++) {
-        app__must_succeed(&wc[i]);
+        if (!app__thread_succeeded(&client->thread, &wc[i]) || under_way(client) == answers) {
+            continue; // an answer to what was given up is of no use any more
+        }
+        answers++;
         const uint64_t number = app__sequencer_near(got, wc[i].imm_data);
         if (wc[i].byte_len != 0) {
             got->wrong++;
@@ -206,13 +253,21 @@ static bool ask(nic_core_t *core, void *ctx)
         }
         app__sequencer_keep(got, sequencer->requests, number);
     }
-    client->answered += count;
-    app__thread_count(&client->thread, count);
-    const uint32_t more = still_wanted(client, count);
+    client->answered += answers;
+    app__thread_count(&client->thread, answers);
+    const uint32_t more = still_wanted(client, answers + give_up(client));
+    if (answers + more > 0) {
+        client->heard_ps = nic_core_now_ps(core);
+    }
+    // What was given up has its receives still; every answer took one, late ones too.
+    const uint32_t receives = still_wanted(client, count);
+    if (receives > 0) {
+        app__post_receives(client->qp, client->thread.machine, receives, RECEIVE_BYTES);
+    }
     if (more > 0) {
         send_requests(client, more);
     }
-    return count != 0;
+    return count + more != 0;
 }
 
 // -- clients of fetch-and-add
@@ -225,15 +280,21 @@ static bool add(nic_core_t *core, void *ctx)
     nic_wc_t wc[POLL_MAX];
     uint32_t count = 0;
     if (client->sent >= client->spec->window || client->sent == sequencer->requests) {
+        uint32_t answers = 0;
         count = nic_poll_cq(client->cq, POLL_MAX, wc);
         for (uint32_t i = 0; i < count; i++) {
-            app__must_succeed(&wc[i]);
-            app__sequencer_keep(&sequencer->got[client->index],
-                                sequencer->requests,
-                                wc[i].atomic_original);
+            if (app__thread_succeeded(&client->thread, &wc[i])) {
+                answers++;
+                app__sequencer_keep(&sequencer->got[client->index],
+                                    sequencer->requests,
+                                    wc[i].atomic_original);
+            }
         }
-        client->answered += count;
-        app__thread_count(&client->thread, count);
+        client->answered += answers;
+        app__thread_count(&client->thread, answers);
+    }
+    if (SIM_UNLIKELY(client->thread.failed > 0)) {
+        return count != 0; // its only queue pair is in the error state
     }
     const uint64_t room = client->spec->window - (client->sent - client->answered);
     const uint32_t more = still_wanted(client, room > POLL_MAX ? POLL_MAX : (uint32_t)room);
@@ -296,6 +357,10 @@ static void make_client(app__spec_t *spec, app__sequencer_t *sequencer, uint32_t
     client->cq = app__thread_cq(&client->thread);
     if (!fetch) {
         client->send_cq = nic_cq_create(machine->endpoint->nic, QP_DEPTH, NULL, NULL);
+        sim_timer_init_background(&client->timeout, client_timeout);
+        sim_timer_arm(machine->endpoint->node,
+                      &client->timeout,
+                      spec->span.start_ps + spec->timeout_ps);
         client->qp =
             app__machine_datagram(machine, client->send_cq, client->cq, QP_DEPTH, 2 * spec->window);
         return;
@@ -328,6 +393,7 @@ sim_err_t app__spec_create(app__sequencer_t *sequencer,
     app__spec_t *const spec = sim_alloc(sizeof(*spec));
     *spec = (app__spec_t){
         .span = config->span,
+        .timeout_ps = rpc->timeout_ps,
         .post_list = rpc->post_list,
         .window = (uint32_t)rpc->window,
         .collect = (uint32_t)rpc->collect,
@@ -389,12 +455,16 @@ void app__spec_values(const app__spec_t *spec, app_value_fn fn, void *ctx)
     uint64_t counted = 0;
     uint64_t sent = 0;
     uint64_t answered = 0;
+    uint64_t lost = 0;
+    uint64_t failed = 0;
     uint64_t lists = 0;
     uint64_t in_lists = 0;
     for (uint32_t c = 0; c < spec->client_count; c++) {
         counted += spec->clients[c].thread.counted;
         sent += spec->clients[c].sent;
         answered += spec->clients[c].answered;
+        lost += spec->clients[c].lost;
+        failed += spec->clients[c].thread.failed;
     }
     for (uint32_t w = 0; w < spec->worker_count; w++) {
         lists += spec->workers[w].lists;
@@ -405,6 +475,8 @@ void app__spec_values(const app__spec_t *spec, app_value_fn fn, void *ctx)
         {"responses_per_batch", "", lists == 0 ? 0.0 : (double)in_lists / (double)lists},
         {"requests", "", (double)sent},
         {"responses", "", (double)answered},
+        {"lost", "", (double)lost},
+        {"failed", "", (double)failed},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {
         fn(&values[i], ctx);

@@ -88,6 +88,7 @@ typedef struct sender {
     uint32_t *peers; // of each QP: machine among `to`
     uint64_t *posted;
     uint64_t *done;
+    bool *broken; // of each QP: it failed, nothing more is posted to it
     uint32_t next_qp;
     sim_random_t random;
 } sender_t;
@@ -199,6 +200,9 @@ static bool has_room(const sender_t *sender, uint32_t q)
 {
     const rate_t *const rate = sender->rate;
     const uint64_t outstanding = sender->posted[q] - sender->done[q];
+    if (SIM_UNLIKELY(sender->broken[q])) {
+        return false;
+    }
     if (rate->whole_window && sender->posted[q] % rate->window == 0) {
         return outstanding == 0;
     }
@@ -220,11 +224,16 @@ static bool send_on(nic_core_t *core, void *ctx)
     }
     nic_wc_t wc[POLL_MAX];
     const uint32_t count = nic_poll_cq(sender->cq, POLL_MAX, wc);
+    uint32_t succeeded = 0;
     for (uint32_t i = 0; i < count; i++) {
-        app__must_succeed(&wc[i]);
-        sender->done[wc[i].wr_id] += rate->signal_every;
+        if (app__thread_succeeded(&sender->thread, &wc[i])) {
+            sender->done[wc[i].wr_id] += rate->signal_every;
+            succeeded++;
+        } else {
+            sender->broken[wc[i].wr_id] = true;
+        }
     }
-    app__thread_count(&sender->thread, (uint64_t)count * rate->signal_every);
+    app__thread_count(&sender->thread, (uint64_t)succeeded * rate->signal_every);
     return count != 0;
 }
 
@@ -234,10 +243,15 @@ static bool receive_on(nic_core_t *core, void *ctx)
     nic_wc_t wc[POLL_MAX];
     const uint32_t count = nic_poll_cq(receiver->cq, POLL_MAX, wc);
     uint32_t same = 0;
+    uint32_t received = 0;
     for (uint32_t i = 0; i < count; i++) {
-        app__must_succeed(&wc[i]);
+        if (!app__thread_succeeded(&receiver->thread, &wc[i])) {
+            continue;
+        }
+        received++;
         same++;
-        if (i + 1 == count || wc[i + 1].wr_id != wc[i].wr_id) {
+        if (i + 1 == count || wc[i + 1].wr_id != wc[i].wr_id ||
+            wc[i + 1].status != NIC_WC_SUCCESS) {
             app__post_receives((nic_qp_t *)(uintptr_t)wc[i].wr_id,
                                receiver->thread.machine,
                                same,
@@ -245,7 +259,7 @@ static bool receive_on(nic_core_t *core, void *ctx)
             same = 0;
         }
     }
-    app__thread_count(&receiver->thread, count);
+    app__thread_count(&receiver->thread, received);
     nic_core_only_polls(core);
     return count != 0;
 }
@@ -315,6 +329,7 @@ static void make_senders(rate_t *rate, const app_context_t *context, uint32_t th
         sender->peers = sim_alloc_array(rate->qps, sizeof(*sender->peers));
         sender->posted = sim_alloc_array(rate->qps, sizeof(*sender->posted));
         sender->done = sim_alloc_array(rate->qps, sizeof(*sender->done));
+        sender->broken = sim_alloc_array(rate->qps, sizeof(*sender->broken));
         app__random_init(&sender->random, context, s, "verbs-rate");
         for (uint32_t q = 0; q < rate->qps; q++) {
             const uint32_t all = s * rate->qps + q;
@@ -476,6 +491,7 @@ static void rate_destroy(app_t *app)
         sim_free(rate->senders[s].peers);
         sim_free(rate->senders[s].posted);
         sim_free(rate->senders[s].done);
+        sim_free(rate->senders[s].broken);
     }
     for (uint32_t r = 0; r < rate->receiver_count; r++) {
         sim_free(rate->receivers[r].qps);
@@ -515,10 +531,12 @@ static void rate_values(const app_t *app, app_value_fn fn, void *ctx)
     const rate_t *const rate = (const rate_t *)(const void *)app;
     uint64_t sent = 0;
     uint64_t posted = 0;
+    uint64_t failed = 0;
     uint64_t received = 0;
     uint64_t received_all = 0;
     for (uint32_t s = 0; s < rate->sender_count; s++) {
         sent += rate->senders[s].thread.counted;
+        failed += rate->senders[s].thread.failed;
         for (uint32_t q = 0; q < rate->qps; q++) {
             posted += rate->senders[s].posted[q];
         }
@@ -532,6 +550,7 @@ static void rate_values(const app_t *app, app_value_fn fn, void *ctx)
         {"mops_received", "M/s", app__mops(&rate->span, received)},
         {"mops_per_machine", "M/s", app__mops(&rate->span, sent) / rate->from_count},
         {"operations", "", (double)posted},
+        {"failed", "", (double)failed},
         {"received", "", (double)received_all},
         {"counters_sum", "", (double)sum_words(rate)},
     };
