@@ -7,6 +7,7 @@
 #ifndef APPS_APP_H
 #define APPS_APP_H
 
+#include "kernel/report.h"
 #include "nic/host.h"
 
 SIM_C_BEGIN
@@ -88,7 +89,10 @@ typedef struct app_ops {
     void (*flows)(const app_t *app, app_flow_fn fn, void *ctx);
     // Progress while running, between windows: transfers done and planned so far.
     void (*progress)(const app_t *app, uint64_t *done, uint64_t *planned);
-    // After the run. May be NULL.
+    // What it tells after the run, rows about the app_t: they follow its kind in apps[] of
+    // summary.json. May be NULL.
+    const sim_report_table_t *report;
+    // The same by a function, numbers only. May be NULL.
     void (*values)(const app_t *app, app_value_fn fn, void *ctx);
     // A table for the terminal in the style of the tool it imitates; NULL: none.
     void (*print)(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);

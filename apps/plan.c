@@ -425,47 +425,67 @@ static double gbps(uint64_t bytes, sim_time_t time_ps)
     return time_ps == 0 ? 0.0 : (double)bytes * 8000.0 / (double)time_ps;
 }
 
-static void give(app_value_fn fn, void *ctx, const char *name, const char *unit, double value)
-{
-    const app_value_t record = {name, unit, value};
-    fn(&record, ctx);
-}
+typedef struct plan_report {
+    uint64_t planned;
+    uint64_t started;
+    uint64_t completed;
+    uint64_t failed;
+    uint64_t planned_bytes;
+    uint64_t completed_bytes;
+    double goodput_gbps;
+    sim_report_part_t rows; // of transfers in parts
+} plan_report_t;
 
-void app__plan_values(const app__plan_t *plan, app_value_fn fn, void *ctx)
+static void report_transfers(const app__plan_t *plan, plan_report_t *report)
 {
-    uint64_t planned_bytes = 0;
-    uint64_t completed_bytes = 0;
     sim_time_t last_end_ps = 0;
-    uint64_t started = 0;
-    uint64_t completed = 0;
-    uint64_t failed = 0;
     for (size_t i = 0; i < plan->count; i++) {
         const app__transfer_t *const transfer = &plan->transfers[i];
         const uint64_t bytes = app__transfer_bytes(transfer);
-        planned_bytes += bytes;
+        report->planned_bytes += bytes;
         if (transfer->end_ps != SIM_TIME_NEVER) {
-            completed_bytes += bytes;
+            report->completed_bytes += bytes;
             last_end_ps = transfer->end_ps > last_end_ps ? transfer->end_ps : last_end_ps;
         }
     }
-    for (size_t i = 0; i < plan->source_count; i++) {
-        started += plan->sources[i].started;
-        completed += plan->sources[i].completed;
-        failed += plan->sources[i].failed;
-    }
     const sim_time_t first_ps = plan->count > 0 ? plan->transfers[0].start_ps : 0;
     const sim_time_t active_ps = last_end_ps > first_ps ? last_end_ps - first_ps : 0;
-    give(fn, ctx, "transfers_planned", "", (double)plan->count);
-    give(fn, ctx, "transfers_started", "", (double)started);
-    give(fn, ctx, "transfers_completed", "", (double)completed);
-    give(fn, ctx, "transfers_failed", "", (double)failed);
-    give(fn, ctx, "planned_bytes", "bytes", (double)planned_bytes);
-    give(fn, ctx, "completed_bytes", "bytes", (double)completed_bytes);
-    give(fn, ctx, "goodput", "Gbps", gbps(completed_bytes, active_ps));
+    report->goodput_gbps = gbps(report->completed_bytes, active_ps);
+}
+
+static void fill_report(const void *object, void *into)
+{
+    const app__plan_t *const plan = object;
+    plan_report_t *const report = into;
+    report->planned = plan->count;
+    for (size_t i = 0; i < plan->source_count; i++) {
+        report->started += plan->sources[i].started;
+        report->completed += plan->sources[i].completed;
+        report->failed += plan->sources[i].failed;
+    }
+    report_transfers(plan, report);
     if (plan->parts > 0) {
-        app__plan_row_values(plan, fn, ctx);
+        report->rows = (sim_report_part_t){&app__plan_rows_report, plan};
     }
 }
+
+// clang-format off
+#define ROW(name_, kind_, unit_, field_, shown_, help_) \
+    {name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(plan_report_t, field_), .shown = shown_}
+static const sim_report_row_t report_rows[] = {
+    ROW("transfers_planned", U64, "", planned, false, "all that were to be made"),
+    ROW("transfers_started", U64, "", started, false, "whose start came"),
+    ROW("transfers_completed", U64, "", completed, false, "acknowledged to the last byte"),
+    ROW("transfers_failed", U64, "", failed, false, "ended by a completion error"),
+    ROW("planned_bytes", U64, "bytes", planned_bytes, true, "payload of all transfers"),
+    ROW("completed_bytes", U64, "bytes", completed_bytes, true, "payload of those completed"),
+    ROW("goodput_gbps", REAL, "Gbps", goodput_gbps, true, "completed_bytes, from the first start to the last end"),
+    {"rows", SIM_REPORT_PART, "", "of transfers in parts (qps above 1)", .offset = offsetof(plan_report_t, rows), .shown = true, .table = &app__plan_rows_report},
+};
+#undef ROW
+const sim_report_table_t app__plan_report = {
+    .rows = report_rows, .count = SIM_COUNT_OF(report_rows), .bytes = sizeof(plan_report_t), .fill = fill_report};
+// clang-format on
 
 // -- applications that are nothing but a plan
 
@@ -500,10 +520,15 @@ void app__planned_progress(const app_t *app, uint64_t *done, uint64_t *planned)
     app__plan_progress(plan_of(app), done, planned);
 }
 
-void app__planned_values(const app_t *app, app_value_fn fn, void *ctx)
+static void fill_planned(const void *object, void *report)
 {
-    app__plan_values(plan_of(app), fn, ctx);
+    fill_report(plan_of(object), report);
 }
+
+const sim_report_table_t app__planned_report = {.rows = report_rows,
+                                                .count = SIM_COUNT_OF(report_rows),
+                                                .bytes = sizeof(plan_report_t),
+                                                .fill = fill_planned};
 
 sim_time_t app__plan_stop_ps(const app_context_t *context, sim_time_t stop_ps)
 {

@@ -9,12 +9,6 @@
 #include "apps/transfer_internal.h"
 #include "kernel/statistics.h"
 
-static void give(app_value_fn fn, void *ctx, const char *name, const char *unit, double value)
-{
-    const app_value_t record = {name, unit, value};
-    fn(&record, ctx);
-}
-
 typedef struct rows {
     uint64_t completed;
     sim_sample_set_t fct_ps;
@@ -51,8 +45,18 @@ static void take_row(const app__plan_t *plan, uint64_t first, rows_t *rows)
     sim_sample_set_add(&rows->rate_kbps, (uint64_t)((double)bytes * 8e9 / (double)fct_ps + 0.5));
 }
 
-void app__plan_row_values(const app__plan_t *plan, app_value_fn fn, void *ctx)
+typedef struct rows_report {
+    uint64_t count;
+    uint64_t completed;
+    sim_percentiles_t fct_us;
+    sim_percentiles_t slowdown;
+    sim_percentiles_t goodput_gbps;
+} rows_report_t;
+
+static void fill_report(const void *object, void *into)
 {
+    const app__plan_t *const plan = object;
+    rows_report_t *const report = into;
     rows_t rows = {0};
     sim_sample_set_init(&rows.fct_ps);
     sim_sample_set_init(&rows.slowdown);
@@ -61,32 +65,29 @@ void app__plan_row_values(const app__plan_t *plan, app_value_fn fn, void *ctx)
     for (uint64_t i = 0; i < plan->count; i += plan->parts) {
         take_row(plan, i, &rows);
     }
-    static const struct {
-        const char *fct;
-        const char *slowdown;
-        uint64_t percent;
-    } percentiles[] = {
-        {"row_fct_p50", "row_slowdown_p50", 50},
-        {"row_fct_p99", "row_slowdown_p99", 99},
-        {"row_fct_max", "row_slowdown_max", 100},
+    *report = (rows_report_t){
+        .count = plan->count / plan->parts,
+        .completed = rows.completed,
+        .fct_us = sim_percentiles(&rows.fct_ps, SIM_PS_PER_US),
+        .slowdown = sim_percentiles(&rows.slowdown, 1000),
+        .goodput_gbps = sim_percentiles(&rows.rate_kbps, 1000000),
     };
-    const uint64_t row_count = plan->count / plan->parts;
-    give(fn, ctx, "rows", "", (double)row_count);
-    give(fn, ctx, "rows_completed", "", (double)rows.completed);
-    for (size_t i = 0; i < SIM_COUNT_OF(percentiles) && rows.completed > 0; i++) {
-        const uint64_t percent = percentiles[i].percent;
-        const uint64_t fct_ps = sim_sample_set_percentile(&rows.fct_ps, percent, 100);
-        const uint64_t slowdown = sim_sample_set_percentile(&rows.slowdown, percent, 100);
-        give(fn, ctx, percentiles[i].fct, "us", (double)fct_ps / (double)SIM_PS_PER_US);
-        give(fn, ctx, percentiles[i].slowdown, "", (double)slowdown / 1000.0);
-    }
-    if (rows.completed > 0) {
-        const uint64_t median = sim_sample_set_percentile(&rows.rate_kbps, 50, 100);
-        const uint64_t least = sim_sample_set_percentile(&rows.rate_kbps, 0, 100);
-        give(fn, ctx, "row_goodput_p50", "Gbps", (double)median / 1e6);
-        give(fn, ctx, "row_goodput_min", "Gbps", (double)least / 1e6);
-    }
     sim_sample_set_fini(&rows.fct_ps);
     sim_sample_set_fini(&rows.slowdown);
     sim_sample_set_fini(&rows.rate_kbps);
 }
+
+// clang-format off
+#define ROW(name_, kind_, unit_, table_, help_) \
+    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(rows_report_t, name_), .table = table_, .shown = true}
+static const sim_report_row_t report_rows[] = {
+    ROW(count, U64, "", NULL, "rows of the traffic entry"),
+    ROW(completed, U64, "", NULL, "rows whose parts are all completed"),
+    ROW(fct_us, OBJECT, "us", &sim_report_percentiles, "from the start to the end of the last part"),
+    ROW(slowdown, OBJECT, "", &sim_report_percentiles, "of that to the ideal time of one transfer of all bytes"),
+    ROW(goodput_gbps, OBJECT, "Gbps", &sim_report_percentiles, "payload of a row / its time"),
+};
+#undef ROW
+const sim_report_table_t app__plan_rows_report = {
+    .rows = report_rows, .count = SIM_COUNT_OF(report_rows), .bytes = sizeof(rows_report_t), .fill = fill_report};
+// clang-format on

@@ -114,7 +114,7 @@ SIM_MUST_CHECK sim_err_t app__plan_add(app__plan_t *plan,
                                        sim_message_t *message);
 
 // The transfers are added in groups of so many, of one source, destination and start: parts of one
-// whole, which app__plan_values then tells of. 1: each is a whole.
+// whole, which its report then tells of. 1: each is a whole.
 void app__plan_group(app__plan_t *plan, uint64_t parts);
 
 // Triggers that requests name by number, from 1. Before transfers are added; those that one starts
@@ -135,7 +135,7 @@ sim_time_t app__plan_ideal_ps(const app__plan_t *plan, uint64_t index);
 // The parts of app_ops_t.
 void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx);
 void app__plan_progress(const app__plan_t *plan, uint64_t *done, uint64_t *planned);
-void app__plan_values(const app__plan_t *plan, app_value_fn fn, void *ctx);
+extern const sim_report_table_t app__plan_report; // about an app__plan_t
 
 // An application that is nothing but a plan.
 typedef struct app__planned {
@@ -148,10 +148,10 @@ app_t *app__planned_create(const app_ops_t *ops, const app_context_t *context, a
 void app__planned_destroy(app_t *app);
 void app__planned_flows(const app_t *app, app_flow_fn fn, void *ctx);
 void app__planned_progress(const app_t *app, uint64_t *done, uint64_t *planned);
-void app__planned_values(const app_t *app, app_value_fn fn, void *ctx);
+extern const sim_report_table_t app__planned_report; // about an app__planned_t
 #define APP__PLANNED_OPS                                          \
     .destroy = app__planned_destroy, .flows = app__planned_flows, \
-    .progress = app__planned_progress, .values = app__planned_values
+    .progress = app__planned_progress, .report = &app__planned_report
 
 // Adds the flows of another simulator's file, between hosts named host<number>.
 SIM_MUST_CHECK sim_err_t app__flows_add_file(const app_context_t *context,

@@ -100,7 +100,7 @@ void app__chains_free(app__plan_t *plan);
 void app__chain_activate(app__plan_t *plan, uint32_t number);
 
 // plan_rows.c: of rows that were cut into parts.
-void app__plan_row_values(const app__plan_t *plan, app_value_fn fn, void *ctx);
+extern const sim_report_table_t app__plan_rows_report; // about an app__plan_t with parts
 // app__plan_ideal_ps of a transfer with messages of another size.
 sim_time_t app__plan_ideal_of_ps(const app__plan_t *plan, uint64_t index, uint64_t message_bytes);
 

@@ -390,7 +390,10 @@ struct nic {
     uint32_t cnp_slot_count;
     uint32_t cnp_slot_capacity;
     struct nic_listener *listeners;
-    nic_rnic_t *rnic; // the inside of a detailed NIC
+    nic_rnic_t *rnic;           // the inside of a detailed NIC
+    struct nic_report *reports; // of its parts (nic/reports.h)
+    size_t report_count;
+    size_t report_capacity;
 };
 
 struct nic_host {

@@ -1,27 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/outputs_page.c - docs/formats/outputs.md, from the tables that write the files.
+#include "nic/reports.h"
+#include "results/part.h"
 #include "results/summary.h"
 #include "results/tables.h"
 #include "world/scenario.h"
 
 #include <string.h>
-
-static void print_cell(const char *text, FILE *out)
-{
-    for (const char *p = text; *p != '\0'; p++) {
-        if (*p == '|') {
-            fputc('\\', out);
-        }
-        fputc(*p, out);
-    }
-}
-
-static void print_row(const char *name, const char *unit, const char *help, FILE *out)
-{
-    fprintf(out, "| `%s` | %s | ", name, unit);
-    print_cell(help, out);
-    fputs(" |\n", out);
-}
 
 static void print_table(const results_table_t *table, FILE *out)
 {
@@ -31,13 +16,13 @@ static void print_table(const results_table_t *table, FILE *out)
         const results_column_t *const column = &table->columns[i];
         const char *const mark = column->per_class ? strstr(column->name, "%u") : NULL;
         if (mark == NULL) {
-            print_row(column->name, column->unit, column->help, out);
+            results_markdown_row(column->name, column->unit, column->help, out);
             continue;
         }
         char *const name =
             sim_format("%.*sN%s", (int)(mark - column->name), column->name, mark + 2);
         char *const help = sim_format("%s; N = 0 to 7", column->help);
-        print_row(name, column->unit, help, out);
+        results_markdown_row(name, column->unit, help, out);
         sim_free(name);
         sim_free(help);
     }
@@ -70,7 +55,7 @@ static void print_algorithm_metrics(FILE *out)
         char *const name = sim_format("qp[HOST:NUMBER].%s", names[i]);
         char *const help =
             sim_format("what %s tells of its state; its page in docs/models/ says what it is", who);
-        print_row(name, "", help, out);
+        results_markdown_row(name, "", help, out);
         sim_free(name);
         sim_free(help);
         sim_free(who);
@@ -86,23 +71,23 @@ static void print_metrics(FILE *out)
         char *const name = sim_format("port[A->B].%s%s", m->name, m->per_priority ? "[N]" : "");
         char *const help =
             sim_format("%s%s", m->help, m->per_priority ? "; without [N]: all classes" : "");
-        print_row(name, m->unit, help, out);
+        results_markdown_row(name, m->unit, help, out);
         sim_free(name);
         sim_free(help);
     }
     for (const world_switch_metric_t *m = world_switch_metrics; m->name != NULL; m++) {
         char *const name = sim_format("switch[NAME].%s", m->name);
-        print_row(name, m->unit, m->help, out);
+        results_markdown_row(name, m->unit, m->help, out);
         sim_free(name);
     }
     for (const nic_counter_info_t *info = nic_counter_infos; info->name != NULL; info++) {
         char *const name = sim_format("nic[HOST].%s", info->name);
-        print_row(name, "", info->help, out);
+        results_markdown_row(name, "", info->help, out);
         sim_free(name);
     }
     for (const nic_qp_metric_t *m = nic_qp_metrics; m->name != NULL; m++) {
         char *const name = sim_format("qp[HOST:NUMBER].%s", m->name);
-        print_row(name, m->unit, m->help, out);
+        results_markdown_row(name, m->unit, m->help, out);
         sim_free(name);
     }
     print_algorithm_metrics(out);
@@ -119,7 +104,51 @@ static void print_summary_fields(FILE *out)
         out);
     for (const results_summary_field_t *field = results_summary_fields; field->path != NULL;
          field++) {
-        print_row(field->path, field->unit, field->help, out);
+        results_markdown_row(field->path, field->unit, field->help, out);
+    }
+}
+
+// What each kind of application tells, kinds that tell the same together.
+static void print_apps(FILE *out)
+{
+    for (const app_ops_t *const *ops = app_all; *ops != NULL; ops++) {
+        const sim_report_table_t *const report = (*ops)->report;
+        const app_ops_t *const *first = app_all;
+        while (report != NULL &&
+               ((*first)->report == NULL || (*first)->report->rows != report->rows)) {
+            first++;
+        }
+        if (report == NULL || first != ops) {
+            continue;
+        }
+        fprintf(out, "\n### apps[i] of kind %s", (*ops)->name);
+        for (const app_ops_t *const *other = ops + 1; *other != NULL; other++) {
+            if ((*other)->report != NULL && (*other)->report->rows == report->rows) {
+                fprintf(out, ", %s", (*other)->name);
+            }
+        }
+        fputs("\n\n| field | unit | meaning |\n|---|---|---|\n", out);
+        results_part_markdown(report, "", out);
+    }
+}
+
+static void print_nics(FILE *out)
+{
+    for (const nic_report_info_t *info = nic_report_infos; info->name != NULL; info++) {
+        fprintf(out,
+                "\n### nics[i].%s\n\n%s\n\n| field | unit | meaning |\n|---|---|---|\n",
+                info->name,
+                info->help);
+        results_part_markdown(info->table, "", out);
+    }
+}
+
+static void print_distribution(FILE *out)
+{
+    fputs("\n### Distributions\n\n| field | meaning |\n|---|---|\n", out);
+    for (size_t i = 0; i < sim_report_percentiles.count; i++) {
+        const sim_report_row_t *const row = &sim_report_percentiles.rows[i];
+        fprintf(out, "| `%s` | %s |\n", row->name, row->help);
     }
 }
 
@@ -152,6 +181,9 @@ void results_outputs_markdown(FILE *out)
         "and the summary on the terminal count them, and `status` in flows.csv says why.\n",
         out);
     print_summary_fields(out);
+    print_apps(out);
+    print_nics(out);
+    print_distribution(out);
     print_table(&results_flow_table, out);
     print_table(&results_port_table, out);
     print_table(&results_event_table, out);

@@ -4,24 +4,14 @@
 // Fields whose names begin with wall_ depend on the machine and the moment; all others are a
 // function of the scenario and the program's version.
 #include "results/summary.h"
+#include "nic/reports.h"
+#include "results/part.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #define REAL_DIGITS 12 // of numbers that are not whole
-
-static json_t *whole(uint64_t value)
-{
-    // JSON of jansson is signed: what does not fit is written as text.
-    if (value <= INT64_MAX) {
-        return json_integer((json_int_t)value);
-    }
-    char *const text = sim_format("%" PRIu64, value);
-    json_t *const string = json_string(text);
-    sim_free(text);
-    return string;
-}
 
 // -- the run
 
@@ -47,13 +37,13 @@ static json_t *get_description(const world_t *world, results_t *results)
 static json_t *get_seed(const world_t *world, results_t *results)
 {
     (void)results;
-    return whole(world->scenario->run.seed);
+    return results_json_whole(world->scenario->run.seed);
 }
 
 static json_t *get_tie_seed(const world_t *world, results_t *results)
 {
     (void)results;
-    return whole(world->scenario->run.tie_seed);
+    return results_json_whole(world->scenario->run.tie_seed);
 }
 
 static json_t *get_digest(const world_t *world, results_t *results)
@@ -80,7 +70,7 @@ static json_t *get_congestion_control(const world_t *world, results_t *results)
 static json_t *get_nodes(const world_t *world, results_t *results)
 {
     (void)results;
-    return whole(net_node_count(world->net));
+    return results_json_whole(net_node_count(world->net));
 }
 
 static json_t *get_hosts(const world_t *world, results_t *results)
@@ -90,20 +80,20 @@ static json_t *get_hosts(const world_t *world, results_t *results)
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         count += net_node_at(world->net, i)->kind == NET_NODE_HOST;
     }
-    return whole(count);
+    return results_json_whole(count);
 }
 
 static json_t *get_links(const world_t *world, results_t *results)
 {
     (void)results;
-    return whole(net_link_count(world->net));
+    return results_json_whole(net_link_count(world->net));
 }
 
 #define GET_WHOLE(name, expression)                               \
     static json_t *name(const world_t *world, results_t *results) \
     {                                                             \
         (void)world;                                              \
-        return whole(results->expression);                        \
+        return results_json_whole(results->expression);           \
     }
 
 GET_WHOLE(get_sim_time, sim_time_ps)
@@ -163,7 +153,7 @@ static json_t *get_drops(const world_t *world, results_t *results)
     for (unsigned r = 0; r < NET_DROP_REASON_COUNT; r++) {
         json_object_set_new(object,
                             net_drop_reason_name((net_drop_reason_t)r),
-                            whole(results->drops[r]));
+                            results_json_whole(results->drops[r]));
     }
     return object;
 }
@@ -175,13 +165,13 @@ static json_t *get_classes(const world_t *world, results_t *results)
     for (unsigned p = 0; p < NET_PRIORITIES; p++) {
         const results_class_sums_t *const sums = &results->classes[p];
         json_t *const object = json_object();
-        json_object_set_new(object, "priority", whole(p));
-        json_object_set_new(object, "packet_hops", whole(sums->tx_packets));
-        json_object_set_new(object, "byte_hops", whole(sums->tx_bytes));
-        json_object_set_new(object, "ecn_marked", whole(sums->ecn_marked));
-        json_object_set_new(object, "pause_frames", whole(sums->pause_frames));
-        json_object_set_new(object, "resume_frames", whole(sums->resume_frames));
-        json_object_set_new(object, "paused_ps", whole(sums->paused_ps));
+        json_object_set_new(object, "priority", results_json_whole(p));
+        json_object_set_new(object, "packet_hops", results_json_whole(sums->tx_packets));
+        json_object_set_new(object, "byte_hops", results_json_whole(sums->tx_bytes));
+        json_object_set_new(object, "ecn_marked", results_json_whole(sums->ecn_marked));
+        json_object_set_new(object, "pause_frames", results_json_whole(sums->pause_frames));
+        json_object_set_new(object, "resume_frames", results_json_whole(sums->resume_frames));
+        json_object_set_new(object, "paused_ps", results_json_whole(sums->paused_ps));
         json_array_append_new(list, object);
     }
     return list;
@@ -202,16 +192,18 @@ static json_t *get_hottest(const world_t *world, results_t *results)
         }
         json_t *const object = json_object();
         json_object_set_new(object, "port", json_string(net_port_name(port)));
-        json_object_set_new(object, "queue_bytes_max", whole(net_port_queue_bytes_max(port)));
-        json_object_set_new(object, "tx_bytes", whole(sums.tx_bytes));
+        json_object_set_new(object,
+                            "queue_bytes_max",
+                            results_json_whole(net_port_queue_bytes_max(port)));
+        json_object_set_new(object, "tx_bytes", results_json_whole(sums.tx_bytes));
         json_object_set_new(
             object,
             "utilisation",
             json_real(
                 results_port_utilisation(port, results->traffic_from_ps, results->sim_time_ps)));
-        json_object_set_new(object, "ecn_marked", whole(sums.ecn_marked));
-        json_object_set_new(object, "rx_pause", whole(sums.pause_frames));
-        json_object_set_new(object, "paused_ps", whole(sums.paused_ps));
+        json_object_set_new(object, "ecn_marked", results_json_whole(sums.ecn_marked));
+        json_object_set_new(object, "rx_pause", results_json_whole(sums.pause_frames));
+        json_object_set_new(object, "paused_ps", results_json_whole(sums.paused_ps));
         json_array_append_new(list, object);
     }
     return list;
@@ -229,12 +221,12 @@ static json_t *get_pause_roots(const world_t *world, results_t *results)
         const results_pause_root_t *const root = results_pause_roots_at(results->pause_roots, i);
         json_t *const object = json_object();
         json_object_set_new(object, "port", json_string(results_pause_root_name(root)));
-        json_object_set_new(object, "first_ps", whole(root->first_ps));
-        json_object_set_new(object, "pauses", whole(root->pauses));
-        json_object_set_new(object, "paused_ps", whole(root->paused_ps));
-        json_object_set_new(object, "ports", whole(root->ports));
-        json_object_set_new(object, "hosts", whole(root->hosts));
-        json_object_set_new(object, "links_away", whole(root->links_away));
+        json_object_set_new(object, "first_ps", results_json_whole(root->first_ps));
+        json_object_set_new(object, "pauses", results_json_whole(root->pauses));
+        json_object_set_new(object, "paused_ps", results_json_whole(root->paused_ps));
+        json_object_set_new(object, "ports", results_json_whole(root->ports));
+        json_object_set_new(object, "hosts", results_json_whole(root->hosts));
+        json_object_set_new(object, "links_away", results_json_whole(root->links_away));
         json_array_append_new(list, object);
     }
     return list;
@@ -245,9 +237,15 @@ static json_t *get_conservation(const world_t *world, results_t *results)
     (void)world;
     json_t *const object = json_object();
     json_object_set_new(object, "ok", json_boolean(results->conservation_ok));
-    json_object_set_new(object, "bytes_created", whole(results->packets.bytes_created));
-    json_object_set_new(object, "bytes_delivered", whole(results->packets.bytes_delivered));
-    json_object_set_new(object, "bytes_dropped", whole(results->packets.bytes_dropped));
+    json_object_set_new(object,
+                        "bytes_created",
+                        results_json_whole(results->packets.bytes_created));
+    json_object_set_new(object,
+                        "bytes_delivered",
+                        results_json_whole(results->packets.bytes_delivered));
+    json_object_set_new(object,
+                        "bytes_dropped",
+                        results_json_whole(results->packets.bytes_dropped));
     if (!results->conservation_ok) {
         json_object_set_new(object, "message", json_string(results->conservation_message.text));
     }
@@ -261,7 +259,7 @@ static json_t *get_nic_counters(const world_t *world, results_t *results)
     for (const nic_counter_info_t *info = nic_counter_infos; info->name != NULL; info++) {
         uint64_t value;
         memcpy(&value, (const char *)&results->nics + info->offset, sizeof(value));
-        json_object_set_new(object, info->name, whole(value));
+        json_object_set_new(object, info->name, results_json_whole(value));
     }
     return object;
 }
@@ -282,11 +280,24 @@ static void take_value(const app_value_t *value, void *ctx)
     }
 }
 
+static void take_app(const app_t *app, json_t *object)
+{
+    json_t *const units = json_object();
+    if (app->ops->values != NULL) {
+        value_taker_t taker = {object, units};
+        app->ops->values(app, take_value, &taker);
+    }
+    if (app->ops->report != NULL) {
+        results_part_json(app->ops->report, app, object, units);
+    }
+    json_object_set_new(object, "units", units);
+}
+
 static json_t *take_flows(results_flow_bins_t *flows)
 {
     json_t *const object = json_object();
-    json_object_set_new(object, "count", whole(flows->all.count));
-    json_object_set_new(object, "completed", whole(flows->all.completed));
+    json_object_set_new(object, "count", results_json_whole(flows->all.count));
+    json_object_set_new(object, "completed", results_json_whole(flows->all.completed));
     json_object_set_new(object, "fct_us", results_bin_fct_json(&flows->all));
     json_object_set_new(object, "slowdown", results_bin_slowdown_json(&flows->all));
     json_object_set_new(object, "by_size", results_flow_bins_json(flows));
@@ -304,13 +315,9 @@ static json_t *get_apps(const world_t *world, results_t *results)
         app->ops->progress(app, &done, &planned);
         json_t *const object = json_object();
         json_object_set_new(object, "kind", json_string(app->ops->name));
-        json_object_set_new(object, "transfers_done", whole(done));
-        json_object_set_new(object, "transfers_planned", whole(planned));
-        if (app->ops->values != NULL) {
-            value_taker_t taker = {object, json_object()};
-            app->ops->values(app, take_value, &taker);
-            json_object_set_new(object, "units", taker.units);
-        }
+        json_object_set_new(object, "transfers_done", results_json_whole(done));
+        json_object_set_new(object, "transfers_planned", results_json_whole(planned));
+        take_app(app, object);
         if (flows->all.count > 0) {
             json_object_set_new(object, "flows", take_flows(flows));
         }
@@ -322,7 +329,8 @@ static json_t *get_apps(const world_t *world, results_t *results)
 static json_t *get_operations(const world_t *world, results_t *results)
 {
     (void)world;
-    return results->rnic_count > 0 ? whole(results->rnics.wqes_completed) : json_null();
+    return results->rnic_count > 0 ? results_json_whole(results->rnics.wqes_completed)
+                                   : json_null();
 }
 
 static json_t *get_events_per_operation(const world_t *world, results_t *results)
@@ -332,21 +340,37 @@ static json_t *get_events_per_operation(const world_t *world, results_t *results
     return operations > 0 ? json_real((double)results->events / (double)operations) : json_null();
 }
 
-static json_t *get_detailed_nics(const world_t *world, results_t *results)
+static void take_counters(const nic_rnic_counters_t *counters, json_t *object)
+{
+    for (const nic_counter_info_t *info = nic_rnic_counter_infos; info->name != NULL; info++) {
+        uint64_t value;
+        memcpy(&value, (const char *)counters + info->offset, sizeof(value));
+        json_object_set_new(object, info->name, results_json_whole(value));
+    }
+}
+
+static json_t *get_nics(const world_t *world, results_t *results)
 {
     (void)results;
     json_t *const list = json_array();
     for (size_t i = 0; i < world->nic_count; i++) {
         nic_rnic_counters_t counters;
-        if (!nic_get_rnic_counters(world->nics[i].nic, &counters)) {
+        size_t report_count;
+        const nic_report_t *const reports = nic_reports(world->nics[i].nic, &report_count);
+        const bool detailed = nic_get_rnic_counters(world->nics[i].nic, &counters);
+        if (!detailed && report_count == 0) {
             continue;
         }
         json_t *const object = json_object();
         json_object_set_new(object, "name", json_string(world->nics[i].name));
-        for (const nic_counter_info_t *info = nic_rnic_counter_infos; info->name != NULL; info++) {
-            uint64_t value;
-            memcpy(&value, (const char *)&counters + info->offset, sizeof(value));
-            json_object_set_new(object, info->name, whole(value));
+        if (detailed) {
+            take_counters(&counters, object);
+        }
+        for (size_t r = 0; r < report_count; r++) {
+            json_t *const part = json_object();
+            results_part_json(reports[r].part.table, reports[r].part.object, part, NULL);
+            const int failed = json_object_set_new(object, reports[r].name, part);
+            SIM_CHECKF(failed == 0, "%s", reports[r].name);
         }
         json_array_append_new(list, object);
     }
@@ -388,7 +412,7 @@ static json_t *get_wall_operations(const world_t *world, results_t *results)
 static json_t *get_wall_threads(const world_t *world, results_t *results)
 {
     (void)results;
-    return whole(world->scenario->run.threads);
+    return results_json_whole(world->scenario->run.threads);
 }
 
 static json_t *get_wall_memory(const world_t *world, results_t *results)
@@ -396,8 +420,9 @@ static json_t *get_wall_memory(const world_t *world, results_t *results)
     (void)world;
     (void)results;
     struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? whole((uint64_t)usage.ru_maxrss * 1024)
-                                               : json_null();
+    return getrusage(RUSAGE_SELF, &usage) == 0
+               ? results_json_whole((uint64_t)usage.ru_maxrss * 1024)
+               : json_null();
 }
 
 // clang-format off
@@ -443,10 +468,10 @@ const results_summary_field_t results_summary_fields[] = {
     {"hottest_ports", "", "a list of ports by largest queue: port, queue_bytes_max, tx_bytes, utilisation (share of the link's time that frames took, preamble to gap, from traffic_from_ps to the end), ecn_marked, rx_pause, paused_ps", get_hottest},
     {"conservation", "", "ok: frames and bytes created are delivered, dropped or in flight, and no lossless class dropped; WQEs, CQEs and PCIe bytes of detailed NICs add up; message says what is wrong", get_conservation},
     {"nic_counters", "", "sums over all NICs, by the names of docs/formats/counters.md", get_nic_counters},
-    {"apps", "", "a list by traffic entry: kind, transfers_done, transfers_planned, what the application counts itself (mops_per_machine, goodput...) and the units of that, and flows (count, completed, fct_us, slowdown, by_size as above) where it has any", get_apps},
+    {"apps", "", "a list by traffic entry: kind, transfers_done, transfers_planned, what the application tells itself (below, by kind), units (of that, by dotted path), and flows (count, completed, fct_us, slowdown, by_size as above) where it has any", get_apps},
     {"operations", "", "work requests that NICs with nic.model detailed completed; null where there are none", get_operations},
     {"events_per_operation", "", "events of the whole run / operations", get_events_per_operation},
-    {"nics", "", "a list of the NICs with nic.model detailed: name, and what happened inside by the names of docs/formats/counters.md", get_detailed_nics},
+    {"nics", "", "a list of the NICs with something to tell: name; with nic.model detailed, what happened inside by the names of docs/formats/counters.md; objects of their parts, below", get_nics},
     {"events_csv.rows", "", "rows of events.csv", get_event_rows},
     {"events_csv.left_out", "", "events beyond outputs.events-max", get_event_rows_left_out},
     {"series_csv.rows", "", "rows of series.csv", get_series_rows},

@@ -272,7 +272,12 @@ static void keep_value(const app_value_t *value, void *ctx)
 double world_value(const app_t *app, const char *name)
 {
     wanted_value_t wanted = {name, 0.0, false};
-    app->ops->values(app, keep_value, &wanted);
+    if (app->ops->report != NULL) {
+        wanted.found = sim_report_number(app->ops->report, app, name, &wanted.value);
+    }
+    if (app->ops->values != NULL) {
+        app->ops->values(app, keep_value, &wanted);
+    }
     ck_assert_msg(wanted.found, "no value %s", name);
     return wanted.value;
 }

@@ -138,7 +138,7 @@ static bool is_shown(const cli_compare_table_t *table, const cli_compare_row_t *
     if (row->label == NULL || (table->options->seeds && strcmp(row->key, "digest") == 0)) {
         return false;
     }
-    const bool of_app = strncmp(row->key, "apps[", 5) == 0;
+    const bool of_app = strncmp(row->key, "apps[", 5) == 0 || strncmp(row->key, "nics[*].", 8) == 0;
     const bool of_size = strncmp(row->key, "flows.by_size", 13) == 0;
     if (strncmp(row->key, "flows.", 6) == 0 && !of_size) {
         return any_above_zero(table, "flows.count");

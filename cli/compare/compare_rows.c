@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define PORTS_SHOWN 3u
+#define ITEMS_MAX 64u // of a list, beyond which it is not compared item by item
+#define PATH_SIZE_MAX 256u
 
 const json_t *cli__compare_find(const json_t *object, const char *path)
 {
@@ -215,35 +217,191 @@ static bool ends_with(const char *text, const char *end)
     return size >= strlen(end) && strcmp(text + size - strlen(end), end) == 0;
 }
 
-// What applications counted themselves. Bytes and transfers are in the CSV only.
+// Of a distribution, what a person looks at; a file has the others.
+static bool is_fine_print(const char *name)
+{
+    static const char *const names[] = {"count", "min", "p90", "p999"};
+    for (size_t i = 0; i < SIM_COUNT_OF(names); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return ends_with(name, "_bytes") || strncmp(name, "transfers_", 10) == 0;
+}
+
+typedef struct numbers {
+    const char *key;     // of the row: "apps[0]"
+    const char *label;   // "0, poisson"
+    const json_t *units; // by path; NULL: none
+    const char *skip;    // an object at the top that is not the part's own; NULL: none
+    void (*take)(const struct numbers *numbers,
+                 const char *path,
+                 const char *name,
+                 const json_t *value,
+                 bool listed,
+                 void *ctx);
+    void *ctx;
+} numbers_t;
+
+// Every number inside an object, by its path in it ("latency_us.p50", "fct_ns[3]").
+static void each_number(const numbers_t *numbers,
+                        const json_t *object,
+                        const char *path,
+                        bool listed)
+{
+    const bool too_deep = strlen(path) > PATH_SIZE_MAX;
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, name, value)
+    {
+        if (too_deep ||
+            (*path == '\0' && numbers->skip != NULL && strcmp(name, numbers->skip) == 0)) {
+            continue;
+        }
+        char *const inside = sim_format("%s%s%s", path, *path == '\0' ? "" : ".", name);
+        if (json_is_number(value)) {
+            numbers->take(numbers, inside, name, value, listed, numbers->ctx);
+        }
+        each_number(numbers, value, inside, listed);
+        for (size_t i = 0; i < json_array_size(value) && i < ITEMS_MAX; i++) {
+            char *const item = sim_format("%s[%zu]", inside, i);
+            const json_t *const at = json_array_get(value, i);
+            if (json_is_number(at)) {
+                numbers->take(numbers, item, name, at, true, numbers->ctx);
+            }
+            each_number(numbers, at, item, true);
+            sim_free(item);
+        }
+        sim_free(inside);
+    }
+}
+
+// The unit of the number, or of the innermost object around it that has one.
+static const char *unit_of(const json_t *units, const char *path, const json_t *value)
+{
+    char *const at = sim_strdup(path);
+    const char *unit = json_string_value(json_object_get(units, at));
+    for (char *dot = strrchr(at, '.'); unit == NULL && dot != NULL && json_is_real(value);
+         dot = strrchr(at, '.')) {
+        *dot = '\0';
+        unit = json_string_value(json_object_get(units, at));
+    }
+    sim_free(at);
+    return unit;
+}
+
+static void take_app_number(const numbers_t *numbers,
+                            const char *path,
+                            const char *name,
+                            const json_t *value,
+                            bool listed,
+                            void *ctx)
+{
+    const taker_t *const taker = ctx;
+    char *const key = sim_format("%s.%s", numbers->key, path);
+    const char *const unit = unit_of(numbers->units, path, value);
+    char *const label = sim_format("%s: %s%s%s",
+                                   numbers->label,
+                                   path,
+                                   unit != NULL ? ", " : "",
+                                   unit != NULL ? unit : "");
+    put_json(taker, CLI_COMPARE_REAL, key, listed || is_fine_print(name) ? NULL : label, value);
+    sim_free(key);
+    sim_free(label);
+}
+
+// What applications told themselves. Bytes, transfers and lists are in the CSV only.
 static void take_apps(const taker_t *taker)
 {
     const json_t *const apps = json_object_get(taker->summary, "apps");
     for (size_t i = 0; i < json_array_size(apps); i++) {
-        json_t *const app = json_array_get(apps, i);
+        const json_t *const app = json_array_get(apps, i);
         const char *const kind = json_string_value(json_object_get(app, "kind"));
-        const json_t *const units = json_object_get(app, "units");
-        const char *name;
-        json_t *value;
-        json_object_foreach(app, name, value)
-        {
-            if (!json_is_number(value) || kind == NULL) {
-                continue;
-            }
-            const bool hidden = ends_with(name, "_bytes") || strncmp(name, "transfers_", 10) == 0;
-            char *const key = sim_format("apps[%zu].%s", i, name);
-            const char *const unit = json_string_value(json_object_get(units, name));
-            char *const label = sim_format("%zu, %s: %s%s%s",
-                                           i,
-                                           kind,
-                                           name,
-                                           unit != NULL ? ", " : "",
-                                           unit != NULL ? unit : "");
-            put_json(taker, CLI_COMPARE_REAL, key, hidden ? NULL : label, value);
-            sim_free(key);
-            sim_free(label);
+        if (kind == NULL) {
+            continue;
         }
+        char *const key = sim_format("apps[%zu]", i);
+        char *const label = sim_format("%zu, %s", i, kind);
+        const numbers_t numbers = {key,
+                                   label,
+                                   json_object_get(app, "units"),
+                                   "flows",
+                                   take_app_number,
+                                   (void *)(uintptr_t)taker};
+        each_number(&numbers, app, "", false);
+        sim_free(key);
+        sim_free(label);
     }
+}
+
+// Numbers of the parts of NICs, all NICs added up as the summary on the terminal does.
+typedef struct part_sum {
+    char *path;
+    bool whole;
+    bool fine_print;
+    double value;
+    size_t count;
+} part_sum_t;
+
+typedef struct part_sums {
+    part_sum_t *sums;
+    size_t count;
+    size_t capacity;
+} part_sums_t;
+
+static void add_part_number(const numbers_t *numbers,
+                            const char *path,
+                            const char *name,
+                            const json_t *value,
+                            bool listed,
+                            void *ctx)
+{
+    part_sums_t *const sums = ctx;
+    if (listed || strchr(path, '.') == NULL) { // the NIC's own counters are taken by themselves
+        return;
+    }
+    (void)numbers;
+    size_t i = 0;
+    while (i < sums->count && strcmp(sums->sums[i].path, path) != 0) {
+        i++;
+    }
+    if (i == sums->count) {
+        SIM_GROW(sums->sums, sums->count, &sums->capacity);
+        sums->sums[sums->count++] = (part_sum_t){.path = sim_strdup(path),
+                                                 .whole = json_is_integer(value),
+                                                 .fine_print = is_fine_print(name)};
+    }
+    part_sum_t *const sum = &sums->sums[i];
+    const double number = json_number_value(value);
+    sum->count++;
+    sum->value = !ends_with(name, "_max")                 ? sum->value + number
+                 : sum->count == 1 || number > sum->value ? number
+                                                          : sum->value;
+    sum->whole = sum->whole || ends_with(name, "_max");
+}
+
+static void take_nic_parts(const taker_t *taker)
+{
+    const json_t *const nics = json_object_get(taker->summary, "nics");
+    part_sums_t sums = {0};
+    const numbers_t numbers = {"nics[*]", "NICs", NULL, NULL, add_part_number, &sums};
+    for (size_t i = 0; i < json_array_size(nics); i++) {
+        each_number(&numbers, json_array_get(nics, i), "", false);
+    }
+    for (size_t i = 0; i < sums.count; i++) {
+        const part_sum_t *const sum = &sums.sums[i];
+        char *const key = sim_format("nics[*].%s", sum->path);
+        char *const label = sim_format("NICs: %s", sum->path);
+        put(taker,
+            CLI_COMPARE_REAL,
+            key,
+            sum->fine_print ? NULL : label,
+            sum->whole ? sum->value : sum->value / (double)sum->count);
+        sim_free(key);
+        sim_free(label);
+        sim_free(sum->path);
+    }
+    sim_free(sums.sums);
 }
 
 static double sum_of(const json_t *nics, const char *name)
@@ -372,6 +530,7 @@ sim_err_t cli__compare_take(cli_compare_table_t *table,
     take_network(&taker);
     take_apps(&taker);
     take_nics(&taker);
+    take_nic_parts(&taker);
     put_text_path(&taker, "digest", "digest");
     put_text_path(&taker, "version", NULL);
     return SIM_OK;

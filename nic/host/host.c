@@ -258,6 +258,7 @@ static void nic_fini(nic_t *nic)
     }
     nic__srqs_free(nic);
     sim_free(nic->cnp_slots);
+    sim_free(nic->reports);
     nic__scan_destroy(nic->scan);
     nic__trace_forget(nic, NULL);
     if (nic->detailed) {

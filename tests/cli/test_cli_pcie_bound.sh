@@ -30,7 +30,7 @@ for lanes in 4 8 16; do
         "$ROCESIM" run slow.yaml --quiet --json --set "nodes.host0.nic.detailed.pcie.lanes=$lanes" \
             --set "traffic[0].flows.list=[$flow 20MB 0us]" --set "traffic[0].flows.verb=$verb" \
             >summary || fail "$verb over $lanes lanes: the run failed"
-        goodput=$(value goodput)
+        goodput=$(value goodput_gbps)
         pauses=$(value pauses_sent)
         # The network's 100 Gbps carry 4096 bytes in 4178 (WRITE and READ responses, some more for the
         # first and last); 1 % for the way there and back, 0.1 % for what is acknowledged and still waits.

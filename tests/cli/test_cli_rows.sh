@@ -10,9 +10,11 @@
 set -u
 . tests/script.sh
 
-# value NAME: of the traffic entry
+# value PATH: of the traffic entry
 value() {
-    sed -n 's/^ *"'"$1"'": \([-0-9.e+]*\),\{0,1\}$/\1/p' out/summary.json | head -n 1
+    "$ROCESIM" compare out --csv | awk -F, -v name="apps[0].$1" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }
+        NR == 2 && column { print $column }'
 }
 
 # run OPTIONS...
@@ -36,14 +38,14 @@ nic: {congestion-control: none}
 traffic: [flows: {list: [host0 host1 16MiB 0us, host2 host1 1000003B 1ms], qps: 8}]
 EOF
 run --set 'traffic[0].flows.qps=auto'
-[ -z "$(value row_fct_max)" ] || fail "rows are told of where they are transfers"
+[ -z "$(value rows.fct_us.max)" ] || fail "rows are told of where they are transfers"
 alone=$(sed -n 2p out/flows.csv | cut -d, -f8) # ns
 run --set 'traffic[0].flows.qps=1'
-near row_fct_max "$(awk -v ns="$alone" 'BEGIN { print ns / 1000 }')" 0.00001
+near rows.fct_us.max "$(awk -v ns="$alone" 'BEGIN { print ns / 1000 }')" 0.00001
 run
-[ "$(value rows)" = 2.0 ] && [ "$(value rows_completed)" = 2.0 ] || fail "rows: $(value rows)"
-near row_fct_max "$(awk -v ns="$alone" 'BEGIN { print ns / 1000 }')" 0.001
-near row_slowdown_max 1 0.002
+[ "$(value rows.count)" = 2 ] && [ "$(value rows.completed)" = 2 ] || fail "rows: $(value rows.count)"
+near rows.fct_us.max "$(awk -v ns="$alone" 'BEGIN { print ns / 1000 }')" 0.001
+near rows.slowdown.max 1 0.002
 awk -F, 'NR > 1 { n++; bytes[$2] += $5; port[$4]++; if ($5 > 125001 && $2 == "host2") bad++ }
     END { for (p in port) ports++
           exit !(n == 16 && bytes["host0"] == 16777216 && bytes["host2"] == 1000003 && ports == 16 &&
@@ -51,15 +53,15 @@ awk -F, 'NR > 1 { n++; bytes[$2] += $5; port[$4]++; if ($5 > 125001 && $2 == "ho
     out/flows.csv || fail "parts: $(cut -d, -f2,4,5 out/flows.csv | tr '\n' ' ')"
 # A row ends with its last part.
 last=$(awk -F, '$2 == "host0" && $7 > last { last = $7 } END { print last / 1000 }' out/flows.csv)
-near row_fct_max "$last" 0.00001
+near rows.fct_us.max "$last" 0.00001
 
 run --set 'traffic[0].flows.list=[host0 host1 4MiB 0us, host2 host1 4MiB 0us]'
-near row_slowdown_max 2 0.02
-near row_goodput_min 195 0.02 # half of what 400 Gbps carry of payload
+near rows.slowdown.max 2 0.02
+near rows.goodput_gbps.min 195 0.02 # half of what 400 Gbps carry of payload
 
 # A row that does not end has no values, the others have.
 run --until 500us --set 'traffic[0].flows.list=[host0 host1 1MiB 0us, host2 host1 64MiB 100us]'
-[ "$(value rows_completed)" = 1.0 ] || fail "an unfinished row: $(value rows_completed) completed"
+[ "$(value rows.completed)" = 1 ] || fail "an unfinished row: $(value rows.completed) completed"
 
 "$ROCESIM" run rows.yaml --quiet --set 'traffic[0].flows.list=[host0 host1 7B 0us]' >log 2>&1
 [ $? -eq 2 ] && grep -q "7 bytes for 8 queue pairs" log || fail "too small a row: $(cat log)"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/report.c - the summary of a run that a person reads.
+// results/terminal.c - the summary of a run that a person reads.
+#include "nic/reports.h"
+#include "results/part.h"
 #include "results/summary.h"
 #include "world/format.h"
 
@@ -8,6 +10,7 @@
 #define PORTS_SHOWN_MAX 5u
 #define ROOTS_SHOWN_MAX 3u
 #define LINE_WIDTH 100u
+#define NIC_PARTS_MAX 32u
 
 static const char *ended_sentence(sim_ended_t ended)
 {
@@ -274,6 +277,53 @@ static void print_rnics(const results_t *results, FILE *out)
             sums->pauses_sent);
 }
 
+// The parts of that name of NICs from the first on.
+static size_t find_parts(const world_t *world,
+                         size_t first,
+                         const char *name,
+                         sim_report_part_t *parts)
+{
+    size_t found = 0;
+    for (size_t i = first; i < world->nic_count; i++) {
+        size_t count;
+        const nic_report_t *const reports = nic_reports(world->nics[i].nic, &count);
+        for (size_t r = 0; r < count; r++) {
+            if (strcmp(reports[r].name, name) == 0) {
+                parts[found++] = reports[r].part;
+            }
+        }
+    }
+    return found;
+}
+
+// What the parts of NICs tell, all NICs added up, part by part in the order of the first NIC's.
+static void print_nic_parts(const world_t *world, FILE *out)
+{
+    const char *done[NIC_PARTS_MAX];
+    size_t done_count = 0;
+    sim_report_part_t *const parts = sim_alloc_array(world->nic_count + 1, sizeof(*parts));
+    for (size_t i = 0; i < world->nic_count; i++) {
+        size_t count;
+        const nic_report_t *const reports = nic_reports(world->nics[i].nic, &count);
+        for (size_t r = 0; r < count; r++) {
+            const char *const name = reports[r].name;
+            size_t known = 0;
+            while (known < done_count && strcmp(done[known], name) != 0) {
+                known++;
+            }
+            if (known < done_count || done_count == SIM_COUNT_OF(done)) {
+                continue;
+            }
+            done[done_count++] = name;
+            const size_t found = find_parts(world, i, name, parts);
+            fprintf(out, "  %-9s %s of %zu NIC%s", "NICs", name, found, found == 1 ? "" : "s");
+            results_part_print_sum(name, parts, found, out);
+            fputc('\n', out);
+        }
+    }
+    sim_free(parts);
+}
+
 static void write_text(const char *text, void *ctx)
 {
     fputs(text, ctx);
@@ -329,6 +379,9 @@ static void print_apps(const world_t *world, FILE *out)
         if (app->ops->values != NULL) {
             app->ops->values(app, print_value, &line);
         }
+        if (app->ops->report != NULL) {
+            results_part_print(app->ops->report, app, out, line.width);
+        }
         fputc('\n', out);
     }
 }
@@ -341,6 +394,7 @@ void results_report(const world_t *world, results_t *results, const char *folder
     print_timeouts(world, results, out);
     print_hottest(results, out);
     print_rnics(results, out);
+    print_nic_parts(world, out);
     print_apps(world, out);
     if (results->event_rows_left_out > 0) {
         fprintf(out,

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/report.c - walks tables of rows over the structs they are about.
+#include "kernel/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEPTH_MAX 8u // tables inside of each other
+
+static void read_field(sim_report_kind_t kind,
+                       const sim_report_table_t *table,
+                       const void *field,
+                       sim_report_value_t *value)
+{
+    switch (kind) {
+    case SIM_REPORT_U64:
+        value->whole = *(const uint64_t *)field;
+        return;
+    case SIM_REPORT_U32:
+        value->whole = *(const uint32_t *)field;
+        return;
+    case SIM_REPORT_REAL:
+        value->real = *(const double *)field;
+        return;
+    case SIM_REPORT_BOOL:
+        value->yes = *(const bool *)field;
+        return;
+    case SIM_REPORT_STRING:
+        value->text = *(const char *const *)field;
+        return;
+    case SIM_REPORT_OBJECT:
+        value->part = (sim_report_part_t){table, field};
+        return;
+    case SIM_REPORT_PART:
+        value->part = *(const sim_report_part_t *)field;
+        return;
+    case SIM_REPORT_LIST:
+        value->list = *(const sim_report_list_t *)field;
+        return;
+    }
+    SIM_CHECKF(false, "kind %d", (int)kind);
+}
+
+// False: the row is left out.
+static bool read_row(const sim_report_row_t *row, const void *object, sim_report_value_t *value)
+{
+    *value = (sim_report_value_t){0};
+    if (row->get == NULL) {
+        read_field(row->kind, row->table, (const char *)object + row->offset, value);
+    } else if (!row->get(object, value)) {
+        return false;
+    }
+    if (row->kind == SIM_REPORT_OBJECT) {
+        value->part.table = row->table;
+    }
+    return row->kind != SIM_REPORT_PART || value->part.table != NULL;
+}
+
+static size_t item_bytes(const sim_report_row_t *row)
+{
+    switch (row->of) {
+    case SIM_REPORT_U64:
+        return sizeof(uint64_t);
+    case SIM_REPORT_U32:
+        return sizeof(uint32_t);
+    case SIM_REPORT_REAL:
+        return sizeof(double);
+    case SIM_REPORT_BOOL:
+        return sizeof(bool);
+    case SIM_REPORT_STRING:
+        return sizeof(const char *);
+    case SIM_REPORT_OBJECT:
+        return row->table->fill != NULL ? row->table->object_bytes : row->table->bytes;
+    case SIM_REPORT_PART:
+    case SIM_REPORT_LIST:
+        break;
+    }
+    SIM_CHECKF(false, "%s: no list of that", row->name);
+    return 0;
+}
+
+static void visit_table(const sim_report_table_t *table,
+                        const void *object,
+                        const sim_report_visitor_t *visitor,
+                        unsigned depth);
+
+static void visit_value(const sim_report_row_t *row,
+                        sim_report_kind_t kind,
+                        const sim_report_value_t *value,
+                        const sim_report_visitor_t *visitor,
+                        unsigned depth)
+{
+    if (kind == SIM_REPORT_OBJECT || kind == SIM_REPORT_PART) {
+        visitor->begin_object(row, visitor->ctx);
+        visit_table(value->part.table, value->part.object, visitor, depth + 1);
+        visitor->end_object(row, visitor->ctx);
+        return;
+    }
+    visitor->value(row, kind, value, visitor->ctx);
+}
+
+static void visit_list(const sim_report_row_t *row,
+                       const sim_report_list_t *list,
+                       const sim_report_visitor_t *visitor,
+                       unsigned depth)
+{
+    const size_t bytes = item_bytes(row);
+    visitor->begin_list(row, list->count, visitor->ctx);
+    for (size_t i = 0; i < list->count; i++) {
+        sim_report_value_t item = {0};
+        read_field(row->of, row->table, (const char *)list->items + i * bytes, &item);
+        visit_value(row, row->of, &item, visitor, depth);
+    }
+    visitor->end_list(row, visitor->ctx);
+}
+
+static void visit_table(const sim_report_table_t *table,
+                        const void *object,
+                        const sim_report_visitor_t *visitor,
+                        unsigned depth)
+{
+    SIM_CHECK(depth < DEPTH_MAX);
+    void *report = NULL;
+    if (table->fill != NULL) {
+        report = sim_alloc(table->bytes);
+        table->fill(object, report);
+        object = report;
+    }
+    for (size_t i = 0; i < table->count; i++) {
+        const sim_report_row_t *const row = &table->rows[i];
+        sim_report_value_t value;
+        if (!read_row(row, object, &value)) {
+            continue;
+        }
+        if (row->kind == SIM_REPORT_LIST) {
+            visit_list(row, &value.list, visitor, depth);
+        } else {
+            visit_value(row, row->kind, &value, visitor, depth);
+        }
+    }
+    if (report != NULL && table->fini != NULL) {
+        table->fini(report);
+    }
+    sim_free(report);
+}
+
+void sim_report_visit(const sim_report_table_t *table,
+                      const void *object,
+                      const sim_report_visitor_t *visitor)
+{
+    visit_table(table, object, visitor, 0);
+}
+
+// -- one number of it
+
+typedef struct level {
+    const char *rest; // of the path, inside this level; NULL: the path is not here
+    bool is_list;
+    size_t next; // item of the list
+} level_t;
+
+typedef struct seeker {
+    level_t levels[2 * DEPTH_MAX];
+    size_t depth;
+    double number;
+    bool found;
+} seeker_t;
+
+// What remains of the path behind this row or item; NULL: it is not on the path.
+static const char *step(level_t *level, const char *name)
+{
+    if (level->is_list) {
+        const size_t index = level->next++;
+        char item[32];
+        const int size = snprintf(item, sizeof(item), "[%zu]", index);
+        if (level->rest == NULL || strncmp(level->rest, item, (size_t)size) != 0) {
+            return NULL;
+        }
+        return level->rest + size + (level->rest[size] == '.');
+    }
+    const size_t size = strlen(name);
+    if (level->rest == NULL || strncmp(level->rest, name, size) != 0) {
+        return NULL;
+    }
+    const char after = level->rest[size];
+    return after == '\0' || after == '[' ? level->rest + size
+           : after == '.'                ? level->rest + size + 1
+                                         : NULL;
+}
+
+static void push(seeker_t *seeker, const char *name, bool is_list)
+{
+    SIM_CHECK(seeker->depth + 1 < SIM_COUNT_OF(seeker->levels));
+    const char *const rest = step(&seeker->levels[seeker->depth], name);
+    seeker->levels[++seeker->depth] = (level_t){rest, is_list, 0};
+}
+
+static void seek_value(const sim_report_row_t *row,
+                       sim_report_kind_t kind,
+                       const sim_report_value_t *value,
+                       void *ctx)
+{
+    seeker_t *const seeker = ctx;
+    const char *const rest = step(&seeker->levels[seeker->depth], row->name);
+    if (rest == NULL || *rest != '\0' || kind == SIM_REPORT_STRING) {
+        return;
+    }
+    seeker->number = kind == SIM_REPORT_REAL   ? value->real
+                     : kind == SIM_REPORT_BOOL ? (double)value->yes
+                                               : (double)value->whole;
+    seeker->found = true;
+}
+
+static void seek_object(const sim_report_row_t *row, void *ctx)
+{
+    push(ctx, row->name, false);
+}
+
+static void seek_list(const sim_report_row_t *row, size_t count, void *ctx)
+{
+    (void)count;
+    push(ctx, row->name, true);
+}
+
+static void seek_end(const sim_report_row_t *row, void *ctx)
+{
+    (void)row;
+    ((seeker_t *)ctx)->depth--;
+}
+
+bool sim_report_number(const sim_report_table_t *table,
+                       const void *object,
+                       const char *path,
+                       double *number)
+{
+    seeker_t seeker = {.levels = {{path, false, 0}}};
+    const sim_report_visitor_t visitor =
+        {seek_value, seek_object, seek_end, seek_list, seek_end, &seeker};
+    sim_report_visit(table, object, &visitor);
+    if (seeker.found) {
+        *number = seeker.number;
+    }
+    return seeker.found;
+}
+
+// -- distributions
+
+// clang-format off
+#define ROW(name_, help_, shown_) \
+    {#name_, SIM_REPORT_REAL, "", help_, .offset = offsetof(sim_percentiles_t, name_), .shown = shown_}
+static const sim_report_row_t percentile_rows[] = {
+    {"count", SIM_REPORT_U64, "", "values", .offset = offsetof(sim_percentiles_t, count)},
+    ROW(mean, "of all values", true),
+    ROW(min, "the least value", false),
+    ROW(p50, "half of the values are not above it", true),
+    ROW(p90, "90 % of the values are not above it", false),
+    ROW(p99, "99 % of the values are not above it", true),
+    ROW(p999, "99.9 % of the values are not above it", false),
+    ROW(max, "the largest value", true),
+};
+#undef ROW
+const sim_report_table_t sim_report_percentiles = {
+    .rows = percentile_rows, .count = SIM_COUNT_OF(percentile_rows), .bytes = sizeof(sim_percentiles_t)};
+// clang-format on
+
+sim_percentiles_t sim_percentiles(sim_sample_set_t *set, uint64_t one)
+{
+    SIM_CHECK(one > 0);
+    if (set->count == 0) {
+        const double none = (double)NAN;
+        return (sim_percentiles_t){0, none, none, none, none, none, none, none};
+    }
+    const double unit = (double)one;
+    return (sim_percentiles_t){
+        .count = set->count,
+        .mean = sim_sample_set_mean(set) / unit,
+        .min = (double)sim_sample_set_percentile(set, 0, 1) / unit,
+        .p50 = (double)sim_sample_set_percentile(set, 50, 100) / unit,
+        .p90 = (double)sim_sample_set_percentile(set, 90, 100) / unit,
+        .p99 = (double)sim_sample_set_percentile(set, 99, 100) / unit,
+        .p999 = (double)sim_sample_set_percentile(set, 999, 1000) / unit,
+        .max = (double)sim_sample_set_max(set) / unit,
+    };
+}
