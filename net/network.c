@@ -11,12 +11,19 @@
 #include "net/frame.h"
 #include "net/telemetry.h"
 
+// A payload takes the smallest that holds it; what is longer than a path MTU is no packet's, and is
+// allocated by itself.
+static const uint32_t payload_sizes[NET_PAYLOAD_SIZES] = {256, 1024, 4096};
+
 net_t *net_create(sim_t *sim, const net_config_t *config)
 {
     net_t *const net = sim_alloc(sizeof(*net));
     net->sim = sim;
     net->config = *config;
     net->packets = sim_pool_create(sizeof(net_packet_t), sizeof(net_packet_aside_t));
+    for (uint32_t i = 0; i < NET_PAYLOAD_SIZES; i++) {
+        net->payloads[i] = sim_pool_create(payload_sizes[i], 0);
+    }
     return net;
 }
 
@@ -30,6 +37,9 @@ void net_destroy(net_t *net)
     }
     net__fixed_free(net);
     sim_pool_destroy(net->packets);
+    for (uint32_t i = 0; i < NET_PAYLOAD_SIZES; i++) {
+        sim_pool_destroy(net->payloads[i]);
+    }
     sim_free(net->routes);
     if (net->pint != NULL) {
         net__pint_hpcc_destroy(net->pint->hpcc);
@@ -446,7 +456,52 @@ void net_conservation(const net_t *net, net_tally_t *sums, uint64_t *in_flight)
 
 uint64_t net_packet_memory_bytes(const net_t *net)
 {
-    return sim_pool_memory_bytes(net->packets);
+    uint64_t bytes = sim_pool_memory_bytes(net->packets);
+    for (uint32_t i = 0; i < NET_PAYLOAD_SIZES; i++) {
+        bytes += sim_pool_memory_bytes(net->payloads[i]);
+    }
+    return bytes;
+}
+
+static sim_pool_t *payload_pool(const net_node_t *node, uint32_t size_bytes)
+{
+    for (uint32_t i = 0; i < NET_PAYLOAD_SIZES; i++) {
+        if (size_bytes <= payload_sizes[i]) {
+            return node->net->payloads[i];
+        }
+    }
+    return NULL;
+}
+
+uint8_t *net_payload_new(const net_node_t *node, uint32_t size_bytes)
+{
+    sim_pool_t *const pool = payload_pool(node, size_bytes);
+    return pool != NULL ? sim_pool_get(pool, &node->sim) : sim_alloc(size_bytes);
+}
+
+void net_payload_free(const net_node_t *node, uint8_t *payload, uint32_t size_bytes)
+{
+    sim_pool_t *const pool = payload_pool(node, size_bytes);
+    if (pool != NULL) {
+        sim_pool_put(pool, &node->sim, payload);
+    } else {
+        sim_free(payload);
+    }
+}
+
+uint8_t *net_packet_add_contents(net_node_t *node, net_packet_t *packet)
+{
+    SIM_CHECK(!packet->contents && packet->payload_bytes != 0);
+    packet->contents = true;
+    net_packet_aside_t *const aside = net_packet_aside(packet);
+    aside->payload = net_payload_new(node, packet->payload_bytes);
+    return aside->payload;
+}
+
+void net_packet_drop_contents(net_node_t *node, net_packet_t *packet)
+{
+    net_payload_free(node, net_packet_aside(packet)->payload, packet->payload_bytes);
+    packet->contents = false;
 }
 
 bool net_conservation_ok(const net_t *net, sim_message_t *message)
@@ -618,6 +673,7 @@ void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_fr
     frame->ack_request = packet->ack_request;
     frame->psn = packet->psn;
     frame->payload_bytes = packet->payload_bytes;
+    frame->payload = net_packet_contents(packet);
     put_extensions(packet, frame);
     put_telemetry(net, packet, frame);
 }

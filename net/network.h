@@ -236,7 +236,7 @@ sim_time_t net_path_time_ps(const net_path_t *path,
 // -- packets
 
 // A packet of this network's pool, owned by the caller; counts as created. Only frame_bytes is set:
-// what else a former user left is still there.
+// what else a former user left is still there, so that whoever makes one sets all of it.
 static inline net_packet_t *net_packet_new(net_node_t *node, uint32_t frame_bytes)
 {
     net_packet_t *const packet = (net_packet_t *)sim_pool_get(node->packets, &node->sim);
@@ -246,6 +246,20 @@ static inline net_packet_t *net_packet_new(net_node_t *node, uint32_t frame_byte
     return packet;
 }
 
+// Bytes of the network's pools, not zeroed: for payloads, one packet's or one kept by its sender.
+// Given back with the same size_bytes, by any node.
+uint8_t *net_payload_new(const net_node_t *node, uint32_t size_bytes);
+void net_payload_free(const net_node_t *node, uint8_t *payload, uint32_t size_bytes);
+
+// Room for the contents of a packet's payload, to be filled by the caller. It goes with the packet.
+uint8_t *net_packet_add_contents(net_node_t *node, net_packet_t *packet);
+void net_packet_drop_contents(net_node_t *node, net_packet_t *packet);
+// NULL: zeros.
+static inline const uint8_t *net_packet_contents(const net_packet_t *packet)
+{
+    return packet->contents ? net_packet_aside(packet)->payload : NULL;
+}
+
 // Makes a frame longer on its way: telemetry.
 static inline void net_packet_grow(net_node_t *node, net_packet_t *packet, uint32_t more_bytes)
 {
@@ -253,17 +267,27 @@ static inline void net_packet_grow(net_node_t *node, net_packet_t *packet, uint3
     node->tally.bytes_created += more_bytes;
 }
 
-// Takes a packet that has reached the end it was made for. (net_port_drop takes those that do not.)
-static inline void net_packet_deliver(net_node_t *node, net_packet_t *packet)
+// Takes a packet that has reached the end it was made for, and has no contents (any more).
+static inline void net_packet_deliver_empty(net_node_t *node, net_packet_t *packet)
 {
+    SIM_ASSERT(!packet->contents);
     node->tally.delivered++;
     node->tally.bytes_delivered += packet->frame_bytes;
     sim_pool_put(node->packets, &node->sim, packet);
 }
 
+// Takes a packet that has reached the end it was made for. (net_port_drop takes those that do not.)
+static inline void net_packet_deliver(net_node_t *node, net_packet_t *packet)
+{
+    if (SIM_UNLIKELY(packet->contents)) {
+        net_packet_drop_contents(node, packet);
+    }
+    net_packet_deliver_empty(node, packet);
+}
+
 // Sums over all nodes; in_flight is counted by the pool, independently of the tally.
 void net_conservation(const net_t *net, net_tally_t *sums, uint64_t *in_flight);
-// Memory the packet pool holds.
+// Memory that packets and payloads hold.
 uint64_t net_packet_memory_bytes(const net_t *net);
 // True when the sums agree and no lossless class with the computed headroom dropped; else message
 // says what does not.
@@ -275,7 +299,8 @@ uint32_t net_flow_hash(const net_t *net,
                        uint32_t destination,
                        uint16_t source_port);
 
-// The frame a packet is on the wire when `port` sends it: addresses, tag, everything but payload.
+// The frame a packet is on the wire when `port` sends it. Its payload is the packet's own: valid as
+// long as that is.
 void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_frame_t *frame);
 
 SIM_C_END

@@ -40,6 +40,8 @@ typedef struct net_fixed_route {
     uint32_t count;
 } net_fixed_route_t;
 
+#define NET_PAYLOAD_SIZES 3u
+
 typedef struct net_link_change {
     uint32_t link;
     bool up;
@@ -65,6 +67,7 @@ struct net {
     sim_t *sim;
     net_config_t config;
     sim_pool_t *packets;
+    sim_pool_t *payloads[NET_PAYLOAD_SIZES]; // of rising size
     net_node_t **nodes;
     size_t node_count;
     size_t node_capacity;

@@ -3,7 +3,9 @@
 //
 // 64 hot bytes travel from node to node; what only the two ends read (RETH, DETH, immediates,
 // atomics) lies aside in the pool's cold part, and behind it the records of in-band telemetry in
-// networks where someone asks for them. Bytes are made by net/frame.h when a capture wants them.
+// networks where someone asks for them. A payload is a number of bytes and nothing else until its
+// sender gives it contents (net_packet_add_contents): a packet without any carries zeros. Frames
+// are made by net/frame.h when a capture wants them.
 // Exactly one owner at any time: a queue, a channel, or the function that was handed it.
 #ifndef NET_PACKET_H
 #define NET_PACKET_H
@@ -38,6 +40,7 @@ typedef struct net_packet {
     bool retransmission : 1; // sent_ps says nothing; bookkeeping only: not on the wire
     bool acked_alone : 1;    // its ACK is not merged with later ones; agreed by the ends, not sent
     bool echo_ecn : 1;       // CE comes back as BECN of its ACK, not as a CNP; likewise agreed
+    bool contents : 1;       // its payload is at net_packet_aside; else it is all zeros
     uint8_t telemetry;       // net_telemetry_t; in an ACK: that of the packet it answers
     uint8_t hop_count;       // INT: records at net_packet_telemetry
     uint32_t psn;            // 24 bits
@@ -56,10 +59,19 @@ static_assert(sizeof(net_packet_t) <= SIM_CACHE_LINE, "the hot part of a packet 
 typedef struct net_packet_aside {
     union {
         struct {
-            uint64_t address;
-            uint32_t rkey;
-            uint32_t length;
-        } reth;
+            union {
+                struct {
+                    uint64_t address;
+                    uint32_t rkey;
+                    uint32_t length;
+                } reth;
+                struct {
+                    uint32_t qkey;
+                    uint32_t source_qp;
+                } deth;
+            };
+            uint8_t *payload; // payload_bytes of it, where the packet has contents
+        };
         struct {
             uint64_t address;
             uint64_t swap_add;
@@ -67,10 +79,6 @@ typedef struct net_packet_aside {
             uint32_t rkey;
         } atomic;
         uint64_t atomic_original;
-        struct {
-            uint32_t qkey;
-            uint32_t source_qp;
-        } deth;
         struct {
             uint16_t quanta[NET_PRIORITIES];
             uint8_t classes;

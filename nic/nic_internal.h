@@ -18,6 +18,7 @@
 
 #include "net/port.h"
 #include "nic/host.h"
+#include "nic/memory.h"
 #include "nic/trace.h"
 
 #define NIC_MESSAGE_BYTES_MAX (UINT64_C(1) << 31)
@@ -50,11 +51,14 @@ typedef struct nic_wqe {
 // Posted before or while the send queue drains: it does not begin before the state is RTS again.
 #define NIC_WQE_HELD 0x80u
 
-// Operands of the atomic in the same place of the send queue.
-typedef struct nic_atomic_wqe {
+// What few work requests have, in the same place of a ring of its own: the operands of an atomic,
+// and an inline payload that is not all zeros.
+typedef struct nic_wqe_more {
     uint64_t compare_add;
     uint64_t swap;
-} nic_atomic_wqe_t;
+    uint8_t *inlined; // NULL: none
+    uint32_t inlined_bytes;
+} nic_wqe_more_t;
 
 static inline bool nic__is_atomic(uint8_t opcode)
 {
@@ -76,6 +80,7 @@ typedef struct nic_recv_wqe {
 // A READ or atomic being answered.
 typedef struct nic_read {
     uint64_t next_psn;
+    uint64_t address; // of what comes next
     uint32_t left_bytes;
     uint32_t msn;
     bool started;        // its first response is sent
@@ -137,7 +142,7 @@ enum {
 
 struct nic_qp {
     // line 0: what sending needs
-    nic_qp_t *ready_next; // ring of the class
+    nic_qp_t *ready_next; // ring of the class; of the dead: the next one
     nic_qp_t *ready_previous;
     nic_wqe_t *sq; // ring of sq_capacity
     uint64_t next_psn;
@@ -215,7 +220,7 @@ struct nic_qp {
     void *ctx;
     nic_write_fn on_write;
     void *on_write_ctx;
-    nic_qp_t *next_dead;
+    uint64_t rx_address; // where the WRITE being received begins
     uint32_t recv_wr_max;
     uint32_t qkey;
     uint32_t first_psn; // sq_psn
@@ -226,12 +231,12 @@ struct nic_qp {
     uint64_t retransmitted_packets;
     uint64_t traced_rate_bps; // that listeners were told; not kept while there are none
     sim_time_t nak_ps;
-    nic_atomic_wqe_t *sq_atomics; // parallel to sq; NULL before the first atomic
-    nic_atomic_done_t *atomics;   // the last reads_accepted_max executed; NULL before the first
-    struct nic_item *early;       // WQEs on a detailed NIC before others posted sooner, by index
-    uint8_t state;                // nic_qp_state_t
-    uint8_t stopped_status;       // nic_wc_status_t of SQ_STOPPED
-    uint8_t atomics_next;         // the oldest in atomics
+    nic_wqe_more_t *sq_more;    // parallel to sq; NULL before the first that needs it
+    nic_atomic_done_t *atomics; // the last reads_accepted_max executed; NULL before the first
+    struct nic_item *early;     // WQEs on a detailed NIC before others posted sooner, by index
+    uint8_t state;              // nic_qp_state_t
+    uint8_t stopped_status;     // nic_wc_status_t of SQ_STOPPED
+    uint8_t atomics_next;       // the oldest in atomics
 
     // line 7: what a detailed NIC needs
     _Alignas(SIM_CACHE_LINE) uint64_t serial; // no other QP of the NIC ever had it
@@ -278,21 +283,12 @@ struct nic_pd {
     nic_pd_t *next;
 };
 
-// An 8-byte word of a region that has contents.
-typedef struct nic_word {
-    uint64_t address; // | 1; 0: free
-    uint64_t value;
-} nic_word_t;
-
 struct nic_mr {
     nic_pd_t *pd;
     uint64_t address;
     uint64_t length_bytes;
     uint32_t access;
     uint32_t key;
-    nic_word_t *words; // open addressing by address; NULL before the first
-    uint32_t word_count;
-    uint32_t word_capacity; // power of two
 };
 
 struct nic_srq {
@@ -360,6 +356,8 @@ struct nic {
     uint32_t trace_points; // union over listeners
     uint32_t interface;
     bool detailed; // rnic is there
+    bool contents; // the host's memory has some
+    bool plain;    // packets go straight to the protocol: neither detailed nor scan
     nic_t *next_kicked;
     struct nic_scan *scan;           // NULL: the scheduler of nic/schedule/scheduler.c
     nic_qp_t *ready[NET_PRIORITIES]; // who is next
@@ -396,6 +394,18 @@ struct nic {
     size_t report_capacity;
 };
 
+typedef struct nic_page nic_page_t;
+typedef struct nic_page_slot {
+    uint64_t number;
+    nic_page_t *page; // NULL: free
+} nic_page_slot_t;
+
+struct nic_memory {
+    nic_page_slot_t *slots; // open addressing by number; NULL before the first page
+    uint64_t slot_count;    // power of two
+    uint64_t page_count;
+};
+
 struct nic_host {
     net_node_t node; // first
     nic_t *nics;     // port_count of them
@@ -409,6 +419,7 @@ struct nic_host {
     nic_core_t *cores;
     uint32_t cores_started;
     uint32_t core_slow_permille; // 1000: at the clock rate that costs are given for
+    nic_memory_t memory;
     nic_config_t config;
 };
 
@@ -584,6 +595,16 @@ static inline bool nic__receive_posted(nic_qp_t *qp)
     return SIM_LIKELY(qp->rq_done != qp->rq_posted) || (qp->srq != NULL && nic__take_shared(qp));
 }
 
+static inline const nic_recv_wqe_t *nic__oldest_receive(const nic_qp_t *qp)
+{
+    return &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
+}
+// Where the next payload of the message being received goes.
+static inline uint64_t nic__rx_address(const nic_qp_t *qp, nic_rx_kind_t kind)
+{
+    return qp->rx_bytes + (kind == NIC_RX_SEND ? nic__oldest_receive(qp)->address : qp->rx_address);
+}
+
 // unreliable.c: UC and UD packets
 void nic__receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 void nic__receive_datagram(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
@@ -592,6 +613,11 @@ void nic__receive_datagram(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 static inline void nic__consume(nic_t *nic, net_packet_t *packet)
 {
     net_packet_deliver(&nic->host->node, packet);
+}
+
+static inline void nic__consume_empty(nic_t *nic, net_packet_t *packet)
+{
+    net_packet_deliver_empty(&nic->host->node, packet);
 }
 
 // completion.c
@@ -608,13 +634,38 @@ bool nic__access_ok(const nic_pd_t *pd,
                     uint32_t access);
 // The region of a key that nic__access_ok accepted.
 nic_mr_t *nic__region(const nic_t *nic, uint32_t key);
-void nic__region_free(nic_mr_t *mr);
+
+// contents.c
+void nic__memory_fini(nic_memory_t *memory);
+// host.c
+void nic__note_contents(nic_memory_t *memory); // from now on there are some
+
+// payload.c: contents of a packet, taken from memory and put there
+void nic__carry(nic_t *nic, net_packet_t *packet, uint64_t address);
+void nic__carry_request(nic_qp_t *qp, const nic_wqe_t *wqe, uint32_t index, net_packet_t *packet);
+void nic__keep(nic_t *nic, const net_packet_t *packet, uint64_t address);
+// Of a request: they go where its message goes if it is accepted, and the packet has none left.
+void nic__take_contents(const nic_qp_t *qp,
+                        net_packet_t *packet,
+                        nic_rx_kind_t kind,
+                        bool accepted);
+static inline bool nic__keeps(const nic_t *nic, const net_packet_t *packet)
+{
+    return SIM_UNLIKELY((packet->contents | nic->contents) != 0);
+}
+// What a work request has besides its WQE.
+void nic__set_more(nic_qp_t *qp, uint32_t index, const nic_send_wr_t *wr);
+void nic__grow_more(nic_qp_t *qp, uint32_t capacity);
+void nic__free_more(nic_qp_t *qp);
+static inline bool nic__needs_more(const nic_qp_t *qp, const nic_send_wr_t *wr)
+{
+    return SIM_UNLIKELY(qp->sq_more != NULL) || SIM_UNLIKELY(nic__is_atomic((uint8_t)wr->opcode)) ||
+           (SIM_UNLIKELY(qp->nic->contents) && (wr->send_flags & NIC_SEND_INLINE) != 0);
+}
 
 // atomic.c: RC requests of atomics in order, and repeated
 void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 void nic__repeat_atomic(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, uint64_t psn);
-void nic__set_atomic(nic_qp_t *qp, uint32_t index, const nic_send_wr_t *wr);
-void nic__grow_atomics(nic_qp_t *qp, uint32_t capacity);
 
 // responder.c, for atomic.c
 typedef enum nic_verdict {
@@ -626,7 +677,7 @@ typedef enum nic_verdict {
     NIC_VERDICT_LOCAL_SIZE, // the message is longer than its receive
 } nic_verdict_t;
 void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sent_ps);
-void nic__add_read(nic_qp_t *qp, const nic_read_t *read, uint64_t address);
+void nic__add_read(nic_qp_t *qp, const nic_read_t *read);
 
 // qp.c
 // Whether a QP of this number existed and does not exist any more.

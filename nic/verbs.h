@@ -8,8 +8,7 @@
 // own host (or before the run). Objects belong to their NIC and are destroyed with it; QPs can be
 // destroyed earlier.
 //
-// Memory has addresses, bounds and rights but no contents, except the aligned 8-byte words that
-// atomics and nic_mr_write64 have touched.
+// Memory has contents where someone wrote them (nic/memory.h), and nothing else to cost.
 #ifndef NIC_VERBS_H
 #define NIC_VERBS_H
 
@@ -49,8 +48,8 @@ SIM_MUST_CHECK sim_err_t nic_mr_register(nic_pd_t *pd,
 void nic_mr_deregister(nic_mr_t *mr);
 uint32_t nic_mr_lkey(const nic_mr_t *mr);
 uint32_t nic_mr_rkey(const nic_mr_t *mr);
-// The 8-byte word at an address of the region that is a multiple of 8; 0 before it was written.
-// Atomics change words here, and leave the original value in the requester's region.
+// The 8-byte word at an address of the region that is a multiple of 8, in the host's memory: what
+// atomics change there, and leave the original of in the requester's.
 uint64_t nic_mr_read64(const nic_mr_t *mr, uint64_t address);
 void nic_mr_write64(nic_mr_t *mr, uint64_t address, uint64_t value);
 

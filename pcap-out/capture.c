@@ -35,6 +35,12 @@ static size_t note_bytes(const net_frame_t *frame)
     return offsetof(net_frame_t, hops) + frame->hop_count * sizeof(frame->hops[0]);
 }
 
+// A frame's contents follow its fields.
+static size_t contents_bytes(const net_frame_t *frame)
+{
+    return frame->payload != NULL ? frame->payload_bytes : 0;
+}
+
 // In the thread of the port's node.
 static void on_packet(const net_trace_t *trace, void *ctx)
 {
@@ -57,9 +63,14 @@ static void on_packet(const net_trace_t *trace, void *ctx)
         }
     }
     const size_t bytes = note_bytes(&frame);
-    void *const note =
-        sim_stream_put(capture->stream, &trace->port->node->sim, trace->time_ps, bytes);
+    char *const note = sim_stream_put(capture->stream,
+                                      &trace->port->node->sim,
+                                      trace->time_ps,
+                                      bytes + contents_bytes(&frame));
     memcpy(note, &frame, bytes);
+    if (frame.payload != NULL) {
+        memcpy(note + bytes, frame.payload, frame.payload_bytes);
+    }
 }
 
 static void write_frame(sim_time_t time_ps,
@@ -75,8 +86,11 @@ static void write_frame(sim_time_t time_ps,
         return;
     }
     net_frame_t frame;
-    memcpy(&frame, record, record_bytes);
-    SIM_CHECK(record_bytes == note_bytes(&frame));
+    memcpy(&frame, record, record_bytes < sizeof(frame) ? record_bytes : sizeof(frame));
+    SIM_CHECK(record_bytes == note_bytes(&frame) + contents_bytes(&frame));
+    if (frame.payload != NULL) {
+        frame.payload = (const uint8_t *)record + note_bytes(&frame);
+    }
     uint8_t bytes[NET_FRAME_BYTES_MAX];
     const uint32_t size_bytes = (uint32_t)net_frame_build(&frame, bytes, sizeof(bytes));
     const uint32_t kept_bytes =

@@ -154,6 +154,9 @@ void net_port_drop(net_port_t *port, net_packet_t *packet, net_drop_reason_t rea
     node->tally.dropped++;
     node->tally.bytes_dropped += packet->frame_bytes;
     net_port_trace(port, NET_TRACE_DROP, packet, reason);
+    if (SIM_UNLIKELY(packet->contents)) {
+        net_packet_drop_contents(node, packet);
+    }
     sim_pool_put(node->packets, &node->sim, packet);
 }
 

@@ -13,8 +13,8 @@ static nic_host_t *host_of(const net_node_t *node)
 
 // -- events
 
-// As arrive; the port looks for something to send after a release and each answer. Data brings
-// nothing to send but an ACK, of which the port is told.
+// The port looks for something to send after a release and each answer. Data brings nothing to
+// send but an ACK, of which the port is told.
 static void arrive_at_scan(nic_t *nic, net_packet_t *packet)
 {
     uint8_t released = UINT8_MAX;
@@ -43,16 +43,18 @@ static inline void arrive(nic_host_t *host, uint32_t port_index, net_packet_t *p
 {
     nic_t *const nic = &host->nics[port_index];
     net_port_count_rx(nic->port, packet);
-    if (SIM_UNLIKELY(nic->scan != NULL)) {
-        arrive_at_scan(nic, packet);
-        return;
-    }
-    if (SIM_LIKELY(packet->kind == NET_PACKET_ROCE)) {
-        if (SIM_UNLIKELY(nic->detailed)) {
+    if (SIM_UNLIKELY(!nic->plain)) {
+        if (nic->scan != NULL) {
+            arrive_at_scan(nic, packet);
+            return;
+        }
+        if (packet->kind == NET_PACKET_ROCE) {
             nic__rnic_expect(nic, host->node.sim.mail);
             nic__rnic_arrive(nic, packet);
             return;
         }
+    }
+    if (SIM_LIKELY(packet->kind == NET_PACKET_ROCE)) {
         if (nic__traced(nic, NIC_TRACE_RECEIVE)) {
             nic__receive(nic, packet);
             nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
@@ -194,10 +196,12 @@ static void nic_init(nic_host_t *host, nic_t *nic, net_port_t *port)
     nic->ack_interval = (uint16_t)config->ack_interval;
     nic->next_qp_num = ROCE_QPN_FIRST;
     nic->mr_free = 1;
+    nic->contents = host->memory.page_count != 0;
     if (config->model == NIC_DETAILED) {
         sim_expect_timers(&host->node.sim);
         nic__rnic_create(nic);
     }
+    nic->plain = nic->scan == NULL && !nic->detailed;
     for (uint32_t i = 0; nic_cc_all[i] != NULL; i++) {
         if (nic_cc_all[i] == nic_cc_find(config->congestion_control)) {
             nic->cc_ops = nic_cc_all[i];
@@ -241,7 +245,7 @@ static void nic_fini(nic_t *nic)
     sim_free(nic->qp_pages);
     sim_free(nic->qp_gone);
     for (uint32_t i = 0; i < nic->mr_count; i++) {
-        nic__region_free(nic->mrs[i]);
+        sim_free(nic->mrs[i]);
     }
     sim_free(nic->mrs);
     while (nic->pds != NULL) {
@@ -277,6 +281,7 @@ static void host_destroy(sim_node_t *node)
         sim_free(host->nics);
     }
     nic__cores_free(host);
+    nic__memory_fini(&host->memory);
     nic_config_fini(&host->config);
     net_node_fini(&host->node);
     sim_free(host);
@@ -305,6 +310,19 @@ net_node_t *nic_host_create(net_t *net, const char *name, const nic_config_t *co
 }
 
 // -- finding
+
+nic_memory_t *nic_host_memory(net_node_t *host)
+{
+    return &host_of(host)->memory;
+}
+
+void nic__note_contents(nic_memory_t *memory)
+{
+    const nic_host_t *const host = SIM_CONTAINER_OF(memory, nic_host_t, memory);
+    for (uint32_t i = 0; host->nics != NULL && i < host->node.port_count; i++) {
+        host->nics[i].contents = true;
+    }
+}
 
 uint32_t nic_count(const net_node_t *host)
 {

@@ -253,7 +253,7 @@ static void receive_nak(nic_qp_t *qp, const net_packet_t *packet, const progress
 void nic__receive_ack(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     if (SIM_UNLIKELY((qp->flags & NIC_QP_CLOSED) != 0)) {
-        nic__consume(nic, packet);
+        nic__consume_empty(nic, packet);
         return;
     }
     const bool positive = (packet->aeth >> 29) == 0;
@@ -267,7 +267,7 @@ void nic__receive_ack(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         nic__kick(nic);
     }
     if (stale || end_psn > qp->max_psn || (!positive && end_psn == qp->max_psn)) {
-        nic__consume(nic, packet);
+        nic__consume_empty(nic, packet);
         return;
     }
     if (SIM_UNLIKELY(end_psn < qp->una_psn)) {
@@ -291,7 +291,7 @@ void nic__receive_ack(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
             settle(qp);
         }
     }
-    nic__consume(nic, packet);
+    nic__consume_empty(nic, packet);
 }
 
 // -- READ responses
@@ -308,7 +308,7 @@ static void keep_original(nic_t *nic, const nic_qp_t *qp, const nic_wqe_t *wqe, 
     const uint64_t address = wqe->local_address;
     if ((address & 7) == 0 &&
         nic__access_ok(qp->pd, wqe->lkey, address, 8, NIC_ACCESS_LOCAL_WRITE)) {
-        nic_mr_write64(nic__region(nic, wqe->lkey), address, original);
+        nic_memory_write64(&nic->host->memory, address, original);
     }
 }
 
@@ -328,6 +328,9 @@ static void accept_response(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet
     nic__write_payload(nic, atomic ? wqe.length : packet->payload_bytes);
     if (SIM_UNLIKELY(atomic)) {
         keep_original(nic, qp, &wqe, original);
+    }
+    if (nic__keeps(nic, packet)) {
+        nic__keep(nic, packet, wqe.local_address + qp->una_offset);
     }
     note_progress(nic, qp);
     qp->una_psn++;

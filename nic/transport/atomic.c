@@ -8,27 +8,6 @@
 // Memory changes when the request is executed; between two requests of one NIC nothing can come.
 #include "nic/nic_internal.h"
 
-// -- requester
-
-void nic__grow_atomics(nic_qp_t *qp, uint32_t capacity)
-{
-    nic_atomic_wqe_t *const ring = sim_alloc_array(capacity, sizeof(*ring));
-    for (uint32_t i = qp->sq_done; qp->sq_atomics != NULL && i != qp->sq_posted; i++) {
-        ring[i & (capacity - 1)] = qp->sq_atomics[i & (qp->sq_capacity - 1)];
-    }
-    sim_free(qp->sq_atomics);
-    qp->sq_atomics = ring;
-}
-
-void nic__set_atomic(nic_qp_t *qp, uint32_t index, const nic_send_wr_t *wr)
-{
-    if (qp->sq_atomics == NULL) {
-        nic__grow_atomics(qp, qp->sq_capacity);
-    }
-    qp->sq_atomics[index & (qp->sq_capacity - 1)] =
-        (nic_atomic_wqe_t){.compare_add = wr->atomic.compare_add, .swap = wr->atomic.swap};
-}
-
 // -- responder
 
 static nic_verdict_t check_atomic(const nic_qp_t *qp, const net_packet_t *packet)
@@ -50,13 +29,13 @@ static nic_verdict_t check_atomic(const nic_qp_t *qp, const net_packet_t *packet
 static uint64_t execute(nic_t *nic, const net_packet_t *packet)
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);
-    nic_mr_t *const mr = nic__region(nic, aside->atomic.rkey);
+    nic_memory_t *const memory = &nic->host->memory;
     const uint64_t address = aside->atomic.address;
-    const uint64_t original = nic_mr_read64(mr, address);
+    const uint64_t original = nic_memory_read64(memory, address);
     if (packet->opcode == ROCE_FETCH_ADD) {
-        nic_mr_write64(mr, address, original + aside->atomic.swap_add);
+        nic_memory_write64(memory, address, original + aside->atomic.swap_add);
     } else if (original == aside->atomic.compare) {
-        nic_mr_write64(mr, address, aside->atomic.swap_add);
+        nic_memory_write64(memory, address, aside->atomic.swap_add);
     }
     return original;
 }
@@ -87,6 +66,7 @@ void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     remember(qp, qp->expected_psn, original);
     const nic_read_t read = {
         .next_psn = qp->expected_psn,
+        .address = address,
         .msn = ++qp->msn,
         .atomic = true,
         .original = original,
@@ -97,7 +77,7 @@ void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     if (nic->detailed) {
         nic__rnic_atomic_done(nic, net_packet_aside(packet)->atomic.rkey);
     }
-    nic__add_read(qp, &read, address);
+    nic__add_read(qp, &read);
 }
 
 // What was to be answered from here on is asked for again: the requester went back.
@@ -130,12 +110,13 @@ void nic__repeat_atomic(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, ui
         if (qp->read_count < qp->reads_accepted_max) {
             const nic_read_t read = {
                 .next_psn = psn,
+                .address = net_packet_aside(packet)->atomic.address,
                 .msn = qp->msn,
                 .atomic = true,
                 .original = qp->atomics[i].original,
                 .retransmission = true,
             };
-            nic__add_read(qp, &read, net_packet_aside(packet)->atomic.address);
+            nic__add_read(qp, &read);
         }
         return;
     }

@@ -79,8 +79,8 @@ static void grow_send_queue(nic_qp_t *qp)
     for (uint32_t i = qp->sq_done; i != qp->sq_posted; i++) {
         ring[i & (capacity - 1)] = *nic__wqe(qp, i);
     }
-    if (qp->sq_atomics != NULL) {
-        nic__grow_atomics(qp, capacity);
+    if (qp->sq_more != NULL) {
+        nic__grow_more(qp, capacity);
     }
     sim_free(qp->sq);
     qp->sq = ring;
@@ -154,8 +154,8 @@ static sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
         .opcode = (uint8_t)wr->opcode,
         .flags = (uint8_t)((wr->send_flags & ~NIC_WQE_HELD) | qp->wqe_flags),
     };
-    if (SIM_UNLIKELY(nic__is_atomic((uint8_t)wr->opcode))) {
-        nic__set_atomic(qp, qp->sq_posted, wr);
+    if (nic__needs_more(qp, wr)) {
+        nic__set_more(qp, qp->sq_posted, wr);
     }
     qp->sq_posted++;
     if (nic__traced(qp->nic, NIC_TRACE_POST)) {
@@ -216,14 +216,6 @@ static bool nic__fetch_wqe(nic_qp_t *qp, nic_wqe_t *wqe)
                           wqe->local_address,
                           wqe->length,
                           is_fetch(wqe) ? NIC_ACCESS_LOCAL_WRITE : 0);
-}
-
-// The payload comes from host memory: nothing in the ideal NIC.
-static inline void nic__read_payload(nic_t *nic, const nic_wqe_t *wqe, uint32_t bytes)
-{
-    (void)nic;
-    (void)wqe;
-    (void)bytes;
 }
 
 // A WQE failed before its first packet. Requests before it are still to be answered, and
@@ -296,7 +288,7 @@ static net_packet_t *build_read(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe)
 
 static net_packet_t *build_atomic(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe)
 {
-    const nic_atomic_wqe_t *const operands = &qp->sq_atomics[qp->sq_send & (qp->sq_capacity - 1)];
+    const nic_wqe_more_t *const operands = &qp->sq_more[qp->sq_send & (qp->sq_capacity - 1)];
     const bool swap = wqe->opcode == NIC_WR_ATOMIC_CMP_AND_SWP;
     net_packet_t *const packet =
         nic__new_packet(nic, qp, qp->priority, qp->path.ecn, ROCE_ATOMIC_ETH_BYTES);
@@ -409,8 +401,6 @@ net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp)
     const uint32_t left_bytes = wqe->length - offset;
     const bool last = left_bytes <= qp->mtu_bytes;
     const uint32_t payload_bytes = last ? left_bytes : qp->mtu_bytes;
-    nic__read_payload(nic, wqe, payload_bytes);
-
     const uint32_t extensions = first || last ? extension_bytes(qp, wqe, first, last) : 0;
     net_packet_t *const packet = nic__new_packet(
         nic,
@@ -424,6 +414,9 @@ net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp)
     packet->solicited = last && (wqe->flags & NIC_SEND_SOLICITED) != 0;
     if (extensions != 0) {
         set_extensions(packet, qp, wqe);
+    }
+    if (SIM_UNLIKELY(nic->contents)) {
+        nic__carry_request(qp, wqe, qp->sq_send, packet);
     }
     if (SIM_LIKELY((qp->flags & NIC_QP_UNRELIABLE) == 0)) {
         count_retransmission(nic, qp, packet);

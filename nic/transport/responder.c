@@ -139,13 +139,6 @@ static void fail_when_answered(nic_qp_t *qp)
     }
 }
 
-// -- receives
-
-static inline const nic_recv_wqe_t *oldest_receive(const nic_qp_t *qp)
-{
-    return &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
-}
-
 // -- checking a request that is in order
 
 static nic_verdict_t begin_send(nic_qp_t *qp)
@@ -153,7 +146,7 @@ static nic_verdict_t begin_send(nic_qp_t *qp)
     if (!nic__receive_posted(qp)) {
         return NIC_VERDICT_NOT_READY;
     }
-    const nic_recv_wqe_t *const receive = oldest_receive(qp);
+    const nic_recv_wqe_t *const receive = nic__oldest_receive(qp);
     if (!nic__access_ok(qp->pd,
                         receive->lkey,
                         receive->address,
@@ -179,6 +172,7 @@ static nic_verdict_t begin_write(nic_qp_t *qp, const net_packet_t *packet)
         return NIC_VERDICT_ACCESS;
     }
     qp->rx_left_bytes = aside->reth.length;
+    qp->rx_address = aside->reth.address;
     qp->rx_bytes = 0;
     return NIC_VERDICT_OK;
 }
@@ -199,8 +193,8 @@ static inline nic_verdict_t check_payload(const nic_qp_t *qp,
             (operation & IS_LAST) != 0 ? bytes == qp->rx_left_bytes : bytes < qp->rx_left_bytes;
         return fits ? NIC_VERDICT_OK : NIC_VERDICT_INVALID;
     }
-    return qp->rx_bytes + bytes <= oldest_receive(qp)->length ? NIC_VERDICT_OK
-                                                              : NIC_VERDICT_LOCAL_SIZE;
+    return qp->rx_bytes + bytes <= nic__oldest_receive(qp)->length ? NIC_VERDICT_OK
+                                                                   : NIC_VERDICT_LOCAL_SIZE;
 }
 
 static nic_verdict_t check_request(nic_qp_t *qp, const net_packet_t *packet, uint32_t operation)
@@ -244,7 +238,7 @@ void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sen
         // The receive itself fails, then the QP.
         const bool size = verdict == NIC_VERDICT_LOCAL_SIZE;
         const nic_wc_t wc = {
-            .wr_id = oldest_receive(qp)->wr_id,
+            .wr_id = nic__oldest_receive(qp)->wr_id,
             .status = size ? NIC_WC_LOC_LEN_ERR : NIC_WC_LOC_PROT_ERR,
             .opcode = NIC_WC_RECV,
             .qp_num = qp->number,
@@ -271,7 +265,7 @@ void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sen
 // A message that uses up a receive has arrived whole.
 static void complete_receive(nic_qp_t *qp, uint32_t operation, uint32_t immediate)
 {
-    const nic_recv_wqe_t receive = *oldest_receive(qp);
+    const nic_recv_wqe_t receive = *nic__oldest_receive(qp);
     qp->rq_done++;
     const nic_wc_t wc = {
         .wr_id = receive.wr_id,
@@ -294,10 +288,17 @@ static void receive_message(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, uint
     const uint32_t immediate = (operation & HAS_IMM) != 0 ? net_packet_aside(packet)->immediate : 0;
 
     const nic_verdict_t verdict = check_request(qp, packet, operation);
+    if (nic__keeps(nic, packet)) {
+        const bool send = (operation & IS_SEND) != 0;
+        nic__take_contents(qp,
+                           packet,
+                           send ? NIC_RX_SEND : NIC_RX_WRITE,
+                           verdict == NIC_VERDICT_OK);
+    }
     // Its memory is the next packet's, unless the ACK needs something of it.
     const bool needed = ack_request && verdict == NIC_VERDICT_OK && nic__wants_feedback(packet);
     if (SIM_LIKELY(!needed)) {
-        nic__consume(nic, packet);
+        nic__consume_empty(nic, packet);
     }
     if (SIM_UNLIKELY(verdict != NIC_VERDICT_OK)) {
         nic__reject(nic, qp, verdict, sent_ps);
@@ -314,7 +315,7 @@ static void receive_message(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, uint
     qp->msn += last;
     if (SIM_UNLIKELY(needed)) {
         acknowledge(qp, sent_ps, packet);
-        nic__consume(nic, packet);
+        nic__consume_empty(nic, packet);
     } else if (ack_request) {
         acknowledge(qp, sent_ps, NULL);
     }
@@ -345,7 +346,7 @@ static void grow_reads(nic_qp_t *qp)
     qp->read_first = 0;
 }
 
-void nic__add_read(nic_qp_t *qp, const nic_read_t *read, uint64_t address)
+void nic__add_read(nic_qp_t *qp, const nic_read_t *read)
 {
     if (qp->read_count == qp->read_capacity) {
         grow_reads(qp);
@@ -361,7 +362,7 @@ void nic__add_read(nic_qp_t *qp, const nic_read_t *read, uint64_t address)
     }
     if (SIM_UNLIKELY(qp->nic->detailed)) {
         const uint32_t bytes = read->atomic ? 8 : nic__min(read->left_bytes, qp->mtu_bytes);
-        nic__rnic_respond(qp, address, bytes, read->atomic && !read->retransmission);
+        nic__rnic_respond(qp, read->address, bytes, read->atomic && !read->retransmission);
         return;
     }
     qp->flags |= NIC_QP_READS;
@@ -398,13 +399,14 @@ static void receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     }
     const nic_read_t read = {
         .next_psn = qp->expected_psn,
+        .address = address,
         .left_bytes = length,
         .msn = ++qp->msn,
     };
     qp->rx_flags &= (uint8_t)~NIC_RX_NAK_SENT;
     qp->expected_psn += nic__packet_count(qp, length);
     sim_progress(nic__node(nic));
-    nic__add_read(qp, &read, address);
+    nic__add_read(qp, &read);
 }
 
 // A READ asked again replaces itself and what was to be answered after it: the requester went back
@@ -441,11 +443,12 @@ static void repeat_read(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
     }
     const nic_read_t read = {
         .next_psn = psn,
+        .address = aside->reth.address,
         .left_bytes = length,
         .msn = qp->msn,
         .retransmission = true,
     };
-    nic__add_read(qp, &read, aside->reth.address);
+    nic__add_read(qp, &read);
 }
 
 // The last response is out: what waited behind the READs may follow.
@@ -513,8 +516,12 @@ net_packet_t *nic__build_response(nic_t *nic, nic_qp_t *qp)
     if (read->retransmission) {
         count_repetition(nic, qp, packet);
     }
+    if (SIM_UNLIKELY(nic->contents)) {
+        nic__carry(nic, packet, read->address);
+    }
     read->started = true;
     read->next_psn++;
+    read->address += payload_bytes;
     read->left_bytes -= payload_bytes;
     if (last) {
         end_read(nic, qp);

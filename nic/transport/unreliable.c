@@ -14,12 +14,12 @@ static const nic_recv_wqe_t *posted_receive(nic_t *nic, nic_qp_t *qp)
         nic->counters.out_of_buffer++;
         return NULL;
     }
-    return &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
+    return nic__oldest_receive(qp);
 }
 
 static void deliver(nic_qp_t *qp, const nic_wc_t *wc)
 {
-    const uint64_t wr_id = qp->rq[qp->rq_done & (qp->rq_capacity - 1)].wr_id;
+    const uint64_t wr_id = nic__oldest_receive(qp)->wr_id;
     nic_wc_t complete = *wc;
     complete.wr_id = wr_id;
     complete.qp_num = qp->number;
@@ -54,6 +54,7 @@ static bool begin_message(nic_qp_t *qp, const net_packet_t *packet, uint32_t ope
     }
     const net_packet_aside_t *const aside = net_packet_aside(packet);
     qp->rx_left_bytes = aside->reth.length;
+    qp->rx_address = aside->reth.address;
     return (qp->access & NIC_ACCESS_REMOTE_WRITE) != 0 && nic__access_ok(qp->pd,
                                                                          aside->reth.rkey,
                                                                          aside->reth.address,
@@ -96,6 +97,9 @@ void nic__receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     const uint32_t bytes = packet->payload_bytes;
     const uint32_t immediate = (operation & HAS_IMM) != 0 ? net_packet_aside(packet)->immediate : 0;
     qp->expected_psn += (uint64_t)distance + 1;
+    if (wanted && nic__keeps(nic, packet)) {
+        nic__keep(nic, packet, nic__rx_address(qp, kind));
+    }
     nic__consume(nic, packet);
     if (!wanted) {
         qp->rx_kind = NIC_RX_NONE;
@@ -140,6 +144,9 @@ void nic__receive_datagram(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         .src_interface = packet->source,
         .wc_flags = (operation & HAS_IMM) != 0 ? NIC_WC_WITH_IMM : 0,
     };
+    if (wanted && nic__keeps(nic, packet)) {
+        nic__keep(nic, packet, nic__oldest_receive(qp)->address);
+    }
     nic__consume(nic, packet);
     if (wanted) {
         nic__write_payload(nic, wc.byte_len);

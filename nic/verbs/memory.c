@@ -71,7 +71,7 @@ void nic_mr_deregister(nic_mr_t *mr)
     if (index < nic->mr_free) {
         nic->mr_free = index;
     }
-    nic__region_free(mr);
+    sim_free(mr);
 }
 
 uint32_t nic_mr_lkey(const nic_mr_t *mr)
@@ -109,61 +109,21 @@ nic_mr_t *nic__region(const nic_t *nic, uint32_t key)
     return nic->mrs[key >> 8];
 }
 
-void nic__region_free(nic_mr_t *mr)
-{
-    if (mr != NULL) {
-        sim_free(mr->words);
-        sim_free(mr);
-    }
-}
+// -- contents
 
-// -- contents: only of words that were written
-
-#define FIRST_WORDS 16u
-
-static nic_word_t *find_word(nic_word_t *words, uint32_t capacity, uint64_t address)
-{
-    uint32_t i = (uint32_t)sim_mix64(address) & (capacity - 1);
-    while (words[i].address != 0 && words[i].address != (address | 1)) {
-        i = (i + 1) & (capacity - 1);
-    }
-    return &words[i];
-}
-
-static void grow_words(nic_mr_t *mr)
-{
-    const uint32_t capacity = mr->word_capacity == 0 ? FIRST_WORDS : mr->word_capacity * 2;
-    nic_word_t *const words = sim_alloc_array(capacity, sizeof(*words));
-    for (uint32_t i = 0; i < mr->word_capacity; i++) {
-        const nic_word_t *const word = &mr->words[i];
-        if (word->address != 0) {
-            *find_word(words, capacity, word->address & ~UINT64_C(1)) = *word;
-        }
-    }
-    sim_free(mr->words);
-    mr->words = words;
-    mr->word_capacity = capacity;
-}
-
-static void check_word(const nic_mr_t *mr, uint64_t address)
+static nic_memory_t *check_word(const nic_mr_t *mr, uint64_t address)
 {
     SIM_CHECK((address & 7) == 0 && address >= mr->address && mr->length_bytes >= 8 &&
               address - mr->address <= mr->length_bytes - 8);
+    return &mr->pd->nic->host->memory;
 }
 
 uint64_t nic_mr_read64(const nic_mr_t *mr, uint64_t address)
 {
-    check_word(mr, address);
-    return mr->words == NULL ? 0 : find_word(mr->words, mr->word_capacity, address)->value;
+    return nic_memory_read64(check_word(mr, address), address);
 }
 
 void nic_mr_write64(nic_mr_t *mr, uint64_t address, uint64_t value)
 {
-    check_word(mr, address);
-    if (mr->word_count * 2 >= mr->word_capacity) {
-        grow_words(mr);
-    }
-    nic_word_t *const word = find_word(mr->words, mr->word_capacity, address);
-    mr->word_count += word->address == 0;
-    *word = (nic_word_t){.address = address | 1, .value = value};
+    nic_memory_write64(check_word(mr, address), address, value);
 }

@@ -144,10 +144,10 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
 
 void nic__qp_free(nic_qp_t *qp)
 {
+    nic__free_more(qp);
     sim_free(qp->sq);
     sim_free(qp->rq);
     sim_free(qp->reads);
-    sim_free(qp->sq_atomics);
     sim_free(qp->atomics);
     sim_free(qp);
 }
@@ -156,7 +156,7 @@ void nic__free_dead(nic_host_t *host)
 {
     while (host->dead != NULL) {
         nic_qp_t *const qp = host->dead;
-        host->dead = qp->next_dead;
+        host->dead = qp->ready_next;
         nic__qp_free(qp);
     }
 }
@@ -201,7 +201,7 @@ void nic_qp_destroy(nic_qp_t *qp)
     qp->flags |= NIC_QP_DEAD;
     qp->transport = NIC_NO_TRANSPORT;
     if (nic->host->in_event) {
-        qp->next_dead = nic->host->dead;
+        qp->ready_next = nic->host->dead;
         nic->host->dead = qp;
     } else {
         nic__qp_free(qp);

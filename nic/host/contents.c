@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/host/contents.c - the pages of nic/memory.h: a hash table by page number, and a bit for each
+// line of a page that was written.
+#include <string.h>
+
+#include "nic/nic_internal.h"
+
+#define PAGE_BITS 12
+#define PAGE_BYTES (UINT64_C(1) << PAGE_BITS)
+#define LINE_BITS 6 // 64 lines a page: as many as bits in a word
+#define FIRST_SLOTS 16u
+
+struct nic_page {
+    uint64_t lines; // with something in them
+    uint8_t bytes[PAGE_BYTES];
+};
+
+static_assert(PAGE_BYTES >> LINE_BITS == 64, "a page's lines are the bits of a word");
+
+// The part of a range that lies in one page.
+typedef struct part {
+    uint64_t number; // of the page
+    uint32_t offset;
+    uint32_t count; // bytes
+} part_t;
+
+static part_t first_part(uint64_t address, uint64_t length_bytes)
+{
+    const uint64_t offset = address & (PAGE_BYTES - 1);
+    const uint64_t here = PAGE_BYTES - offset;
+    return (part_t){
+        .number = address >> PAGE_BITS,
+        .offset = (uint32_t)offset,
+        .count = (uint32_t)(length_bytes < here ? length_bytes : here),
+    };
+}
+
+// The bits of the lines that the part touches, or of those that it covers.
+static uint64_t lines_between(uint32_t first, uint32_t end)
+{
+    const uint64_t below_end = end >= 64 ? UINT64_MAX : (UINT64_C(1) << end) - 1;
+    return first >= end ? 0 : below_end & ~((UINT64_C(1) << first) - 1);
+}
+
+static uint64_t lines_touched(part_t part)
+{
+    return lines_between(part.offset >> LINE_BITS,
+                         (part.offset + part.count + (1u << LINE_BITS) - 1) >> LINE_BITS);
+}
+
+static uint64_t lines_covered(part_t part)
+{
+    return lines_between((part.offset + (1u << LINE_BITS) - 1) >> LINE_BITS,
+                         (part.offset + part.count) >> LINE_BITS);
+}
+
+// -- pages
+
+static nic_page_slot_t *find_slot(nic_page_slot_t *slots, uint64_t slot_count, uint64_t number)
+{
+    uint64_t i = sim_mix64(number) & (slot_count - 1);
+    while (slots[i].page != NULL && slots[i].number != number) {
+        i = (i + 1) & (slot_count - 1);
+    }
+    return &slots[i];
+}
+
+// NULL: nobody wrote there.
+static nic_page_t *find_page(const nic_memory_t *memory, uint64_t number)
+{
+    return memory->page_count == 0 ? NULL
+                                   : find_slot(memory->slots, memory->slot_count, number)->page;
+}
+
+static void grow(nic_memory_t *memory)
+{
+    const uint64_t slot_count = memory->slot_count == 0 ? FIRST_SLOTS : memory->slot_count * 2;
+    nic_page_slot_t *const slots = sim_alloc_array(slot_count, sizeof(*slots));
+    for (uint64_t i = 0; i < memory->slot_count; i++) {
+        if (memory->slots[i].page != NULL) {
+            *find_slot(slots, slot_count, memory->slots[i].number) = memory->slots[i];
+        }
+    }
+    sim_free(memory->slots);
+    memory->slots = slots;
+    memory->slot_count = slot_count;
+}
+
+static nic_page_t *make_page(nic_memory_t *memory, uint64_t number)
+{
+    nic_page_t *const known = find_page(memory, number);
+    if (SIM_LIKELY(known != NULL)) {
+        return known;
+    }
+    if (memory->page_count == 0) {
+        nic__note_contents(memory);
+    }
+    if (memory->page_count * 2 >= memory->slot_count) {
+        grow(memory);
+    }
+    nic_page_t *const page = sim_alloc(sizeof(*page));
+    *find_slot(memory->slots, memory->slot_count, number) = (nic_page_slot_t){number, page};
+    memory->page_count++;
+    return page;
+}
+
+void nic__memory_fini(nic_memory_t *memory)
+{
+    for (uint64_t i = 0; i < memory->slot_count; i++) {
+        sim_free(memory->slots[i].page);
+    }
+    sim_free(memory->slots);
+}
+
+size_t nic_memory_bytes(const nic_memory_t *memory)
+{
+    return (size_t)(memory->slot_count * sizeof(nic_page_slot_t) +
+                    memory->page_count * sizeof(nic_page_t));
+}
+
+// -- contents
+
+static void check_range(uint64_t address, uint64_t length_bytes)
+{
+    SIM_CHECKF(length_bytes == 0 || address + (length_bytes - 1) >= address,
+               "%" PRIu64 " bytes at 0x%" PRIx64,
+               length_bytes,
+               address);
+}
+
+void nic_memory_write(nic_memory_t *memory,
+                      uint64_t address,
+                      const void *bytes,
+                      size_t length_bytes)
+{
+    check_range(address, length_bytes);
+    const uint8_t *from = bytes;
+    while (length_bytes != 0) {
+        const part_t part = first_part(address, length_bytes);
+        nic_page_t *const page = make_page(memory, part.number);
+        memcpy(page->bytes + part.offset, from, part.count);
+        page->lines |= lines_touched(part);
+        from += part.count;
+        address += part.count;
+        length_bytes -= part.count;
+    }
+}
+
+void nic_memory_read(const nic_memory_t *memory, uint64_t address, void *bytes, size_t length_bytes)
+{
+    check_range(address, length_bytes);
+    uint8_t *to = bytes;
+    while (length_bytes != 0) {
+        const part_t part = first_part(address, length_bytes);
+        const nic_page_t *const page = find_page(memory, part.number);
+        if (page == NULL) {
+            memset(to, 0, part.count);
+        } else {
+            memcpy(to, page->bytes + part.offset, part.count);
+        }
+        to += part.count;
+        address += part.count;
+        length_bytes -= part.count;
+    }
+}
+
+void nic_memory_clear(nic_memory_t *memory, uint64_t address, uint64_t length_bytes)
+{
+    check_range(address, length_bytes);
+    while (memory->page_count != 0 && length_bytes != 0) {
+        const part_t part = first_part(address, length_bytes);
+        nic_page_t *const page = find_page(memory, part.number);
+        if (page != NULL) {
+            memset(page->bytes + part.offset, 0, part.count);
+            page->lines &= ~lines_covered(part);
+        }
+        address += part.count;
+        length_bytes -= part.count;
+    }
+}
+
+bool nic_memory_has(const nic_memory_t *memory, uint64_t address, uint64_t length_bytes)
+{
+    check_range(address, length_bytes);
+    while (memory->page_count != 0 && length_bytes != 0) {
+        const part_t part = first_part(address, length_bytes);
+        const nic_page_t *const page = find_page(memory, part.number);
+        if (page != NULL && (page->lines & lines_touched(part)) != 0) {
+            return true;
+        }
+        address += part.count;
+        length_bytes -= part.count;
+    }
+    return false;
+}

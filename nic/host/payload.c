@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/host/payload.c - between a host's memory and the packets of its NICs.
+//
+// A packet carries a copy of what lay at its source when it was made: the memory there may change
+// while it is under way. One whose source is all zeros carries nothing; where it arrives it clears
+// what is there.
+#include <string.h>
+
+#include "nic/nic_internal.h"
+
+void nic__carry(nic_t *nic, net_packet_t *packet, uint64_t address)
+{
+    const nic_memory_t *const memory = &nic->host->memory;
+    const uint32_t bytes = packet->payload_bytes;
+    if (nic_memory_has(memory, address, bytes)) {
+        nic_memory_read(memory, address, net_packet_add_contents(&nic->host->node, packet), bytes);
+    }
+}
+
+void nic__keep(nic_t *nic, const net_packet_t *packet, uint64_t address)
+{
+    nic_memory_t *const memory = &nic->host->memory;
+    const uint8_t *const contents = net_packet_contents(packet);
+    if (contents != NULL) {
+        nic_memory_write(memory, address, contents, packet->payload_bytes);
+    } else {
+        nic_memory_clear(memory, address, packet->payload_bytes);
+    }
+}
+
+void nic__take_contents(const nic_qp_t *qp, net_packet_t *packet, nic_rx_kind_t kind, bool accepted)
+{
+    nic_t *const nic = qp->nic;
+    if (accepted) {
+        nic__keep(nic, packet, nic__rx_address(qp, kind));
+    }
+    if (packet->contents) {
+        net_packet_drop_contents(&nic->host->node, packet);
+    }
+}
+
+// -- work requests that hold more than most
+
+static nic_wqe_more_t *more_at(const nic_qp_t *qp, uint32_t index)
+{
+    return &qp->sq_more[index & (qp->sq_capacity - 1)];
+}
+
+static void clear_more(const nic_qp_t *qp, nic_wqe_more_t *more)
+{
+    if (more->inlined != NULL) {
+        net_payload_free(&qp->nic->host->node, more->inlined, more->inlined_bytes);
+    }
+    *more = (nic_wqe_more_t){0};
+}
+
+void nic__grow_more(nic_qp_t *qp, uint32_t capacity)
+{
+    nic_wqe_more_t *const ring = sim_alloc_array(capacity, sizeof(*ring));
+    for (uint32_t i = qp->sq_done; qp->sq_more != NULL && i != qp->sq_posted; i++) {
+        ring[i & (capacity - 1)] = *more_at(qp, i);
+        *more_at(qp, i) = (nic_wqe_more_t){0};
+    }
+    nic__free_more(qp);
+    qp->sq_more = ring;
+}
+
+void nic__free_more(nic_qp_t *qp)
+{
+    for (uint32_t i = 0; qp->sq_more != NULL && i < qp->sq_capacity; i++) {
+        clear_more(qp, &qp->sq_more[i]);
+    }
+    sim_free(qp->sq_more);
+    qp->sq_more = NULL;
+}
+
+void nic__set_more(nic_qp_t *qp, uint32_t index, const nic_send_wr_t *wr)
+{
+    const nic_memory_t *const memory = &qp->nic->host->memory;
+    const uint32_t bytes = (uint32_t)wr->sge.length;
+    const bool atomic = nic__is_atomic((uint8_t)wr->opcode);
+    const bool inlined = (wr->send_flags & NIC_SEND_INLINE) != 0 && qp->nic->contents &&
+                         !nic__is_fetch((uint8_t)wr->opcode) &&
+                         nic_memory_has(memory, wr->sge.addr, bytes);
+    if (qp->sq_more == NULL) {
+        if (!atomic && !inlined) {
+            return;
+        }
+        nic__grow_more(qp, qp->sq_capacity);
+    }
+    nic_wqe_more_t *const more = more_at(qp, index);
+    clear_more(qp, more); // what the one before it in the ring left
+    if (atomic) {
+        more->compare_add = wr->atomic.compare_add;
+        more->swap = wr->atomic.swap;
+    }
+    if (inlined) {
+        more->inlined = net_payload_new(&qp->nic->host->node, bytes);
+        more->inlined_bytes = bytes;
+        nic_memory_read(memory, wr->sge.addr, more->inlined, bytes);
+    }
+}
+
+void nic__carry_request(nic_qp_t *qp, const nic_wqe_t *wqe, uint32_t index, net_packet_t *packet)
+{
+    if (packet->payload_bytes == 0) {
+        return;
+    }
+    if ((wqe->flags & NIC_SEND_INLINE) == 0) {
+        nic__carry(qp->nic, packet, wqe->local_address + qp->send_offset);
+        return;
+    }
+    const nic_wqe_more_t *const more = qp->sq_more != NULL ? more_at(qp, index) : NULL;
+    if (more != NULL && more->inlined != NULL) {
+        uint8_t *const contents = net_packet_add_contents(&qp->nic->host->node, packet);
+        memcpy(contents, more->inlined + qp->send_offset, packet->payload_bytes);
+    }
+}
