@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands a person types. The build itself is CMake's: see CMakePresets.json.
 
-.PHONY: all guidelines demo test check bench fuzz fmt tidy install clean
+.PHONY: all guidelines demo test test-slow check bench fuzz fmt tidy install clean
 .DEFAULT_GOAL := all
 
 # build/release/rocesim
@@ -31,6 +31,11 @@ guidelines: all
 test:
 	@tools/setup test
 	@tools/test-all
+
+# Long forms of tests: whole studies, long traces, every seed. Hours, not minutes.
+test-slow:
+	@tools/setup test
+	@tools/test-all slow
 
 # The part of it to run after every edit: under a minute.
 check:
