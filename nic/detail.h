@@ -87,6 +87,9 @@ enum {
     X(cq_entries,           "cq.entries",              COUNT, "1",   "16777216", "128",  "256",        "1024",       "4096",      "FFFF", "cached contexts of completion queues and shared receive queues") \
     X(cq_ways,              "cq.ways",                 COUNT, "1",   "64",    "4",       "4",          "4",          "4",         "FFFF", "associativity of that cache") \
     X(cq_stall_ps,          "cq.stall",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "200ns","120ns","17ns",     "12ns",      "FFFF", "a miss of it occupies its side of the NIC for") \
+    X(key_entries,          "key.entries",             COUNT, "0",   "16777216", "0",    "0",          "0",          "0",         "FFFF", "cached memory keys; 0: all are at hand") \
+    X(key_ways,             "key.ways",                COUNT, "1",   "64",    "4",       "4",          "4",          "4",         "FFFF", "associativity of that cache") \
+    X(key_stall_ps,         "key.stall",               TIME,  "0ps", NIC_DETAIL_PS_MAX, "200ns","120ns","17ns",     "12ns",      "FFFF", "a miss of it occupies its side of the NIC for") \
     X(buffer_bytes,         "receive-buffer.bytes",    BYTES, "16KB","1GB",   "128KB",   "256KB",      "512KB",      "1MB",       "FFFF", "packets waiting to be processed; what comes on top is dropped") \
     X(pause_bytes,          "receive-buffer.pause",    BYTES, "1KB", "1GB",   "64KB",    "128KB",      "256KB",      "512KB",     "FFFF", "with this much waiting the NIC pauses its link") \
     X(resume_bytes,         "receive-buffer.resume",   BYTES, "0",   "1GB",   "48KB",    "96KB",       "192KB",      "384KB",     "FFFF", "and with this much it lets it go again") \

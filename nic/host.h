@@ -81,6 +81,9 @@ typedef struct nic_config {
     // Both are borrowed and must outlive the network; its QPs find the config in nic_cc_t.
     const nic_cc_ops_t *custom_cc;
     const void *custom_cc_config;
+    // A store of the program's own for detailed NICs, likewise; NULL: the flat one.
+    const struct nic_store_ops *custom_store;
+    const void *custom_store_config;
 } nic_config_t;
 
 extern const sim_attr_table_t nic_config_attrs; // "nic."

@@ -19,6 +19,7 @@
 #include "net/port.h"
 #include "nic/host.h"
 #include "nic/memory.h"
+#include "nic/store.h"
 #include "nic/trace.h"
 
 #define NIC_MESSAGE_BYTES_MAX (UINT64_C(1) << 31)
@@ -280,6 +281,7 @@ static inline nic_qp_t *nic__cc_qp(nic_cc_t *cc)
 
 struct nic_pd {
     nic_t *nic;
+    uint32_t number; // from 1
     nic_pd_t *next;
 };
 
@@ -634,6 +636,8 @@ bool nic__access_ok(const nic_pd_t *pd,
                     uint32_t access);
 // The region of a key that nic__access_ok accepted.
 nic_mr_t *nic__region(const nic_t *nic, uint32_t key);
+// The number of the protection domain of a key; 0: there is no such key.
+uint32_t nic__pd_number(const nic_t *nic, uint32_t key);
 
 // contents.c
 void nic__memory_fini(nic_memory_t *memory);
@@ -710,6 +714,10 @@ void nic__cc_late_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t end_psn
 // rnic.c
 void nic__rnic_place(nic_qp_t *qp); // a new QP
 void nic__rnic_place_cq(nic_cq_t *cq);
+// store/store.c: objects that a store knows come and go
+void nic__store_add(nic_t *nic, nic_store_kind_t kind, uint64_t key);
+void nic__store_change(nic_t *nic, nic_store_kind_t kind, uint64_t key);
+void nic__store_remove(nic_t *nic, nic_store_kind_t kind, uint64_t key);
 // rnic_send.c
 void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell); // the last `count` WQEs
 void nic__rnic_post_receive(nic_t *nic, uint32_t count);

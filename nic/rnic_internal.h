@@ -20,6 +20,7 @@
 #include "nic/device/rnic/pcie.h"
 #include "nic/device/rnic/rnic_cache.h"
 #include "nic/nic_internal.h"
+#include "nic/store.h"
 
 struct nic_core {
     sim_timer_t timer;
@@ -102,7 +103,9 @@ typedef enum nic_packet_class {
     NIC_PACKET_CLASS_COUNT
 } nic_packet_class_t;
 
-enum { NIC_CACHE_CONTEXT, NIC_CACHE_TRANSLATION, NIC_CACHE_WQE, NIC_CACHE_CQ, NIC_CACHE_COUNT };
+// Kinds that have a flat cache; protection domains have none.
+#define NIC_CACHE_COUNT 5u
+static_assert(NIC_STORE_KEY + 1 == NIC_CACHE_COUNT, "kinds with a cache come first");
 
 // Pages whose place in the cache of translations is known.
 #define NIC_PAGES_KNOWN 8u
@@ -127,8 +130,13 @@ struct nic_rnic {
     nic_item_block_t *item_blocks;
     nic_cache_t *held[NIC_CACHE_COUNT]; // the memory of each kind: one and the same if shared
     nic_cache_t caches[NIC_CACHE_COUNT];
+    nic_store_t *store;
+    uint32_t answered;   // 1 << nic_store_kind_t: kinds that the store answers for, not the caches
+    bool waits;          // a lookup of what is being served does not know yet when it is over
+    bool asynchronous;   // contexts to send with keep their queue pair waiting, not the unit
     nic_cache_t near[2]; // contexts of RC queue pairs next to the units, by side
     nic_page_place_t pages[NIC_PAGES_KNOWN];
+    bool looks_up_keys;
     uint64_t stall_ps[NIC_CACHE_COUNT];
     uint64_t rx_cost_ps[NIC_PACKET_CLASS_COUNT]; // of a packet, on the receiving side
     sim_time_t *lock_free_ps;                    // atomic_locks of them
@@ -155,14 +163,15 @@ static inline sim_time_t nic__posting_ps(const nic_host_t *host)
     return host->node.sim.now_ps + (host->core != NULL ? host->core->spent_ps : 0);
 }
 
-// Names a WQE among those that can meet in the cache; and a key among those of all kinds.
+// Names a WQE among those that can meet in the cache; and a key among those of the first four
+// kinds.
 static inline uint64_t nic__wqe_key(const nic_qp_t *qp, uint32_t index)
 {
     return (uint64_t)qp->number << 32 | index;
 }
 static inline uint64_t nic__cache_key(uint32_t cache, uint64_t key)
 {
-    return (key << 2 | cache) + NIC_CACHE_COUNT;
+    return (key << 2 | cache) + 4;
 }
 
 // rnic.c
@@ -198,9 +207,14 @@ static inline nic_qp_t *nic__item_qp(const nic_item_t *item) // NULL: it is gone
     nic_qp_t *const qp = nic__find_qp(item->nic, item->qp_number);
     return SIM_LIKELY(qp != NULL) && SIM_LIKELY(qp->serial == item->serial) ? qp : NULL;
 }
-// What a lookup that missed costs is added to *stall_ps; *data_ps moves to when it is over.
-void nic__rnic_miss(nic_t *nic, uint32_t cache, sim_time_t *stall_ps, sim_time_t *data_ps);
-// Looks a key of a set up.
+// What is left of a lookup where the key was not the one used last in its set.
+void nic__rnic_look_further(nic_t *nic,
+                            uint32_t cache,
+                            uint32_t set,
+                            uint64_t key,
+                            sim_time_t *stall_ps,
+                            sim_time_t *data_ps);
+// Looks a key of a set up: what it costs is added to *stall_ps; *data_ps moves to when it is there.
 static inline void nic__rnic_lookup(nic_t *nic,
                                     uint32_t cache,
                                     uint32_t set,
@@ -209,10 +223,10 @@ static inline void nic__rnic_lookup(nic_t *nic,
                                     sim_time_t *data_ps)
 {
     nic_rnic_t *const rnic = nic->rnic;
-    if (SIM_LIKELY(nic_cache_use(rnic->held[cache], set, key))) {
+    if (SIM_LIKELY(rnic->held[cache]->keys[set] == key)) {
         rnic->caches[cache].hits++;
     } else {
-        nic__rnic_miss(nic, cache, stall_ps, data_ps);
+        nic__rnic_look_further(nic, cache, set, key, stall_ps, data_ps);
     }
 }
 static inline void nic__rnic_lookup_wqe(nic_t *nic,
@@ -221,18 +235,32 @@ static inline void nic__rnic_lookup_wqe(nic_t *nic,
                                         sim_time_t *stall_ps,
                                         sim_time_t *here_ps)
 {
-    const uint64_t key = nic__cache_key(NIC_CACHE_WQE, nic__wqe_key(qp, index));
-    const uint32_t set = nic_cache_set(nic->rnic->held[NIC_CACHE_WQE], key);
-    nic__rnic_lookup(nic, NIC_CACHE_WQE, set, key, stall_ps, here_ps);
+    const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
+    const uint32_t set = nic_cache_set(nic->rnic->held[NIC_STORE_WQE], key);
+    nic__rnic_lookup(nic, NIC_STORE_WQE, set, key, stall_ps, here_ps);
 }
-void nic__rnic_translate(nic_t *nic, uint64_t address, sim_time_t *stall_ps, sim_time_t *data_ps);
-// The context of a queue pair, for one side of the NIC (0: sending, 1: receiving). qp may be NULL.
+// Key and page of an address. key 0: of what was looked up before.
+void nic__rnic_translate(nic_t *nic,
+                         uint32_t key,
+                         uint64_t address,
+                         sim_time_t *stall_ps,
+                         sim_time_t *data_ps);
+// The context of a queue pair, for one side of the NIC. qp may be NULL.
+enum { NIC_SIDE_SEND, NIC_SIDE_RECEIVE, NIC_SIDE_MASK = 1, NIC_SIDE_BEGINS = 2 };
 void nic__rnic_context(nic_t *nic,
                        const nic_qp_t *qp,
                        uint32_t number,
-                       uint32_t side,
+                       uint32_t side, // with NIC_SIDE_BEGINS: an operation begins
                        sim_time_t *stall_ps,
                        sim_time_t *data_ps);
+
+// store/store.c: kinds that a store answers for
+void nic__store_create(nic_t *nic);
+void nic__store_destroy(nic_t *nic);
+void nic__store_look_up(nic_t *nic, nic_store_lookup_t *lookup);
+// What is being served waits for a lookup: the timer is armed when that is over.
+void nic__store_wait(nic_rnic_t *rnic, sim_timer_t *timer, sim_time_t least_ps);
+
 // rnic_unit.c: the processing units
 void nic__units_create(nic_t *nic);
 void nic__tx_unit_push(nic_item_t *item, nic_qp_t *qp);

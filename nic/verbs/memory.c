@@ -10,8 +10,12 @@ nic_pd_t *nic_pd_alloc(nic_t *nic)
 {
     nic_pd_t *const pd = sim_alloc(sizeof(*pd));
     pd->nic = nic;
+    pd->number = nic->pds == NULL ? 1 : nic->pds->number + 1;
     pd->next = nic->pds;
     nic->pds = pd;
+    if (nic->detailed) {
+        nic__store_add(nic, NIC_STORE_PD, pd->number);
+    }
     return pd;
 }
 
@@ -58,6 +62,9 @@ sim_err_t nic_mr_register(nic_pd_t *pd,
     };
     nic->mrs[index] = region;
     nic->mr_free = index + 1;
+    if (nic->detailed) {
+        nic__store_add(nic, NIC_STORE_KEY, region->key);
+    }
     *mr = region;
     return SIM_OK;
 }
@@ -68,6 +75,9 @@ void nic_mr_deregister(nic_mr_t *mr)
     const uint32_t index = mr->key >> 8;
     SIM_CHECK(index < nic->mr_count && nic->mrs[index] == mr);
     nic->mrs[index] = NULL;
+    if (nic->detailed) {
+        nic__store_remove(nic, NIC_STORE_KEY, mr->key);
+    }
     if (index < nic->mr_free) {
         nic->mr_free = index;
     }
@@ -102,6 +112,13 @@ bool nic__access_ok(const nic_pd_t *pd,
     return mr != NULL && mr->key == key && mr->pd == pd && (mr->access & access) == access &&
            address >= mr->address && address - mr->address <= mr->length_bytes &&
            mr->length_bytes - (address - mr->address) >= length_bytes;
+}
+
+uint32_t nic__pd_number(const nic_t *nic, uint32_t key)
+{
+    const uint32_t index = key >> 8;
+    const nic_mr_t *const mr = index < nic->mr_count ? nic->mrs[index] : NULL;
+    return mr != NULL && mr->key == key ? mr->pd->number : 0;
 }
 
 nic_mr_t *nic__region(const nic_t *nic, uint32_t key)

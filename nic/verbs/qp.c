@@ -182,6 +182,9 @@ static void set_state(nic_qp_t *qp, nic_qp_state_t state)
     const nic_qp_state_t before = qp->state;
     qp->state = (uint8_t)state;
     nic__trace(qp->nic, qp, NIC_TRACE_STATE, state, before);
+    if (qp->nic->detailed) {
+        nic__store_change(qp->nic, NIC_STORE_CONTEXT, qp->number);
+    }
 }
 
 void nic_qp_destroy(nic_qp_t *qp)
@@ -191,6 +194,7 @@ void nic_qp_destroy(nic_qp_t *qp)
     silence(qp);
     if (nic->detailed) {
         nic->rnic->counters.wqes_completed += qp->sq_posted - qp->sq_done;
+        nic__store_remove(nic, NIC_STORE_CONTEXT, qp->number);
     }
     forget_number(nic, qp->number);
     nic->counters.qps_live--;
@@ -403,6 +407,9 @@ sim_err_t nic_qp_connect(nic_qp_t *qp, const nic_qp_attr_t *attr, sim_message_t 
     qp->state = NIC_QPS_RTS;
     qp->flags &= (uint16_t)~NIC_QP_CLOSED;
     nic__trace(qp->nic, qp, NIC_TRACE_STATE, NIC_QPS_RTS, NIC_QPS_RESET);
+    if (qp->nic->detailed) {
+        nic__store_change(qp->nic, NIC_STORE_CONTEXT, qp->number);
+    }
     return SIM_OK;
 }
 
@@ -480,6 +487,9 @@ sim_err_t nic_qp_modify(nic_qp_t *qp,
         const sim_err_t error = open_to_receive(qp, attr, message);
         if (error == SIM_OK) {
             nic__trace(qp->nic, qp, NIC_TRACE_STATE, state, from);
+            if (qp->nic->detailed) {
+                nic__store_change(qp->nic, NIC_STORE_CONTEXT, qp->number);
+            }
         }
         return error;
     }

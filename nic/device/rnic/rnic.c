@@ -14,18 +14,19 @@ static void make_caches(nic_rnic_t *rnic, const nic_config_t *config, uint64_t s
         uint64_t ways;
         uint64_t stall_ps;
     } caches[NIC_CACHE_COUNT] = {
-        [NIC_CACHE_CONTEXT] = {detail->context_entries,
+        [NIC_STORE_CONTEXT] = {detail->context_entries,
                                detail->context_ways,
                                detail->context_stall_ps},
-        [NIC_CACHE_TRANSLATION] = {detail->translation_entries,
+        [NIC_STORE_TRANSLATION] = {detail->translation_entries,
                                    detail->translation_ways,
                                    detail->translation_stall_ps},
-        [NIC_CACHE_WQE] = {detail->wqe_entries, detail->wqe_ways, detail->wqe_stall_ps},
-        [NIC_CACHE_CQ] = {detail->cq_entries, detail->cq_ways, detail->cq_stall_ps},
+        [NIC_STORE_WQE] = {detail->wqe_entries, detail->wqe_ways, detail->wqe_stall_ps},
+        [NIC_STORE_CQ] = {detail->cq_entries, detail->cq_ways, detail->cq_stall_ps},
+        [NIC_STORE_KEY] = {detail->key_entries, detail->key_ways, detail->key_stall_ps},
     };
     uint64_t all_entries = 0;
     for (uint32_t c = 0; c < NIC_CACHE_COUNT; c++) {
-        all_entries += caches[c].entries;
+        all_entries += (rnic->answered >> c & 1) == 0 ? caches[c].entries : 0;
         rnic->stall_ps[c] = caches[c].stall_ps;
     }
     const bool at_random = config->replacement == NIC_REPLACE_RANDOM;
@@ -38,9 +39,12 @@ static void make_caches(nic_rnic_t *rnic, const nic_config_t *config, uint64_t s
     }
     for (uint32_t c = 0; c < NIC_CACHE_COUNT; c++) {
         // Shared: the first one holds everything, the others a single entry that nobody uses.
-        const uint64_t own = config->sram_shared ? (c == 0 ? all_entries : 1) : caches[c].entries;
+        const uint64_t alone =
+            (rnic->answered >> c & 1) != 0 || caches[c].entries == 0 ? 1 : caches[c].entries;
+        const uint64_t own = config->sram_shared ? (c == 0 ? all_entries : 1) : alone;
         nic_cache_init(&rnic->caches[c], own, caches[c].ways, at_random, seed + c);
-        rnic->held[c] = &rnic->caches[config->sram_shared ? 0 : c];
+        const bool shared = config->sram_shared && (rnic->answered >> c & 1) == 0;
+        rnic->held[c] = &rnic->caches[shared ? 0 : c];
     }
 }
 
@@ -52,14 +56,16 @@ void nic__rnic_create(nic_t *nic)
     nic_pcie_config_t pcie;
     nic_detail_pcie(&rnic->detail, &pcie);
     nic_pcie_init(&rnic->pcie, &pcie);
+    nic->rnic = rnic;
+    nic__store_create(nic);
     make_caches(rnic, config, nic->interface);
+    rnic->looks_up_keys = rnic->detail.key_entries != 0 || (rnic->answered >> NIC_STORE_KEY) != 0;
     rnic->lock_free_ps = sim_alloc_array(rnic->detail.atomic_locks, sizeof(*rnic->lock_free_ps));
     rnic->page_shift = (uint64_t)__builtin_ctzll(rnic->detail.page_bytes);
     rnic->nic = nic;
     rnic->coming_ps = SIM_TIME_NEVER;
     sim_timer_init(&rnic->pause_timer, nic__rnic_pause_fired);
     sim_timer_init(&rnic->coming_timer, nic__rnic_coming_fired);
-    nic->rnic = rnic;
     nic->detailed = true;
     nic__rnic_set_costs(rnic);
     nic__units_create(nic);
@@ -68,6 +74,7 @@ void nic__rnic_create(nic_t *nic)
 void nic__rnic_destroy(nic_t *nic)
 {
     nic_rnic_t *const rnic = nic->rnic;
+    nic__store_destroy(nic);
     while (rnic->item_blocks != NULL) {
         nic_item_block_t *const block = rnic->item_blocks;
         rnic->item_blocks = block->next;
@@ -113,7 +120,7 @@ nic_item_t *nic__items_grow(nic_t *nic)
 
 static inline uint64_t context_key(uint32_t number, uint32_t side)
 {
-    return nic__cache_key(NIC_CACHE_CONTEXT, (uint64_t)number << 1 | side);
+    return nic__cache_key(NIC_STORE_CONTEXT, (uint64_t)number << 1 | side);
 }
 
 void nic__rnic_place(nic_qp_t *qp)
@@ -121,26 +128,71 @@ void nic__rnic_place(nic_qp_t *qp)
     const nic_rnic_t *const rnic = qp->nic->rnic;
     for (uint32_t side = 0; side < 2; side++) {
         const uint64_t key = context_key(qp->number, side);
-        qp->context_set[side] = nic_cache_set(rnic->held[NIC_CACHE_CONTEXT], key);
+        qp->context_set[side] = nic_cache_set(rnic->held[NIC_STORE_CONTEXT], key);
         qp->near_set[side] = (uint16_t)nic_cache_set(&rnic->near[side], qp->number);
     }
     qp->unit = (uint16_t)(qp->number % (uint32_t)rnic->detail.pu_count);
+    nic__store_add(qp->nic, NIC_STORE_CONTEXT, qp->number);
 }
 
 void nic__rnic_place_cq(nic_cq_t *cq)
 {
-    const nic_cache_t *const held = cq->nic->rnic->held[NIC_CACHE_CQ];
-    cq->context_set = nic_cache_set(held, nic__cache_key(NIC_CACHE_CQ, cq->number));
+    const nic_cache_t *const held = cq->nic->rnic->held[NIC_STORE_CQ];
+    cq->context_set = nic_cache_set(held, nic__cache_key(NIC_STORE_CQ, cq->number));
+    nic__store_add(cq->nic, NIC_STORE_CQ, cq->number);
 }
 
-void nic__rnic_miss(nic_t *nic, uint32_t cache, sim_time_t *stall_ps, sim_time_t *data_ps)
+void nic__rnic_look_further(nic_t *nic,
+                            uint32_t cache,
+                            uint32_t set,
+                            uint64_t key,
+                            sim_time_t *stall_ps,
+                            sim_time_t *data_ps)
 {
     nic_rnic_t *const rnic = nic->rnic;
+    if (SIM_UNLIKELY((rnic->answered >> cache & 1) != 0)) {
+        nic_store_lookup_t lookup = {
+            .kind = (nic_store_kind_t)cache,
+            .side = NIC_SIDE_RECEIVE,
+            .key = (key - 4) >> 2,
+            .ready_ps = *data_ps,
+        };
+        nic__store_look_up(nic, &lookup);
+        *stall_ps += lookup.stall_ps;
+        *data_ps = lookup.ready_ps;
+        return;
+    }
+    nic_cache_t *const held = rnic->held[cache];
+    if (nic__cache_use(held, &held->keys[set], key)) {
+        rnic->caches[cache].hits++;
+        return;
+    }
     const sim_time_t here_ps =
         nic_pcie_read(&rnic->pcie, rnic->at_ps, CONTEXT_BYTES, NIC_PCIE_CONTEXT_READ);
     rnic->caches[cache].misses++;
     *stall_ps += rnic->stall_ps[cache];
     *data_ps = nic__later(*data_ps, here_ps);
+}
+
+// A store has one context for both sides.
+static void look_up_context(nic_t *nic,
+                            uint32_t number,
+                            uint32_t side,
+                            sim_time_t *stall_ps,
+                            sim_time_t *data_ps)
+{
+    const bool begins = (side & NIC_SIDE_BEGINS) != 0;
+    nic_store_lookup_t lookup = {
+        .kind = NIC_STORE_CONTEXT,
+        .side = side & NIC_SIDE_MASK,
+        .begins = begins,
+        .urgent = begins && ((side & NIC_SIDE_MASK) != 0 || !nic->rnic->asynchronous),
+        .key = number,
+        .ready_ps = *data_ps,
+    };
+    nic__store_look_up(nic, &lookup);
+    *stall_ps += lookup.stall_ps;
+    *data_ps = lookup.ready_ps;
 }
 
 void nic__rnic_context(nic_t *nic,
@@ -151,29 +203,68 @@ void nic__rnic_context(nic_t *nic,
                        sim_time_t *data_ps)
 {
     nic_rnic_t *const rnic = nic->rnic;
+    if (SIM_UNLIKELY((rnic->answered & 1u << NIC_STORE_CONTEXT) != 0)) {
+        look_up_context(nic, number, side, stall_ps, data_ps);
+        return;
+    }
+    side &= NIC_SIDE_MASK;
     const uint64_t key = context_key(number, side);
     if (SIM_UNLIKELY(qp == NULL)) {
-        const uint32_t set = nic_cache_set(rnic->held[NIC_CACHE_CONTEXT], key);
-        nic__rnic_lookup(nic, NIC_CACHE_CONTEXT, set, key, stall_ps, data_ps);
+        const uint32_t set = nic_cache_set(rnic->held[NIC_STORE_CONTEXT], key);
+        nic__rnic_lookup(nic, NIC_STORE_CONTEXT, set, key, stall_ps, data_ps);
         return;
     }
     if ((qp->flags & NIC_QP_UNRELIABLE) == 0 &&
         !nic_cache_use(&rnic->near[side], qp->near_set[side], number)) {
         *stall_ps += rnic->detail.near_stall_ps;
     }
-    nic__rnic_lookup(nic, NIC_CACHE_CONTEXT, qp->context_set[side], key, stall_ps, data_ps);
+    nic__rnic_lookup(nic, NIC_STORE_CONTEXT, qp->context_set[side], key, stall_ps, data_ps);
 }
 
-void nic__rnic_translate(nic_t *nic, uint64_t address, sim_time_t *stall_ps, sim_time_t *data_ps)
+// The region of a key, and where a store has them its protection domain.
+static void look_up_key(nic_t *nic, uint32_t key, sim_time_t *stall_ps, sim_time_t *data_ps)
 {
     nic_rnic_t *const rnic = nic->rnic;
-    const uint64_t page = address >> rnic->page_shift;
-    const uint64_t key = nic__cache_key(NIC_CACHE_TRANSLATION, page);
-    nic_page_place_t *const place = &rnic->pages[page % NIC_PAGES_KNOWN];
-    if (SIM_UNLIKELY(place->key != key)) {
-        *place = (nic_page_place_t){key, nic_cache_set(rnic->held[NIC_CACHE_TRANSLATION], key)};
+    if (SIM_LIKELY((rnic->answered & 1u << NIC_STORE_KEY) == 0)) {
+        // Translations and keys have names apart in a memory that all kinds share.
+        const uint64_t name =
+            nic__cache_key(NIC_STORE_TRANSLATION, (uint64_t)key | UINT64_C(1) << 60);
+        const uint32_t set = nic_cache_set(rnic->held[NIC_STORE_KEY], name);
+        nic__rnic_lookup(nic, NIC_STORE_KEY, set, name, stall_ps, data_ps);
+        return;
     }
-    nic__rnic_lookup(nic, NIC_CACHE_TRANSLATION, place->set, key, stall_ps, data_ps);
+    const uint64_t keys[] = {key, nic__pd_number(nic, key)};
+    for (uint32_t i = 0; i < SIM_COUNT_OF(keys) && keys[i] != 0; i++) {
+        nic_store_lookup_t lookup = {
+            .kind = i == 0 ? NIC_STORE_KEY : NIC_STORE_PD,
+            .key = keys[i],
+            .ready_ps = *data_ps,
+        };
+        if ((rnic->answered >> lookup.kind & 1) != 0) {
+            nic__store_look_up(nic, &lookup);
+            *stall_ps += lookup.stall_ps;
+            *data_ps = lookup.ready_ps;
+        }
+    }
+}
+
+void nic__rnic_translate(nic_t *nic,
+                         uint32_t key,
+                         uint64_t address,
+                         sim_time_t *stall_ps,
+                         sim_time_t *data_ps)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    if (SIM_UNLIKELY(rnic->looks_up_keys) && key != 0) {
+        look_up_key(nic, key, stall_ps, data_ps);
+    }
+    const uint64_t page = address >> rnic->page_shift;
+    const uint64_t name = nic__cache_key(NIC_STORE_TRANSLATION, page);
+    nic_page_place_t *const place = &rnic->pages[page % NIC_PAGES_KNOWN];
+    if (SIM_UNLIKELY(place->key != name)) {
+        *place = (nic_page_place_t){name, nic_cache_set(rnic->held[NIC_STORE_TRANSLATION], name)};
+    }
+    nic__rnic_lookup(nic, NIC_STORE_TRANSLATION, place->set, name, stall_ps, data_ps);
 }
 
 // -- counters
@@ -197,14 +288,14 @@ bool nic_get_rnic_counters(const nic_t *nic, nic_rnic_counters_t *counters)
     }
     counters->pcie_up_bytes = rnic->pcie.up.bytes;
     counters->pcie_down_bytes = rnic->pcie.down.bytes;
-    counters->context_hits = caches[NIC_CACHE_CONTEXT].hits;
-    counters->context_misses = caches[NIC_CACHE_CONTEXT].misses;
-    counters->translation_hits = caches[NIC_CACHE_TRANSLATION].hits;
-    counters->translation_misses = caches[NIC_CACHE_TRANSLATION].misses;
-    counters->wqe_hits = caches[NIC_CACHE_WQE].hits;
-    counters->wqe_misses = caches[NIC_CACHE_WQE].misses;
-    counters->cq_hits = caches[NIC_CACHE_CQ].hits;
-    counters->cq_misses = caches[NIC_CACHE_CQ].misses;
+    counters->context_hits = caches[NIC_STORE_CONTEXT].hits;
+    counters->context_misses = caches[NIC_STORE_CONTEXT].misses;
+    counters->translation_hits = caches[NIC_STORE_TRANSLATION].hits;
+    counters->translation_misses = caches[NIC_STORE_TRANSLATION].misses;
+    counters->wqe_hits = caches[NIC_STORE_WQE].hits;
+    counters->wqe_misses = caches[NIC_STORE_WQE].misses;
+    counters->cq_hits = caches[NIC_STORE_CQ].hits;
+    counters->cq_misses = caches[NIC_STORE_CQ].misses;
     return true;
 }
 

@@ -59,7 +59,7 @@ void nic__rnic_expect(const nic_t *nic, const sim_mail_t *mail)
     const nic_qp_t *const qp = nic__find_qp(nic, next->destination_qp);
     if (qp != NULL) {
         __builtin_prefetch(&rnic->near[1].keys[qp->near_set[1]]);
-        __builtin_prefetch(&rnic->held[NIC_CACHE_CONTEXT]->keys[qp->context_set[1]]);
+        __builtin_prefetch(&rnic->held[NIC_STORE_CONTEXT]->keys[qp->context_set[1]]);
         __builtin_prefetch(net_packet_aside(next));
     }
     const nic_qp_t *const later = after == NULL ? NULL : nic__find_qp(nic, after->destination_qp);
@@ -181,24 +181,35 @@ static inline void look_up_memory(nic_t *nic,
     const uint8_t operation = packet->opcode & ROCE_OPERATION_MASK;
     if (class == NIC_IS_RESPONSE) {
         if (qp != NULL && qp->sq_done != qp->sq_posted) {
-            nic__rnic_translate(nic, nic__wqe(qp, qp->sq_done)->local_address, stall_ps, data_ps);
+            const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_done);
+            nic__rnic_translate(nic, wqe->lkey, wqe->local_address, stall_ps, data_ps);
         }
     } else if (class == NIC_IS_ATOMIC) {
-        nic__rnic_translate(nic, aside->atomic.address, stall_ps, data_ps);
+        nic__rnic_translate(nic, aside->atomic.rkey, aside->atomic.address, stall_ps, data_ps);
     } else if (class == NIC_IS_WRITE) {
         if (operation == ROCE_WRITE_FIRST || operation == ROCE_WRITE_ONLY ||
             operation == ROCE_WRITE_ONLY_IMM) {
-            nic__rnic_translate(nic, aside->reth.address, stall_ps, data_ps);
+            nic__rnic_translate(nic, aside->reth.rkey, aside->reth.address, stall_ps, data_ps);
         }
     } else if (class == NIC_IS_SEND && qp != NULL && qp->srq != NULL) {
         // CQs are numbered below that
-        const uint64_t key = nic__cache_key(NIC_CACHE_CQ, qp->srq->number << 32);
-        const uint32_t set = nic_cache_set(nic->rnic->held[NIC_CACHE_CQ], key);
-        nic__rnic_lookup(nic, NIC_CACHE_CQ, set, key, stall_ps, data_ps);
+        const uint64_t key = nic__cache_key(NIC_STORE_CQ, qp->srq->number << 32);
+        const uint32_t set = nic_cache_set(nic->rnic->held[NIC_STORE_CQ], key);
+        nic__rnic_lookup(nic, NIC_STORE_CQ, set, key, stall_ps, data_ps);
     } else if (class == NIC_IS_SEND && qp != NULL && qp->rq_done != qp->rq_posted) {
         const nic_recv_wqe_t *const receive = &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
-        nic__rnic_translate(nic, receive->address, stall_ps, data_ps);
+        nic__rnic_translate(nic, receive->lkey, receive->address, stall_ps, data_ps);
     }
+}
+
+// Whether a packet is the first of a request.
+static inline bool begins(nic_packet_class_t class, uint8_t opcode)
+{
+    const uint8_t operation = opcode & ROCE_OPERATION_MASK;
+    return class < NIC_IS_RESPONSE && operation != ROCE_SEND_MIDDLE &&
+           operation != ROCE_SEND_LAST && operation != ROCE_SEND_LAST_IMM &&
+           operation != ROCE_WRITE_MIDDLE && operation != ROCE_WRITE_LAST &&
+           operation != ROCE_WRITE_LAST_IMM;
 }
 
 sim_time_t nic__rnic_serve_packet(nic_t *nic,
@@ -215,7 +226,8 @@ sim_time_t nic__rnic_serve_packet(nic_t *nic,
     }
     sim_time_t data_ps = now_ps + rnic->detail.pu_receive_ps;
     // The sending and the receiving side each have their part of a context.
-    nic__rnic_context(nic, qp, packet->destination_qp, 1, &stall_ps, &data_ps);
+    const uint32_t side = NIC_SIDE_RECEIVE | (begins(class, packet->opcode) ? NIC_SIDE_BEGINS : 0u);
+    nic__rnic_context(nic, qp, packet->destination_qp, side, &stall_ps, &data_ps);
     look_up_memory(nic, packet, qp, class, &stall_ps, &data_ps);
     *here_ps = now_ps;
     if (class >= NIC_IS_RESPONSE && qp != NULL && qp->sq_done != qp->sq_ready) {
@@ -309,8 +321,8 @@ sim_time_t nic__rnic_cqe(nic_t *nic, nic_cq_t *cq)
     nic__rnic_begin(nic);
     sim_time_t stall_ps = 0;
     sim_time_t data_ps = now_ps;
-    const uint64_t key = nic__cache_key(NIC_CACHE_CQ, cq->number);
-    nic__rnic_lookup(nic, NIC_CACHE_CQ, cq->context_set, key, &stall_ps, &data_ps);
+    const uint64_t key = nic__cache_key(NIC_STORE_CQ, cq->number);
+    nic__rnic_lookup(nic, NIC_STORE_CQ, cq->context_set, key, &stall_ps, &data_ps);
     rnic->rx_free_ps += stall_ps;
     const sim_time_t seen_ps =
         nic_pcie_write(&rnic->pcie, now_ps, rnic->detail.cqe_bytes, NIC_PCIE_CQE_WRITE);

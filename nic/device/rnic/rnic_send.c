@@ -81,10 +81,10 @@ void nic__rnic_forget_early(nic_qp_t *qp)
 // WQEs have arrived: the cache has them, and the processing unit gets to know.
 static void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
 {
-    nic_cache_t *const cache = item->nic->rnic->held[NIC_CACHE_WQE];
+    nic_cache_t *const cache = item->nic->rnic->held[NIC_STORE_WQE];
     for (uint32_t i = 0; i < item->count; i++) {
         const uint64_t key = nic__wqe_key(qp, item->first + i);
-        (void)nic_cache_insert(cache, nic__cache_key(NIC_CACHE_WQE, key));
+        (void)nic_cache_insert(cache, nic__cache_key(NIC_STORE_WQE, key));
     }
     push_in_order(item, qp);
 }
@@ -223,12 +223,17 @@ sim_time_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp, sim_t
     const nic_wqe_t *const wqe = nic__wqe(qp, item->first);
     sim_time_t stall_ps = is_fetch(wqe) ? detail->tx_request_ps : detail->tx_send_ps;
     sim_time_t data_ps = now_ps + (item->fetched ? detail->pu_send_fetched_ps : detail->pu_send_ps);
-    nic__rnic_context(nic, qp, qp->number, 0, &stall_ps, &data_ps);
-    // A WQE that has to be read again keeps its own queue pair waiting, not the unit.
     *here_ps = now_ps;
+    nic__rnic_context(nic,
+                      qp,
+                      qp->number,
+                      NIC_SIDE_SEND | NIC_SIDE_BEGINS,
+                      &stall_ps,
+                      rnic->asynchronous ? here_ps : &data_ps);
+    // A WQE that has to be read again keeps its own queue pair waiting, not the unit.
     nic__rnic_lookup_wqe(nic, qp, item->first, &stall_ps, here_ps);
     if (has_payload_to_read(wqe)) {
-        nic__rnic_translate(nic, wqe->local_address, &stall_ps, &data_ps);
+        nic__rnic_translate(nic, wqe->lkey, wqe->local_address, &stall_ps, &data_ps);
     }
     rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + stall_ps;
     return nic__later(rnic->tx_free_ps, data_ps);
@@ -267,8 +272,8 @@ void nic__rnic_wqe_done(nic_qp_t *qp)
 {
     nic_rnic_t *const rnic = qp->nic->rnic;
     rnic->counters.wqes_completed++;
-    const uint64_t key = nic__cache_key(NIC_CACHE_WQE, nic__wqe_key(qp, qp->sq_done - 1));
-    nic_cache_remove(rnic->held[NIC_CACHE_WQE], key);
+    const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, qp->sq_done - 1));
+    nic_cache_remove(rnic->held[NIC_STORE_WQE], key);
 }
 
 // -- what the protocol's part may send
@@ -339,11 +344,11 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     sim_time_t stall_ps = rnic->detail.tx_response_ps;
     sim_time_t data_ps = now_ps;
-    nic__rnic_context(nic, qp, qp->number, 0, &stall_ps, &data_ps);
+    nic__rnic_context(nic, qp, qp->number, NIC_SIDE_SEND, &stall_ps, &data_ps);
     if (atomic) {
         data_ps = nic__later(data_ps, rnic->granted_ps);
     } else if (bytes != 0) {
-        nic__rnic_translate(nic, address, &stall_ps, &data_ps);
+        nic__rnic_translate(nic, 0, address, &stall_ps, &data_ps);
         data_ps =
             nic__later(data_ps, nic_pcie_read(&rnic->pcie, now_ps, bytes, NIC_PCIE_PAYLOAD_READ));
     }

@@ -28,6 +28,16 @@ void nic__units_create(nic_t *nic)
     }
 }
 
+// The service ends then, or when the store has brought what it waits for.
+static inline void arm(nic_t *nic, sim_timer_t *timer, sim_time_t end_ps)
+{
+    if (SIM_UNLIKELY(nic->rnic->waits)) {
+        nic__store_wait(nic->rnic, timer, end_ps);
+    } else {
+        sim_timer_arm(nic__node(nic), timer, end_ps);
+    }
+}
+
 // -- sending
 
 static void tx_begin(nic_tx_unit_t *unit, nic_qp_t *qp)
@@ -38,7 +48,7 @@ static void tx_begin(nic_tx_unit_t *unit, nic_qp_t *qp)
     }
     const sim_time_t end_ps = nic__rnic_serve_wqe(item, qp, &unit->here_ps);
     unit->busy = true;
-    sim_timer_arm(nic__node(unit->nic), &unit->timer, end_ps);
+    arm(unit->nic, &unit->timer, end_ps);
 }
 
 void nic__tx_unit_push(nic_item_t *item, nic_qp_t *qp)
@@ -97,7 +107,7 @@ static void rx_begin(nic_rx_unit_t *unit, nic_qp_t *qp)
     }
     const sim_time_t end_ps = nic__rnic_serve_packet(unit->nic, packet, qp, &unit->here_ps);
     unit->busy = true;
-    sim_timer_arm(nic__node(unit->nic), &unit->timer, end_ps);
+    arm(unit->nic, &unit->timer, end_ps);
 }
 
 void nic__rx_unit_push(nic_t *nic, net_packet_t *packet, nic_qp_t *qp)

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/device/rnic/store/store.c - stores by name, and lookups that the flat caches do not answer.
+//
+// The flat caches are looked into in place (nic__rnic_lookup): what was used last in its set costs
+// a comparison. Kinds that a store answers for have a flat cache of one entry that stays empty, so
+// that their lookups always come here and those of ordinary NICs pay nothing for it.
+#include "nic/rnic_internal.h"
+
+#include <string.h>
+
+static const char *const kind_names[NIC_STORE_KIND_COUNT] = {
+    [NIC_STORE_CONTEXT] = "qp",
+    [NIC_STORE_TRANSLATION] = "page",
+    [NIC_STORE_WQE] = "wqe",
+    [NIC_STORE_CQ] = "cq",
+    [NIC_STORE_KEY] = "mr",
+    [NIC_STORE_PD] = "pd",
+};
+
+const char *nic_store_kind_name(nic_store_kind_t kind)
+{
+    SIM_CHECK(kind < NIC_STORE_KIND_COUNT);
+    return kind_names[kind];
+}
+
+// It answers for no kind: all stay with the caches.
+static const nic_store_ops_t flat = {
+    .name = "flat",
+    .help = "a set-associative cache for each kind, in front of host memory",
+};
+
+const nic_store_ops_t *const nic_store_all[] = {&flat, NULL};
+
+const nic_store_ops_t *nic_store_find(const char *name)
+{
+    for (size_t i = 0; nic_store_all[i] != NULL; i++) {
+        if (strcmp(nic_store_all[i]->name, name) == 0) {
+            return nic_store_all[i];
+        }
+    }
+    return NULL;
+}
+
+const nic_store_t *nic_store_of(const nic_t *nic)
+{
+    return nic->detailed ? nic->rnic->store : NULL;
+}
+
+static nic_store_t *create_flat(void)
+{
+    nic_store_t *const store = sim_alloc(sizeof(*store));
+    store->ops = &flat;
+    return store;
+}
+
+void nic__store_create(nic_t *nic)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    const nic_config_t *const config = &nic->host->config;
+    const nic_store_ops_t *const ops = config->custom_store;
+    if (ops == NULL) {
+        rnic->store = create_flat();
+    } else {
+        const nic_store_place_t place = {
+            .nic = nic,
+            .node = nic__node(nic),
+            .pcie = &rnic->pcie,
+            .seed = nic->interface,
+            .config = config->custom_store_config,
+        };
+        rnic->store = ops->create(&place);
+        SIM_CHECKF(rnic->store != NULL, "%s", ops->name);
+        rnic->store->ops = ops;
+    }
+    rnic->store->nic = nic;
+    rnic->answered = rnic->store->ops->kinds;
+}
+
+void nic__store_destroy(nic_t *nic)
+{
+    nic_store_t *const store = nic->rnic->store;
+    sim_message_t message = {""};
+    if (store->ops->check != NULL) {
+        SIM_CHECKF(store->ops->check(store, &message), "%s", message.text);
+    }
+    if (store->ops->destroy != NULL) {
+        store->ops->destroy(store);
+    } else {
+        sim_free(store);
+    }
+    nic->rnic->store = NULL;
+}
+
+void nic__store_look_up(nic_t *nic, nic_store_lookup_t *lookup)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    nic_store_t *const store = rnic->store;
+    lookup->at_ps = rnic->at_ps;
+    store->ops->look_up(store, lookup);
+    SIM_CHECK(!lookup->waits || (lookup->begins && lookup->urgent && store->ops->wait != NULL));
+    rnic->waits |= lookup->waits;
+#ifdef SIM_DEAR_CHECKS
+    sim_message_t message = {""};
+    if (store->ops->check != NULL) {
+        SIM_CHECKF(store->ops->check(store, &message), "%s", message.text);
+    }
+#endif
+}
+
+void nic__store_wait(nic_rnic_t *rnic, sim_timer_t *timer, sim_time_t least_ps)
+{
+    rnic->waits = false;
+    rnic->store->ops->wait(rnic->store, timer, least_ps);
+}
+
+void nic__store_add(nic_t *nic, nic_store_kind_t kind, uint64_t key)
+{
+    const nic_rnic_t *const rnic = nic->rnic;
+    if (SIM_UNLIKELY((rnic->answered >> kind & 1) != 0) && rnic->store->ops->add != NULL) {
+        rnic->store->ops->add(rnic->store, kind, key);
+    }
+}
+
+void nic__store_change(nic_t *nic, nic_store_kind_t kind, uint64_t key)
+{
+    const nic_rnic_t *const rnic = nic->rnic;
+    if (SIM_UNLIKELY((rnic->answered >> kind & 1) != 0) && rnic->store->ops->change != NULL) {
+        rnic->store->ops->change(rnic->store, kind, key);
+    }
+}
+
+void nic__store_remove(nic_t *nic, nic_store_kind_t kind, uint64_t key)
+{
+    const nic_rnic_t *const rnic = nic->rnic;
+    if (SIM_UNLIKELY((rnic->answered >> kind & 1) != 0) && rnic->store->ops->remove != NULL) {
+        rnic->store->ops->remove(rnic->store, kind, key);
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/store.h - where a detailed NIC keeps what its work needs: contexts of queue pairs and
+// completion queues, memory keys, page translations, WQEs.
+//
+// A store answers one question: a lookup of (kind, key) at some time, what does it occupy its side
+// of the NIC for, and when is the object there. What a miss costs, where the object comes from and
+// what gives way to it is the store's own business. "flat" is the store of an ordinary NIC: a
+// set-associative cache per kind in front of host memory (nic.detailed.context.* and so on).
+// "tiered" is that of docs/models/tiered-cache.md. A program brings its own in
+// nic_config_t.custom_store; what kinds it does not answer for stay with the flat caches.
+//
+// All calls of one store happen in events of its host, in the order of time.
+#ifndef NIC_STORE_H
+#define NIC_STORE_H
+
+#include "nic/verbs.h"
+
+SIM_C_BEGIN
+
+typedef enum nic_store_kind {
+    NIC_STORE_CONTEXT,     // of a queue pair; key: its number
+    NIC_STORE_TRANSLATION, // of a page; key: address / page size
+    NIC_STORE_WQE,         // key: queue pair number << 32 | index
+    NIC_STORE_CQ,          // its number; of a shared receive queue: its number << 32
+    NIC_STORE_KEY,         // lkey or rkey of a memory region
+    NIC_STORE_PD,          // number of a protection domain
+    NIC_STORE_KIND_COUNT
+} nic_store_kind_t;
+const char *nic_store_kind_name(nic_store_kind_t kind);
+
+// A lookup, and its answer.
+typedef struct nic_store_lookup {
+    nic_store_kind_t kind;
+    uint8_t side; // of the NIC: 0 sending, 1 receiving
+    bool begins;  // an operation begins with it; else what belongs to one that is under way
+    bool urgent;  // nothing else of its queue pair can be done before it is there
+    uint64_t key;
+    sim_time_t at_ps;
+    // What the store adds or moves on:
+    sim_time_t stall_ps; // the side of the NIC is occupied for
+    sim_time_t ready_ps; // the object is there
+    // Set where that is not known yet: whoever looked is told by nic_store_ops_t.wait.
+    bool waits;
+} nic_store_lookup_t;
+
+typedef struct nic_store nic_store_t;
+struct nic_pcie;
+
+// What a store is made for. All of it outlives the store.
+typedef struct nic_store_place {
+    nic_t *nic;
+    sim_node_t *node;      // its host: timers of the store fire there
+    struct nic_pcie *pcie; // between the two
+    uint64_t seed;
+    const void *config; // nic_config_t.custom_store_config; of stores by name their own
+} nic_store_place_t;
+
+typedef struct nic_store_ops {
+    const char *name;
+    const char *help;
+    uint32_t kinds; // 1 << nic_store_kind_t: those it answers for
+    nic_store_t *(*create)(const nic_store_place_t *place);
+    void (*destroy)(nic_store_t *store);
+    // Adds to stall_ps, moves ready_ps on, or sets waits (where `urgent` and `begins` allow it).
+    void (*look_up)(nic_store_t *store, nic_store_lookup_t *lookup);
+    // After a lookup that waits: arms timer at least_ps or when the object is there, whichever is
+    // later. NULL: lookups never wait.
+    void (*wait)(nic_store_t *store, sim_timer_t *timer, sim_time_t least_ps);
+    // An object comes into being, changes in a way that the host must see at once (rights, state),
+    // or goes. Each may be NULL.
+    void (*add)(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
+    void (*change)(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
+    void (*remove)(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
+    // Invariants, in dear builds after every lookup and at the end of a run always: false, and why.
+    // May be NULL.
+    bool (*check)(const nic_store_t *store, sim_message_t *message);
+} nic_store_ops_t;
+
+// First member of every store.
+struct nic_store {
+    const nic_store_ops_t *ops;
+    nic_t *nic;
+};
+
+// Stores by name; ends with NULL.
+extern const nic_store_ops_t *const nic_store_all[];
+const nic_store_ops_t *nic_store_find(const char *name);
+// The store of a detailed NIC; NULL: the NIC is an ideal one.
+const nic_store_t *nic_store_of(const nic_t *nic);
+
+SIM_C_END
+
+#endif // NIC_STORE_H
