@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/device/rnic/store/store.c - stores by name, and lookups that the flat caches do not answer.
+// nic/device/rnic/store/store.c - stores by name, and lookups that the flat caches do not answer
+// (docs/models/tiered-cache.md).
 //
 // The flat caches are looked into in place (nic__rnic_lookup): what was used last in its set costs
 // a comparison. Kinds that a store answers for have a flat cache of one entry that stays empty, so
