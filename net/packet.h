@@ -41,6 +41,7 @@ typedef struct net_packet {
     bool acked_alone : 1;    // its ACK is not merged with later ones; agreed by the ends, not sent
     bool echo_ecn : 1;       // CE comes back as BECN of its ACK, not as a CNP; likewise agreed
     bool contents : 1;       // its payload is at net_packet_aside; else it is all zeros
+    bool addressed : 1;      // a WRITE's, with a RETH whatever its opcode
     uint8_t telemetry;       // net_telemetry_t; in an ACK: that of the packet it answers
     uint8_t hop_count;       // INT: records at net_packet_telemetry
     uint32_t psn;            // 24 bits

@@ -84,6 +84,11 @@ typedef struct nic_config {
     // A store of the program's own for detailed NICs, likewise; NULL: the flat one.
     const struct nic_store_ops *custom_store;
     const void *custom_store_config;
+    char *transport;           // of RC queue pairs that do not say (nic/transport.h)
+    void *transport_config[8]; // per nic_transport_all entry, as cc_config
+    // A transport of the program's own instead, likewise borrowed.
+    const nic_transport_ops_t *custom_transport;
+    const void *custom_transport_config;
 } nic_config_t;
 
 extern const sim_attr_table_t nic_config_attrs; // "nic."

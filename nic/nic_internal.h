@@ -21,6 +21,7 @@
 #include "nic/memory.h"
 #include "nic/store.h"
 #include "nic/trace.h"
+#include "nic/transport.h"
 
 #define NIC_MESSAGE_BYTES_MAX (UINT64_C(1) << 31)
 // Outstanding PSNs at most: half of the 24-bit space, so that comparisons are unambiguous (9.7.5).
@@ -158,12 +159,12 @@ struct nic_qp {
 
     // line 1: what sending and acknowledgements need
     uint64_t una_psn;
-    uint64_t max_psn;         // first PSN never sent
-    sim_time_t retry_base_ps; // the retransmission timer runs from here
-    uint32_t sq_posted;       // end of the queue
-    uint32_t sq_done;         // oldest WQE not completed
-    uint32_t una_offset;      // bytes of it acknowledged
-    uint32_t sq_capacity;     // power of two, 0 before the first post
+    uint64_t max_psn; // first PSN never sent
+    const nic_transport_ops_t *ops;
+    uint32_t sq_posted;   // end of the queue
+    uint32_t sq_done;     // oldest WQE not completed
+    uint32_t una_offset;  // bytes of it acknowledged
+    uint32_t sq_capacity; // power of two, 0 before the first post
     nic_path_t path;
     uint8_t retries_used; // without progress
     uint8_t rnr_retries_used;
@@ -173,8 +174,8 @@ struct nic_qp {
     // line 2: what receiving needs
     uint64_t expected_psn;
     net_packet_t *queued_ack; // the last ACK that had to queue: may have left by now
-    uint64_t queued_ack_number;
-    sim_time_t cnp_next_ps; // no CNP before
+    sim_time_t retry_base_ps; // the retransmission timer runs from here
+    sim_time_t cnp_next_ps;   // no CNP before
     nic_t *nic;
     uint32_t msn;
     uint32_t rx_left_bytes; // of the WRITE being received
@@ -238,6 +239,8 @@ struct nic_qp {
     uint8_t state;              // nic_qp_state_t
     uint8_t stopped_status;     // nic_wc_status_t of SQ_STOPPED
     uint8_t atomics_next;       // the oldest in atomics
+    bool transport_open;
+    uint32_t queued_ack_number; // low bits; a later one is newer
 
     // line 7: what a detailed NIC needs
     _Alignas(SIM_CACHE_LINE) uint64_t serial; // no other QP of the NIC ever had it
@@ -394,6 +397,15 @@ struct nic {
     struct nic_report *reports; // of its parts (nic/reports.h)
     size_t report_count;
     size_t report_capacity;
+    const nic_transport_ops_t *transport; // of RC queue pairs that do not say
+    struct nic_transport_share *shares;
+};
+
+// What the queue pairs of one transport share.
+struct nic_transport_share {
+    const nic_transport_ops_t *ops;
+    void *state;
+    struct nic_transport_share *next;
 };
 
 typedef struct nic_page nic_page_t;
@@ -414,6 +426,7 @@ struct nic_host {
     nic_t *kicked;   // NICs that may have something to send, looked at when the event is over
     nic_qp_t *dead;  // destroyed QPs, freed when the event is over
     bool in_event;
+    bool ending;               // packets go with their network
     uint8_t warm_class;        // the class most packets are expected in
     const nic_qp_t *sent_last; // only to be prefetched: they may be gone
     const nic_qp_t *received_last;
@@ -541,20 +554,6 @@ void nic__transmit(nic_t *nic); // the port is free: send what is next
 void nic__send(nic_t *nic, net_packet_t *packet);           // an ACK, NAK or CNP, now or when free
 void nic__pace_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
 
-// How many of the packets at the start of a message stay done when a loss interrupts it there.
-static inline uint32_t nic__packets_kept(const nic_t *nic, uint32_t mtu_bytes, uint32_t packets)
-{
-    const nic_config_t *const config = &nic->host->config;
-    if (config->retransmission == NIC_GO_BACK_N) {
-        return packets;
-    }
-    const uint32_t chunk = (uint32_t)(config->chunk_bytes / mtu_bytes);
-    if (chunk == 0) {
-        return config->chunk_bytes == 0 ? 0 : packets; // a chunk within a packet is the packet
-    }
-    return packets / chunk * chunk;
-}
-
 void nic__transmit_queued(nic_t *nic, uint32_t priority); // the first that waits in a class
 void nic__packet_left(nic_qp_t *qp, bool response);       // what follows from sending a packet
 
@@ -564,27 +563,39 @@ void nic__scan_forget(nic_qp_t *qp);
 void nic__scan_repace(nic_qp_t *qp);
 void nic__scan_transmit(nic_t *nic); // the port is free: look for something to send
 
-// requester.c
-bool nic__requester_ready(const nic_qp_t *qp);
+// -- what the queue pair's transport does
+
+static inline bool nic__requester_ready(const nic_qp_t *qp)
+{
+    return qp->ops->ready(qp);
+}
 static inline bool nic__can_send(const nic_qp_t *qp)
 {
     return (qp->flags & NIC_QP_READS) != 0 || nic__requester_ready(qp);
 }
-net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp); // NULL: the WQE failed
-void nic__rewind(nic_qp_t *qp);                             // go back to una_psn
+static inline net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp) // NULL: the WQE failed
+{
+    return qp->ops->next_packet(nic, qp);
+}
+// transport.c
+size_t nic__transport_qp_bytes(const nic_t *nic, const nic_transport_ops_t *ops);
+void nic__transport_open(nic_qp_t *qp);
+void nic__transport_close(nic_qp_t *qp);
+void nic__transports_free(nic_t *nic);
+// unreliable.c
+extern const nic_transport_ops_t nic__transport_uc;
+extern const nic_transport_ops_t nic__transport_ud;
 
 // acknowledge.c
-void nic__receive_ack(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
-void nic__receive_read_response(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 void nic__retry_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
 void nic__rest(nic_qp_t *qp); // stops timers if nothing is left to do
 
 // receive.c: takes the packet
 void nic__receive(nic_t *nic, net_packet_t *packet);
 
-// responder.c: RC requests
-void nic__receive_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+// responses.c: READs and atomics to be answered
 net_packet_t *nic__build_response(nic_t *nic, nic_qp_t *qp);
+// answer.c
 void nic__responses_sent(nic_qp_t *qp); // the last response of all is on its way
 bool nic__ack_still_queued(const nic_qp_t *qp);
 
@@ -606,10 +617,6 @@ static inline uint64_t nic__rx_address(const nic_qp_t *qp, nic_rx_kind_t kind)
 {
     return qp->rx_bytes + (kind == NIC_RX_SEND ? nic__oldest_receive(qp)->address : qp->rx_address);
 }
-
-// unreliable.c: UC and UD packets
-void nic__receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
-void nic__receive_datagram(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 
 // Frees a packet that reached its end.
 static inline void nic__consume(nic_t *nic, net_packet_t *packet)
@@ -646,7 +653,7 @@ void nic__note_contents(nic_memory_t *memory); // from now on there are some
 
 // payload.c: contents of a packet, taken from memory and put there
 void nic__carry(nic_t *nic, net_packet_t *packet, uint64_t address);
-void nic__carry_request(nic_qp_t *qp, const nic_wqe_t *wqe, uint32_t index, net_packet_t *packet);
+void nic__carry_request(nic_qp_t *qp, uint32_t index, uint32_t offset, net_packet_t *packet);
 void nic__keep(nic_t *nic, const net_packet_t *packet, uint64_t address);
 // Of a request: they go where its message goes if it is accepted, and the packet has none left.
 void nic__take_contents(const nic_qp_t *qp,
@@ -666,22 +673,6 @@ static inline bool nic__needs_more(const nic_qp_t *qp, const nic_send_wr_t *wr)
     return SIM_UNLIKELY(qp->sq_more != NULL) || SIM_UNLIKELY(nic__is_atomic((uint8_t)wr->opcode)) ||
            (SIM_UNLIKELY(qp->nic->contents) && (wr->send_flags & NIC_SEND_INLINE) != 0);
 }
-
-// atomic.c: RC requests of atomics in order, and repeated
-void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
-void nic__repeat_atomic(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, uint64_t psn);
-
-// responder.c, for atomic.c
-typedef enum nic_verdict {
-    NIC_VERDICT_OK,
-    NIC_VERDICT_NOT_READY,  // no receive posted
-    NIC_VERDICT_INVALID,    // NAK invalid request
-    NIC_VERDICT_ACCESS,     // NAK remote access error
-    NIC_VERDICT_OPERATION,  // NAK remote operational error: a receive's own memory
-    NIC_VERDICT_LOCAL_SIZE, // the message is longer than its receive
-} nic_verdict_t;
-void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sent_ps);
-void nic__add_read(nic_qp_t *qp, const nic_read_t *read);
 
 // qp.c
 // Whether a QP of this number existed and does not exist any more.
@@ -727,6 +718,9 @@ void nic__rnic_forget_early(nic_qp_t *qp);
 void nic__rnic_gate(nic_qp_t *qp); // sq_send or sq_done moved
 void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic);
 uint32_t nic__rnic_inline_max(const nic_t *nic);
+// rnic.c: memory of the host read or written from now on: when that is over
+sim_time_t nic__rnic_host_read(nic_t *nic, uint32_t bytes);
+sim_time_t nic__rnic_host_write(nic_t *nic, uint32_t bytes);
 // rnic_receive.c
 void nic__rnic_arrive(nic_t *nic, net_packet_t *packet);
 void nic__rnic_payload(nic_t *nic, uint32_t bytes);

@@ -22,6 +22,7 @@ typedef struct nic_mr nic_mr_t;
 typedef struct nic_cq nic_cq_t;
 typedef struct nic_qp nic_qp_t;
 typedef struct nic_srq nic_srq_t;
+typedef struct nic_transport_ops nic_transport_ops_t; // nic/transport.h
 
 // -- hosts (nic/host.h makes them); a NIC per network port, in order of the host's links
 net_node_t *nic_node(const nic_t *nic);
@@ -142,12 +143,13 @@ typedef struct nic_qp_init_attr {
     nic_qp_type_t qp_type;
     nic_cq_t *send_cq;
     nic_cq_t *recv_cq;
-    uint32_t max_send_wr; // >= 1
-    uint32_t max_recv_wr; // 0 allowed
-    nic_srq_t *srq;       // receives come from there; NULL: from the QP's own queue
-    bool sq_sig_all;      // every send work request completes with a CQE
-    uint32_t qp_num;      // 0: the NIC chooses the next free one
-    void *ctx;            // the application's, see nic_qp_ctx
+    uint32_t max_send_wr;                 // >= 1
+    uint32_t max_recv_wr;                 // 0 allowed
+    nic_srq_t *srq;                       // receives come from there; NULL: from the QP's own queue
+    bool sq_sig_all;                      // every send work request completes with a CQE
+    uint32_t qp_num;                      // 0: the NIC chooses the next free one
+    void *ctx;                            // the application's, see nic_qp_ctx
+    const nic_transport_ops_t *transport; // of an RC queue pair; NULL: the NIC's
 } nic_qp_init_attr_t;
 
 // SIM_ERR_EXISTS: qp_num is in use; SIM_ERR_FULL: no number left.

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nic/transport.h"
+
 #define NAMES_MAX 128u
 
 world_targets_t world_targets_one(const sim_attr_table_t *table, void *config)
@@ -24,6 +26,15 @@ world_targets_t world_targets_nic(nic_config_t *config)
         SIM_CHECK(targets.count < WORLD_TABLES_MAX);
         targets.items[targets.count++] =
             (world_target_t){nic_cc_all[i]->attrs, config == NULL ? NULL : config->cc_config[i]};
+    }
+    for (size_t i = 0; nic_transport_all[i] != NULL; i++) {
+        if (nic_transport_all[i]->attrs == NULL) {
+            continue;
+        }
+        SIM_CHECK(targets.count < WORLD_TABLES_MAX);
+        targets.items[targets.count++] =
+            (world_target_t){nic_transport_all[i]->attrs,
+                             config == NULL ? NULL : config->transport_config[i]};
     }
     return targets;
 }

@@ -214,6 +214,9 @@ static void nic_init(nic_host_t *host, nic_t *nic, net_port_t *port)
         SIM_CHECK(nic->cc_ops->name != NULL && nic->cc_ops->state_bytes >= sizeof(nic_cc_t));
     }
     SIM_CHECKF(nic->cc_ops != NULL, "no algorithm \"%s\"", config->congestion_control);
+    nic->transport = config->custom_transport != NULL ? config->custom_transport
+                                                      : nic_transport_find(config->transport);
+    SIM_CHECKF(nic->transport != NULL, "no transport \"%s\"", config->transport);
 
     port->strict = (uint8_t)(1u << config->cnp_priority);
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
@@ -230,6 +233,12 @@ static void host_built(net_node_t *node)
     }
 }
 
+static void close_qp(const nic_qp_t *qp, void *ctx)
+{
+    (void)ctx;
+    nic__transport_close((nic_qp_t *)(uintptr_t)qp);
+}
+
 static void free_qp(const nic_qp_t *qp, void *ctx)
 {
     (void)ctx;
@@ -238,6 +247,8 @@ static void free_qp(const nic_qp_t *qp, void *ctx)
 
 static void nic_fini(nic_t *nic)
 {
+    nic_for_each_qp(nic, close_qp, NULL);
+    nic__transports_free(nic);
     nic_for_each_qp(nic, free_qp, NULL);
     for (uint32_t i = 0; i < nic->qp_page_count; i++) {
         sim_free(nic->qp_pages[i]);
@@ -273,6 +284,7 @@ static void nic_fini(nic_t *nic)
 static void host_destroy(sim_node_t *node)
 {
     nic_host_t *const host = (nic_host_t *)(void *)node;
+    host->ending = true;
     if (host->nics != NULL) { // not after a failed net_build
         nic__free_dead(host);
         for (uint32_t i = 0; i < host->node.port_count; i++) {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "kernel/attribute.h"
-#include "nic/host.h"
+#include "nic/transport.h"
 
 // clang-format off
 #define ATTR(path_, type_, field, default_, min_, max_, help_)                                \
@@ -54,6 +54,8 @@ static const sim_attr_t attrs[] = {
     {.path = "nic.bdp-window", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, bdp_window),
      .default_text = "none", .choices = "none|fixed|scaled",
      .help = "a window of base RTT x line rate (fixed) or x current rate (scaled), with any algorithm"},
+    ATTR("transport", STRING, transport, "go-back-n", NULL, NULL,
+         "how reliable connections repair losses; the same at both ends"),
     {.path = "nic.retransmission", .type = SIM_ATTR_ENUM,
      .offset = offsetof(nic_config_t, retransmission),
      .default_text = "go-back-n", .choices = "go-back-n|go-back-0",
@@ -119,73 +121,111 @@ const sim_attr_table_t nic_config_attrs = {
     .count = SIM_COUNT_OF(attrs),
 };
 
+// -- configs of algorithms and transports, by their place in nic_cc_all and nic_transport_all
+
+#define ALGORITHMS_MAX SIM_COUNT_OF(((nic_config_t *)NULL)->cc_config)
+#define TRANSPORTS_MAX SIM_COUNT_OF(((nic_config_t *)NULL)->transport_config)
+
 static uint32_t algorithm_count(void)
 {
     uint32_t count = 0;
     while (nic_cc_all[count] != NULL) {
         count++;
     }
-    SIM_CHECK(count <= SIM_COUNT_OF(((nic_config_t *)NULL)->cc_config));
+    SIM_CHECK(count <= ALGORITHMS_MAX);
     return count;
+}
+
+static uint32_t transport_count(void)
+{
+    uint32_t count = 0;
+    while (nic_transport_all[count] != NULL) {
+        count++;
+    }
+    SIM_CHECK(count <= TRANSPORTS_MAX);
+    return count;
+}
+
+static void *own_config(const sim_attr_table_t *table, const void *from)
+{
+    if (table == NULL) {
+        return NULL;
+    }
+    void *const config = sim_alloc(table->config_bytes);
+    if (from != NULL) {
+        sim_attrs_copy(table, config, from);
+    } else {
+        sim_attrs_default(table, config);
+    }
+    return config;
+}
+
+// from: to be copied; NULL: defaults.
+static void make_own_configs(nic_config_t *config, const nic_config_t *from)
+{
+    memset(config->cc_config, 0, sizeof(config->cc_config));
+    memset(config->transport_config, 0, sizeof(config->transport_config));
+    for (uint32_t i = 0; i < algorithm_count(); i++) {
+        config->cc_config[i] =
+            own_config(nic_cc_all[i]->attrs, from == NULL ? NULL : from->cc_config[i]);
+    }
+    for (uint32_t i = 0; i < transport_count(); i++) {
+        config->transport_config[i] = own_config(nic_transport_all[i]->attrs,
+                                                 from == NULL ? NULL : from->transport_config[i]);
+    }
+}
+
+static void free_own_config(const sim_attr_table_t *table, void **config)
+{
+    if (*config != NULL) {
+        sim_attrs_fini(table, *config);
+        sim_free(*config);
+        *config = NULL;
+    }
 }
 
 void nic_config_init(nic_config_t *config)
 {
     memset(config, 0, sizeof(*config));
     sim_attrs_default(&nic_config_attrs, config);
-    const uint32_t count = algorithm_count();
-    for (uint32_t i = 0; i < count; i++) {
-        const sim_attr_table_t *const table = nic_cc_all[i]->attrs;
-        if (table != NULL) {
-            config->cc_config[i] = sim_alloc(table->config_bytes);
-            sim_attrs_default(table, config->cc_config[i]);
-        }
-    }
+    make_own_configs(config, NULL);
 }
 
 void nic_config_copy(nic_config_t *to, const nic_config_t *from)
 {
     sim_attrs_copy(&nic_config_attrs, to, from);
-    memset(to->cc_config, 0, sizeof(to->cc_config));
-    const uint32_t count = algorithm_count();
-    for (uint32_t i = 0; i < count; i++) {
-        const sim_attr_table_t *const table = nic_cc_all[i]->attrs;
-        if (table != NULL) {
-            to->cc_config[i] = sim_alloc(table->config_bytes);
-            sim_attrs_copy(table, to->cc_config[i], from->cc_config[i]);
-        }
-    }
+    make_own_configs(to, from);
 }
 
 void nic_config_fini(nic_config_t *config)
 {
-    const uint32_t count = algorithm_count();
-    for (uint32_t i = 0; i < count; i++) {
-        if (config->cc_config[i] != NULL) {
-            sim_attrs_fini(nic_cc_all[i]->attrs, config->cc_config[i]);
-            sim_free(config->cc_config[i]);
-            config->cc_config[i] = NULL;
-        }
+    for (uint32_t i = 0; i < algorithm_count(); i++) {
+        free_own_config(nic_cc_all[i]->attrs, &config->cc_config[i]);
+    }
+    for (uint32_t i = 0; i < transport_count(); i++) {
+        free_own_config(nic_transport_all[i]->attrs, &config->transport_config[i]);
     }
     sim_attrs_fini(&nic_config_attrs, config);
 }
 
-static sim_err_t check_algorithm(const nic_config_t *config, sim_message_t *message)
+// -- rules
+
+// The name of a row of a table is none of `names`.
+static sim_err_t unknown_name(sim_message_t *message,
+                              const char *attribute,
+                              const char *what,
+                              const char *name,
+                              const char *const *names,
+                              uint32_t count)
 {
-    if (nic_cc_find(config->congestion_control) != NULL) {
-        return SIM_OK;
-    }
-    const uint32_t count = algorithm_count();
-    const char *names[SIM_COUNT_OF(config->cc_config)];
-    for (uint32_t i = 0; i < count; i++) {
-        names[i] = nic_cc_all[i]->name;
-    }
-    const char *const nearest = sim_nearest_name(config->congestion_control, names, count);
+    const char *const nearest = sim_nearest_name(name, names, count);
     if (nearest != NULL) {
         return sim_fail(message,
                         SIM_ERR_UNKNOWN,
-                        "nic.congestion-control: no algorithm \"%s\", did you mean \"%s\"?",
-                        config->congestion_control,
+                        "%s: no %s \"%s\", did you mean \"%s\"?",
+                        attribute,
+                        what,
+                        name,
                         nearest);
     }
     char list[256] = "";
@@ -195,9 +235,44 @@ static sim_err_t check_algorithm(const nic_config_t *config, sim_message_t *mess
     }
     return sim_fail(message,
                     SIM_ERR_UNKNOWN,
-                    "nic.congestion-control: no algorithm \"%s\", expected one of %s",
-                    config->congestion_control,
+                    "%s: no %s \"%s\", expected one of %s",
+                    attribute,
+                    what,
+                    name,
                     list);
+}
+
+static sim_err_t check_algorithm(const nic_config_t *config, sim_message_t *message)
+{
+    const char *names[ALGORITHMS_MAX];
+    const uint32_t count = algorithm_count();
+    for (uint32_t i = 0; i < count; i++) {
+        names[i] = nic_cc_all[i]->name;
+    }
+    return nic_cc_find(config->congestion_control) != NULL
+               ? SIM_OK
+               : unknown_name(message,
+                              "nic.congestion-control",
+                              "algorithm",
+                              config->congestion_control,
+                              names,
+                              count);
+}
+
+static sim_err_t check_transport(const nic_config_t *config, sim_message_t *message)
+{
+    const char *names[TRANSPORTS_MAX];
+    const uint32_t count = transport_count();
+    for (uint32_t i = 0; i < count; i++) {
+        names[i] = nic_transport_all[i]->name;
+    }
+    return nic_transport_find(config->transport) != NULL ? SIM_OK
+                                                         : unknown_name(message,
+                                                                        "nic.transport",
+                                                                        "transport",
+                                                                        config->transport,
+                                                                        names,
+                                                                        count);
 }
 
 sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
@@ -220,5 +295,6 @@ sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
     if (error != SIM_OK) {
         return error;
     }
-    return check_algorithm(config, message);
+    const sim_err_t unknown = check_transport(config, message);
+    return unknown != SIM_OK ? unknown : check_algorithm(config, message);
 }

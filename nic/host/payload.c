@@ -101,18 +101,19 @@ void nic__set_more(nic_qp_t *qp, uint32_t index, const nic_send_wr_t *wr)
     }
 }
 
-void nic__carry_request(nic_qp_t *qp, const nic_wqe_t *wqe, uint32_t index, net_packet_t *packet)
+void nic__carry_request(nic_qp_t *qp, uint32_t index, uint32_t offset, net_packet_t *packet)
 {
+    const nic_wqe_t *const wqe = nic__wqe(qp, index);
     if (packet->payload_bytes == 0) {
         return;
     }
     if ((wqe->flags & NIC_SEND_INLINE) == 0) {
-        nic__carry(qp->nic, packet, wqe->local_address + qp->send_offset);
+        nic__carry(qp->nic, packet, wqe->local_address + offset);
         return;
     }
     const nic_wqe_more_t *const more = qp->sq_more != NULL ? more_at(qp, index) : NULL;
     if (more != NULL && more->inlined != NULL) {
         uint8_t *const contents = net_packet_add_contents(&qp->nic->host->node, packet);
-        memcpy(contents, more->inlined + qp->send_offset, packet->payload_bytes);
+        memcpy(contents, more->inlined + offset, packet->payload_bytes);
     }
 }

@@ -6,7 +6,7 @@
 // executed is remembered for as many atomics as the responder accepts at a time: a request that is
 // repeated because its answer was lost is answered from there (IBA vol. 1, 9.4.5, 9.7.5.1.3).
 // Memory changes when the request is executed; between two requests of one NIC nothing can come.
-#include "nic/nic_internal.h"
+#include "nic/transport/responder_internal.h"
 
 // -- responder
 
@@ -57,6 +57,7 @@ void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     const nic_verdict_t verdict = check_atomic(qp, packet);
     const sim_time_t sent_ps = packet->retransmission ? SIM_TIME_NEVER : packet->sent_ps;
     const uint64_t address = net_packet_aside(packet)->atomic.address;
+    const uint32_t rkey = net_packet_aside(packet)->atomic.rkey;
     const uint64_t original = verdict == NIC_VERDICT_OK ? execute(nic, packet) : 0;
     nic__consume(nic, packet);
     if (verdict != NIC_VERDICT_OK) {
@@ -75,38 +76,18 @@ void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     qp->expected_psn++;
     sim_progress(nic__node(nic));
     if (nic->detailed) {
-        nic__rnic_atomic_done(nic, net_packet_aside(packet)->atomic.rkey);
+        nic__rnic_atomic_done(nic, rkey);
     }
     nic__add_read(qp, &read);
 }
 
-// What was to be answered from here on is asked for again: the requester went back.
-static void forget_answers_from(nic_qp_t *qp, uint64_t psn)
+void nic__repeat_atomic(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
 {
-    while (qp->read_count > 0) {
-        const uint32_t newest = (uint32_t)(qp->read_first + qp->read_count - 1u);
-        const nic_read_t *const read = &qp->reads[newest & (qp->read_capacity - 1u)];
-        const uint64_t end_psn =
-            read->next_psn + (read->atomic ? 1 : nic__packet_count(qp, read->left_bytes));
-        if (end_psn <= psn) {
-            break;
-        }
-        qp->read_count--;
-    }
-    if (qp->reads_ready > qp->read_count) {
-        qp->reads_ready = qp->read_count;
-    }
-    qp->rx_flags &= (uint8_t) ~(NIC_RX_HELD | NIC_RX_NAK_SENT);
-}
-
-void nic__repeat_atomic(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
-{
-    (void)nic;
     for (uint32_t i = 0; qp->atomics != NULL && i < qp->reads_accepted_max; i++) {
         if (qp->atomics[i].psn != psn) {
             continue;
         }
-        forget_answers_from(qp, psn);
+        nic__forget_answers(qp, psn);
         if (qp->read_count < qp->reads_accepted_max) {
             const nic_read_t read = {
                 .next_psn = psn,

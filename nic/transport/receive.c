@@ -111,17 +111,6 @@ static inline bool is_response(uint8_t opcode)
            opcode == ROCE_ATOMIC_ACKNOWLEDGE;
 }
 
-static inline void receive_reliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
-{
-    if (packet->opcode == ROCE_ACKNOWLEDGE) {
-        nic__receive_ack(nic, qp, packet);
-    } else if (SIM_UNLIKELY(is_response(packet->opcode))) {
-        nic__receive_read_response(nic, qp, packet);
-    } else {
-        nic__receive_request(nic, qp, packet);
-    }
-}
-
 // A QP takes packets of its own transport, from its own peer, when it is connected (9.6.1).
 static inline bool is_for(const nic_qp_t *qp, const net_packet_t *packet)
 {
@@ -186,11 +175,12 @@ void nic__receive(nic_t *nic, net_packet_t *packet)
     if (SIM_UNLIKELY(packet->ecn == NET_ECN_CE) && packet->payload_bytes != 0) {
         notice_congestion(nic, qp, packet);
     }
-    if (SIM_LIKELY(qp->transport == ROCE_RC)) {
-        receive_reliable(nic, qp, packet);
-    } else if (qp->transport == ROCE_UC) {
-        nic__receive_unreliable(nic, qp, packet);
+    const nic_transport_ops_t *const ops = qp->ops;
+    if (packet->opcode == ROCE_ACKNOWLEDGE) {
+        ops->acknowledged(nic, qp, packet);
+    } else if (SIM_UNLIKELY(is_response(packet->opcode))) {
+        ops->responded(nic, qp, packet);
     } else {
-        nic__receive_datagram(nic, qp, packet);
+        ops->request(nic, qp, packet);
     }
 }

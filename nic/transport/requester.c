@@ -5,18 +5,11 @@
 // PSN: what is sent next (sq_send, send_offset, next_psn) and what is acknowledged (sq_done,
 // una_offset, una_psn). Going back N is to set the first to the second.
 // Source: IBA vol. 1, 9.7 (reliable service), 9.8.3 (UC and UD), 9.9.2 (requester).
-#include "nic/nic_internal.h"
-
-#define FIRST_SQ_CAPACITY 2u
+#include "nic/transport/requester_internal.h"
 
 static inline bool is_fetch(const nic_wqe_t *wqe)
 {
     return nic__is_fetch(wqe->opcode);
-}
-
-static inline bool is_write(const nic_wqe_t *wqe)
-{
-    return wqe->opcode == NIC_WR_RDMA_WRITE || wqe->opcode == NIC_WR_RDMA_WRITE_WITH_IMM;
 }
 
 static inline bool has_immediate(const nic_wqe_t *wqe)
@@ -51,7 +44,7 @@ static inline bool window_open(const nic_qp_t *qp, uint32_t payload_bytes)
     return qp->in_flight_bytes == 0 || qp->in_flight_bytes + needed_bytes <= qp->window_bytes;
 }
 
-bool nic__requester_ready(const nic_qp_t *qp)
+bool nic__cursor_ready(const nic_qp_t *qp)
 {
     if (qp->sq_send == qp->sq_posted ||
         (qp->flags & (NIC_QP_RNR_WAIT | NIC_QP_SQ_STOPPED | NIC_QP_CLOSED | NIC_QP_FETCHING)) !=
@@ -68,138 +61,6 @@ bool nic__requester_ready(const nic_qp_t *qp)
         return false;
     }
     return window_open(qp, nic__min(wqe->length - qp->send_offset, qp->mtu_bytes));
-}
-
-// -- posting
-
-static void grow_send_queue(nic_qp_t *qp)
-{
-    const uint32_t capacity = qp->sq_capacity == 0 ? FIRST_SQ_CAPACITY : qp->sq_capacity * 2;
-    nic_wqe_t *const ring = sim_alloc_array(capacity, sizeof(*ring));
-    for (uint32_t i = qp->sq_done; i != qp->sq_posted; i++) {
-        ring[i & (capacity - 1)] = *nic__wqe(qp, i);
-    }
-    if (qp->sq_more != NULL) {
-        nic__grow_more(qp, capacity);
-    }
-    sim_free(qp->sq);
-    qp->sq = ring;
-    qp->sq_capacity = capacity;
-}
-
-static sim_err_t check_send(const nic_qp_t *qp, const nic_send_wr_t *wr)
-{
-    if ((qp->flags & NIC_QP_CLOSED) != 0) {
-        return SIM_ERR_STATE;
-    }
-    const bool send = wr->opcode == NIC_WR_SEND || wr->opcode == NIC_WR_SEND_WITH_IMM;
-    if (wr->opcode > NIC_WR_ATOMIC_FETCH_AND_ADD || (qp->type == NIC_QPT_UD && !send) ||
-        (qp->type == NIC_QPT_UC && wr->opcode >= NIC_WR_RDMA_READ) ||
-        (wr->opcode >= NIC_WR_ATOMIC_CMP_AND_SWP && wr->sge.length != 8)) {
-        return SIM_ERR_INVALID;
-    }
-    if (qp->type == NIC_QPT_UD) {
-        const nic_t *const nic = qp->nic;
-        if (wr->ud.remote_interface >= net_interface_count(nic->host->node.net) ||
-            wr->ud.remote_interface == nic->interface || wr->ud.remote_qpn < ROCE_QPN_FIRST ||
-            wr->ud.remote_qpn > ROCE_QPN_MASK) {
-            return SIM_ERR_INVALID;
-        }
-    }
-    if (wr->sge.length > NIC_MESSAGE_BYTES_MAX ||
-        (qp->type == NIC_QPT_UD && wr->sge.length > qp->mtu_bytes)) {
-        return SIM_ERR_RANGE;
-    }
-    if (SIM_UNLIKELY(qp->nic->detailed) && (wr->send_flags & NIC_SEND_INLINE) != 0 &&
-        wr->sge.length > nic__rnic_inline_max(qp->nic)) {
-        return SIM_ERR_RANGE;
-    }
-    return qp->sq_posted - qp->sq_done < qp->send_wr_max ? SIM_OK : SIM_ERR_FULL;
-}
-
-// The application tells the NIC that there is a new WQE.
-static inline void nic__doorbell(nic_qp_t *qp, uint32_t count, bool batch)
-{
-    if ((qp->flags & NIC_QP_ACTIVE) == 0) {
-        nic__cc_start(qp);
-    }
-    if (SIM_UNLIKELY(qp->nic->detailed)) {
-        nic__rnic_post(qp, count, batch);
-        return;
-    }
-    nic__schedule(qp);
-}
-
-static sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
-{
-    const sim_err_t error = check_send(qp, wr);
-    if (error != SIM_OK) {
-        return error;
-    }
-    if (qp->sq_posted - qp->sq_done == qp->sq_capacity) {
-        grow_send_queue(qp);
-    }
-    const bool datagram = qp->type == NIC_QPT_UD;
-    const bool atomic = nic__is_atomic((uint8_t)wr->opcode);
-    *nic__wqe(qp, qp->sq_posted) = (nic_wqe_t){
-        .wr_id = wr->wr_id,
-        .local_address = wr->sge.addr,
-        .remote_address = datagram ? (uint64_t)wr->ud.remote_interface << 32 | wr->ud.remote_qpn
-                          : atomic ? wr->atomic.remote_addr
-                                   : wr->rdma.remote_addr,
-        .length = (uint32_t)wr->sge.length,
-        .lkey = wr->sge.lkey,
-        .rkey = datagram ? wr->ud.remote_qkey : (atomic ? wr->atomic.rkey : wr->rdma.rkey),
-        .immediate = wr->imm_data,
-        .opcode = (uint8_t)wr->opcode,
-        .flags = (uint8_t)((wr->send_flags & ~NIC_WQE_HELD) | qp->wqe_flags),
-    };
-    if (nic__needs_more(qp, wr)) {
-        nic__set_more(qp, qp->sq_posted, wr);
-    }
-    qp->sq_posted++;
-    if (nic__traced(qp->nic, NIC_TRACE_POST)) {
-        const nic_trace_t trace = {
-            .point = NIC_TRACE_POST,
-            .time_ps = nic__node(qp->nic)->now_ps,
-            .nic = qp->nic,
-            .qp = qp,
-            .value = wr->sge.length,
-            .wr = wr,
-        };
-        nic__trace_tell(&trace);
-    }
-    return SIM_OK;
-}
-
-sim_err_t nic_post_send(nic_qp_t *qp, const nic_send_wr_t *wr)
-{
-    const sim_err_t error = append(qp, wr);
-    if (SIM_LIKELY(error == SIM_OK)) {
-        nic__doorbell(qp, 1, false);
-    }
-    return error;
-}
-
-sim_err_t nic_post_send_list(nic_qp_t *qp, const nic_send_wr_t *wr, const nic_send_wr_t **bad)
-{
-    sim_err_t error = SIM_OK;
-    uint32_t count = 0;
-    while (wr != NULL) {
-        error = append(qp, wr);
-        if (error != SIM_OK) {
-            break;
-        }
-        count++;
-        wr = wr->next;
-    }
-    if (bad != NULL) {
-        *bad = wr;
-    }
-    if (count != 0) {
-        nic__doorbell(qp, count, count > 1);
-    }
-    return error;
 }
 
 // -- building packets
@@ -264,43 +125,43 @@ static void set_reth(net_packet_t *packet, const nic_wqe_t *wqe, uint32_t offset
     aside->reth.length = wqe->length - offset;
 }
 
-// A request that is answered with data is on its way, with the PSNs of all responses.
-static void note_fetch(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe)
-{
-    note_sent(nic, qp, nic__wqe_end(wqe, qp->next_psn));
-    qp->reads_outstanding++;
-    qp->sq_send++;
-    qp->send_offset = 0;
-}
-
 // A READ request asks for everything from send_offset on, and takes the PSNs of all responses.
-static net_packet_t *build_read(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe)
+static net_packet_t *build_read(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe, uint32_t offset)
 {
     net_packet_t *const packet =
         nic__new_packet(nic, qp, qp->priority, qp->path.ecn, ROCE_RETH_BYTES);
     packet->opcode = ROCE_READ_REQUEST;
-    packet->psn = (uint32_t)qp->next_psn & ROCE_PSN_MASK;
-    count_retransmission(nic, qp, packet);
-    set_reth(packet, wqe, qp->send_offset);
-    note_fetch(nic, qp, wqe);
+    set_reth(packet, wqe, offset);
     return packet;
 }
 
-static net_packet_t *build_atomic(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe)
+static net_packet_t *build_atomic(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe, uint32_t index)
 {
-    const nic_wqe_more_t *const operands = &qp->sq_more[qp->sq_send & (qp->sq_capacity - 1)];
+    const nic_wqe_more_t *const operands = &qp->sq_more[index & (qp->sq_capacity - 1)];
     const bool swap = wqe->opcode == NIC_WR_ATOMIC_CMP_AND_SWP;
     net_packet_t *const packet =
         nic__new_packet(nic, qp, qp->priority, qp->path.ecn, ROCE_ATOMIC_ETH_BYTES);
     packet->opcode = swap ? ROCE_COMPARE_SWAP : ROCE_FETCH_ADD;
-    packet->psn = (uint32_t)qp->next_psn & ROCE_PSN_MASK;
-    count_retransmission(nic, qp, packet);
     net_packet_aside_t *const aside = net_packet_aside(packet);
     aside->atomic.address = wqe->remote_address;
     aside->atomic.rkey = wqe->rkey;
     aside->atomic.swap_add = swap ? operands->swap : operands->compare_add;
     aside->atomic.compare = swap ? operands->compare_add : 0;
-    note_fetch(nic, qp, wqe);
+    return packet;
+}
+
+// A request that is answered with data leaves, with the PSNs of all its responses.
+static net_packet_t *build_fetch(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe)
+{
+    net_packet_t *const packet = nic__is_atomic(wqe->opcode)
+                                     ? build_atomic(nic, qp, wqe, qp->sq_send)
+                                     : build_read(nic, qp, wqe, qp->send_offset);
+    packet->psn = (uint32_t)qp->next_psn & ROCE_PSN_MASK;
+    count_retransmission(nic, qp, packet);
+    note_sent(nic, qp, nic__wqe_end(wqe, qp->next_psn));
+    qp->reads_outstanding++;
+    qp->sq_send++;
+    qp->send_offset = 0;
     return packet;
 }
 
@@ -336,7 +197,7 @@ static inline uint32_t extension_bytes(const nic_qp_t *qp,
                                        bool last)
 {
     return (qp->transport == ROCE_UD ? (uint32_t)ROCE_DETH_BYTES : 0) +
-           (first && is_write(wqe) ? (uint32_t)ROCE_RETH_BYTES : 0) +
+           (first && nic__is_write(wqe) ? (uint32_t)ROCE_RETH_BYTES : 0) +
            (last && has_immediate(wqe) ? (uint32_t)ROCE_IMMDT_BYTES : 0);
 }
 
@@ -355,21 +216,21 @@ static void set_extensions(net_packet_t *packet, const nic_qp_t *qp, const nic_w
 // SEND and WRITE opcodes come in the same order: FIRST, MIDDLE, LAST, LAST+IMM, ONLY, ONLY+IMM.
 static inline uint8_t opcode_of(const nic_qp_t *qp, const nic_wqe_t *wqe, bool first, bool last)
 {
-    const uint32_t base = is_write(wqe) ? ROCE_WRITE_FIRST : ROCE_SEND_FIRST;
+    const uint32_t base = nic__is_write(wqe) ? ROCE_WRITE_FIRST : ROCE_SEND_FIRST;
     const uint32_t position = first ? (last ? ROCE_SEND_ONLY : ROCE_SEND_FIRST)
                                     : (last ? ROCE_SEND_LAST : ROCE_SEND_MIDDLE);
     return (uint8_t)(qp->transport + base + position + (last && has_immediate(wqe)));
 }
 
 // How the algorithm wants the packet to be answered.
-static void ask_for_feedback(nic_t *nic, const nic_qp_t *qp, net_packet_t *packet)
+static void ask_for_feedback(nic_t *nic, const nic_qp_t *qp, net_packet_t *packet, uint32_t offset)
 {
     const nic_cc_t *const cc = nic__cc_const(qp);
     // A window that follows the rate may close behind a packet that did not look like the last.
     packet->ack_request |= cc->acks_every_packet || cc->bdp_window == NIC_BDP_WINDOW_SCALED;
     packet->acked_alone = cc->acks_every_packet;
     const nic_config_t *const config = &nic->host->config;
-    const uint64_t end_bytes = (uint64_t)qp->send_offset + packet->payload_bytes;
+    const uint64_t end_bytes = (uint64_t)offset + packet->payload_bytes;
     if (SIM_UNLIKELY(end_bytes < config->ack_from_bytes)) {
         const uint64_t chunk_bytes = config->ack_chunk_bytes;
         packet->ack_request = chunk_bytes != 0 && end_bytes % chunk_bytes == 0;
@@ -380,27 +241,16 @@ static void ask_for_feedback(nic_t *nic, const nic_qp_t *qp, net_packet_t *packe
     }
 }
 
-net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp)
+// A packet of a SEND or WRITE: all but what the ACKs need.
+__attribute__((always_inline)) static inline net_packet_t *build_data(nic_t *nic,
+                                                                      nic_qp_t *qp,
+                                                                      uint32_t index,
+                                                                      uint32_t offset,
+                                                                      uint32_t payload_bytes)
 {
-    SIM_ASSERT(nic__requester_ready(qp));
-    nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
-    const uint32_t offset = qp->send_offset;
+    const nic_wqe_t *const wqe = nic__wqe(qp, index);
     const bool first = offset == 0;
-    if (first) {
-        if (SIM_UNLIKELY(!nic__fetch_wqe(qp, wqe))) {
-            stop_send_queue(qp, NIC_WC_LOC_PROT_ERR);
-            return NULL;
-        }
-        if (qp->transport == ROCE_UD) {
-            address_datagram(nic, qp, wqe);
-        }
-    }
-    if (SIM_UNLIKELY(is_fetch(wqe))) {
-        return nic__is_atomic(wqe->opcode) ? build_atomic(nic, qp, wqe) : build_read(nic, qp, wqe);
-    }
-    const uint32_t left_bytes = wqe->length - offset;
-    const bool last = left_bytes <= qp->mtu_bytes;
-    const uint32_t payload_bytes = last ? left_bytes : qp->mtu_bytes;
+    const bool last = offset + payload_bytes == wqe->length;
     const uint32_t extensions = first || last ? extension_bytes(qp, wqe, first, last) : 0;
     net_packet_t *const packet = nic__new_packet(
         nic,
@@ -416,13 +266,38 @@ net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp)
         set_extensions(packet, qp, wqe);
     }
     if (SIM_UNLIKELY(nic->contents)) {
-        nic__carry_request(qp, wqe, qp->sq_send, packet);
+        nic__carry_request(qp, index, offset, packet);
     }
+    return packet;
+}
+
+net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp)
+{
+    SIM_ASSERT(nic__cursor_ready(qp));
+    nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
+    const uint32_t offset = qp->send_offset;
+    const bool first = offset == 0;
+    if (first) {
+        if (SIM_UNLIKELY(!nic__fetch_wqe(qp, wqe))) {
+            stop_send_queue(qp, NIC_WC_LOC_PROT_ERR);
+            return NULL;
+        }
+        if (qp->transport == ROCE_UD) {
+            address_datagram(nic, qp, wqe);
+        }
+    }
+    if (SIM_UNLIKELY(is_fetch(wqe))) {
+        return build_fetch(nic, qp, wqe);
+    }
+    const uint32_t left_bytes = wqe->length - offset;
+    const bool last = left_bytes <= qp->mtu_bytes;
+    const uint32_t payload_bytes = last ? left_bytes : qp->mtu_bytes;
+    net_packet_t *const packet = build_data(nic, qp, qp->sq_send, offset, payload_bytes);
     if (SIM_LIKELY((qp->flags & NIC_QP_UNRELIABLE) == 0)) {
         count_retransmission(nic, qp, packet);
         packet->ack_request = wants_ack(nic, qp, last, payload_bytes);
         if (SIM_UNLIKELY((qp->flags & NIC_QP_FEEDBACK) != 0)) {
-            ask_for_feedback(nic, qp, packet);
+            ask_for_feedback(nic, qp, packet, offset);
         }
         qp->in_flight_bytes += payload_bytes;
         note_sent(nic, qp, qp->next_psn + 1);
@@ -435,22 +310,79 @@ net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp)
     return packet;
 }
 
-void nic__rewind(nic_qp_t *qp)
+// -- once more
+
+void nic__address_packet(const nic_qp_t *qp,
+                         net_packet_t *packet,
+                         const nic_wqe_t *wqe,
+                         uint32_t offset)
 {
-    const uint64_t again = qp->next_psn - qp->una_psn;
-    qp->next_psn = qp->una_psn;
-    qp->sq_send = qp->sq_done;
-    qp->send_offset = qp->una_offset;
-    qp->in_flight_bytes = 0;
-    qp->reads_outstanding = 0;
-    qp->flags &= (uint16_t)~NIC_QP_SQ_STOPPED;
-    if (SIM_UNLIKELY(qp->nic->detailed)) {
-        nic__rnic_gate(qp);
+    if (!nic__is_write(wqe)) {
+        return;
     }
-    nic__trace(qp->nic, qp, NIC_TRACE_RETRANSMIT, again, 0);
-    if (!nic__can_send(qp)) {
-        nic__unschedule(qp);
+    if (offset != 0) {
+        net_packet_grow(&qp->nic->host->node, packet, ROCE_RETH_BYTES);
+    }
+    set_reth(packet, wqe, offset);
+    packet->addressed = true;
+}
+
+// The work request that a PSN under way belongs to, and the PSN it begins with.
+static uint32_t find_wqe(const nic_qp_t *qp, uint64_t psn, uint64_t *first_psn)
+{
+    uint32_t low = qp->sq_done;
+    uint32_t high = qp->sq_send + (qp->send_offset != 0);
+    SIM_CHECK(low != high);
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        // Ends before the middle's: the one before it ends where it begins.
+        if (psn < nic__wqe_end(nic__wqe(qp, middle - 1), psn)) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    const nic_wqe_t *const wqe = nic__wqe(qp, low);
+    *first_psn = nic__wqe_end(wqe, psn) - nic__packet_count(qp, wqe->length);
+    return low;
+}
+
+static net_packet_t *repeat_data(nic_t *nic, nic_qp_t *qp, uint32_t index, uint32_t offset)
+{
+    const nic_wqe_t *const wqe = nic__wqe(qp, index);
+    const uint32_t left_bytes = wqe->length - offset;
+    const bool last = left_bytes <= qp->mtu_bytes;
+    const uint32_t payload_bytes = last ? left_bytes : qp->mtu_bytes;
+    net_packet_t *const packet = build_data(nic, qp, index, offset, payload_bytes);
+    packet->ack_request = true;
+    if ((qp->flags & NIC_QP_FEEDBACK) != 0) {
+        ask_for_feedback(nic, qp, packet, offset);
+    }
+    return packet;
+}
+
+net_packet_t *nic_transport_repeat_packet(nic_qp_t *qp, uint64_t psn, uint32_t flags)
+{
+    SIM_CHECK(psn >= qp->una_psn && psn < qp->next_psn);
+    nic_t *const nic = qp->nic;
+    uint64_t first_psn = 0;
+    const uint32_t index = find_wqe(qp, psn, &first_psn);
+    const nic_wqe_t *const wqe = nic__wqe(qp, index);
+    const uint32_t offset = (uint32_t)(psn - first_psn) * qp->mtu_bytes;
+    net_packet_t *packet = NULL;
+    if (nic__is_atomic(wqe->opcode)) {
+        packet = build_atomic(nic, qp, wqe, index);
+    } else if (is_fetch(wqe)) {
+        packet = build_read(nic, qp, wqe, offset);
     } else {
-        nic__schedule(qp);
+        packet = repeat_data(nic, qp, index, offset);
+        if ((flags & NIC_PACKET_ADDRESSED) != 0) {
+            nic__address_packet(qp, packet, wqe, offset);
+        }
     }
+    packet->psn = (uint32_t)psn & ROCE_PSN_MASK;
+    packet->retransmission = !nic__cc_const(qp)->ops->stamps_packets;
+    nic->counters.retransmitted_packets++;
+    qp->retransmitted_packets++;
+    return packet;
 }

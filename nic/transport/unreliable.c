@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/transport/unreliable.c - receiving UC and UD: nothing is answered, what is wrong is dropped.
+// docs/models/nic-ideal.md
 //
 // UC delivers whole messages only: a PSN that is not the expected one ends the message being
 // received, and the next FIRST or ONLY starts over from its PSN (IBA vol. 1, 9.8.2). The receive of
 // an unfinished message serves the next one. UD checks its Q_Key (9.8.3); immediate data and
 // source come with the completion, the 40 bytes of GRH do not.
-#include "nic/nic_internal.h"
 #include "nic/transport/operation_internal.h"
+#include "nic/transport/requester_internal.h"
 
 static const nic_recv_wqe_t *posted_receive(nic_t *nic, nic_qp_t *qp)
 {
@@ -82,7 +83,7 @@ static bool accept_packet(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, 
     return !last || (operation & HAS_IMM) == 0 || posted_receive(nic, qp) != NULL;
 }
 
-void nic__receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+static void receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
     const int64_t distance = nic__psn_distance(packet->psn, qp->expected_psn);
@@ -127,7 +128,7 @@ void nic__receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 
 // -- UD
 
-void nic__receive_datagram(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+static void receive_datagram(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
     const net_packet_aside_t *const aside = net_packet_aside(packet);
@@ -154,3 +155,17 @@ void nic__receive_datagram(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         deliver(qp, &wc);
     }
 }
+
+const nic_transport_ops_t nic__transport_uc = {
+    .name = "uc",
+    .ready = nic__cursor_ready,
+    .next_packet = nic__cursor_packet,
+    .request = receive_unreliable,
+};
+
+const nic_transport_ops_t nic__transport_ud = {
+    .name = "ud",
+    .ready = nic__cursor_ready,
+    .next_packet = nic__cursor_packet,
+    .request = receive_datagram,
+};

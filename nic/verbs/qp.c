@@ -89,6 +89,14 @@ void nic_for_each_qp(const nic_t *nic, nic_qp_visit_fn fn, void *ctx)
 
 // -- life
 
+static const nic_transport_ops_t *transport_of(const nic_t *nic, const nic_qp_init_attr_t *attr)
+{
+    if (attr->qp_type == NIC_QPT_RC) {
+        return attr->transport != NULL ? attr->transport : nic->transport;
+    }
+    return attr->qp_type == NIC_QPT_UC ? &nic__transport_uc : &nic__transport_ud;
+}
+
 sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t **qp)
 {
     nic_t *const nic = pd->nic;
@@ -105,7 +113,9 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
     } else if (nic__find_qp(nic, number) != NULL) {
         return SIM_ERR_EXISTS;
     }
-    nic_qp_t *const made = sim_alloc_lines(NIC_QP_BYTES + nic->cc_ops->state_bytes);
+    const nic_transport_ops_t *const ops = transport_of(nic, attr);
+    nic_qp_t *const made = sim_alloc_lines(nic__transport_qp_bytes(nic, ops));
+    made->ops = ops;
     made->nic = nic;
     made->number = number;
     made->type = (uint8_t)attr->qp_type;
@@ -175,6 +185,7 @@ static void silence(nic_qp_t *qp)
     sim_timer_cancel(node, &qp->pace_timer);
     sim_timer_cancel(node, &qp->retry_timer);
     nic__cc_stop(qp);
+    nic__transport_close(qp);
 }
 
 static void set_state(nic_qp_t *qp, nic_qp_state_t state)
@@ -392,6 +403,7 @@ static sim_err_t open_to_receive(nic_qp_t *qp, const nic_qp_attr_t *attr, sim_me
         nic__rnic_gate(qp);
     }
     nic__cc_create(qp, line_bps, window == SIM_AUTO ? NIC_WINDOW_UNLIMITED : window);
+    nic__transport_open(qp);
     return SIM_OK;
 }
 
@@ -627,7 +639,6 @@ bool nic_qp_quiet(const nic_qp_t *qp)
 
 size_t nic_qp_memory_bytes(const nic_qp_t *qp)
 {
-    return NIC_QP_BYTES + nic__cc_const(qp)->ops->state_bytes +
-           qp->sq_capacity * sizeof(nic_wqe_t) + qp->rq_capacity * sizeof(nic_recv_wqe_t) +
-           qp->read_capacity * sizeof(nic_read_t);
+    return nic__transport_qp_bytes(qp->nic, qp->ops) + qp->sq_capacity * sizeof(nic_wqe_t) +
+           qp->rq_capacity * sizeof(nic_recv_wqe_t) + qp->read_capacity * sizeof(nic_read_t);
 }

@@ -100,6 +100,18 @@ uint32_t nic__rnic_inline_max(const nic_t *nic)
     return (uint32_t)nic->rnic->detail.inline_max_bytes;
 }
 
+sim_time_t nic__rnic_host_read(nic_t *nic, uint32_t bytes)
+{
+    nic__rnic_begin(nic);
+    return nic_pcie_read(&nic->rnic->pcie, nic->rnic->at_ps, bytes, NIC_PCIE_CONTEXT_READ);
+}
+
+sim_time_t nic__rnic_host_write(nic_t *nic, uint32_t bytes)
+{
+    nic__rnic_begin(nic);
+    return nic_pcie_write(&nic->rnic->pcie, nic->rnic->at_ps, bytes, NIC_PCIE_PAYLOAD_WRITE);
+}
+
 nic_item_t *nic__items_grow(nic_t *nic)
 {
     nic_rnic_t *const rnic = nic->rnic;

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/answer.c - ACKs and NAKs: how they are made, merged and held back.
+//
+// Requests are answered in their order. READs are answered at the pace the port and the QP's rate
+// allow, so what follows a READ waits for its last response: at most one acknowledgement does,
+// because a later one says all an earlier one did. Likewise an ACK that waits for the port is
+// brought up to date rather than followed by another, unless the sender's congestion control wants
+// one for each packet.
+// Source: IBA vol. 1, 9.7.5.1 (AETH, MSN), 9.9.3 (responder's errors).
+#include "nic/schedule/scan.h"
+#include "nic/transport/responder_internal.h"
+
+static inline bool is_ack(uint32_t aeth)
+{
+    return aeth >> 29 == 0;
+}
+
+bool nic__ack_still_queued(const nic_qp_t *qp)
+{
+    return qp->queued_ack != NULL &&
+           (int32_t)(qp->queued_ack_number -
+                     (uint32_t)qp->nic->queue_popped[qp->queued_ack_class]) >= 0;
+}
+
+// What an answer brings back of the packet that caused it.
+static void add_feedback(nic_t *nic, net_packet_t *answer, const net_packet_t *cause)
+{
+    answer->becn = cause->echo_ecn && cause->ecn == NET_ECN_CE;
+    if (cause->telemetry != NET_TELEMETRY_NONE) {
+        nic__add_telemetry(nic, answer, (net_telemetry_t)cause->telemetry, cause);
+    }
+}
+
+// Always inline: twice for each packet and ACK there is.
+__attribute__((always_inline)) static inline net_packet_t *build_answer(nic_qp_t *qp,
+                                                                        uint32_t psn,
+                                                                        uint32_t aeth,
+                                                                        sim_time_t sent_ps,
+                                                                        const net_packet_t *cause,
+                                                                        uint32_t extra_bytes)
+{
+    nic_t *const nic = qp->nic;
+    // Where READs are answered too, one class keeps the order.
+    const uint8_t class = (qp->rx_flags & NIC_RX_READS) == 0 ? qp->ack_priority : qp->priority;
+    const uint32_t body_bytes =
+        SIM_LIKELY(nic->ack_bytes == 0) ? ROCE_AETH_BYTES : nic->ack_bytes - nic->header_bytes;
+    net_packet_t *const packet =
+        nic__new_packet(nic, qp, class, NET_ECN_NOT_ECT, body_bytes + extra_bytes);
+    packet->opcode = ROCE_ACKNOWLEDGE;
+    packet->psn = psn;
+    packet->aeth = aeth;
+    packet->sent_ps = sent_ps;
+    // Switches must see the class it was sent in, or a pause of it would stop nothing.
+    if (SIM_UNLIKELY(class != qp->priority)) {
+        packet->dscp = (uint8_t)(class * 8);
+    }
+    if (SIM_UNLIKELY(nic->scan != NULL)) {
+        packet->priority = nic->scan->ack_class; // one queue for all; switches go by the DSCP
+    }
+    if (SIM_UNLIKELY(cause != NULL)) {
+        add_feedback(nic, packet, cause);
+    }
+    if (SIM_UNLIKELY(!is_ack(aeth))) {
+        nic__trace(nic, qp, NIC_TRACE_NAK_SENT, aeth >> 24, 0);
+    }
+    return packet;
+}
+
+net_packet_t *nic__build_answer(nic_qp_t *qp, const nic_answer_t *answer, uint32_t extra_bytes)
+{
+    return build_answer(qp, answer->psn, answer->aeth, answer->sent_ps, answer->cause, extra_bytes);
+}
+
+static void send_answer(nic_qp_t *qp,
+                        uint32_t psn,
+                        uint32_t aeth,
+                        sim_time_t sent_ps,
+                        const net_packet_t *cause)
+{
+    nic_t *const nic = qp->nic;
+    if (is_ack(aeth) && nic__ack_still_queued(qp) && cause == NULL) {
+        qp->queued_ack->psn = psn;
+        qp->queued_ack->aeth = aeth;
+        qp->queued_ack->sent_ps = sent_ps;
+        return;
+    }
+    net_packet_t *const packet = build_answer(qp, psn, aeth, sent_ps, cause, 0);
+    const uint8_t class = packet->priority;
+    const uint32_t number = (uint32_t)nic->queue_pushed[class];
+    nic__send(nic, packet);
+    // A later ACK must not overtake a NAK: it does not merge with what is before one.
+    const bool queued =
+        (uint32_t)nic->queue_pushed[class] != number && is_ack(aeth) && cause == NULL;
+    qp->queued_ack = queued ? packet : NULL;
+    if (SIM_UNLIKELY(queued)) {
+        qp->queued_ack_number = number;
+        qp->queued_ack_class = class;
+    }
+}
+
+// Answers now, or after the READs before it: then without feedback, which would be old.
+static inline void answer(nic_qp_t *qp,
+                          uint32_t psn,
+                          uint32_t aeth,
+                          sim_time_t sent_ps,
+                          const net_packet_t *cause)
+{
+    if (SIM_UNLIKELY(qp->read_count != 0)) {
+        qp->rx_flags |= NIC_RX_HELD;
+        qp->held_psn = psn;
+        qp->held_aeth = aeth;
+        qp->held_sent_ps = sent_ps;
+        return;
+    }
+    send_answer(qp, psn, aeth, sent_ps, cause);
+}
+
+// A NAK of the expected PSN waits behind READs: it acknowledges everything before, and more.
+static bool gap_is_held(const nic_qp_t *qp)
+{
+    return (qp->rx_flags & NIC_RX_HELD) != 0 && !is_ack(qp->held_aeth) &&
+           qp->held_psn == ((uint32_t)qp->expected_psn & ROCE_PSN_MASK);
+}
+
+void nic__acknowledge(nic_qp_t *qp, sim_time_t sent_ps, const net_packet_t *cause)
+{
+    if (SIM_UNLIKELY(qp->read_count != 0) && gap_is_held(qp)) {
+        return;
+    }
+    const uint32_t psn = (uint32_t)(qp->expected_psn - 1) & ROCE_PSN_MASK;
+    answer(qp, psn, nic__ack_aeth(qp->msn), sent_ps, cause);
+}
+
+void nic__refuse(nic_qp_t *qp, uint32_t syndrome, sim_time_t sent_ps, const net_packet_t *cause)
+{
+    const uint32_t psn = (uint32_t)qp->expected_psn & ROCE_PSN_MASK;
+    answer(qp, psn, syndrome << 24 | (qp->msn & ROCE_PSN_MASK), sent_ps, cause);
+}
+
+void nic__refuse_for_good(nic_qp_t *qp, uint32_t code, sim_time_t sent_ps)
+{
+    nic__refuse(qp, ROCE_SYNDROME_NAK | code, sent_ps, NULL);
+    qp->rx_flags |= NIC_RX_STOPPED;
+}
+
+void nic__fail_when_answered(nic_qp_t *qp)
+{
+    if ((qp->rx_flags & NIC_RX_STOPPED) != 0 && qp->read_count == 0) {
+        nic_qp_to_error(qp);
+    }
+}
+
+// The last response is out: what waited behind the READs may follow.
+static void release_held(nic_qp_t *qp)
+{
+    if ((qp->rx_flags & NIC_RX_HELD) == 0) {
+        return;
+    }
+    qp->rx_flags &= (uint8_t)~NIC_RX_HELD;
+    send_answer(qp, qp->held_psn, qp->held_aeth, qp->held_sent_ps, NULL);
+}
+
+void nic__responses_sent(nic_qp_t *qp)
+{
+    release_held(qp);
+    nic__rest(qp);
+    nic__fail_when_answered(qp);
+}

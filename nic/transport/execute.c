@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/execute.c - a reliable connection's request whose turn it is: checked and executed.
+//
+// Requests are executed in the order of their PSNs, whatever order a transport lets them come in.
+// Source: IBA vol. 1, 9.7.4 (responder), 9.9.3 (responder's errors).
+#include "nic/transport/operation_internal.h"
+#include "nic/transport/responder_internal.h"
+
+// There are two forms of executing, and each is to be one leaf.
+#define ALWAYS_INLINE __attribute__((always_inline)) static inline
+
+// -- checking a request that is in order
+
+static nic_verdict_t begin_send(nic_qp_t *qp)
+{
+    if (!nic__receive_posted(qp)) {
+        return NIC_VERDICT_NOT_READY;
+    }
+    const nic_recv_wqe_t *const receive = nic__oldest_receive(qp);
+    if (!nic__access_ok(qp->pd,
+                        receive->lkey,
+                        receive->address,
+                        receive->length,
+                        NIC_ACCESS_LOCAL_WRITE)) {
+        return NIC_VERDICT_OPERATION;
+    }
+    qp->rx_bytes = 0;
+    return NIC_VERDICT_OK;
+}
+
+static nic_verdict_t begin_write(nic_qp_t *qp, const net_packet_t *packet)
+{
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    if (aside->reth.length > NIC_MESSAGE_BYTES_MAX) {
+        return NIC_VERDICT_INVALID;
+    }
+    if ((qp->access & NIC_ACCESS_REMOTE_WRITE) == 0 || !nic__access_ok(qp->pd,
+                                                                       aside->reth.rkey,
+                                                                       aside->reth.address,
+                                                                       aside->reth.length,
+                                                                       NIC_ACCESS_REMOTE_WRITE)) {
+        return NIC_VERDICT_ACCESS;
+    }
+    qp->rx_left_bytes = aside->reth.length;
+    qp->rx_address = aside->reth.address;
+    qp->rx_bytes = 0;
+    return NIC_VERDICT_OK;
+}
+
+// Payload sizes: full but for the last packet of a message, and together what was announced.
+static inline nic_verdict_t check_payload(const nic_qp_t *qp,
+                                          const net_packet_t *packet,
+                                          uint32_t operation)
+{
+    const uint32_t bytes = packet->payload_bytes;
+    if ((operation & IS_LAST) == 0
+            ? bytes != qp->rx_mtu_bytes
+            : bytes > qp->rx_mtu_bytes || (bytes == 0 && !(operation & IS_FIRST))) {
+        return NIC_VERDICT_INVALID;
+    }
+    if ((operation & IS_WRITE) != 0) {
+        const bool fits =
+            (operation & IS_LAST) != 0 ? bytes == qp->rx_left_bytes : bytes < qp->rx_left_bytes;
+        return fits ? NIC_VERDICT_OK : NIC_VERDICT_INVALID;
+    }
+    return qp->rx_bytes + bytes <= nic__oldest_receive(qp)->length ? NIC_VERDICT_OK
+                                                                   : NIC_VERDICT_LOCAL_SIZE;
+}
+
+ALWAYS_INLINE nic_verdict_t check_request(nic_qp_t *qp,
+                                          const net_packet_t *packet,
+                                          uint32_t operation)
+{
+    const nic_rx_kind_t kind = (operation & IS_SEND) != 0 ? NIC_RX_SEND : NIC_RX_WRITE;
+    if (SIM_LIKELY((operation & IS_FIRST) == 0)) {
+        if (qp->rx_kind != kind) {
+            return NIC_VERDICT_INVALID;
+        }
+    } else {
+        if (qp->rx_kind != NIC_RX_NONE) {
+            return NIC_VERDICT_INVALID;
+        }
+        const nic_verdict_t verdict =
+            kind == NIC_RX_SEND ? begin_send(qp) : begin_write(qp, packet);
+        if (verdict != NIC_VERDICT_OK) {
+            return verdict;
+        }
+    }
+    const nic_verdict_t verdict = check_payload(qp, packet, operation);
+    if (verdict != NIC_VERDICT_OK) {
+        return verdict;
+    }
+    if ((operation & (HAS_IMM | IS_WRITE)) == (HAS_IMM | IS_WRITE) && !nic__receive_posted(qp)) {
+        return NIC_VERDICT_NOT_READY;
+    }
+    return NIC_VERDICT_OK;
+}
+
+void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sent_ps)
+{
+    switch (verdict) {
+    case NIC_VERDICT_NOT_READY:
+        nic->counters.out_of_buffer++;
+        qp->rx_flags |= NIC_RX_NAK_SENT;
+        qp->nak_ps = nic__node(nic)->now_ps;
+        nic__refuse(qp, (uint32_t)ROCE_SYNDROME_RNR_NAK | qp->min_rnr_timer, sent_ps, NULL);
+        break;
+    case NIC_VERDICT_LOCAL_SIZE:
+    case NIC_VERDICT_OPERATION: {
+        // The receive itself fails, then the QP.
+        const bool size = verdict == NIC_VERDICT_LOCAL_SIZE;
+        const nic_wc_t wc = {
+            .wr_id = nic__oldest_receive(qp)->wr_id,
+            .status = size ? NIC_WC_LOC_LEN_ERR : NIC_WC_LOC_PROT_ERR,
+            .opcode = NIC_WC_RECV,
+            .qp_num = qp->number,
+        };
+        nic->counters.resp_local_length_error += size;
+        qp->rq_done++;
+        nic__refuse_for_good(qp,
+                             size ? ROCE_NAK_INVALID_REQUEST : ROCE_NAK_REMOTE_OPERATION,
+                             sent_ps);
+        nic__write_cqe(qp, qp->recv_cq, &wc);
+        break;
+    }
+    case NIC_VERDICT_ACCESS:
+        nic__refuse_for_good(qp, ROCE_NAK_REMOTE_ACCESS, sent_ps);
+        break;
+    case NIC_VERDICT_INVALID:
+    case NIC_VERDICT_OK:
+        nic__refuse_for_good(qp, ROCE_NAK_INVALID_REQUEST, sent_ps);
+        break;
+    }
+    nic__fail_when_answered(qp);
+}
+
+// -- executing it
+
+// A message that uses up a receive has arrived whole.
+static void complete_receive(nic_qp_t *qp, uint32_t operation, uint32_t immediate)
+{
+    const nic_recv_wqe_t receive = *nic__oldest_receive(qp);
+    qp->rq_done++;
+    const nic_wc_t wc = {
+        .wr_id = receive.wr_id,
+        .status = NIC_WC_SUCCESS,
+        .opcode = (operation & IS_SEND) != 0 ? NIC_WC_RECV : NIC_WC_RECV_RDMA_WITH_IMM,
+        .byte_len = qp->rx_bytes,
+        .imm_data = immediate,
+        .qp_num = qp->number,
+        .wc_flags = (operation & HAS_IMM) != 0 ? NIC_WC_WITH_IMM : 0,
+    };
+    nic__write_cqe(qp, qp->recv_cq, &wc);
+}
+
+// How to execute: the payload is in memory already; the transport acknowledges.
+enum { PLACED = 1, SILENT = 2 };
+
+ALWAYS_INLINE void receive_message(nic_t *nic,
+                                   nic_qp_t *qp,
+                                   net_packet_t *packet,
+                                   uint32_t operation,
+                                   uint32_t how)
+{
+    // What is still wanted of the packet when it is gone.
+    const bool ack_request = packet->ack_request && (how & SILENT) == 0;
+    const sim_time_t sent_ps = packet->retransmission ? SIM_TIME_NEVER : packet->sent_ps;
+    const uint32_t bytes = packet->payload_bytes;
+    const uint32_t immediate = (operation & HAS_IMM) != 0 ? net_packet_aside(packet)->immediate : 0;
+
+    const nic_verdict_t verdict = check_request(qp, packet, operation);
+    if ((how & PLACED) == 0 && nic__keeps(nic, packet)) {
+        const bool send = (operation & IS_SEND) != 0;
+        nic__take_contents(qp,
+                           packet,
+                           send ? NIC_RX_SEND : NIC_RX_WRITE,
+                           verdict == NIC_VERDICT_OK);
+    }
+    // Its memory is the next packet's, unless the ACK needs something of it.
+    const bool needed = ack_request && verdict == NIC_VERDICT_OK && nic__wants_feedback(packet);
+    if (SIM_LIKELY(!needed)) {
+        nic__consume_empty(nic, packet);
+    }
+    if (SIM_UNLIKELY(verdict != NIC_VERDICT_OK)) {
+        nic__reject(nic, qp, verdict, sent_ps);
+        return;
+    }
+    const bool last = (operation & IS_LAST) != 0;
+    if ((how & PLACED) == 0) {
+        nic__write_payload(nic, bytes);
+    }
+    sim_progress(nic__node(nic));
+    qp->rx_left_bytes -= bytes;
+    qp->rx_bytes += bytes;
+    qp->rx_kind = last ? NIC_RX_NONE : ((operation & IS_SEND) != 0 ? NIC_RX_SEND : NIC_RX_WRITE);
+    qp->rx_flags &= (uint8_t)~NIC_RX_NAK_SENT;
+    qp->expected_psn++;
+    qp->msn += last;
+    if (SIM_UNLIKELY(needed)) {
+        nic__acknowledge(qp, sent_ps, packet);
+        nic__consume_empty(nic, packet);
+    } else if (ack_request) {
+        nic__acknowledge(qp, sent_ps, NULL);
+    }
+    if (last && (operation & (IS_SEND | HAS_IMM)) != 0) {
+        complete_receive(qp, operation, immediate);
+    } else if (last && qp->on_write != NULL) {
+        nic__tell_write(qp);
+    }
+}
+
+ALWAYS_INLINE void execute(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, uint32_t how)
+{
+    const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
+    if (SIM_LIKELY((operation & (IS_SEND | IS_WRITE)) != 0)) {
+        receive_message(nic, qp, packet, operation, how);
+    } else if (SIM_UNLIKELY((operation & IS_ATOMIC) != 0)) {
+        nic__receive_atomic(nic, qp, packet);
+    } else if (operation != 0) {
+        nic__receive_read(nic, qp, packet);
+    } else {
+        nic__consume(nic, packet);
+        nic__refuse_for_good(qp, ROCE_NAK_INVALID_REQUEST, 0);
+        nic__fail_when_answered(qp);
+    }
+}
+
+void nic__execute(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    execute(nic, qp, packet, 0);
+}
+
+void nic__execute_silently(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, bool placed)
+{
+    execute(nic, qp, packet, placed ? SILENT | PLACED : SILENT);
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/gbn.c - the transport "go-back-n": its sending side. docs/models/nic-ideal.md
+//
+// A queue pair sends from a position (sq_send, send_offset, next_psn) and knows what is
+// acknowledged (sq_done, una_offset, una_psn). A loss is repaired by setting the first to the
+// second: on a sequence NAK, on a gap in READ responses (an implied NAK), after an RNR wait, on a
+// timeout. A READ that already got a part of its data is asked again for the rest. Going back to
+// zero (nic.retransmission) takes the acknowledgement of the message (or chunk) that was
+// interrupted back too; a finished one stays finished.
+// Source: IBA vol. 1, 9.7.5 (ACK protocol), 9.7.6 (retries), 9.9.2 (requester's errors).
+#include "nic/transport/gbn_internal.h"
+#include "nic/transport/requester_internal.h"
+
+static void rewind(nic_qp_t *qp)
+{
+    const uint64_t again = qp->next_psn - qp->una_psn;
+    qp->next_psn = qp->una_psn;
+    qp->sq_send = qp->sq_done;
+    qp->send_offset = qp->una_offset;
+    qp->in_flight_bytes = 0;
+    qp->reads_outstanding = 0;
+    qp->flags &= (uint16_t)~NIC_QP_SQ_STOPPED;
+    if (SIM_UNLIKELY(qp->nic->detailed)) {
+        nic__rnic_gate(qp);
+    }
+    nic__trace(qp->nic, qp, NIC_TRACE_RETRANSMIT, again, 0);
+    if (!nic__can_send(qp)) {
+        nic__unschedule(qp);
+    } else {
+        nic__schedule(qp);
+    }
+}
+
+// Packets of the oldest message that are acknowledged no more when it starts again.
+static uint32_t packets_to_repeat(const nic_qp_t *qp)
+{
+    const uint32_t packets = qp->una_offset / qp->mtu_bytes;
+    return packets - nic__packets_kept(qp->nic, qp->mtu_bytes, packets);
+}
+
+static void take_back(nic_qp_t *qp, uint32_t packets)
+{
+    if (packets == 0) {
+        return;
+    }
+    qp->una_psn -= packets;
+    qp->una_offset -= packets * qp->mtu_bytes;
+    if (nic__wqe(qp, qp->sq_done)->opcode == NIC_WR_RDMA_READ) {
+        qp->nic->counters.rx_restarted_bytes += packets * qp->mtu_bytes;
+    }
+}
+
+// Uses up one retry and goes back. False: none was left, the QP has failed.
+static bool retry(nic_qp_t *qp)
+{
+    if (qp->retries_used >= qp->retry_count) {
+        nic__fail_request(qp, NIC_WC_RETRY_EXC_ERR);
+        return false;
+    }
+    qp->retries_used++;
+    take_back(qp, packets_to_repeat(qp));
+    rewind(qp);
+    return true;
+}
+
+// A gap shows that responses of the oldest READ are lost. Once per loss: what was on its way
+// already shows the same gap again.
+static void implied_nak(nic_qp_t *qp)
+{
+    if ((qp->flags & NIC_QP_RECOVERING) != 0 || qp->next_psn == qp->una_psn) {
+        return;
+    }
+    qp->nic->counters.implied_nak_seq_err++;
+    if (retry(qp)) {
+        qp->flags |= NIC_QP_RECOVERING;
+    }
+}
+
+// -- ACK and NAK
+
+static void receive_refusal(nic_qp_t *qp, uint32_t syndrome, bool rnr)
+{
+    if (rnr) {
+        if (nic__rnr_wait(qp, syndrome & 0x1f)) {
+            rewind(qp);
+        }
+    } else if ((syndrome & 0x1f) == ROCE_NAK_PSN_SEQUENCE) {
+        qp->nic->counters.packet_seq_err++;
+        if (qp->next_psn != qp->una_psn) {
+            (void)retry(qp);
+        }
+    } else {
+        nic__fatal_nak(qp, syndrome & 0x1f);
+    }
+}
+
+static void receive_nak(nic_qp_t *qp, const net_packet_t *packet, const nic_progress_t *progress)
+{
+    const uint32_t syndrome = packet->aeth >> 24;
+    const bool rnr = (syndrome & 0xe0) == ROCE_SYNDROME_RNR_NAK;
+    const bool sequence = !rnr && (syndrome & 0x1f) == ROCE_NAK_PSN_SEQUENCE;
+    nic__trace(qp->nic, qp, NIC_TRACE_NAK_RECEIVED, syndrome, 0);
+    receive_refusal(qp, syndrome, rnr);
+    if (nic__still_alive(qp)) {
+        nic__cc_ack(qp, packet, progress->bytes, sequence);
+    }
+}
+
+static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    if (SIM_UNLIKELY((qp->flags & NIC_QP_CLOSED) != 0)) {
+        nic__consume_empty(nic, packet);
+        return;
+    }
+    const bool positive = (packet->aeth >> 29) == 0;
+    // A NAK names the packet it refuses and acknowledges those before.
+    const uint64_t end_psn =
+        qp->una_psn + (uint64_t)nic__psn_distance(packet->psn, qp->una_psn) + (positive ? 1 : 0);
+    const int64_t least = positive ? 1 : -(int64_t)packets_to_repeat(qp);
+    const bool stale = (int64_t)(end_psn - qp->una_psn) < least;
+    if (SIM_UNLIKELY(stale && positive && nic->scan != NULL)) {
+        nic__cc_late_ack(qp, packet, end_psn); // which hears of each there
+        nic__kick(nic);
+    }
+    if (stale || end_psn > qp->max_psn || (!positive && end_psn == qp->max_psn)) {
+        nic__consume_empty(nic, packet);
+        return;
+    }
+    if (SIM_UNLIKELY(end_psn < qp->una_psn)) {
+        take_back(qp, (uint32_t)(qp->una_psn - end_psn));
+    }
+    const uint64_t una_psn = qp->una_psn;
+    const nic_progress_t progress = nic__advance(nic, qp, end_psn);
+    if (SIM_LIKELY(!progress.gone)) {
+        if (qp->una_psn != una_psn) {
+            nic__note_progress(nic, qp);
+            nic__trace_ack(nic, qp, packet->sent_ps);
+        }
+        if (SIM_UNLIKELY(progress.blocked)) {
+            implied_nak(qp);
+        } else if (SIM_LIKELY(positive)) {
+            nic__cc_ack(qp, packet, progress.bytes, false);
+        } else {
+            receive_nak(qp, packet, &progress);
+        }
+        if (nic__still_alive(qp)) {
+            nic__settle(qp);
+        }
+    }
+    nic__consume_empty(nic, packet);
+}
+
+static void responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    const uint64_t psn = qp->una_psn + (uint64_t)nic__psn_distance(packet->psn, qp->una_psn);
+    if ((qp->flags & NIC_QP_CLOSED) == 0 && (int64_t)(psn - qp->una_psn) >= 0 &&
+        psn < qp->max_psn) {
+        // It acknowledges what came before its READ.
+        const uint64_t una_psn = qp->una_psn;
+        const nic_progress_t progress = nic__advance(nic, qp, psn);
+        if (!progress.gone) {
+            if (qp->una_psn != una_psn) {
+                nic__note_progress(nic, qp);
+            }
+            if (progress.blocked) {
+                implied_nak(qp);
+            } else if (nic__is_fetch(nic__wqe(qp, qp->sq_done)->opcode)) {
+                nic__accept_response(nic, qp, packet, false);
+            }
+            if (nic__still_alive(qp)) {
+                nic__settle(qp);
+            }
+        }
+    }
+    nic__consume(nic, packet);
+}
+
+// -- timers
+
+static void timed_out(nic_qp_t *qp)
+{
+    sim_node_t *const node = nic__node(qp->nic);
+    if (qp->next_psn == qp->una_psn) {
+        return; // nothing is on its way: the next packet arms it
+    }
+    const sim_time_t due_ps = qp->retry_base_ps + nic__timeout_ps(qp);
+    if (node->now_ps < due_ps) {
+        sim_timer_arm(node, &qp->retry_timer, due_ps);
+        return;
+    }
+    qp->nic->counters.local_ack_timeout_err++;
+    nic__trace(qp->nic, qp, NIC_TRACE_TIMEOUT, qp->retries_used, 0);
+    qp->flags &= (uint16_t)~NIC_QP_RECOVERING;
+    if (retry(qp)) {
+        nic_cc_t *const cc = nic__cc(qp);
+        if (cc->ops->timeout != NULL) {
+            cc->ops->timeout(cc);
+            nic__cc_sync(qp);
+        }
+    }
+}
+
+const nic_transport_ops_t nic_transport_gbn = {
+    .name = "go-back-n",
+    .ready = nic__cursor_ready,
+    .next_packet = nic__cursor_packet,
+    .acknowledged = acknowledged,
+    .responded = responded,
+    .timeout = timed_out,
+    .request = nic__gbn_request,
+};

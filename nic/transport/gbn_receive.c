@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/gbn_receive.c - go-back-N, the receiving side: only the expected packet is taken.
+//
+// A packet behind a gap is dropped and tells of it: one NAK a gap, or one each nic.nak-interval. A
+// packet that came before is acknowledged, or answered, again.
+// Source: IBA vol. 1, 9.7.4.1 (sequence errors), 9.7.5.1.2 (duplicates).
+#include "nic/transport/gbn_internal.h"
+#include "nic/transport/operation_internal.h"
+#include "nic/transport/responder_internal.h"
+
+// Going back to zero: the part of the message (or chunk) that came before the gap is given up.
+static void restart_message(nic_t *nic, nic_qp_t *qp)
+{
+    if (qp->rx_kind == NIC_RX_NONE) {
+        return;
+    }
+    const uint32_t packets = qp->rx_bytes / qp->rx_mtu_bytes;
+    const uint32_t kept = nic__packets_kept(nic, qp->rx_mtu_bytes, packets);
+    const uint32_t lost_bytes = (packets - kept) * qp->rx_mtu_bytes;
+    qp->expected_psn -= packets - kept;
+    qp->rx_bytes -= lost_bytes;
+    qp->rx_left_bytes += lost_bytes;
+    nic->counters.rx_restarted_bytes += lost_bytes;
+    if (kept == 0) {
+        qp->rx_kind = NIC_RX_NONE;
+    }
+}
+
+static void receive_ahead(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet)
+{
+    nic->counters.out_of_sequence++;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const sim_time_t interval_ps = nic->host->config.nak_interval_ps;
+    if ((qp->rx_flags & NIC_RX_NAK_SENT) != 0 &&
+        (interval_ps == 0 || now_ps < qp->nak_ps + interval_ps)) {
+        return;
+    }
+    qp->rx_flags |= NIC_RX_NAK_SENT;
+    qp->nak_ps = now_ps;
+    restart_message(nic, qp);
+    nic__refuse(qp,
+                (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE,
+                packet->retransmission ? SIM_TIME_NEVER : packet->sent_ps,
+                nic__wants_feedback(packet) ? packet : NULL);
+}
+
+static void receive_again(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
+{
+    nic->counters.duplicate_request++;
+    if (packet->opcode == ROCE_READ_REQUEST) {
+        nic__repeat_read(qp, packet, psn);
+    } else if (SIM_UNLIKELY((nic__operations[packet->opcode & ROCE_OPERATION_MASK] & IS_ATOMIC) !=
+                            0)) {
+        nic__repeat_atomic(qp, packet, psn);
+    } else if (packet->ack_request && nic->host->config.ack_duplicates) {
+        nic__acknowledge(qp, 0, nic__wants_feedback(packet) ? packet : NULL);
+    }
+}
+
+// Apart, so that the expected packet passes through a leaf.
+__attribute__((noinline)) static void receive_unexpected(nic_t *nic,
+                                                         nic_qp_t *qp,
+                                                         net_packet_t *packet,
+                                                         int64_t distance)
+{
+    if ((qp->rx_flags & NIC_RX_STOPPED) != 0) {
+        // The queue pair fails when its NAK is out.
+    } else if (distance < 0) {
+        receive_again(nic, qp, packet, qp->expected_psn + (uint64_t)distance);
+    } else {
+        receive_ahead(nic, qp, packet);
+    }
+    nic__consume(nic, packet);
+}
+
+void nic__gbn_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    const int64_t distance = nic__psn_distance(packet->psn, qp->expected_psn);
+    if (SIM_UNLIKELY(distance != 0 || (qp->rx_flags & NIC_RX_STOPPED) != 0)) {
+        receive_unexpected(nic, qp, packet, distance);
+    } else {
+        nic__execute(nic, qp, packet);
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/responder_internal.h - steps of the responder that reliable transports are made of.
+#ifndef NIC_TRANSPORT_RESPONDER_INTERNAL_H
+#define NIC_TRANSPORT_RESPONDER_INTERNAL_H
+
+#include "nic/nic_internal.h"
+
+static inline uint32_t nic__ack_aeth(uint32_t msn)
+{
+    return (uint32_t)(ROCE_SYNDROME_ACK | ROCE_CREDITS_NOT_USED) << 24 | (msn & ROCE_PSN_MASK);
+}
+
+typedef struct nic_answer {
+    uint32_t psn;
+    uint32_t aeth;
+    sim_time_t sent_ps;        // of the packet it answers; NEVER: unknown
+    const net_packet_t *cause; // that packet, if it wants feedback
+} nic_answer_t;
+
+// answer.c
+// An ACK or NAK with so many bytes behind its AETH.
+net_packet_t *nic__build_answer(nic_qp_t *qp, const nic_answer_t *answer, uint32_t extra_bytes);
+// Everything before expected_psn is acknowledged. cause: the packet it answers, if that wants
+// feedback; else NULL.
+void nic__acknowledge(nic_qp_t *qp, sim_time_t sent_ps, const net_packet_t *cause);
+// A NAK of expected_psn.
+void nic__refuse(nic_qp_t *qp, uint32_t syndrome, sim_time_t sent_ps, const net_packet_t *cause);
+// After its NAK nothing is accepted any more; the QP fails when the NAK is out (9.9.3).
+void nic__refuse_for_good(nic_qp_t *qp, uint32_t code, sim_time_t sent_ps);
+void nic__fail_when_answered(nic_qp_t *qp);
+
+// execute.c
+// A request with the expected PSN, acknowledged if it asks for that. Takes the packet.
+void nic__execute(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+// The same, but the transport acknowledges. placed: its payload is in memory already.
+void nic__execute_silently(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, bool placed);
+
+typedef enum nic_verdict {
+    NIC_VERDICT_OK,
+    NIC_VERDICT_NOT_READY,  // no receive posted
+    NIC_VERDICT_INVALID,    // NAK invalid request
+    NIC_VERDICT_ACCESS,     // NAK remote access error
+    NIC_VERDICT_OPERATION,  // NAK remote operational error: a receive's own memory
+    NIC_VERDICT_LOCAL_SIZE, // the message is longer than its receive
+} nic_verdict_t;
+void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sent_ps);
+
+// responses.c
+void nic__receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+void nic__add_read(nic_qp_t *qp, const nic_read_t *read);
+// A READ that was executed is asked for again, from psn on.
+void nic__repeat_read(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn);
+// What was to be answered from psn on is asked for again: the requester went back.
+void nic__forget_answers(nic_qp_t *qp, uint64_t psn);
+
+// atomic.c
+void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+void nic__repeat_atomic(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn);
+
+#endif // NIC_TRANSPORT_RESPONDER_INTERNAL_H

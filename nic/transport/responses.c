@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/responses.c - READs and atomics to be answered, and the packets that answer them.
+//
+// Source: IBA vol. 1, 9.7.4 (responder), 9.7.5.1.2 (a READ asked for again).
+#include "nic/transport/responder_internal.h"
+
+static nic_read_t *read_at(const nic_qp_t *qp, uint32_t index)
+{
+    return &qp->reads[(uint32_t)(qp->read_first + index) & (qp->read_capacity - 1u)];
+}
+
+static void grow_reads(nic_qp_t *qp)
+{
+    const uint32_t capacity = qp->read_capacity == 0 ? 1 : qp->read_capacity * 2u;
+    nic_read_t *const ring = sim_alloc_array(capacity, sizeof(*ring));
+    for (uint32_t i = 0; i < qp->read_count; i++) {
+        ring[i] = *read_at(qp, i);
+    }
+    sim_free(qp->reads);
+    qp->reads = ring;
+    qp->read_capacity = (uint16_t)capacity;
+    qp->read_first = 0;
+}
+
+void nic__add_read(nic_qp_t *qp, const nic_read_t *read)
+{
+    if (qp->read_count == qp->read_capacity) {
+        grow_reads(qp);
+    }
+    if (qp->read_count == 0) {
+        qp->read_first = 0; // the same line over and over
+    }
+    *read_at(qp, qp->read_count) = *read;
+    qp->read_count++;
+    qp->rx_flags |= NIC_RX_READS;
+    if ((qp->flags & NIC_QP_ACTIVE) == 0) {
+        nic__cc_start(qp);
+    }
+    if (SIM_UNLIKELY(qp->nic->detailed)) {
+        const uint32_t bytes = read->atomic ? 8 : nic__min(read->left_bytes, qp->mtu_bytes);
+        nic__rnic_respond(qp, read->address, bytes, read->atomic && !read->retransmission);
+        return;
+    }
+    qp->flags |= NIC_QP_READS;
+    nic__schedule(qp);
+}
+
+static nic_verdict_t check_read(const nic_qp_t *qp, const net_packet_t *packet)
+{
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    if (qp->rx_kind != NIC_RX_NONE || qp->read_count >= qp->reads_accepted_max ||
+        aside->reth.length > NIC_MESSAGE_BYTES_MAX) {
+        return NIC_VERDICT_INVALID;
+    }
+    if ((qp->access & NIC_ACCESS_REMOTE_READ) == 0 || !nic__access_ok(qp->pd,
+                                                                      aside->reth.rkey,
+                                                                      aside->reth.address,
+                                                                      aside->reth.length,
+                                                                      NIC_ACCESS_REMOTE_READ)) {
+        return NIC_VERDICT_ACCESS;
+    }
+    return NIC_VERDICT_OK;
+}
+
+void nic__receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    const nic_verdict_t verdict = check_read(qp, packet);
+    const sim_time_t sent_ps = packet->retransmission ? SIM_TIME_NEVER : packet->sent_ps;
+    const uint32_t length = net_packet_aside(packet)->reth.length;
+    const uint64_t address = net_packet_aside(packet)->reth.address;
+    nic__consume(nic, packet);
+    if (verdict != NIC_VERDICT_OK) {
+        nic__reject(nic, qp, verdict, sent_ps);
+        return;
+    }
+    const nic_read_t read = {
+        .next_psn = qp->expected_psn,
+        .address = address,
+        .left_bytes = length,
+        .msn = ++qp->msn,
+    };
+    qp->rx_flags &= (uint8_t)~NIC_RX_NAK_SENT;
+    qp->expected_psn += nic__packet_count(qp, length);
+    sim_progress(nic__node(nic));
+    nic__add_read(qp, &read);
+}
+
+void nic__forget_answers(nic_qp_t *qp, uint64_t psn)
+{
+    while (qp->read_count > 0) {
+        const nic_read_t *const newest = read_at(qp, qp->read_count - 1u);
+        const uint32_t packets = newest->atomic ? 1 : nic__packet_count(qp, newest->left_bytes);
+        if (newest->next_psn + packets <= psn) {
+            break;
+        }
+        qp->read_count--;
+    }
+    if (qp->reads_ready > qp->read_count) {
+        qp->reads_ready = qp->read_count;
+    }
+    // A gap that is still there when the rest has come again is told of again.
+    qp->rx_flags &= (uint8_t) ~(NIC_RX_HELD | NIC_RX_NAK_SENT);
+}
+
+// A READ asked again replaces itself and what was to be answered after it: the requester went back
+// to it and sends all of that again (9.7.5.1.2).
+void nic__repeat_read(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
+{
+    if ((qp->access & NIC_ACCESS_REMOTE_READ) == 0) {
+        return;
+    }
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    const uint32_t length = aside->reth.length;
+    if (length > NIC_MESSAGE_BYTES_MAX || psn + nic__packet_count(qp, length) > qp->expected_psn ||
+        !nic__access_ok(qp->pd,
+                        aside->reth.rkey,
+                        aside->reth.address,
+                        length,
+                        NIC_ACCESS_REMOTE_READ)) {
+        return; // not a repetition of anything executed: discarded
+    }
+    nic__forget_answers(qp, psn);
+    if (qp->read_count >= qp->reads_accepted_max) {
+        return;
+    }
+    const nic_read_t read = {
+        .next_psn = psn,
+        .address = aside->reth.address,
+        .left_bytes = length,
+        .msn = qp->msn,
+        .retransmission = true,
+    };
+    nic__add_read(qp, &read);
+}
+
+static void end_read(const nic_t *nic, nic_qp_t *qp)
+{
+    qp->read_first = (uint16_t)((qp->read_first + 1) & (qp->read_capacity - 1));
+    qp->read_count--;
+    qp->reads_ready = (uint16_t)(qp->reads_ready - (qp->reads_ready != 0));
+    if (qp->read_count == 0 || (nic->detailed && qp->reads_ready == 0)) {
+        qp->flags &= (uint16_t)~NIC_QP_READS;
+    }
+}
+
+static void count_repetition(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    packet->retransmission = true;
+    nic->counters.retransmitted_packets++;
+    qp->retransmitted_packets++;
+}
+
+static net_packet_t *build_atomic_response(nic_t *nic, nic_qp_t *qp, const nic_read_t *read)
+{
+    const uint32_t bytes = (uint32_t)ROCE_AETH_BYTES + ROCE_ATOMIC_ACK_ETH_BYTES;
+    net_packet_t *const packet = nic__new_packet(nic, qp, qp->priority, qp->path.ecn, bytes);
+    packet->opcode = ROCE_ATOMIC_ACKNOWLEDGE;
+    packet->psn = (uint32_t)read->next_psn & ROCE_PSN_MASK;
+    packet->aeth = nic__ack_aeth(read->msn);
+    net_packet_aside(packet)->atomic_original = read->original;
+    if (read->retransmission) {
+        count_repetition(nic, qp, packet);
+    }
+    end_read(nic, qp);
+    return packet;
+}
+
+net_packet_t *nic__build_response(nic_t *nic, nic_qp_t *qp)
+{
+    nic_read_t *const read = read_at(qp, 0);
+    if (SIM_UNLIKELY(read->atomic)) {
+        return build_atomic_response(nic, qp, read);
+    }
+    const bool first = !read->started;
+    const bool last = read->left_bytes <= qp->mtu_bytes;
+    const uint32_t payload_bytes = last ? read->left_bytes : qp->mtu_bytes;
+    const uint32_t aeth_bytes = first || last ? ROCE_AETH_BYTES : 0;
+    net_packet_t *const packet = nic__new_packet(nic,
+                                                 qp,
+                                                 qp->priority,
+                                                 qp->path.ecn,
+                                                 aeth_bytes + ((payload_bytes + 3) & ~3u));
+    packet->opcode = first ? (last ? ROCE_READ_RESPONSE_ONLY : ROCE_READ_RESPONSE_FIRST)
+                           : (last ? ROCE_READ_RESPONSE_LAST : ROCE_READ_RESPONSE_MIDDLE);
+    packet->payload_bytes = (uint16_t)payload_bytes;
+    packet->psn = (uint32_t)read->next_psn & ROCE_PSN_MASK;
+    packet->aeth = nic__ack_aeth(read->msn);
+    if (read->retransmission) {
+        count_repetition(nic, qp, packet);
+    }
+    if (SIM_UNLIKELY(nic->contents)) {
+        nic__carry(nic, packet, read->address);
+    }
+    read->started = true;
+    read->next_psn++;
+    read->address += payload_bytes;
+    read->left_bytes -= payload_bytes;
+    if (last) {
+        end_read(nic, qp);
+    }
+    return packet;
+}

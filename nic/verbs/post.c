@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/verbs/post.c - posting to a send queue: checks, the ring of work requests, the Doorbell.
+//
+// Source: IBA vol. 1, 10.8.2, 11.4.1 (post send request).
+#include "nic/nic_internal.h"
+
+#define FIRST_SQ_CAPACITY 2u
+
+static void grow_send_queue(nic_qp_t *qp)
+{
+    const uint32_t capacity = qp->sq_capacity == 0 ? FIRST_SQ_CAPACITY : qp->sq_capacity * 2;
+    nic_wqe_t *const ring = sim_alloc_array(capacity, sizeof(*ring));
+    for (uint32_t i = qp->sq_done; i != qp->sq_posted; i++) {
+        ring[i & (capacity - 1)] = *nic__wqe(qp, i);
+    }
+    if (qp->sq_more != NULL) {
+        nic__grow_more(qp, capacity);
+    }
+    sim_free(qp->sq);
+    qp->sq = ring;
+    qp->sq_capacity = capacity;
+}
+
+static sim_err_t check_send(const nic_qp_t *qp, const nic_send_wr_t *wr)
+{
+    if ((qp->flags & NIC_QP_CLOSED) != 0) {
+        return SIM_ERR_STATE;
+    }
+    const bool send = wr->opcode == NIC_WR_SEND || wr->opcode == NIC_WR_SEND_WITH_IMM;
+    if (wr->opcode > NIC_WR_ATOMIC_FETCH_AND_ADD || (qp->type == NIC_QPT_UD && !send) ||
+        (qp->type == NIC_QPT_UC && wr->opcode >= NIC_WR_RDMA_READ) ||
+        (wr->opcode >= NIC_WR_ATOMIC_CMP_AND_SWP && wr->sge.length != 8)) {
+        return SIM_ERR_INVALID;
+    }
+    if (qp->type == NIC_QPT_UD) {
+        const nic_t *const nic = qp->nic;
+        if (wr->ud.remote_interface >= net_interface_count(nic->host->node.net) ||
+            wr->ud.remote_interface == nic->interface || wr->ud.remote_qpn < ROCE_QPN_FIRST ||
+            wr->ud.remote_qpn > ROCE_QPN_MASK) {
+            return SIM_ERR_INVALID;
+        }
+    }
+    if (wr->sge.length > NIC_MESSAGE_BYTES_MAX ||
+        (qp->type == NIC_QPT_UD && wr->sge.length > qp->mtu_bytes)) {
+        return SIM_ERR_RANGE;
+    }
+    if (SIM_UNLIKELY(qp->nic->detailed) && (wr->send_flags & NIC_SEND_INLINE) != 0 &&
+        wr->sge.length > nic__rnic_inline_max(qp->nic)) {
+        return SIM_ERR_RANGE;
+    }
+    return qp->sq_posted - qp->sq_done < qp->send_wr_max ? SIM_OK : SIM_ERR_FULL;
+}
+
+// The application tells the NIC that there is a new WQE.
+static inline void nic__doorbell(nic_qp_t *qp, uint32_t count, bool batch)
+{
+    if ((qp->flags & NIC_QP_ACTIVE) == 0) {
+        nic__cc_start(qp);
+    }
+    if (SIM_UNLIKELY(qp->nic->detailed)) {
+        nic__rnic_post(qp, count, batch);
+        return;
+    }
+    nic__schedule(qp);
+}
+
+static sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
+{
+    const sim_err_t error = check_send(qp, wr);
+    if (error != SIM_OK) {
+        return error;
+    }
+    if (qp->sq_posted - qp->sq_done == qp->sq_capacity) {
+        grow_send_queue(qp);
+    }
+    const bool datagram = qp->type == NIC_QPT_UD;
+    const bool atomic = nic__is_atomic((uint8_t)wr->opcode);
+    *nic__wqe(qp, qp->sq_posted) = (nic_wqe_t){
+        .wr_id = wr->wr_id,
+        .local_address = wr->sge.addr,
+        .remote_address = datagram ? (uint64_t)wr->ud.remote_interface << 32 | wr->ud.remote_qpn
+                          : atomic ? wr->atomic.remote_addr
+                                   : wr->rdma.remote_addr,
+        .length = (uint32_t)wr->sge.length,
+        .lkey = wr->sge.lkey,
+        .rkey = datagram ? wr->ud.remote_qkey : (atomic ? wr->atomic.rkey : wr->rdma.rkey),
+        .immediate = wr->imm_data,
+        .opcode = (uint8_t)wr->opcode,
+        .flags = (uint8_t)((wr->send_flags & ~NIC_WQE_HELD) | qp->wqe_flags),
+    };
+    if (nic__needs_more(qp, wr)) {
+        nic__set_more(qp, qp->sq_posted, wr);
+    }
+    qp->sq_posted++;
+    if (nic__traced(qp->nic, NIC_TRACE_POST)) {
+        const nic_trace_t trace = {
+            .point = NIC_TRACE_POST,
+            .time_ps = nic__node(qp->nic)->now_ps,
+            .nic = qp->nic,
+            .qp = qp,
+            .value = wr->sge.length,
+            .wr = wr,
+        };
+        nic__trace_tell(&trace);
+    }
+    return SIM_OK;
+}
+
+sim_err_t nic_post_send(nic_qp_t *qp, const nic_send_wr_t *wr)
+{
+    const sim_err_t error = append(qp, wr);
+    if (SIM_LIKELY(error == SIM_OK)) {
+        nic__doorbell(qp, 1, false);
+    }
+    return error;
+}
+
+sim_err_t nic_post_send_list(nic_qp_t *qp, const nic_send_wr_t *wr, const nic_send_wr_t **bad)
+{
+    sim_err_t error = SIM_OK;
+    uint32_t count = 0;
+    while (wr != NULL) {
+        error = append(qp, wr);
+        if (error != SIM_OK) {
+            break;
+        }
+        count++;
+        wr = wr->next;
+    }
+    if (bad != NULL) {
+        *bad = wr;
+    }
+    if (count != 0) {
+        nic__doorbell(qp, count, count > 1);
+    }
+    return error;
+}
