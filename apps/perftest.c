@@ -299,9 +299,10 @@ static void client_received(nic_cq_t *cq, void *ctx)
     }
 }
 
-static void client_sees_write(nic_qp_t *qp, uint32_t byte_len, void *ctx)
+static void client_sees_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
 {
     (void)qp;
+    (void)address;
     (void)byte_len;
     answered(ctx);
 }
@@ -353,9 +354,10 @@ static void server_received(nic_cq_t *cq, void *ctx)
     }
 }
 
-static void server_sees_write(nic_qp_t *qp, uint32_t byte_len, void *ctx)
+static void server_sees_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
 {
     (void)qp;
+    (void)address;
     (void)byte_len;
     app__perftest_t *const test = ctx;
     test->pongs_owed++;

@@ -9,9 +9,10 @@
 
 // -- the server's memory: a WRITE puts a request into its slot
 
-static void request_written(nic_qp_t *qp, uint32_t byte_len, void *ctx)
+static void request_written(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
 {
     (void)qp;
+    (void)address;
     app__rpc_slot_t *const slot = ctx;
     app__rpc_t *const rpc = slot->rpc;
     const app__rpc_request_t request = rpc->ops->draw(rpc, slot->seen++, &slot->random);

@@ -265,9 +265,10 @@ static bool receive_on(nic_core_t *core, void *ctx)
 }
 
 // An unreliable WRITE tells its sender nothing: it counts where it arrives.
-static void count_write(nic_qp_t *qp, uint32_t byte_len, void *ctx)
+static void count_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
 {
     (void)qp;
+    (void)address;
     (void)byte_len;
     app__thread_count(ctx, 1);
 }

@@ -37,6 +37,8 @@ void nic_memory_read(const nic_memory_t *memory,
                      size_t length_bytes);
 // Sets to zero what is there. Makes no pages.
 void nic_memory_clear(nic_memory_t *memory, uint64_t address, uint64_t length_bytes);
+// Sets to zero what is there, and gives back the pages that have nothing else.
+void nic_memory_forget(nic_memory_t *memory, uint64_t address, uint64_t length_bytes);
 // Whether anything was written, and not cleared, in the lines of 64 bytes that these bytes touch.
 bool nic_memory_has(const nic_memory_t *memory, uint64_t address, uint64_t length_bytes);
 

@@ -751,7 +751,7 @@ static inline void nic__tell_write(nic_qp_t *qp)
     if (SIM_UNLIKELY(qp->nic->detailed)) {
         nic__rnic_tell_write(qp, qp->rx_bytes);
     } else {
-        qp->on_write(qp, qp->rx_bytes, qp->on_write_ctx);
+        qp->on_write(qp, qp->rx_address, qp->rx_bytes, qp->on_write_ctx);
     }
 }
 

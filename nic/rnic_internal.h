@@ -63,7 +63,10 @@ typedef struct nic_item {
     uint8_t kind; // nic_item_kind_t
     bool fetched; // by Doorbell
     nic_cq_t *cq;
-    nic_wc_t wc;
+    union {
+        nic_wc_t wc;
+        uint64_t address; // of a WRITE
+    };
 } nic_item_t;
 
 // Items are allocated so many at a time.

@@ -217,7 +217,8 @@ uint64_t nic_qp_retransmitted_packets(const nic_qp_t *qp);
 
 // Called in an event of the host when a WRITE without immediate from the peer lies whole in memory:
 // the moment at which a program that polls its memory sees it. Such a program has no completion.
-typedef void (*nic_write_fn)(nic_qp_t *qp, uint32_t byte_len, void *ctx);
+// address: where it lies in the host's memory.
+typedef void (*nic_write_fn)(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx);
 // fn NULL: nobody looks. RC and UC.
 void nic_qp_on_write(nic_qp_t *qp, nic_write_fn fn, void *ctx);
 

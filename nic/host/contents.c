@@ -104,6 +104,25 @@ static nic_page_t *make_page(nic_memory_t *memory, uint64_t number)
     return page;
 }
 
+static void remove_page(nic_memory_t *memory, uint64_t number)
+{
+    nic_page_slot_t *const slots = memory->slots;
+    const uint64_t mask = memory->slot_count - 1;
+    uint64_t hole = (uint64_t)(find_slot(slots, memory->slot_count, number) - slots);
+    SIM_CHECK(slots[hole].page != NULL);
+    sim_free(slots[hole].page);
+    // Those behind it that would no longer be found move up (Knuth, 6.4, algorithm R).
+    for (uint64_t i = (hole + 1) & mask; slots[i].page != NULL; i = (i + 1) & mask) {
+        const uint64_t home = sim_mix64(slots[i].number) & mask;
+        if (((i - home) & mask) >= ((i - hole) & mask)) {
+            slots[hole] = slots[i];
+            hole = i;
+        }
+    }
+    slots[hole].page = NULL;
+    memory->page_count--;
+}
+
 void nic__memory_fini(nic_memory_t *memory)
 {
     for (uint64_t i = 0; i < memory->slot_count; i++) {
@@ -164,24 +183,118 @@ void nic_memory_read(const nic_memory_t *memory, uint64_t address, void *bytes, 
     }
 }
 
+// A line that was cleared in part may have nothing left.
+static void forget_if_zero(nic_page_t *page, uint32_t line)
+{
+    static const uint8_t zeros[1u << LINE_BITS];
+    if (memcmp(page->bytes + ((size_t)line << LINE_BITS), zeros, sizeof(zeros)) == 0) {
+        page->lines &= ~(UINT64_C(1) << line);
+    }
+}
+
+static void clear_part(nic_page_t *page, part_t part)
+{
+    memset(page->bytes + part.offset, 0, part.count);
+    page->lines &= ~lines_covered(part);
+    forget_if_zero(page, part.offset >> LINE_BITS);
+    forget_if_zero(page, (part.offset + part.count - 1) >> LINE_BITS);
+}
+
+// Whether it is quicker to look through all pages than to look for each of a range.
+static bool is_wide(const nic_memory_t *memory, uint64_t length_bytes)
+{
+    return length_bytes >> PAGE_BITS >= memory->slot_count;
+}
+
+// The part of a range that lies in a page; its count is 0 if there is none.
+static part_t part_in(uint64_t number, uint64_t address, uint64_t length_bytes)
+{
+    const uint64_t start = number << PAGE_BITS;
+    const uint64_t from = start < address ? address : start;
+    const uint64_t last = address + (length_bytes - 1);
+    const uint64_t page_last = start | (PAGE_BYTES - 1);
+    const uint64_t to = page_last < last ? page_last : last;
+    return (part_t){
+        .number = number,
+        .offset = (uint32_t)(from & (PAGE_BYTES - 1)),
+        .count = from <= to ? (uint32_t)(to - from + 1) : 0,
+    };
+}
+
 void nic_memory_clear(nic_memory_t *memory, uint64_t address, uint64_t length_bytes)
 {
     check_range(address, length_bytes);
+    if (memory->page_count != 0 && is_wide(memory, length_bytes)) {
+        for (uint64_t i = 0; i < memory->slot_count; i++) {
+            const nic_page_slot_t *const slot = &memory->slots[i];
+            const part_t part = part_in(slot->number, address, length_bytes);
+            if (slot->page != NULL && part.count != 0) {
+                clear_part(slot->page, part);
+            }
+        }
+        return;
+    }
     while (memory->page_count != 0 && length_bytes != 0) {
         const part_t part = first_part(address, length_bytes);
         nic_page_t *const page = find_page(memory, part.number);
         if (page != NULL) {
-            memset(page->bytes + part.offset, 0, part.count);
-            page->lines &= ~lines_covered(part);
+            clear_part(page, part);
         }
         address += part.count;
         length_bytes -= part.count;
     }
 }
 
+static void forget_wide(nic_memory_t *memory, uint64_t first, uint64_t last)
+{
+    for (uint64_t i = 0; i < memory->slot_count; i++) {
+        const nic_page_slot_t *const slot = &memory->slots[i];
+        while (slot->page != NULL && slot->page->lines == 0 && slot->number >= first &&
+               slot->number <= last) {
+            remove_page(memory, slot->number); // another may have moved here
+        }
+    }
+}
+
+void nic_memory_forget(nic_memory_t *memory, uint64_t address, uint64_t length_bytes)
+{
+    nic_memory_clear(memory, address, length_bytes);
+    if (memory->page_count == 0 || length_bytes == 0) {
+        return;
+    }
+    const uint64_t first = address >> PAGE_BITS;
+    const uint64_t last = (address + (length_bytes - 1)) >> PAGE_BITS;
+    if (is_wide(memory, length_bytes)) {
+        forget_wide(memory, first, last);
+        return;
+    }
+    for (uint64_t number = first; number <= last; number++) {
+        const nic_page_t *const page = find_page(memory, number);
+        if (page != NULL && page->lines == 0) {
+            remove_page(memory, number);
+        }
+    }
+}
+
+static bool has_wide(const nic_memory_t *memory, uint64_t address, uint64_t length_bytes)
+{
+    for (uint64_t i = 0; i < memory->slot_count; i++) {
+        const nic_page_slot_t *const slot = &memory->slots[i];
+        const part_t part = part_in(slot->number, address, length_bytes);
+        if (slot->page != NULL && part.count != 0 &&
+            (slot->page->lines & lines_touched(part)) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool nic_memory_has(const nic_memory_t *memory, uint64_t address, uint64_t length_bytes)
 {
     check_range(address, length_bytes);
+    if (memory->page_count != 0 && is_wide(memory, length_bytes)) {
+        return has_wide(memory, address, length_bytes);
+    }
     while (memory->page_count != 0 && length_bytes != 0) {
         const part_t part = first_part(address, length_bytes);
         const nic_page_t *const page = find_page(memory, part.number);

@@ -311,6 +311,7 @@ void nic__rnic_tell_write(nic_qp_t *qp, uint32_t bytes)
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     nic_item_t *const item = nic__item_new(nic, NIC_ITEM_WRITE, qp);
     item->count = bytes;
+    item->address = qp->rx_address;
     nic__item_at(item, nic__later(now_ps, nic->rnic->payload_ps) + nic->rnic->detail.rx_latency_ps);
 }
 

@@ -392,7 +392,7 @@ static void qp_step(nic_item_t *item, nic_qp_t *qp)
         break;
     case NIC_ITEM_WRITE:
         if (qp->on_write != NULL) {
-            qp->on_write(qp, item->count, qp->on_write_ctx);
+            qp->on_write(qp, item->address, item->count, qp->on_write_ctx);
         }
         break;
     case NIC_ITEM_DOORBELL:
