@@ -153,7 +153,8 @@ static sim_err_t build(const cli_args_t *args,
                        world_t **world,
                        world_error_t *error)
 {
-    sim_err_t result = world_scenario_load(args->operands[0],
+    sim_err_t result = world_scenario_load(NULL,
+                                           args->operands[0],
                                            args->overrides,
                                            args->override_count,
                                            scenario,

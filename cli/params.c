@@ -3,39 +3,18 @@
 #include "cli/params.h"
 
 #include "nic/detail.h"
-#include "world/scenario.h"
+#include "world/attributes.h"
 
 #include <string.h>
 
-#define PATHS_MAX 2048u
+#define PATHS_MAX 4096u
 
-static void add_table(const sim_attr_table_t **tables, size_t *count, const sim_attr_table_t *table)
+// Of the library's rows; free *tables with sim_free.
+static size_t all_tables(const sim_attr_table_t ***tables)
 {
-    SIM_CHECK(*count < CLI_ALL_TABLES_MAX);
-    tables[(*count)++] = table;
-}
-
-size_t cli_all_tables(const sim_attr_table_t **tables)
-{
-    size_t count = 0;
-    add_table(tables, &count, &world_run_config_attrs);
-    add_table(tables, &count, &world_outputs_config_attrs);
-    add_table(tables, &count, &net_config_attrs);
-    for (size_t i = 0; topo_all[i] != NULL; i++) {
-        add_table(tables, &count, topo_all[i]->attrs);
-    }
-    add_table(tables, &count, &net_link_config_attrs);
-    add_table(tables, &count, &net_switch_config_attrs);
-    const world_targets_t nic = world_targets_nic(NULL);
-    for (size_t i = 0; i < nic.count; i++) {
-        add_table(tables, &count, nic.items[i].table);
-    }
-    add_table(tables, &count, &world_down_config_attrs);
-    for (size_t i = 0; app_all[i] != NULL; i++) {
-        add_table(tables, &count, app_all[i]->attrs);
-    }
-    add_table(tables, &count, &world_observe_config_attrs);
-    add_table(tables, &count, &world_capture_config_attrs);
+    world_registry_t *const registry = world_registry_create();
+    const size_t count = world_attr_tables(registry, tables);
+    world_registry_destroy(registry);
     return count;
 }
 
@@ -154,8 +133,8 @@ static void print_attr(const sim_attr_table_t *table, const sim_attr_t *attr, FI
 // Every path and every group that a path is in.
 static size_t collect_paths(const char **paths, char **groups)
 {
-    const sim_attr_table_t *tables[CLI_ALL_TABLES_MAX];
-    const size_t table_count = cli_all_tables(tables);
+    const sim_attr_table_t **tables = NULL;
+    const size_t table_count = all_tables(&tables);
     size_t count = 0;
     size_t group_count = 0;
     for (size_t t = 0; t < table_count; t++) {
@@ -170,6 +149,7 @@ static size_t collect_paths(const char **paths, char **groups)
         }
     }
     groups[group_count] = NULL;
+    sim_free((void *)tables);
     return count;
 }
 
@@ -201,8 +181,8 @@ static sim_err_t unknown_path(const char *path, world_error_t *error)
 
 sim_err_t cli_params_print(const char *path, FILE *out, world_error_t *error)
 {
-    const sim_attr_table_t *tables[CLI_ALL_TABLES_MAX];
-    const size_t table_count = cli_all_tables(tables);
+    const sim_attr_table_t **tables = NULL;
+    const size_t table_count = all_tables(&tables);
     size_t printed = 0;
     for (size_t t = 0; t < table_count; t++) {
         for (size_t i = 0; i < tables[t]->count; i++) {
@@ -214,6 +194,7 @@ sim_err_t cli_params_print(const char *path, FILE *out, world_error_t *error)
             }
         }
     }
+    sim_free((void *)tables);
     return printed > 0 ? SIM_OK : unknown_path(path, error);
 }
 
@@ -265,8 +246,8 @@ static void print_section(const sim_attr_table_t *table, FILE *out)
 
 void cli_params_markdown(FILE *out)
 {
-    const sim_attr_table_t *tables[CLI_ALL_TABLES_MAX];
-    const size_t count = cli_all_tables(tables);
+    const sim_attr_table_t **tables = NULL;
+    const size_t count = all_tables(&tables);
     fputs(
         "# Attributes\n\n"
         "Every parameter of rocesim, made by `rocesim params --markdown`. How they are written in "
@@ -277,4 +258,5 @@ void cli_params_markdown(FILE *out)
     for (size_t t = 0; t < count; t++) {
         print_section(tables[t], out);
     }
+    sim_free((void *)tables);
 }

@@ -8,11 +8,6 @@
 
 #include <stdio.h>
 
-#define CLI_ALL_TABLES_MAX 128u
-
-// Every attribute table, in the order of a scenario's sections; returns how many.
-size_t cli_all_tables(const sim_attr_table_t **tables);
-
 // Prints the attribute named path, or all that begin with it ("": all). SIM_ERR_UNKNOWN with a
 // did-you-mean if there is none.
 SIM_MUST_CHECK sim_err_t cli_params_print(const char *path, FILE *out, world_error_t *error);

@@ -277,7 +277,8 @@ int cli_command_run(const cli_args_t *args)
     static const cli_run_extra_t nothing = {NULL, NULL, NULL};
     world_scenario_t *scenario = NULL;
     world_error_t error;
-    const sim_err_t result = world_scenario_load(args->operands[0],
+    const sim_err_t result = world_scenario_load(NULL,
+                                                 args->operands[0],
                                                  args->overrides,
                                                  args->override_count,
                                                  &scenario,

@@ -89,6 +89,10 @@ typedef struct nic_config {
     // A transport of the program's own instead, likewise borrowed.
     const nic_transport_ops_t *custom_transport;
     const void *custom_transport_config;
+    // Rows that a program added to the library's (nic/extra.h).
+    const struct nic_extra *extras;
+    size_t extra_count;
+    void **extra_config;
 } nic_config_t;
 
 extern const sim_attr_table_t nic_config_attrs; // "nic."

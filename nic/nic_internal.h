@@ -755,4 +755,13 @@ static inline void nic__tell_write(nic_qp_t *qp)
     }
 }
 
+// extra.c
+void nic__extras_copy(nic_config_t *to, const nic_config_t *from); // NULL: defaults
+void nic__extras_fini(nic_config_t *config);
+// The algorithm of a config with its own config; NULL: unknown.
+const nic_cc_ops_t *nic__config_cc(const nic_config_t *config, const void **cc_config);
+const nic_transport_ops_t *nic__config_transport(const nic_config_t *config); // NULL: unknown
+// The config of a row that a program added; NULL: it has none.
+const void *nic__extra_config_of(const nic_config_t *config, const void *ops);
+
 #endif // NIC_NIC_INTERNAL_H

@@ -41,7 +41,9 @@ static bool has_metric(const nic_cc_ops_t *ops, const char *name)
 static void print_algorithm_metrics(FILE *out)
 {
     const char *names[128];
-    const size_t count = world_cc_metric_names(names, SIM_COUNT_OF(names));
+    world_registry_t *const registry = world_registry_create();
+    const size_t count = world_cc_metric_names(registry, names, SIM_COUNT_OF(names));
+    world_registry_destroy(registry);
     for (size_t i = 0; i < count; i++) {
         char *who = sim_strdup("");
         for (size_t a = 0; nic_cc_all[a] != NULL; a++) {

@@ -2,6 +2,8 @@
 // world/bind.c - from mappings to attributes.
 #include "world/bind.h"
 
+#include "nic/extra.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +27,14 @@ world_targets_t world_targets_nic(nic_config_t *config)
         }
         SIM_CHECK(targets.count < WORLD_TABLES_MAX);
         targets.items[targets.count++] =
-            (world_target_t){nic_cc_all[i]->attrs, config == NULL ? NULL : config->cc_config[i]};
+            (world_target_t){nic_cc_all[i]->attrs, config->cc_config[i]};
+    }
+    for (size_t i = 0; i < config->extra_count; i++) {
+        if (config->extras[i].attrs != NULL) {
+            SIM_CHECK(targets.count < WORLD_TABLES_MAX);
+            targets.items[targets.count++] =
+                (world_target_t){config->extras[i].attrs, config->extra_config[i]};
+        }
     }
     for (size_t i = 0; nic_transport_all[i] != NULL; i++) {
         if (nic_transport_all[i]->attrs == NULL) {
@@ -33,8 +42,7 @@ world_targets_t world_targets_nic(nic_config_t *config)
         }
         SIM_CHECK(targets.count < WORLD_TABLES_MAX);
         targets.items[targets.count++] =
-            (world_target_t){nic_transport_all[i]->attrs,
-                             config == NULL ? NULL : config->transport_config[i]};
+            (world_target_t){nic_transport_all[i]->attrs, config->transport_config[i]};
     }
     return targets;
 }

@@ -9,7 +9,7 @@
 #include "nic/host.h"
 #include "world/yaml_tree.h"
 
-#define WORLD_TABLES_MAX 24u
+#define WORLD_TABLES_MAX 128u
 
 typedef struct world_target {
     const sim_attr_table_t *table;
@@ -22,8 +22,8 @@ typedef struct world_targets {
 } world_targets_t;
 
 world_targets_t world_targets_one(const sim_attr_table_t *table, void *config);
-// The NIC's own attributes and those of every congestion control. config may be NULL when only the
-// tables are asked for.
+// The NIC's own attributes and those of all that it can choose: congestion controls, the config's
+// extras.
 world_targets_t world_targets_nic(nic_config_t *config);
 
 // Sets every attribute that map (or a null value: none) gives below prefix ("switch"; "" for the

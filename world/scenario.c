@@ -180,18 +180,21 @@ static sim_err_t take_traffic_entry(world_scenario_t *scenario,
                                     const world_tree_t *map,
                                     world_error_t *error)
 {
-    const char *names[64];
+    const app_ops_t *const *const apps = world_registry_apps(scenario->registry);
+    const char **names = NULL;
     size_t count = 0;
-    for (; app_all[count] != NULL; count++) {
-        SIM_CHECK(count < SIM_COUNT_OF(names));
-        names[count] = app_all[count]->name;
+    size_t capacity = 0;
+    for (size_t i = 0; apps[i] != NULL; i++) {
+        SIM_GROW(names, count, &capacity);
+        names[count++] = apps[i]->name;
     }
     const world_tree_entry_t *entry = NULL;
-    sim_err_t result = world__take_choice(map, "traffic", names, count, &entry, error);
+    const sim_err_t result = world__take_choice(map, "traffic", names, count, &entry, error);
+    sim_free((void *)names);
     if (result != SIM_OK) {
         return result;
     }
-    const app_ops_t *const ops = app_find(entry->key->text);
+    const app_ops_t *const ops = world_registry_app(scenario->registry, entry->key->text);
     SIM_CHECK(ops != NULL);
     SIM_GROW(scenario->traffic, scenario->traffic_count, &scenario->traffic_capacity);
     world_traffic_t *const traffic = &scenario->traffic[scenario->traffic_count++];
@@ -286,13 +289,16 @@ static void name_scenario(world_scenario_t *scenario)
     }
 }
 
-sim_err_t world_scenario_create(world_document_t *document,
+sim_err_t world_scenario_create(const world_registry_t *registry,
+                                world_document_t *document,
                                 world_tree_t *root,
                                 const char *file_name,
                                 world_scenario_t **scenario,
                                 world_error_t *error)
 {
     world_scenario_t *const made = sim_alloc(sizeof(*made));
+    made->own_registry = registry == NULL ? world_registry_create() : NULL;
+    made->registry = registry == NULL ? made->own_registry : registry;
     made->document = document;
     made->root = root;
     made->file_name = world_document_text(document, file_name);
@@ -301,7 +307,9 @@ sim_err_t world_scenario_create(world_document_t *document,
     sim_attrs_default(&net_config_attrs, &made->network);
     sim_attrs_default(&net_link_config_attrs, &made->link);
     sim_attrs_default(&net_switch_config_attrs, &made->switch_config);
-    nic_config_init(&made->nic_config);
+    size_t extra_count;
+    const nic_extra_t *const extras = world_registry_extras(made->registry, &extra_count);
+    nic_config_init_with(&made->nic_config, extras, extra_count);
     const sim_err_t result = take_sections(made, error);
     if (result != SIM_OK) {
         world_scenario_destroy(made);
@@ -358,11 +366,13 @@ void world_scenario_destroy(world_scenario_t *scenario)
     sim_attrs_fini(&world_outputs_config_attrs, &scenario->outputs);
     sim_attrs_fini(&world_run_config_attrs, &scenario->run);
     world_document_destroy(scenario->document);
+    world_registry_destroy(scenario->own_registry);
     sim_free(scenario);
 }
 
 // Takes the document.
-static sim_err_t create_from_tree(world_document_t *document,
+static sim_err_t create_from_tree(const world_registry_t *registry,
+                                  world_document_t *document,
                                   world_tree_t *root,
                                   const char *file_name,
                                   world_scenario_t **scenario,
@@ -378,10 +388,11 @@ static sim_err_t create_from_tree(world_document_t *document,
         world_document_destroy(document);
         return SIM_ERR_INVALID;
     }
-    return world_scenario_create(document, root, file_name, scenario, error);
+    return world_scenario_create(registry, document, root, file_name, scenario, error);
 }
 
-sim_err_t world_scenario_load(const char *file_name,
+sim_err_t world_scenario_load(const world_registry_t *registry,
+                              const char *file_name,
                               const world_override_t *overrides,
                               size_t override_count,
                               world_scenario_t **scenario,
@@ -394,7 +405,8 @@ sim_err_t world_scenario_load(const char *file_name,
         world_document_destroy(document);
         return result;
     }
-    return world_scenario_load_tree(document,
+    return world_scenario_load_tree(registry,
+                                    document,
                                     root,
                                     file_name,
                                     overrides,
@@ -403,7 +415,8 @@ sim_err_t world_scenario_load(const char *file_name,
                                     error);
 }
 
-sim_err_t world_scenario_load_tree(world_document_t *document,
+sim_err_t world_scenario_load_tree(const world_registry_t *registry,
+                                   world_document_t *document,
                                    world_tree_t *root,
                                    const char *file_name,
                                    const world_override_t *overrides,
@@ -421,10 +434,11 @@ sim_err_t world_scenario_load_tree(world_document_t *document,
         world_document_destroy(document);
         return result;
     }
-    return create_from_tree(document, root, file_name, scenario, error);
+    return create_from_tree(registry, document, root, file_name, scenario, error);
 }
 
-sim_err_t world_scenario_parse(const char *file_name,
+sim_err_t world_scenario_parse(const world_registry_t *registry,
+                               const char *file_name,
                                const char *bytes,
                                size_t size,
                                world_scenario_t **scenario,
@@ -438,5 +452,5 @@ sim_err_t world_scenario_parse(const char *file_name,
         world_document_destroy(document);
         return result;
     }
-    return create_from_tree(document, root, file_name, scenario, error);
+    return create_from_tree(registry, document, root, file_name, scenario, error);
 }

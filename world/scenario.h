@@ -10,6 +10,7 @@
 #include "topologies/topology.h"
 #include "world/bind.h"
 #include "world/patterns.h"
+#include "world/registry.h"
 
 typedef enum world_ties { WORLD_TIES_HASH, WORLD_TIES_INSERTION, WORLD_TIES_LIST } world_ties_t;
 
@@ -159,6 +160,8 @@ typedef struct world_traffic {
 } world_traffic_t;
 
 typedef struct world_scenario {
+    const world_registry_t *registry;
+    world_registry_t *own_registry; // NULL: the registry is another's
     const char *file_name;
     world_document_t *document;
     world_tree_t *root;
@@ -191,9 +194,11 @@ typedef struct world_scenario {
     size_t capture_capacity;
 } world_scenario_t;
 
-// Takes the document, also on failure. root is the whole scenario, overrides applied.
+// Takes the document, also on failure. root is the whole scenario, overrides applied. registry,
+// here and below: what names can be chosen, borrowed; NULL: those of the library.
 // Free with world_scenario_destroy.
-SIM_MUST_CHECK sim_err_t world_scenario_create(world_document_t *document,
+SIM_MUST_CHECK sim_err_t world_scenario_create(const world_registry_t *registry,
+                                               world_document_t *document,
                                                world_tree_t *root,
                                                const char *file_name,
                                                world_scenario_t **scenario,
@@ -207,14 +212,16 @@ typedef struct world_override {
 } world_override_t;
 
 // Reads a file, applies the overrides in order, checks.
-SIM_MUST_CHECK sim_err_t world_scenario_load(const char *file_name,
+SIM_MUST_CHECK sim_err_t world_scenario_load(const world_registry_t *registry,
+                                             const char *file_name,
                                              const world_override_t *overrides,
                                              size_t override_count,
                                              world_scenario_t **scenario,
                                              world_error_t *error);
 
 // The same of a tree in memory: takes the document.
-SIM_MUST_CHECK sim_err_t world_scenario_load_tree(world_document_t *document,
+SIM_MUST_CHECK sim_err_t world_scenario_load_tree(const world_registry_t *registry,
+                                                  world_document_t *document,
                                                   world_tree_t *root,
                                                   const char *file_name,
                                                   const world_override_t *overrides,
@@ -223,7 +230,8 @@ SIM_MUST_CHECK sim_err_t world_scenario_load_tree(world_document_t *document,
                                                   world_error_t *error);
 
 // The same of size bytes in memory; file_name stands in messages.
-SIM_MUST_CHECK sim_err_t world_scenario_parse(const char *file_name,
+SIM_MUST_CHECK sim_err_t world_scenario_parse(const world_registry_t *registry,
+                                              const char *file_name,
                                               const char *bytes,
                                               size_t size,
                                               world_scenario_t **scenario,
@@ -288,6 +296,8 @@ extern const world_switch_metric_t world_switch_metrics[];
 
 // Names of what the congestion controls tell about queue pairs that nic_qp_metrics does not have,
 // each once. Returns how many of them (at most count_max).
-size_t world_cc_metric_names(const char **names, size_t count_max);
+size_t world_cc_metric_names(const world_registry_t *registry,
+                             const char **names,
+                             size_t count_max);
 
 #endif // WORLD_SCENARIO_H

@@ -89,11 +89,11 @@ static bool is_qp_metric(const char *name)
     return metric->name != NULL;
 }
 
-size_t world_cc_metric_names(const char **names, size_t count_max)
+size_t world_cc_metric_names(const world_registry_t *registry, const char **names, size_t count_max)
 {
     size_t count = 0;
-    for (size_t a = 0; nic_cc_all[a] != NULL; a++) {
-        const char *const *name = nic_cc_all[a]->metric_names;
+    for (const nic_cc_ops_t *const *ops = world_registry_ccs(registry); *ops != NULL; ops++) {
+        const char *const *name = (*ops)->metric_names;
         for (; name != NULL && *name != NULL && count < count_max; name++) {
             if (!is_qp_metric(*name) && !is_among(*name, names, count)) {
                 names[count++] = *name;
@@ -105,7 +105,9 @@ size_t world_cc_metric_names(const char **names, size_t count_max)
 
 #define NAMES_MAX 128u
 
-static size_t metric_names(world_series_kind_t kind, const char **names)
+static size_t metric_names(const world_registry_t *registry,
+                           world_series_kind_t kind,
+                           const char **names)
 {
     size_t count = 0;
     for (; count < NAMES_MAX; count++) {
@@ -130,18 +132,19 @@ static size_t metric_names(world_series_kind_t kind, const char **names)
         names[count] = name;
     }
     if (kind == WORLD_SERIES_QP) {
-        count += world_cc_metric_names(names + count, NAMES_MAX - count);
+        count += world_cc_metric_names(registry, names + count, NAMES_MAX - count);
     }
     return count;
 }
 
-static sim_err_t find_metric(world_series_t *series,
+static sim_err_t find_metric(const world_registry_t *registry,
+                             world_series_t *series,
                              const char *name,
                              const world_place_t *place,
                              world_error_t *error)
 {
     const char *names[NAMES_MAX];
-    const size_t count = metric_names(series->kind, names);
+    const size_t count = metric_names(registry, series->kind, names);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(names[i], name) == 0) {
             series->metric = (uint32_t)i;
@@ -269,7 +272,8 @@ static sim_err_t take_entities(world_series_t *series,
     return result;
 }
 
-static sim_err_t parse_series(world_series_t *series,
+static sim_err_t parse_series(const world_registry_t *registry,
+                              world_series_t *series,
                               const world_place_t *place,
                               world_error_t *error)
 {
@@ -311,7 +315,7 @@ static sim_err_t parse_series(world_series_t *series,
         result = take_class(series, metric, place, error);
     }
     if (result == SIM_OK) {
-        result = find_metric(series, metric, place, error);
+        result = find_metric(registry, series, metric, place, error);
     }
     if (result == SIM_OK) {
         result = check_class(series, place, error);
@@ -350,7 +354,7 @@ static sim_err_t take_series(world_scenario_t *scenario,
                           &map->place,
                           "an entry of observe without 'series', " SERIES_EXPECTED);
     }
-    return parse_series(series, &series->place, error);
+    return parse_series(scenario->registry, series, &series->place, error);
 }
 
 static sim_err_t check_list(const world_tree_t *list,

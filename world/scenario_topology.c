@@ -231,19 +231,23 @@ sim_err_t world__take_topology(world_scenario_t *scenario,
                                const world_tree_t *map,
                                world_error_t *error)
 {
-    const char *names[64];
+    const topo_ops_t *const *const topologies = world_registry_topologies(scenario->registry);
+    const char **names = NULL;
     size_t count = 0;
-    for (; topo_all[count] != NULL; count++) {
-        SIM_CHECK(count + 1 < SIM_COUNT_OF(names));
-        names[count] = topo_all[count]->name;
+    size_t capacity = 0;
+    for (size_t i = 0; topologies[i] != NULL; i++) {
+        SIM_GROW(names, count, &capacity);
+        names[count++] = topologies[i]->name;
     }
+    SIM_GROW(names, count, &capacity);
     names[count++] = "graph";
     const world_tree_entry_t *entry = NULL;
     sim_err_t result = world__take_choice(map, "topology", names, count, &entry, error);
+    sim_free((void *)names);
     if (result != SIM_OK) {
         return result;
     }
-    const topo_ops_t *const ops = topo_find(entry->key->text);
+    const topo_ops_t *const ops = world_registry_topology(scenario->registry, entry->key->text);
     const world_tree_t *const value = entry->value;
     if (ops == &topo_file && value->kind == WORLD_TREE_SCALAR && !value->is_null) {
         entry = path_as_map(scenario->document, entry);

@@ -86,7 +86,8 @@ static sim_err_t make_scenario(hpcc_run_t *run, world_scenario_t **scenario, wor
         world_tree_t *root = NULL;
         result = cli_hpcc_scenario(&run->hpcc, document, &root, error);
         if (result == SIM_OK) {
-            result = world_scenario_load_tree(document,
+            result = world_scenario_load_tree(NULL,
+                                              document,
                                               root,
                                               args->operands[0],
                                               overrides,

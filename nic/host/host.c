@@ -202,20 +202,10 @@ static void nic_init(nic_host_t *host, nic_t *nic, net_port_t *port)
         nic__rnic_create(nic);
     }
     nic->plain = nic->scan == NULL && !nic->detailed;
-    for (uint32_t i = 0; nic_cc_all[i] != NULL; i++) {
-        if (nic_cc_all[i] == nic_cc_find(config->congestion_control)) {
-            nic->cc_ops = nic_cc_all[i];
-            nic->cc_config = config->cc_config[i];
-        }
-    }
-    if (config->custom_cc != NULL) {
-        nic->cc_ops = config->custom_cc;
-        nic->cc_config = config->custom_cc_config;
-        SIM_CHECK(nic->cc_ops->name != NULL && nic->cc_ops->state_bytes >= sizeof(nic_cc_t));
-    }
+    nic->cc_ops = nic__config_cc(config, &nic->cc_config);
     SIM_CHECKF(nic->cc_ops != NULL, "no algorithm \"%s\"", config->congestion_control);
-    nic->transport = config->custom_transport != NULL ? config->custom_transport
-                                                      : nic_transport_find(config->transport);
+    SIM_CHECK(nic->cc_ops->name != NULL && nic->cc_ops->state_bytes >= sizeof(nic_cc_t));
+    nic->transport = nic__config_transport(config);
     SIM_CHECKF(nic->transport != NULL, "no transport \"%s\"", config->transport);
 
     port->strict = (uint8_t)(1u << config->cnp_priority);
@@ -312,8 +302,8 @@ net_node_t *nic_host_create(net_t *net, const char *name, const nic_config_t *co
     nic_host_t *const host = sim_alloc_lines(sizeof(*host));
     nic_config_copy(&host->config, config);
     host->warm_class = config->priority & (NET_PRIORITIES - 1);
-    const nic_cc_ops_t *const ops =
-        config->custom_cc != NULL ? config->custom_cc : nic_cc_find(config->congestion_control);
+    const void *cc_config;
+    const nic_cc_ops_t *const ops = nic__config_cc(config, &cc_config);
     if (ops != NULL && ops->telemetry != NET_TELEMETRY_NONE) {
         net_want_telemetry(net, ops->telemetry);
     }

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "kernel/attribute.h"
+#include "nic/extra.h"
+#include "nic/nic_internal.h"
 #include "nic/transport.h"
 
 // clang-format off
@@ -195,6 +197,7 @@ void nic_config_copy(nic_config_t *to, const nic_config_t *from)
 {
     sim_attrs_copy(&nic_config_attrs, to, from);
     make_own_configs(to, from);
+    nic__extras_copy(to, from);
 }
 
 void nic_config_fini(nic_config_t *config)
@@ -205,74 +208,86 @@ void nic_config_fini(nic_config_t *config)
     for (uint32_t i = 0; i < transport_count(); i++) {
         free_own_config(nic_transport_all[i]->attrs, &config->transport_config[i]);
     }
+    nic__extras_fini(config);
     sim_attrs_fini(&nic_config_attrs, config);
 }
 
 // -- rules
 
-// The name of a row of a table is none of `names`.
-static sim_err_t unknown_name(sim_message_t *message,
-                              const char *attribute,
-                              const char *what,
-                              const char *name,
-                              const char *const *names,
-                              uint32_t count)
+typedef struct name_list {
+    const char *attribute; // that chooses among them
+    const char *what;      // they are
+    const char **names;
+    size_t count;
+    size_t capacity;
+} name_list_t;
+
+static void add_name(name_list_t *list, const char *name)
 {
-    const char *const nearest = sim_nearest_name(name, names, count);
-    if (nearest != NULL) {
-        return sim_fail(message,
-                        SIM_ERR_UNKNOWN,
-                        "%s: no %s \"%s\", did you mean \"%s\"?",
-                        attribute,
-                        what,
-                        name,
-                        nearest);
+    SIM_GROW(list->names, list->count, &list->capacity);
+    list->names[list->count++] = name;
+}
+
+// Whether name is one of them, or of the program's own of that kind. Frees the list.
+static sim_err_t check_name(name_list_t *list,
+                            const nic_config_t *config,
+                            nic_extra_kind_t kind,
+                            const char *name,
+                            sim_message_t *message)
+{
+    for (size_t i = 0; i < config->extra_count; i++) {
+        if (config->extras[i].kind == kind) {
+            add_name(list, config->extras[i].name);
+        }
     }
-    char list[256] = "";
-    for (uint32_t i = 0; i < count; i++) {
-        const size_t length = strlen(list);
-        (void)snprintf(list + length, sizeof(list) - length, "%s%s", i == 0 ? "" : ", ", names[i]);
+    bool known = false;
+    char text[256] = "";
+    for (size_t i = 0; i < list->count; i++) {
+        const size_t length = strlen(text);
+        known = known || strcmp(list->names[i], name) == 0;
+        (void)snprintf(text + length,
+                       sizeof(text) - length,
+                       "%s%s",
+                       i == 0 ? "" : ", ",
+                       list->names[i]);
     }
-    return sim_fail(message,
-                    SIM_ERR_UNKNOWN,
-                    "%s: no %s \"%s\", expected one of %s",
-                    attribute,
-                    what,
-                    name,
-                    list);
+    const char *const nearest = sim_nearest_name(name, list->names, list->count);
+    sim_free((void *)list->names);
+    if (known) {
+        return SIM_OK;
+    }
+    return nearest != NULL ? sim_fail(message,
+                                      SIM_ERR_UNKNOWN,
+                                      "%s: no %s \"%s\", did you mean \"%s\"?",
+                                      list->attribute,
+                                      list->what,
+                                      name,
+                                      nearest)
+                           : sim_fail(message,
+                                      SIM_ERR_UNKNOWN,
+                                      "%s: no %s \"%s\", expected one of %s",
+                                      list->attribute,
+                                      list->what,
+                                      name,
+                                      text);
 }
 
 static sim_err_t check_algorithm(const nic_config_t *config, sim_message_t *message)
 {
-    const char *names[ALGORITHMS_MAX];
-    const uint32_t count = algorithm_count();
-    for (uint32_t i = 0; i < count; i++) {
-        names[i] = nic_cc_all[i]->name;
+    name_list_t list = {.attribute = "nic.congestion-control", .what = "algorithm"};
+    for (uint32_t i = 0; nic_cc_all[i] != NULL; i++) {
+        add_name(&list, nic_cc_all[i]->name);
     }
-    return nic_cc_find(config->congestion_control) != NULL
-               ? SIM_OK
-               : unknown_name(message,
-                              "nic.congestion-control",
-                              "algorithm",
-                              config->congestion_control,
-                              names,
-                              count);
+    return check_name(&list, config, NIC_EXTRA_CC, config->congestion_control, message);
 }
 
 static sim_err_t check_transport(const nic_config_t *config, sim_message_t *message)
 {
-    const char *names[TRANSPORTS_MAX];
-    const uint32_t count = transport_count();
-    for (uint32_t i = 0; i < count; i++) {
-        names[i] = nic_transport_all[i]->name;
+    name_list_t list = {.attribute = "nic.transport", .what = "transport"};
+    for (uint32_t i = 0; nic_transport_all[i] != NULL; i++) {
+        add_name(&list, nic_transport_all[i]->name);
     }
-    return nic_transport_find(config->transport) != NULL ? SIM_OK
-                                                         : unknown_name(message,
-                                                                        "nic.transport",
-                                                                        "transport",
-                                                                        config->transport,
-                                                                        names,
-                                                                        count);
+    return check_name(&list, config, NIC_EXTRA_TRANSPORT, config->transport, message);
 }
 
 sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)

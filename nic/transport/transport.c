@@ -59,7 +59,7 @@ static const void *config_of(const nic_config_t *config, const nic_transport_ops
             return config->transport_config[i];
         }
     }
-    return NULL;
+    return nic__extra_config_of(config, ops);
 }
 
 // What the queue pairs of a NIC share, made for the first of them.

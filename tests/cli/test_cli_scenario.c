@@ -13,7 +13,8 @@ static world_scenario_t *parse(const char *text)
 {
     world_scenario_t *scenario = NULL;
     world_error_t error;
-    const sim_err_t result = world_scenario_parse("x.yaml", text, strlen(text), &scenario, &error);
+    const sim_err_t result =
+        world_scenario_parse(NULL, "x.yaml", text, strlen(text), &scenario, &error);
     ck_assert_msg(result == SIM_OK, "%s", error.text);
     return scenario;
 }
@@ -22,7 +23,7 @@ static void refuse(const char *text, size_t size, const char *part)
 {
     world_scenario_t *scenario = NULL;
     world_error_t error;
-    ck_assert_int_ne(world_scenario_parse("x.yaml", text, size, &scenario, &error), SIM_OK);
+    ck_assert_int_ne(world_scenario_parse(NULL, "x.yaml", text, size, &scenario, &error), SIM_OK);
     ck_assert_msg(strstr(error.text, part) != NULL, "%s", error.text);
 }
 
@@ -129,8 +130,9 @@ static world_scenario_t *with_set(const char *text, const char *set, world_error
         return NULL;
     }
     world_scenario_t *scenario = NULL;
-    return world_scenario_create(document, root, "x.yaml", &scenario, error) == SIM_OK ? scenario
-                                                                                       : NULL;
+    return world_scenario_create(NULL, document, root, "x.yaml", &scenario, error) == SIM_OK
+               ? scenario
+               : NULL;
 }
 
 #define BASE "topology: {star: {hosts: 4}}\nnic: {mtu: 1024}\ntraffic: [{poisson: {load: 0.5}}]\n"

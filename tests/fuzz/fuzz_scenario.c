@@ -14,7 +14,7 @@
 static char *resolve(const char *bytes, size_t size, world_error_t *error)
 {
     world_scenario_t *scenario = NULL;
-    const sim_err_t result = world_scenario_parse(FILE_NAME, bytes, size, &scenario, error);
+    const sim_err_t result = world_scenario_parse(NULL, FILE_NAME, bytes, size, &scenario, error);
     SIM_CHECK((result == SIM_OK) == (scenario != NULL));
     if (result != SIM_OK) {
         return NULL;
