@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands a person types. The build itself is CMake's: see CMakePresets.json.
 
-.PHONY: all guidelines demo test test-slow check bench fuzz fmt tidy install clean
+.PHONY: all guidelines demo test test-slow check bench fuzz fmt tidy install wireshark clean
 .DEFAULT_GOAL := all
 
 # build/release/rocesim
@@ -60,6 +60,10 @@ tidy:
 
 install: all
 	@cmake --install build/release
+
+# Wireshark's profile rocesim for this user: colours, filter buttons, columns, a post-dissector.
+wireshark:
+	@tools/wireshark-profile
 
 clean:
 	@rm -rf build

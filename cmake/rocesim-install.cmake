@@ -16,6 +16,9 @@ foreach(header IN LISTS library_headers)
     endif()
 endforeach()
 
+install(DIRECTORY pcap-out/wireshark DESTINATION "${CMAKE_INSTALL_DATADIR}/rocesim")
+install(PROGRAMS tools/wireshark-profile DESTINATION "${CMAKE_INSTALL_DATADIR}/rocesim/wireshark")
+
 # Relative, so that `cmake --install --prefix` and DESTDIR need no other file.
 file(RELATIVE_PATH prefix_from_pkgconfig "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
 configure_file(cmake/rocesim.pc.in rocesim.pc @ONLY)

@@ -1,0 +1,239 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- pcap-out/wireshark/rocesim.lua - what Wireshark does not say of RoCEv2: congestion notification packets
+-- by their name, FECN and BECN, whether the ICRC is right, PSNs that are missing or come again, and the
+-- in-band telemetry behind a frame.
+--
+-- A post-dissector: it looks at frames that Wireshark's own dissectors have taken apart, and adds a tree
+-- "rocesim" and words in the Info column. Sources: IBA vol. 1, 9.2 and 9.7; annex A17 (RoCEv2), A17.3.3
+-- for the ICRC, A17.9.3 for CNPs. The trailer of telemetry is rocesim's: net/wire/trailer.h.
+--
+-- PSNs are followed by direction, queue pair and UDP source port, on what the capture holds: a packet
+-- that another port carried, or that came before the capture began, is no gap. What a READ request
+-- stands for in PSNs depends on the path MTU, so any step behind one is taken as right.
+
+local band = (bit32 or bit).band
+local bxor = (bit32 or bit).bxor
+local rshift = (bit32 or bit).rshift
+
+local ROCE_PORT = 4791
+local CNP = 0x81
+local ETHERNET_MIN = 60
+
+local proto = Proto("rocesim", "rocesim: more of RoCEv2")
+local fields = {
+    note = ProtoField.string("rocesim.note", "Note"),
+    cnp = ProtoField.bool("rocesim.cnp", "Congestion notification packet"),
+    fecn = ProtoField.bool("rocesim.fecn", "FECN"),
+    becn = ProtoField.bool("rocesim.becn", "BECN"),
+    icrc_good = ProtoField.bool("rocesim.icrc.good", "ICRC good"),
+    icrc = ProtoField.uint32("rocesim.icrc.expected", "ICRC expected", base.HEX),
+    gap = ProtoField.uint32("rocesim.psn.gap", "PSNs missing before this one"),
+    again = ProtoField.bool("rocesim.psn.again", "PSN seen before: retransmission or duplicate"),
+    hops = ProtoField.uint32("rocesim.int.hops", "INT hops"),
+    path = ProtoField.uint32("rocesim.int.path", "INT path", base.HEX),
+    rate = ProtoField.uint32("rocesim.int.rate", "Rate code"),
+    time = ProtoField.uint32("rocesim.int.time", "Time (ns, 24 bits)"),
+    sent = ProtoField.uint32("rocesim.int.sent", "Sent (units of 128 bytes, 20 bits)"),
+    queue = ProtoField.uint32("rocesim.int.queue", "Queue (units of 80 bytes)"),
+    pint = ProtoField.uint32("rocesim.pint", "PINT digest"),
+}
+for _, field in pairs(fields) do
+    table.insert(proto.fields, field)
+end
+proto.prefs.icrc = Pref.bool("Check the ICRC", true, "Every byte of every RoCEv2 frame is looked at")
+
+local get_opcode = Field.new("infiniband.bth.opcode")
+local get_psn = Field.new("infiniband.bth.psn")
+local get_qp = Field.new("infiniband.bth.destqp")
+-- The dissector of InfiniBand puts queue pairs where pinfo has ports.
+local get_source = Field.new("udp.srcport")
+local get_destination = Field.new("udp.dstport")
+
+-- CRC-32 of Ethernet, reflected.
+local crc_table = {}
+for i = 0, 255 do
+    local c = i
+    for _ = 1, 8 do
+        c = band(c, 1) == 1 and bxor(rshift(c, 1), 0xedb88320) or rshift(c, 1)
+    end
+    crc_table[i] = c
+end
+
+local function crc_add(crc, text)
+    local size = #text
+    for first = 1, size, 64 do
+        local chunk = { text:byte(first, math.min(first + 63, size)) }
+        for i = 1, #chunk do
+            crc = bxor(crc_table[band(bxor(crc, chunk[i]), 0xff)], rshift(crc, 8))
+        end
+    end
+    return crc
+end
+
+-- Where IP begins, its version's header length and where it ends; nil if the frame has none.
+local function find_ip(tvb)
+    local at = 12
+    local kind = tvb(at, 2):uint()
+    while kind == 0x8100 and tvb:len() > at + 6 do
+        at = at + 4
+        kind = tvb(at, 2):uint()
+    end
+    at = at + 2
+    if kind == 0x0800 and tvb:len() >= at + 20 then
+        return at, band(tvb(at, 1):uint(), 0x0f) * 4, at + tvb(at + 2, 2):uint()
+    elseif kind == 0x86dd and tvb:len() >= at + 40 then
+        return at, 40, at + 40 + tvb(at + 4, 2):uint()
+    end
+end
+
+-- The ICRC that the frame should have: fields that routers change count as ones.
+local function expected_icrc(tvb, ip, header, ip_end)
+    local bytes = tvb:raw(ip, ip_end - 4 - ip)
+    local ones = "\255"
+    local masked
+    if header == 40 then
+        local first = string.char(band(bytes:byte(1), 0xf0) + 0x0f)
+        masked = first .. ones:rep(3) .. bytes:sub(5, 7) .. ones .. bytes:sub(9, 40)
+    else
+        masked = bytes:sub(1, 1) .. ones .. bytes:sub(3, 8) .. ones .. bytes:sub(10, 10) .. ones:rep(2)
+            .. bytes:sub(13, header)
+    end
+    -- UDP's checksum, and the byte of FECN and BECN in the BTH.
+    masked = masked .. bytes:sub(header + 1, header + 6) .. ones:rep(2) .. bytes:sub(header + 9, header + 12)
+        .. ones .. bytes:sub(header + 14)
+    local crc = crc_add(crc_add(0xffffffff, ones:rep(8)), masked)
+    crc = bxor(crc, 0xffffffff)
+    return crc < 0 and crc + 4294967296 or crc
+end
+
+-- What the PSNs of a direction have come to, and what was found of each frame in the first pass.
+local streams = {}
+local findings = {}
+function proto.init()
+    streams = {}
+    findings = {}
+end
+
+-- Requests and READ responses of RC and UC are numbered one by one, apart from each other.
+local function series_of(opcode)
+    local operation = opcode % 32
+    local transport = opcode - operation
+    if transport ~= 0x00 and transport ~= 0x20 then
+        return nil
+    elseif operation >= 0x0d and operation <= 0x10 then
+        return "response"
+    elseif operation == 0x11 or operation == 0x12 then
+        return nil
+    end
+    return "request"
+end
+
+local function follow(pinfo, opcode, psn, qp)
+    local series = series_of(opcode)
+    if series == nil then
+        return {}
+    end
+    local key = tostring(pinfo.src) .. tostring(pinfo.dst) .. ":" .. get_source().value .. ":" .. qp .. series
+    local stream = streams[key]
+    local finding = {}
+    local is_read = opcode % 32 == 0x0c
+    if stream == nil then
+        stream = {}
+        streams[key] = stream
+    else
+        local ahead = (psn - stream.next) % 16777216
+        if ahead >= 8388608 then
+            finding.again = true
+        elseif ahead > 0 and not stream.after_read then
+            finding.gap = ahead
+        end
+    end
+    if not finding.again then
+        stream.next = (psn + 1) % 16777216
+        stream.after_read = is_read or series == "response" and opcode % 32 ~= 0x0e
+    end
+    return finding
+end
+
+local function add_telemetry(tree, tvb, at)
+    local left = tvb:len() - at
+    if left == 1 then
+        tree:add(fields.pint, tvb(at, 1))
+    elseif left == 2 and band(tvb(at, 1):uint(), 0xf0) == 0xf0 then
+        tree:add(fields.pint, tvb(at, 2), band(tvb(at, 2):uint(), 0x0fff))
+    elseif left >= 2 and (left - 2) % 8 == 0 then
+        local head = tvb(at, 2):uint()
+        local hops = rshift(head, 12)
+        tree:add(fields.hops, tvb(at, 2), hops)
+        tree:add(fields.path, tvb(at, 2), band(head, 0x0fff))
+        for hop = 0, math.min(hops, (left - 2) / 8) - 1 do
+            local record = tvb(at + 2 + hop * 8, 8)
+            local branch = tree:add(proto, record, "Hop " .. hop)
+            branch:add(fields.rate, record(0, 1), record:bitfield(0, 4))
+            branch:add(fields.time, record(0, 4), record:bitfield(4, 24))
+            branch:add(fields.sent, record(3, 3), record:bitfield(28, 20))
+            branch:add(fields.queue, record(6, 2), record:bitfield(48, 16))
+        end
+    end
+end
+
+function proto.dissector(tvb, pinfo, root)
+    local opcode_field = get_opcode()
+    local port = get_destination()
+    if opcode_field == nil or port == nil or port.value ~= ROCE_PORT then
+        return
+    end
+    local ip, header, ip_end = find_ip(tvb)
+    if ip == nil or ip + header + 20 > tvb:len() then
+        return
+    end
+    local opcode = opcode_field.value
+    local bth = ip + header + 8
+    local congestion = tvb(bth + 4, 1)
+    local notes = {}
+    local tree = root:add(proto, tvb(bth))
+    local fecn = band(congestion:uint(), 0x80) ~= 0
+    local becn = band(congestion:uint(), 0x40) ~= 0
+    tree:add(fields.fecn, congestion, fecn)
+    tree:add(fields.becn, congestion, becn)
+    if opcode == CNP then
+        tree:add(fields.cnp, tvb(bth, 1), true)
+        pinfo.cols.info:set("CNP QP=" .. string.format("0x%06x", get_qp().value))
+    end
+
+    if not pinfo.visited then
+        findings[pinfo.number] = follow(pinfo, opcode, get_psn().value, get_qp().value)
+    end
+    local finding = findings[pinfo.number] or {}
+    if finding.gap ~= nil then
+        tree:add(fields.gap, tvb(bth + 9, 3), finding.gap)
+        table.insert(notes, "PSN gap of " .. finding.gap)
+    elseif finding.again then
+        tree:add(fields.again, tvb(bth + 9, 3), true)
+        table.insert(notes, "PSN again")
+    end
+
+    if proto.prefs.icrc and ip_end <= tvb:len() and ip_end - 4 >= bth + 12 then
+        local there = tvb(ip_end - 4, 4)
+        local expected = expected_icrc(tvb, ip, header, ip_end)
+        local good = there:le_uint() == expected
+        tree:add(fields.icrc_good, there, good)
+        if not good then
+            tree:add_le(fields.icrc, there, expected)
+            table.insert(notes, "ICRC bad")
+        end
+    end
+    if tvb:len() == tvb:reported_length_remaining() then
+        local trailer = math.max(ip_end, ETHERNET_MIN)
+        if trailer < tvb:len() then
+            add_telemetry(tree, tvb, trailer)
+        end
+    end
+    if #notes > 0 then
+        local text = table.concat(notes, ", ")
+        tree:add(fields.note, text)
+        pinfo.cols.info:append(" [" .. text .. "]")
+    end
+end
+
+register_postdissector(proto)
