@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/mooncake/mooncake_keep.c - which endpoints a context keeps when it may not keep all
+// (docs/models/mooncake.md).
+//
+// FIFO: the one that came first leaves. SIEVE (Zhang et al., "SIEVE is simpler than LRU", NSDI
+// 2024): the same queue, but a hand goes from the oldest towards the newest and takes the first
+// that nobody has used since the hand last passed; those it passes lose their mark and stay where
+// they are. After the newest it starts again at the oldest.
+#include <string.h>
+
+#include "apps/mooncake/mooncake_pure.h"
+
+static size_t hash_of(const char *key)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (const char *c = key; *c != '\0'; c++) {
+        hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
+    }
+    return (size_t)sim_mix64(hash);
+}
+
+void app__mooncake_keep_init(app__mooncake_keep_t *keep, uint32_t policy, uint64_t capacity)
+{
+    SIM_CHECK(capacity >= 1);
+    *keep = (app__mooncake_keep_t){.policy = policy, .capacity = capacity, .table_size = 64};
+    keep->table = sim_alloc_array(keep->table_size, sizeof(app__mooncake_kept_t *));
+}
+
+void app__mooncake_keep_fini(app__mooncake_keep_t *keep)
+{
+    sim_free(keep->table);
+}
+
+app__mooncake_kept_t *app__mooncake_keep_find(app__mooncake_keep_t *keep, const char *key)
+{
+    app__mooncake_kept_t *entry = keep->table[hash_of(key) & (keep->table_size - 1)];
+    while (entry != NULL && strcmp(entry->key, key) != 0) {
+        entry = entry->next_of_hash;
+    }
+    if (entry != NULL) {
+        entry->visited = true;
+    }
+    return entry;
+}
+
+static app__mooncake_kept_t *leaves(app__mooncake_keep_t *keep)
+{
+    if (keep->policy == APP_MOONCAKE_STORE_FIFO) {
+        return keep->oldest;
+    }
+    app__mooncake_kept_t *hand = keep->hand != NULL ? keep->hand : keep->oldest;
+    while (hand->visited) {
+        hand->visited = false;
+        hand = hand->newer != NULL ? hand->newer : keep->oldest;
+    }
+    keep->hand = hand;
+    return hand;
+}
+
+static void grow(app__mooncake_keep_t *keep)
+{
+    sim_free(keep->table);
+    keep->table_size *= 2;
+    keep->table = sim_alloc_array(keep->table_size, sizeof(app__mooncake_kept_t *));
+    for (app__mooncake_kept_t *entry = keep->oldest; entry != NULL; entry = entry->newer) {
+        app__mooncake_kept_t **const head =
+            &keep->table[hash_of(entry->key) & (keep->table_size - 1)];
+        entry->next_of_hash = *head;
+        *head = entry;
+    }
+}
+
+app__mooncake_kept_t *app__mooncake_keep_insert(app__mooncake_keep_t *keep,
+                                                app__mooncake_kept_t *entry)
+{
+    app__mooncake_kept_t *victim = NULL;
+    if (keep->count == keep->capacity) {
+        victim = leaves(keep);
+        app__mooncake_keep_remove(keep, victim);
+        keep->evictions++;
+    }
+    if (keep->count >= keep->table_size) {
+        grow(keep);
+    }
+    entry->visited = false;
+    entry->newer = NULL;
+    entry->older = keep->newest;
+    if (keep->newest != NULL) {
+        keep->newest->newer = entry;
+    } else {
+        keep->oldest = entry;
+    }
+    keep->newest = entry;
+    app__mooncake_kept_t **const head = &keep->table[hash_of(entry->key) & (keep->table_size - 1)];
+    entry->next_of_hash = *head;
+    *head = entry;
+    keep->count++;
+    return victim;
+}
+
+void app__mooncake_keep_remove(app__mooncake_keep_t *keep, app__mooncake_kept_t *entry)
+{
+    app__mooncake_kept_t **at = &keep->table[hash_of(entry->key) & (keep->table_size - 1)];
+    while (*at != entry) {
+        SIM_CHECK(*at != NULL);
+        at = &(*at)->next_of_hash;
+    }
+    *at = entry->next_of_hash;
+    if (keep->hand == entry) {
+        keep->hand = entry->newer;
+    }
+    if (entry->newer != NULL) {
+        entry->newer->older = entry->older;
+    } else {
+        keep->newest = entry->older;
+    }
+    if (entry->older != NULL) {
+        entry->older->newer = entry->newer;
+    } else {
+        keep->oldest = entry->newer;
+    }
+    entry->newer = NULL;
+    entry->older = NULL;
+    keep->count--;
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/mooncake/mooncake_trace.c - request traces, a JSON object a line (docs/models/mooncake.md).
+#include <string.h>
+
+#include "apps/mooncake/mooncake_pure.h"
+
+#define DEPTH_MAX 32u
+#define NAME_MAX_BYTES 64u
+// Where times in ps still fit after the latest prompt of a trace.
+#define TIMESTAMP_MS_MAX UINT64_C(10000000000)
+#define TOKENS_MAX UINT64_C(100000000)
+
+typedef struct reader {
+    const char *name;
+    const char *text;
+    size_t size;
+    size_t at;
+    size_t line; // from 1
+    size_t line_start;
+    app__mooncake_trace_t *trace;
+    sim_message_t *message;
+} reader_t;
+
+static sim_err_t wrong(const reader_t *reader, size_t at, const char *what)
+{
+    return sim_fail(reader->message,
+                    SIM_ERR_INVALID,
+                    "%s:%zu:%zu: %s",
+                    reader->name,
+                    reader->line,
+                    at - reader->line_start + 1,
+                    what);
+}
+
+static char next(const reader_t *reader)
+{
+    return reader->at < reader->size ? reader->text[reader->at] : '\0';
+}
+
+static void skip_space(reader_t *reader)
+{
+    while (next(reader) == ' ' || next(reader) == '\t' || next(reader) == '\r') {
+        reader->at++;
+    }
+}
+
+static bool take(reader_t *reader, char wanted)
+{
+    skip_space(reader);
+    if (next(reader) != wanted || reader->at >= reader->size) {
+        return false;
+    }
+    reader->at++;
+    return true;
+}
+
+// A whole number; 12.0 and 1e3 are none here, which no writer of such traces minds.
+static sim_err_t take_number(reader_t *reader, uint64_t limit, uint64_t *value)
+{
+    skip_space(reader);
+    const size_t start = reader->at;
+    uint64_t number = 0;
+    while (next(reader) >= '0' && next(reader) <= '9') {
+        const uint64_t digit = (uint64_t)(next(reader) - '0');
+        if (number > (limit - digit) / 10) {
+            return wrong(reader, start, "the number is too large");
+        }
+        number = number * 10 + digit;
+        reader->at++;
+    }
+    if (reader->at == start || next(reader) == '.' || next(reader) == 'e' || next(reader) == 'E') {
+        return wrong(reader, start, "expected a whole number that is not negative");
+    }
+    *value = number;
+    return SIM_OK;
+}
+
+static sim_err_t take_string(reader_t *reader, char *name)
+{
+    skip_space(reader);
+    const size_t start = reader->at;
+    if (!take(reader, '"')) {
+        return wrong(reader, start, "expected a name in quotes");
+    }
+    size_t size = 0;
+    while (next(reader) != '"') {
+        if (reader->at >= reader->size || next(reader) == '\n') {
+            return wrong(reader, start, "the string has no end");
+        }
+        if (next(reader) == '\\') {
+            reader->at++;
+        }
+        if (size + 1 < NAME_MAX_BYTES) {
+            name[size++] = next(reader);
+        }
+        reader->at++;
+    }
+    reader->at++;
+    name[size] = '\0';
+    return SIM_OK;
+}
+
+// Any value of a member that is not looked at, up to what comes after it.
+static sim_err_t skip_value(reader_t *reader)
+{
+    char ignored[NAME_MAX_BYTES];
+    unsigned depth = 0;
+    skip_space(reader);
+    const size_t start = reader->at;
+    do {
+        skip_space(reader);
+        const char c = next(reader);
+        if (c == '"') {
+            const sim_err_t error = take_string(reader, ignored);
+            if (error != SIM_OK) {
+                return error;
+            }
+        } else if (c == '[' || c == '{') {
+            if (++depth > DEPTH_MAX) {
+                return wrong(reader, reader->at, "nested too deep");
+            }
+            reader->at++;
+        } else if (depth > 0 && (c == ']' || c == '}')) {
+            depth--;
+            reader->at++;
+        } else if (reader->at >= reader->size || c == '\n' || (depth == 0 && strchr(",}]", c))) {
+            return wrong(reader, start, "expected a value");
+        } else if (depth > 0 && (c == ',' || c == ':')) {
+            reader->at++;
+        } else {
+            while (reader->at < reader->size && strchr(",:]}[{\" \t\r\n", next(reader)) == NULL) {
+                reader->at++;
+            }
+        }
+    } while (depth > 0);
+    return SIM_OK;
+}
+
+static sim_err_t take_ids(reader_t *reader, app__mooncake_prompt_t *prompt)
+{
+    app__mooncake_trace_t *const trace = reader->trace;
+    skip_space(reader);
+    if (!take(reader, '[')) {
+        return wrong(reader, reader->at, "expected a list of hash ids");
+    }
+    trace->id_count = prompt->first_id; // of two lists the last one counts
+    if (take(reader, ']')) {
+        prompt->id_count = 0;
+        return SIM_OK;
+    }
+    do {
+        uint64_t id = 0;
+        const sim_err_t error = take_number(reader, UINT64_MAX - 1, &id);
+        if (error != SIM_OK) {
+            return error;
+        }
+        SIM_GROW(trace->ids, trace->id_count, &trace->id_capacity);
+        trace->ids[trace->id_count++] = id;
+    } while (take(reader, ','));
+    prompt->id_count = trace->id_count - prompt->first_id;
+    return take(reader, ']') ? SIM_OK : wrong(reader, reader->at, "expected ',' or ']'");
+}
+
+enum { HAS_TIMESTAMP = 1, HAS_INPUT = 2, HAS_OUTPUT = 4, HAS_IDS = 8 };
+
+static sim_err_t take_member(reader_t *reader, app__mooncake_prompt_t *prompt, unsigned *has)
+{
+    char name[NAME_MAX_BYTES];
+    const sim_err_t error = take_string(reader, name);
+    if (error != SIM_OK) {
+        return error;
+    }
+    if (!take(reader, ':')) {
+        return wrong(reader, reader->at, "expected ':'");
+    }
+    if (strcmp(name, "timestamp") == 0) {
+        *has |= HAS_TIMESTAMP;
+        return take_number(reader, TIMESTAMP_MS_MAX, &prompt->timestamp_ms);
+    }
+    if (strcmp(name, "input_length") == 0) {
+        *has |= HAS_INPUT;
+        return take_number(reader, TOKENS_MAX, &prompt->input_tokens);
+    }
+    if (strcmp(name, "output_length") == 0) {
+        *has |= HAS_OUTPUT;
+        return take_number(reader, TOKENS_MAX, &prompt->output_tokens);
+    }
+    if (strcmp(name, "hash_ids") == 0) {
+        *has |= HAS_IDS;
+        return take_ids(reader, prompt);
+    }
+    return skip_value(reader);
+}
+
+static sim_err_t take_prompt(reader_t *reader, app__mooncake_prompt_t *prompt)
+{
+    const size_t start = reader->at;
+    unsigned has = 0;
+    *prompt = (app__mooncake_prompt_t){.first_id = reader->trace->id_count};
+    if (!take(reader, '{')) {
+        return wrong(reader, start, "expected a JSON object, '{'");
+    }
+    if (!take(reader, '}')) {
+        do {
+            const sim_err_t error = take_member(reader, prompt, &has);
+            if (error != SIM_OK) {
+                return error;
+            }
+        } while (take(reader, ','));
+        if (!take(reader, '}')) {
+            return wrong(reader, reader->at, "expected ',' or '}'");
+        }
+    }
+    static const char *const missing[] = {"timestamp", "input_length", "output_length", "hash_ids"};
+    for (unsigned i = 0; i < SIM_COUNT_OF(missing); i++) {
+        if ((has & 1u << i) == 0) {
+            sim_message_t text;
+            (void)sim_fail(&text, SIM_ERR_INVALID, "the request has no %s", missing[i]);
+            return wrong(reader, start, text.text);
+        }
+    }
+    const app__mooncake_trace_t *const trace = reader->trace;
+    if (trace->count > 0 && prompt->timestamp_ms < trace->prompts[trace->count - 1].timestamp_ms) {
+        return wrong(reader, start, "the timestamp is before that of the request above");
+    }
+    return SIM_OK;
+}
+
+sim_err_t app__mooncake_trace_read(const char *name,
+                                   const char *text,
+                                   size_t size,
+                                   uint64_t prompts_max,
+                                   app__mooncake_trace_t *trace,
+                                   sim_message_t *message)
+{
+    *trace = (app__mooncake_trace_t){NULL};
+    reader_t reader = {.name = name, .text = text, .size = size, .line = 1, .trace = trace};
+    reader.message = message;
+    while (reader.at < size && trace->count < prompts_max) {
+        skip_space(&reader);
+        sim_err_t error = SIM_OK;
+        if (reader.at < size && next(&reader) != '\n') {
+            app__mooncake_prompt_t prompt;
+            error = take_prompt(&reader, &prompt);
+            skip_space(&reader);
+            if (error == SIM_OK && reader.at < size && next(&reader) != '\n') {
+                error = wrong(&reader, reader.at, "expected the end of the line");
+            }
+            if (error == SIM_OK) {
+                SIM_GROW(trace->prompts, trace->count, &trace->capacity);
+                trace->prompts[trace->count++] = prompt;
+            }
+        }
+        if (error != SIM_OK) {
+            app__mooncake_trace_fini(trace);
+            return error;
+        }
+        reader.at++;
+        reader.line++;
+        reader.line_start = reader.at;
+    }
+    if (trace->count == 0) {
+        app__mooncake_trace_fini(trace);
+        return sim_fail(message, SIM_ERR_INVALID, "%s:1:1: there is no request in it", name);
+    }
+    return SIM_OK;
+}
+
+void app__mooncake_trace_fini(app__mooncake_trace_t *trace)
+{
+    sim_free(trace->prompts);
+    sim_free(trace->ids);
+    *trace = (app__mooncake_trace_t){NULL};
+}

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+// Goal: slicing, choice of NICs, endpoint stores, block stores and traces of the Transfer Engine.
+// Method: small cases worked out by hand; LRU against another algorithm over random prompts; the
+// public hour against counts made elsewhere. Not pinned: anything with time or packets in it.
+#include "apps/mooncake/mooncake_pure.h"
+
+#include "tests/check_main.h"
+
+START_TEST(slices_cover_every_length_once)
+{
+    for (uint64_t length = 0; length < 400; length++) {
+        const uint64_t count = app__mooncake_slice_count(length, 64, 16);
+        uint64_t sum = 0;
+        for (uint64_t i = 0; i < count; i++) {
+            const uint64_t slice = app__mooncake_slice_length(length, 64, 16, i);
+            ck_assert_uint_ge(slice, 1);
+            ck_assert_uint_lt(slice, 64 + 16);
+            ck_assert(i + 1 == count || slice == 64);
+            sum += slice;
+        }
+        ck_assert_uint_eq(sum, length);
+    }
+}
+END_TEST
+
+START_TEST(a_short_tail_joins_the_last_slice)
+{
+    // 64 KiB and a quarter, as shipped.
+    ck_assert_uint_eq(app__mooncake_slice_count(65536, 65536, 16384), 1);
+    ck_assert_uint_eq(app__mooncake_slice_count(65536 + 16383, 65536, 16384), 1);
+    ck_assert_uint_eq(app__mooncake_slice_count(65536 + 16384, 65536, 16384), 2);
+    ck_assert_uint_eq(app__mooncake_slice_length(65536 + 16383, 65536, 16384, 0), 65536 + 16383);
+    ck_assert_uint_eq(app__mooncake_slice_length(65536 + 16384, 65536, 16384, 1), 16384);
+    ck_assert_uint_eq(app__mooncake_slice_count(100, 65536, 16384), 1);
+    ck_assert_uint_eq(app__mooncake_slice_count(0, 65536, 16384), 0);
+    ck_assert_uint_eq(app__mooncake_slice_count(131073, 65536, 0), 3);
+}
+END_TEST
+
+START_TEST(retries_leave_the_nic_that_failed)
+{
+    const app__mooncake_choice_t two_lists = {.preferred = 2, .available = 2};
+    for (uint32_t first = 0; first < 2; first++) {
+        ck_assert_uint_eq(app__mooncake_choose(&two_lists, 0, first, 0), first);
+        ck_assert_uint_eq(app__mooncake_choose(&two_lists, 1, 9, first), 1 - first);
+        ck_assert_uint_eq(app__mooncake_choose(&two_lists, 2, 9, first), 2);
+        ck_assert_uint_eq(app__mooncake_choose(&two_lists, 3, 9, first), 3);
+        ck_assert_uint_eq(app__mooncake_choose(&two_lists, 4, 9, first), first);
+    }
+    const app__mooncake_choice_t second = {.preferred = 0, .available = 3};
+    ck_assert_uint_eq(app__mooncake_choose(&second, 0, 5, 0), 2);
+    ck_assert_uint_eq(app__mooncake_choose(&second, 1, 0, 2), 0);
+    const app__mooncake_choice_t one = {.preferred = 1, .available = 0};
+    ck_assert_uint_eq(app__mooncake_choose(&one, 7, 0, 0), 0);
+    uint32_t index = 0;
+    ck_assert(app__mooncake_nic_index("mlx5_13", &index));
+    ck_assert_uint_eq(index, 13);
+    ck_assert(app__mooncake_nic_index("mlx0", &index));
+    ck_assert_uint_eq(index, 0);
+    ck_assert(!app__mooncake_nic_index("eth", &index));
+    ck_assert(!app__mooncake_nic_index("", &index));
+}
+END_TEST
+
+// -- endpoint stores
+
+static const char *const keys[] = {"a", "b", "c", "d", "e", "f", "g"};
+
+static const char *insert(app__mooncake_keep_t *keep, app__mooncake_kept_t *entries, int i)
+{
+    entries[i].key = keys[i];
+    const app__mooncake_kept_t *const victim = app__mooncake_keep_insert(keep, &entries[i]);
+    return victim == NULL ? "" : victim->key;
+}
+
+START_TEST(fifo_takes_the_first)
+{
+    app__mooncake_keep_t keep;
+    app__mooncake_kept_t entries[7] = {{NULL}};
+    app__mooncake_keep_init(&keep, APP_MOONCAKE_STORE_FIFO, 3);
+    ck_assert_str_eq(insert(&keep, entries, 0), "");
+    ck_assert_str_eq(insert(&keep, entries, 1), "");
+    ck_assert_str_eq(insert(&keep, entries, 2), "");
+    ck_assert_ptr_nonnull(app__mooncake_keep_find(&keep, "a"));
+    ck_assert_str_eq(insert(&keep, entries, 3), "a");
+    ck_assert_ptr_null(app__mooncake_keep_find(&keep, "a"));
+    app__mooncake_keep_remove(&keep, &entries[2]);
+    ck_assert_uint_eq(keep.count, 2);
+    ck_assert_str_eq(insert(&keep, entries, 4), "");
+    ck_assert_str_eq(insert(&keep, entries, 5), "b");
+    ck_assert_str_eq(insert(&keep, entries, 6), "d");
+    ck_assert_uint_eq(keep.evictions, 3);
+    app__mooncake_keep_fini(&keep);
+}
+END_TEST
+
+// The hand passes those that were used and stays where it took one, as in the paper's figure 1.
+START_TEST(sieve_takes_the_first_that_nobody_used)
+{
+    app__mooncake_keep_t keep;
+    app__mooncake_kept_t entries[7] = {{NULL}};
+    app__mooncake_keep_init(&keep, APP_MOONCAKE_STORE_SIEVE, 4);
+    for (int i = 0; i < 4; i++) {
+        ck_assert_str_eq(insert(&keep, entries, i), "");
+    }
+    (void)app__mooncake_keep_find(&keep, "a");
+    (void)app__mooncake_keep_find(&keep, "c");
+    ck_assert_str_eq(insert(&keep, entries, 4), "b"); // a lost its mark
+    (void)app__mooncake_keep_find(&keep, "a");
+    ck_assert_str_eq(insert(&keep, entries, 5), "d"); // c lost its mark, the hand goes on
+    ck_assert_str_eq(insert(&keep, entries, 6), "e");
+    ck_assert_ptr_nonnull(app__mooncake_keep_find(&keep, "a"));
+    ck_assert_ptr_nonnull(app__mooncake_keep_find(&keep, "c"));
+    // Who the hand points at may go for another reason.
+    app__mooncake_keep_remove(&keep, keep.hand != NULL ? keep.hand : keep.oldest);
+    ck_assert_uint_eq(keep.count, 3);
+    ck_assert_str_eq(insert(&keep, entries, 1), "");
+    ck_assert_str_ne(insert(&keep, entries, 3), "");
+    app__mooncake_keep_fini(&keep);
+}
+END_TEST
+
+START_TEST(sieve_ends_when_all_were_used)
+{
+    enum { COUNT = 300 };
+    app__mooncake_keep_t keep;
+    static app__mooncake_kept_t entries[COUNT];
+    static char names[COUNT][8];
+    app__mooncake_keep_init(&keep, APP_MOONCAKE_STORE_SIEVE, COUNT - 1);
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(names[i], sizeof(names[i]), "n%d", i);
+        entries[i].key = names[i];
+        const app__mooncake_kept_t *const victim = app__mooncake_keep_insert(&keep, &entries[i]);
+        if (i + 1 < COUNT) {
+            ck_assert_ptr_null(victim);
+            ck_assert_ptr_eq(app__mooncake_keep_find(&keep, names[i]), &entries[i]);
+        } else {
+            ck_assert_ptr_eq(victim, &entries[0]);
+        }
+    }
+    app__mooncake_keep_fini(&keep);
+}
+END_TEST
+
+// -- block stores
+
+START_TEST(lru_is_a_list_by_last_use)
+{
+    enum { CAPACITY = 37, IDS = 120, PROMPTS = 2000 };
+    app__mooncake_prefix_t *const prefix = app__mooncake_prefix_create(APP__MOONCAKE_LRU, CAPACITY);
+    uint64_t list[CAPACITY]; // oldest first
+    size_t held = 0;
+    sim_random_t random;
+    sim_random_init(&random, 1, 2, "test");
+    for (int p = 0; p < PROMPTS; p++) {
+        uint64_t ids[50];
+        const size_t count = sim_random_below(&random, 50);
+        const uint64_t from = sim_random_below(&random, IDS);
+        for (size_t i = 0; i < count; i++) {
+            ids[i] = i < 6 ? i : (from + i * i) % IDS; // some twice
+        }
+        size_t match = 0;
+        for (; match < count; match++) {
+            size_t at = 0;
+            while (at < held && list[at] != ids[match]) {
+                at++;
+            }
+            if (at == held) {
+                break;
+            }
+        }
+        ck_assert_uint_eq(app__mooncake_prefix_match(prefix, ids, count), match);
+        app__mooncake_prefix_insert(prefix, ids, count, (uint32_t)p);
+        for (size_t i = 0; i < count; i++) {
+            size_t at = 0;
+            while (at < held && list[at] != ids[i]) {
+                at++;
+            }
+            if (at == held && held == CAPACITY) {
+                at = 0;
+            } else if (at == held) {
+                held++;
+            }
+            memmove(&list[at], &list[at + 1], (held - at - 1) * sizeof(*list));
+            list[held - 1] = ids[i];
+        }
+        ck_assert_uint_eq(app__mooncake_prefix_blocks(prefix), held);
+    }
+    ck_assert_uint_eq(app__mooncake_prefix_slots(prefix), CAPACITY);
+    uint64_t slot = 0;
+    uint32_t place = 0;
+    for (size_t i = 0; i < held; i++) {
+        ck_assert(app__mooncake_prefix_where(prefix, list[i], &slot, &place));
+        ck_assert_uint_lt(slot, CAPACITY);
+    }
+    app__mooncake_prefix_destroy(prefix);
+}
+END_TEST
+
+static size_t there(const app__mooncake_prefix_t *prefix, uint64_t id)
+{
+    return app__mooncake_prefix_match(prefix, &id, 1);
+}
+
+START_TEST(lfu_and_length_aware_evict_what_they_say)
+{
+    const uint64_t prompt[] = {1, 2, 3};
+    const uint64_t more[] = {7, 8};
+    app__mooncake_prefix_t *lfu = app__mooncake_prefix_create(APP__MOONCAKE_LFU, 3);
+    app__mooncake_prefix_insert(lfu, prompt, 3, 0);
+    app__mooncake_prefix_insert(lfu, prompt, 2, 0); // 1 and 2 twice
+    app__mooncake_prefix_insert(lfu, &more[0], 1, 0);
+    ck_assert_uint_eq(there(lfu, 3), 0);
+    app__mooncake_prefix_insert(lfu, &more[1], 1, 0); // takes the place of 7
+    ck_assert_uint_eq(there(lfu, 7), 0);
+    ck_assert_uint_eq(there(lfu, 1) + there(lfu, 2) + there(lfu, 8), 3);
+    app__mooncake_prefix_destroy(lfu);
+
+    app__mooncake_prefix_t *length = app__mooncake_prefix_create(APP__MOONCAKE_LENGTH, 3);
+    app__mooncake_prefix_insert(length, prompt, 3, 0);
+    app__mooncake_prefix_insert(length, more, 2, 0); // 7 takes the place of 3, 8 that of 2
+    ck_assert_uint_eq(there(length, 1), 1);
+    ck_assert_uint_eq(there(length, 2) + there(length, 3), 0);
+    ck_assert_uint_eq(there(length, 7) + there(length, 8), 2);
+    app__mooncake_prefix_destroy(length);
+
+    app__mooncake_prefix_t *none = app__mooncake_prefix_create(APP__MOONCAKE_LRU, 0);
+    app__mooncake_prefix_insert(none, prompt, 3, 0);
+    ck_assert_uint_eq(there(none, 1), 0);
+    app__mooncake_prefix_destroy(none);
+}
+END_TEST
+
+// -- traces
+
+static sim_err_t read_text(const char *text, app__mooncake_trace_t *trace, sim_message_t *message)
+{
+    return app__mooncake_trace_read("t.jsonl", text, strlen(text), UINT64_MAX, trace, message);
+}
+
+START_TEST(a_trace_is_read)
+{
+    app__mooncake_trace_t trace;
+    sim_message_t message;
+    ck_assert_int_eq(
+        read_text("{\"timestamp\": 0, \"input_length\": 600, \"output_length\": 5, "
+                  "\"hash_ids\": [0, 18446744073709551614]}\n"
+                  "\n"
+                  " { \"hash_ids\":[] ,\"x\": {\"y\": [1, \"}\\\"\", null]}, \"output_length\":0,"
+                  "\"input_length\":0,\"timestamp\":27}\r\n",
+                  &trace,
+                  &message),
+        SIM_OK);
+    ck_assert_uint_eq(trace.count, 2);
+    ck_assert_uint_eq(trace.prompts[0].input_tokens, 600);
+    ck_assert_uint_eq(trace.prompts[0].id_count, 2);
+    ck_assert_uint_eq(trace.ids[1], UINT64_MAX - 1);
+    ck_assert_uint_eq(trace.prompts[1].timestamp_ms, 27);
+    ck_assert_uint_eq(trace.prompts[1].id_count, 0);
+    app__mooncake_trace_fini(&trace);
+}
+END_TEST
+
+#define GOOD "{\"timestamp\": 5, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]}\n"
+
+static const struct {
+    const char *text;
+    const char *message;
+} bad[] = {
+    {"", "t.jsonl:1:1: there is no request in it"},
+    {"\n\n", "t.jsonl:1:1: there is no request in it"},
+    {GOOD "[1]", "t.jsonl:2:1: expected a JSON object, '{'"},
+    {GOOD "{\"timestamp\": -5", "t.jsonl:2:15: expected a whole number that is not negative"},
+    {GOOD "{\"timestamp\": 5.5", "t.jsonl:2:15: expected a whole number that is not negative"},
+    {GOOD "{\"timestamp\": 99999999999999999999}", "t.jsonl:2:15: the number is too large"},
+    {GOOD "{\"timestamp\": 5}", "t.jsonl:2:1: the request has no input_length"},
+    {GOOD "{\"timestamp\": 5 \"x\"", "t.jsonl:2:17: expected ',' or '}'"},
+    {GOOD "{\"timestamp\" 5", "t.jsonl:2:14: expected ':'"},
+    {GOOD "{timestamp", "t.jsonl:2:2: expected a name in quotes"},
+    {GOOD "{\"timestamp", "t.jsonl:2:2: the string has no end"},
+    {GOOD "{\"hash_ids\": 7", "t.jsonl:2:14: expected a list of hash ids"},
+    {GOOD "{\"hash_ids\": [7 8", "t.jsonl:2:17: expected ',' or ']'"},
+    {GOOD "{\"other\": }", "t.jsonl:2:11: expected a value"},
+    {GOOD "{\"other\": [1, ", "t.jsonl:2:11: expected a value"},
+    {GOOD "{} x", "t.jsonl:2:1: the request has no timestamp"},
+    {GOOD GOOD "{\"timestamp\": 4, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]}",
+     "t.jsonl:3:1: the timestamp is before that of the request above"},
+    {"{\"timestamp\": 4, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]} x",
+     "t.jsonl:1:74: expected the end of the line"},
+};
+
+START_TEST(a_broken_trace_is_refused)
+{
+    app__mooncake_trace_t trace;
+    sim_message_t message;
+    ck_assert_int_eq(read_text(bad[_i].text, &trace, &message), SIM_ERR_INVALID);
+    ck_assert_str_eq(message.text, bad[_i].message);
+}
+END_TEST
+
+// Token hits of the public hour by capacity, counted by a program of its own.
+static const struct {
+    uint64_t capacity_tokens;
+    double token_hit;
+    double block_hit;
+} hour[] = {
+    {10000, 0.025777895, 0.025268631},
+    {100000, 0.042493360, 0.041656846},
+    {1000000, 0.054206000, 0.053161179},
+    {2000000, 0.085540603, 0.083906412},
+    {3000000, 0.138175197, 0.135532062},
+    {5000000, 0.210150436, 0.206106086},
+    {10000000, 0.290780788, 0.285175043},
+    {50000000, 0.370653457, 0.363500867},
+    {APP__MOONCAKE_UNLIMITED, 0.373623749, 0.366412478},
+};
+
+START_TEST(the_public_hour_has_its_hits)
+{
+    FILE *const file = fopen("../shared/data/mooncake/conversation_trace.jsonl", "rb");
+    if (file == NULL) {
+        puts("skip: the public hour is not here");
+        return;
+    }
+    static char text[4 << 20];
+    const size_t size = fread(text, 1, sizeof(text), file);
+    fclose(file);
+    app__mooncake_trace_t trace;
+    sim_message_t message;
+    ck_assert_int_eq(app__mooncake_trace_read("hour", text, size, UINT64_MAX, &trace, &message),
+                     SIM_OK);
+    ck_assert_uint_eq(trace.count, 12031);
+    ck_assert_uint_eq(trace.id_count, 288500);
+    app__mooncake_prefix_t *const prefix = app__mooncake_prefix_create(
+        APP__MOONCAKE_LRU,
+        hour[_i].capacity_tokens == APP__MOONCAKE_UNLIMITED ? APP__MOONCAKE_UNLIMITED
+                                                            : hour[_i].capacity_tokens / 512);
+    uint64_t tokens = 0;
+    uint64_t token_hits = 0;
+    uint64_t block_hits = 0;
+    for (size_t i = 0; i < trace.count; i++) {
+        const app__mooncake_prompt_t *const prompt = &trace.prompts[i];
+        const uint64_t *const ids = &trace.ids[prompt->first_id];
+        const size_t match = app__mooncake_prefix_match(prefix, ids, prompt->id_count);
+        const uint64_t hit = match * 512;
+        tokens += prompt->input_tokens;
+        block_hits += match;
+        token_hits += hit < prompt->input_tokens ? hit : prompt->input_tokens;
+        app__mooncake_prefix_insert(prefix, ids, prompt->id_count, 0);
+    }
+    ck_assert_double_eq_tol((double)token_hits / (double)tokens, hour[_i].token_hit, 1e-9);
+    ck_assert_double_eq_tol((double)block_hits / (double)trace.id_count, hour[_i].block_hit, 1e-9);
+    app__mooncake_prefix_destroy(prefix);
+    app__mooncake_trace_fini(&trace);
+}
+END_TEST
+
+CHECK_MAIN(CHECK_TEST(slices_cover_every_length_once),
+           CHECK_TEST(a_short_tail_joins_the_last_slice),
+           CHECK_TEST(retries_leave_the_nic_that_failed),
+           CHECK_TEST(fifo_takes_the_first),
+           CHECK_TEST(sieve_takes_the_first_that_nobody_used),
+           CHECK_TEST(sieve_ends_when_all_were_used),
+           CHECK_TEST(lru_is_a_list_by_last_use),
+           CHECK_TEST(lfu_and_length_aware_evict_what_they_say),
+           CHECK_TEST(a_trace_is_read),
+           CHECK_LOOP(a_broken_trace_is_refused, 0, (int)SIM_COUNT_OF(bad)),
+           CHECK_LOOP(the_public_hour_has_its_hits, 0, (int)SIM_COUNT_OF(hour)))
