@@ -35,11 +35,26 @@ void nic_memory_read(const nic_memory_t *memory,
                      uint64_t address,
                      void *bytes,
                      size_t length_bytes);
-// Sets to zero what is there. Makes no pages.
+// Sets to zero what is there, or to what the fill says. Makes no pages.
 void nic_memory_clear(nic_memory_t *memory, uint64_t address, uint64_t length_bytes);
-// Sets to zero what is there, and gives back the pages that have nothing else.
+// The same, and gives back the pages that have nothing else.
 void nic_memory_forget(nic_memory_t *memory, uint64_t address, uint64_t length_bytes);
-// Whether anything was written, and not cleared, in the lines of 64 bytes that these bytes touch.
+// From now on memory in [address, address + length_bytes) that nobody has written is not zero: at
+// each multiple of stride_bytes (a power of two, at least 8) stands the word that fn gives for its
+// address, made when it is read. fn reads only what does not change, and is called in events of the
+// host. For data that is to be recognised without being stored. Both ends are multiples of 4096;
+// areas do not overlap.
+typedef uint64_t (*nic_memory_fill_fn)(uint64_t address, const void *ctx);
+void nic_memory_set_fill(nic_memory_t *memory,
+                         uint64_t address,
+                         uint64_t length_bytes,
+                         uint64_t stride_bytes,
+                         nic_memory_fill_fn fn,
+                         const void *ctx);
+// Ends a fill that begins there.
+void nic_memory_end_fill(nic_memory_t *memory, uint64_t address);
+// Whether anything was written, and not cleared, or filled in, in the lines of 64 bytes that these
+// bytes touch.
 bool nic_memory_has(const nic_memory_t *memory, uint64_t address, uint64_t length_bytes);
 
 // Words as the processor of the host stores them, little-endian: what atomics work on.

@@ -414,10 +414,13 @@ typedef struct nic_page_slot {
     nic_page_t *page; // NULL: free
 } nic_page_slot_t;
 
+typedef struct nic_fill nic_fill_t;
+
 struct nic_memory {
     nic_page_slot_t *slots; // open addressing by number; NULL before the first page
     uint64_t slot_count;    // power of two
     uint64_t page_count;
+    nic_fill_t *fills; // NULL: none
 };
 
 struct nic_host {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/host/contents.c - the pages of nic/memory.h: a hash table by page number, and a bit for each
-// line of a page that was written.
+// line of a page that was written. A page begins with what the fill of its area says.
 #include <string.h>
 
 #include "nic/nic_internal.h"
@@ -13,6 +13,15 @@
 struct nic_page {
     uint64_t lines; // with something in them
     uint8_t bytes[PAGE_BYTES];
+};
+
+struct nic_fill {
+    nic_fill_t *next;
+    uint64_t address;
+    uint64_t length_bytes;
+    uint64_t stride_bytes;
+    nic_memory_fill_fn fn;
+    const void *ctx;
 };
 
 static_assert(PAGE_BYTES >> LINE_BITS == 64, "a page's lines are the bits of a word");
@@ -52,6 +61,88 @@ static uint64_t lines_covered(part_t part)
 {
     return lines_between((part.offset + (1u << LINE_BITS) - 1) >> LINE_BITS,
                          (part.offset + part.count) >> LINE_BITS);
+}
+
+// -- fills
+
+static const nic_fill_t *fill_of(const nic_memory_t *memory, uint64_t address)
+{
+    const nic_fill_t *fill = memory->fills;
+    while (fill != NULL && address - fill->address >= fill->length_bytes) {
+        fill = fill->next;
+    }
+    return fill;
+}
+
+// The first word of the fill in or after `address`.
+static uint64_t next_word(const nic_fill_t *fill, uint64_t address)
+{
+    return (address + fill->stride_bytes - 1) & ~(fill->stride_bytes - 1);
+}
+
+// Puts into bytes (NULL: nowhere), which stand for [address, address + count) of one page, what the
+// fill has there. Returns whether it has something.
+static bool fill_in(const nic_memory_t *memory, uint64_t address, uint8_t *bytes, uint32_t count)
+{
+    const nic_fill_t *const fill = fill_of(memory, address);
+    if (fill == NULL) {
+        return false;
+    }
+    // A word may begin before the range.
+    uint64_t at = next_word(fill, address & ~UINT64_C(7));
+    const bool any = at < address + count;
+    for (; bytes != NULL && at < address + count; at += fill->stride_bytes) {
+        const uint64_t word = fill->fn(at, fill->ctx);
+        for (uint32_t i = 0; i < 8; i++) {
+            if (at + i >= address && at + i < address + count) {
+                bytes[at + i - address] = (uint8_t)(word >> (8 * i));
+            }
+        }
+    }
+    return any;
+}
+
+// The lines of the page that hold words of the fill.
+static uint64_t filled_lines(const nic_memory_t *memory, uint64_t number)
+{
+    const uint64_t address = number << PAGE_BITS;
+    const nic_fill_t *const fill = fill_of(memory, address);
+    uint64_t lines = 0;
+    if (fill != NULL) {
+        uint64_t at = next_word(fill, address);
+        for (; at - address < PAGE_BYTES; at += fill->stride_bytes) {
+            lines |= UINT64_C(1) << ((at - address) >> LINE_BITS);
+        }
+    }
+    return lines;
+}
+
+void nic_memory_set_fill(nic_memory_t *memory,
+                         uint64_t address,
+                         uint64_t length_bytes,
+                         uint64_t stride_bytes,
+                         nic_memory_fill_fn fn,
+                         const void *ctx)
+{
+    SIM_CHECK(stride_bytes >= 8 && (stride_bytes & (stride_bytes - 1)) == 0);
+    SIM_CHECK(length_bytes > 0 && (address | length_bytes) % PAGE_BYTES == 0);
+    SIM_CHECK(address + (length_bytes - 1) >= address);
+    nic_fill_t *const fill = sim_alloc(sizeof(*fill));
+    *fill = (nic_fill_t){memory->fills, address, length_bytes, stride_bytes, fn, ctx};
+    memory->fills = fill;
+    nic__note_contents(memory);
+}
+
+void nic_memory_end_fill(nic_memory_t *memory, uint64_t address)
+{
+    nic_fill_t **at = &memory->fills;
+    while (*at != NULL && (*at)->address != address) {
+        at = &(*at)->next;
+    }
+    SIM_CHECKF(*at != NULL, "no fill at 0x%" PRIx64, address);
+    nic_fill_t *const fill = *at;
+    *at = fill->next;
+    sim_free(fill);
 }
 
 // -- pages
@@ -99,6 +190,9 @@ static nic_page_t *make_page(nic_memory_t *memory, uint64_t number)
         grow(memory);
     }
     nic_page_t *const page = sim_alloc(sizeof(*page));
+    if (fill_in(memory, number << PAGE_BITS, page->bytes, PAGE_BYTES)) {
+        page->lines = filled_lines(memory, number);
+    }
     *find_slot(memory->slots, memory->slot_count, number) = (nic_page_slot_t){number, page};
     memory->page_count++;
     return page;
@@ -125,6 +219,11 @@ static void remove_page(nic_memory_t *memory, uint64_t number)
 
 void nic__memory_fini(nic_memory_t *memory)
 {
+    while (memory->fills != NULL) {
+        nic_fill_t *const fill = memory->fills;
+        memory->fills = fill->next;
+        sim_free(fill);
+    }
     for (uint64_t i = 0; i < memory->slot_count; i++) {
         sim_free(memory->slots[i].page);
     }
@@ -174,6 +273,7 @@ void nic_memory_read(const nic_memory_t *memory, uint64_t address, void *bytes, 
         const nic_page_t *const page = find_page(memory, part.number);
         if (page == NULL) {
             memset(to, 0, part.count);
+            (void)fill_in(memory, address, to, part.count);
         } else {
             memcpy(to, page->bytes + part.offset, part.count);
         }
@@ -192,12 +292,16 @@ static void forget_if_zero(nic_page_t *page, uint32_t line)
     }
 }
 
-static void clear_part(nic_page_t *page, part_t part)
+static void clear_part(const nic_memory_t *memory, nic_page_t *page, part_t part)
 {
+    const uint64_t address = (part.number << PAGE_BITS) + part.offset;
     memset(page->bytes + part.offset, 0, part.count);
     page->lines &= ~lines_covered(part);
     forget_if_zero(page, part.offset >> LINE_BITS);
     forget_if_zero(page, (part.offset + part.count - 1) >> LINE_BITS);
+    if (fill_in(memory, address, page->bytes + part.offset, part.count)) {
+        page->lines |= filled_lines(memory, part.number) & lines_touched(part);
+    }
 }
 
 // Whether it is quicker to look through all pages than to look for each of a range.
@@ -229,7 +333,7 @@ void nic_memory_clear(nic_memory_t *memory, uint64_t address, uint64_t length_by
             const nic_page_slot_t *const slot = &memory->slots[i];
             const part_t part = part_in(slot->number, address, length_bytes);
             if (slot->page != NULL && part.count != 0) {
-                clear_part(slot->page, part);
+                clear_part(memory, slot->page, part);
             }
         }
         return;
@@ -238,7 +342,7 @@ void nic_memory_clear(nic_memory_t *memory, uint64_t address, uint64_t length_by
         const part_t part = first_part(address, length_bytes);
         nic_page_t *const page = find_page(memory, part.number);
         if (page != NULL) {
-            clear_part(page, part);
+            clear_part(memory, page, part);
         }
         address += part.count;
         length_bytes -= part.count;
@@ -249,8 +353,8 @@ static void forget_wide(nic_memory_t *memory, uint64_t first, uint64_t last)
 {
     for (uint64_t i = 0; i < memory->slot_count; i++) {
         const nic_page_slot_t *const slot = &memory->slots[i];
-        while (slot->page != NULL && slot->page->lines == 0 && slot->number >= first &&
-               slot->number <= last) {
+        while (slot->page != NULL && slot->page->lines == filled_lines(memory, slot->number) &&
+               slot->number >= first && slot->number <= last) {
             remove_page(memory, slot->number); // another may have moved here
         }
     }
@@ -270,7 +374,7 @@ void nic_memory_forget(nic_memory_t *memory, uint64_t address, uint64_t length_b
     }
     for (uint64_t number = first; number <= last; number++) {
         const nic_page_t *const page = find_page(memory, number);
-        if (page != NULL && page->lines == 0) {
+        if (page != NULL && page->lines == filled_lines(memory, number)) {
             remove_page(memory, number);
         }
     }
@@ -295,10 +399,11 @@ bool nic_memory_has(const nic_memory_t *memory, uint64_t address, uint64_t lengt
     if (memory->page_count != 0 && is_wide(memory, length_bytes)) {
         return has_wide(memory, address, length_bytes);
     }
-    while (memory->page_count != 0 && length_bytes != 0) {
+    while ((memory->page_count != 0 || memory->fills != NULL) && length_bytes != 0) {
         const part_t part = first_part(address, length_bytes);
         const nic_page_t *const page = find_page(memory, part.number);
-        if (page != NULL && (page->lines & lines_touched(part)) != 0) {
+        if ((page != NULL && (page->lines & lines_touched(part)) != 0) ||
+            (page == NULL && fill_in(memory, address, NULL, part.count))) {
             return true;
         }
         address += part.count;

@@ -564,7 +564,71 @@ START_TEST(refused_requests_leave_memory_alone)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(memory_is_zeros_with_what_was_written),
+// -- fills, and pages given back
+
+static uint64_t word_of(uint64_t address, const void *ctx)
+{
+    return sim_mix64(address + *(const uint64_t *)ctx);
+}
+
+START_TEST(what_nobody_wrote_is_what_the_fill_says)
+{
+    const uint64_t seed = 7;
+    pair_config_t config;
+    pair_config_init(&config);
+    pair_t *const pair = pair_create(&config);
+    nic_memory_t *const memory = nic_host_memory(pair->node[0]);
+    nic_memory_set_fill(memory, 1 << 20, 1 << 20, 16384, word_of, &seed);
+    ck_assert(!nic_memory_has(memory, 0, 1 << 20));
+    ck_assert(nic_memory_has(memory, 1 << 20, 1));
+    ck_assert(nic_memory_has(memory, (1 << 20) + 4, 4)); // within a word
+    ck_assert(!nic_memory_has(memory, (1 << 20) + 64, 16384 - 64));
+    ck_assert_uint_eq(nic_memory_read64(memory, (1 << 20) + 16384),
+                      word_of((1 << 20) + 16384, &seed));
+    ck_assert_uint_eq(nic_memory_read64(memory, (1 << 20) + 16392), 0);
+    ck_assert_uint_eq(nic_memory_read64(memory, 1 << 21), 0);
+    ck_assert_uint_eq(nic_memory_bytes(memory), 0);
+    // A page that someone writes keeps the rest of the fill; what is forgotten is as before.
+    nic_memory_write64(memory, (1 << 20) + 128, 5);
+    ck_assert_uint_eq(nic_memory_read64(memory, 1 << 20), word_of(1 << 20, &seed));
+    ck_assert_uint_eq(nic_memory_read64(memory, (1 << 20) + 128), 5);
+    nic_memory_write64(memory, 1 << 20, 6);
+    ck_assert_uint_eq(nic_memory_read64(memory, 1 << 20), 6);
+    ck_assert_uint_gt(nic_memory_bytes(memory), 4096);
+    nic_memory_clear(memory, 1 << 20, 64);
+    ck_assert_uint_eq(nic_memory_read64(memory, 1 << 20), word_of(1 << 20, &seed));
+    nic_memory_forget(memory, 1 << 20, 4096);
+    ck_assert(!nic_memory_has(memory, (1 << 20) + 64, 4096 - 64));
+    ck_assert_uint_lt(nic_memory_bytes(memory), 4096);
+    nic_memory_end_fill(memory, 1 << 20);
+    ck_assert(!nic_memory_has(memory, 1 << 20, 1 << 20));
+    pair_destroy(pair);
+}
+END_TEST
+
+START_TEST(forgotten_pages_leave_no_gaps_in_the_table)
+{
+    enum { PAGES = 500 };
+    pair_config_t config;
+    pair_config_init(&config);
+    pair_t *const pair = pair_create(&config);
+    nic_memory_t *const memory = nic_host_memory(pair->node[0]);
+    for (uint64_t i = 1; i <= PAGES; i++) {
+        nic_memory_write64(memory, i << 12, i);
+    }
+    for (uint64_t i = 1; i <= PAGES; i += 3) {
+        nic_memory_forget(memory, i << 12, 64);
+    }
+    for (uint64_t i = 1; i <= PAGES; i++) {
+        ck_assert_uint_eq(nic_memory_read64(memory, i << 12), i % 3 == 1 ? 0 : i);
+    }
+    pair_destroy(pair);
+}
+END_TEST
+
+CHECK_MAIN(CHECK_TEST(what_nobody_wrote_is_what_the_fill_says),
+           CHECK_TEST(forgotten_pages_leave_no_gaps_in_the_table),
+           CHECK_TEST(memory_is_zeros_with_what_was_written),
            CHECK_TEST(many_pages_are_found_again),
            CHECK_TEST(frames_show_contents),
            CHECK_LOOP(every_verb_moves_bytes_on_ideal_nics, 0, 12),
