@@ -318,8 +318,9 @@ struct nic_cq {
     nic_core_t *core;        // that polls it; NULL: none
     sim_time_t last_seen_ps; // of its last completion, by a detailed NIC
     uint32_t ring_capacity;  // power of two, grows up to what `capacity` needs
-    uint32_t capacity : 31;
+    uint32_t capacity : 30;
     uint32_t overflowed : 1;
+    uint32_t noted : 1; // its program is to be told
     uint32_t first;
     uint32_t count;
     uint32_t number;
@@ -423,6 +424,19 @@ struct nic_memory {
     nic_fill_t *fills; // NULL: none
 };
 
+// What a program is to be told when the event is over: of a completion queue, of a shared receive
+// queue, else of a WRITE to a queue pair; or that it is to be seen whether that has come to rest.
+typedef struct nic_notice {
+    nic_cq_t *cq;
+    nic_srq_t *srq;
+    nic_qp_t *qp;
+    nic_srq_limit_fn limit_fn;
+    void *ctx; // of limit_fn
+    uint64_t address;
+    uint32_t bytes;
+    bool rests;
+} nic_notice_t;
+
 struct nic_host {
     net_node_t node; // first
     nic_t *nics;     // port_count of them
@@ -438,6 +452,9 @@ struct nic_host {
     uint32_t cores_started;
     uint32_t core_slow_permille; // 1000: at the clock rate that costs are given for
     nic_memory_t memory;
+    nic_notice_t *notices; // in order
+    uint32_t notice_count;
+    uint32_t notice_capacity;
     nic_config_t config;
 };
 
@@ -591,7 +608,8 @@ extern const nic_transport_ops_t nic__transport_ud;
 
 // acknowledge.c
 void nic__retry_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
-void nic__rest(nic_qp_t *qp); // stops timers if nothing is left to do
+void nic__rest(nic_qp_t *qp); // stops timers if nothing is left to do, when programs were told
+void nic__rest_now(nic_qp_t *qp);
 
 // receive.c: takes the packet
 void nic__receive(nic_t *nic, net_packet_t *packet);
@@ -632,8 +650,13 @@ static inline void nic__consume_empty(nic_t *nic, net_packet_t *packet)
     net_packet_deliver_empty(&nic->host->node, packet);
 }
 
+// notice.c
+void nic__notice(nic_host_t *host, const nic_notice_t *notice);
+void nic__hand_over(nic_host_t *host);         // at the end of an event
+void nic__hand_over_outside(nic_host_t *host); // of a call before the run
+
 // completion.c
-// Both may call back into the application: look at NIC_QP_DEAD and the state afterwards.
+// The queue pair fails if the queue overflows: look at the state afterwards.
 void nic__write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc);
 void nic__complete_send(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status);
 void nic__complete_fetch(nic_qp_t *qp, const nic_wqe_t *wqe, uint64_t original); // success
@@ -644,7 +667,7 @@ bool nic__access_ok(const nic_pd_t *pd,
                     uint64_t address,
                     uint64_t length_bytes,
                     uint32_t access);
-// The region of a key that nic__access_ok accepted.
+// The region of a key; NULL: there is none.
 nic_mr_t *nic__region(const nic_t *nic, uint32_t key);
 // The number of the protection domain of a key; 0: there is no such key.
 uint32_t nic__pd_number(const nic_t *nic, uint32_t key);
@@ -691,6 +714,8 @@ static inline nic_qp_t *nic__find_qp(const nic_t *nic, uint32_t number) // NULL:
 }
 void nic__free_dead(nic_host_t *host);
 void nic__qp_free(nic_qp_t *qp);
+void nic__flush_late(nic_qp_t *qp); // what was posted in an error completes as flushed, a bit later
+void nic__flush(nic_qp_t *qp);      // now
 // The oldest work request fails with status, and the QP with it.
 void nic__fail_request(nic_qp_t *qp, nic_wc_status_t status);
 
@@ -718,7 +743,8 @@ void nic__rnic_post_receive(nic_t *nic, uint32_t count);
 void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response);
 void nic__rnic_wqe_done(nic_qp_t *qp); // the one before sq_done
 void nic__rnic_forget_early(nic_qp_t *qp);
-void nic__rnic_gate(nic_qp_t *qp); // sq_send or sq_done moved
+void nic__rnic_flushed(nic_qp_t *qp); // its send queue is empty
+void nic__rnic_gate(nic_qp_t *qp);    // sq_send or sq_done moved
 void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic);
 uint32_t nic__rnic_inline_max(const nic_t *nic);
 // rnic.c: memory of the host read or written from now on: when that is over
@@ -754,7 +780,8 @@ static inline void nic__tell_write(nic_qp_t *qp)
     if (SIM_UNLIKELY(qp->nic->detailed)) {
         nic__rnic_tell_write(qp, qp->rx_bytes);
     } else {
-        qp->on_write(qp, qp->rx_address, qp->rx_bytes, qp->on_write_ctx);
+        nic__notice(qp->nic->host,
+                    &(nic_notice_t){.qp = qp, .address = qp->rx_address, .bytes = qp->rx_bytes});
     }
 }
 

@@ -102,7 +102,8 @@ typedef struct nic_wc {
     uint32_t wc_flags;
 } nic_wc_t;
 
-// Called in an event of the host when a completion was added to a CQ that was empty or armed.
+// Called in an event of the host when completions were added to a CQ that was empty: once the NIC
+// has done all that the event made it do. So it may do anything, destroy the queue pair included.
 typedef void (*nic_cq_fn)(nic_cq_t *cq, void *ctx);
 
 // capacity >= 1 completions; overflow is an error of the QPs that use it (11.2.8: the CQ and its
@@ -119,9 +120,8 @@ nic_srq_t *nic_srq_create(nic_pd_t *pd, uint32_t max_wr);
 // Receives that no message has taken.
 uint32_t nic_srq_posted(const nic_srq_t *srq);
 // The event "SRQ limit reached" (IBA vol. 1, 10.2.9): fn is called when a message takes a receive
-// and fewer than `limit` are left, once; then the limit is 0, none, and may be set again. In the
-// event of the packet, with the detailed NIC too. fn may post to the queue and set the limit, and
-// nothing else. limit <= max_wr.
+// and fewer than `limit` are left, once; then the limit is 0, none, and may be set again. At the
+// end of the event of the packet, with the detailed NIC too. limit <= max_wr.
 typedef void (*nic_srq_limit_fn)(nic_srq_t *srq, void *ctx);
 void nic_srq_set_limit(nic_srq_t *srq, uint32_t limit, nic_srq_limit_fn fn, void *ctx);
 
@@ -286,9 +286,9 @@ typedef struct nic_recv_wr {
 // the NIC reads it from host memory. Where posting happens in a step of a core (nic/core.h), it
 // costs that core.
 // SIM_ERR_FULL: the queue holds max_send_wr (max_recv_wr) already. SIM_ERR_STATE: the QP cannot
-// take it in its state. SIM_ERR_INVALID: the verb does not exist for the transport.
-// SIM_ERR_RANGE: longer than a message can be (UD: than the path MTU; inline: than the detailed
-// NIC's nic.detailed.wqe.inline-max).
+// take it in its state (one in an error can: it completes as flushed, 1 us later). SIM_ERR_INVALID:
+// the verb does not exist for the transport. SIM_ERR_RANGE: longer than a message can be (UD: than
+// the path MTU; inline: than the detailed NIC's nic.detailed.wqe.inline-max).
 // Wrong keys and bounds are found when the NIC works on it, and complete with an error.
 SIM_MUST_CHECK sim_err_t nic_post_send(nic_qp_t *qp, const nic_send_wr_t *wr);
 SIM_MUST_CHECK sim_err_t nic_post_recv(nic_qp_t *qp, const nic_recv_wr_t *wr);

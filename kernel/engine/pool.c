@@ -9,6 +9,16 @@
 #include <sys/mman.h>
 
 // Chunks come in slabs: one by one at first, then as many as fill a huge page.
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#endif
+
 #define SMALL_CHUNKS 8u
 #define SLAB_CHUNKS 32u
 
@@ -65,6 +75,27 @@ void sim_pool_destroy(sim_pool_t *pool)
     pthread_mutex_destroy(&pool->shared->lock);
     sim_free(pool->shared);
     sim_free(pool);
+}
+
+#define FREE_BYTE 0xA5
+
+void sim__pool_forbid(const sim_pool_t *pool, void *object)
+{
+    memset(object, FREE_BYTE, pool->hot_bytes);
+    ASAN_POISON_MEMORY_REGION((char *)object + sizeof(sim_pool_free_t),
+                              pool->hot_bytes - sizeof(sim_pool_free_t));
+    if (pool->cold_bytes > 0) {
+        memset(sim_pool_cold(object), FREE_BYTE, pool->cold_bytes);
+        ASAN_POISON_MEMORY_REGION(sim_pool_cold(object), pool->cold_bytes);
+    }
+}
+
+void sim__pool_allow(const sim_pool_t *pool, void *object)
+{
+    ASAN_UNPOISON_MEMORY_REGION(object, pool->hot_bytes);
+    if (pool->cold_bytes > 0) {
+        ASAN_UNPOISON_MEMORY_REGION(sim_pool_cold(object), pool->cold_bytes);
+    }
 }
 
 uint64_t sim_pool_live(const sim_pool_t *pool)

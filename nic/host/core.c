@@ -136,6 +136,9 @@ void nic_core_wake(nic_core_t *core)
 void nic_cq_set_core(nic_cq_t *cq, nic_core_t *core)
 {
     SIM_CHECK(cq->core == NULL && cq->count == 0 && core->host == cq->nic->host);
+    if (cq->ring_capacity != 0) {
+        cq->seen_ps = sim_alloc_array(cq->ring_capacity, sizeof(*cq->seen_ps));
+    }
     cq->core = core;
     cq->next_of_core = core->cqs;
     core->cqs = cq;

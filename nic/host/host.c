@@ -73,7 +73,11 @@ static inline void arrive(nic_host_t *host, uint32_t port_index, net_packet_t *p
 // What an event left to be done once nothing refers to its QPs any more.
 static void settle(nic_host_t *host)
 {
-    while (host->kicked != NULL) {
+    while (host->kicked != NULL || host->notice_count != 0) {
+        nic__hand_over(host);
+        if (host->kicked == NULL) {
+            break;
+        }
         nic_t *const nic = host->kicked;
         host->kicked = nic->next_kicked;
         nic->kicked = false;
@@ -104,7 +108,7 @@ static void host_run(sim_node_t *node)
             event.timer->fn(node, event.timer);
             break;
         }
-        if (host->kicked != NULL || host->dead != NULL) {
+        if (host->kicked != NULL || host->notice_count != 0 || host->dead != NULL) {
             settle(host);
         }
     }
@@ -284,6 +288,7 @@ static void host_destroy(sim_node_t *node)
     }
     nic__cores_free(host);
     nic__memory_fini(&host->memory);
+    sim_free(host->notices);
     nic_config_fini(&host->config);
     net_node_fini(&host->node);
     sim_free(host);

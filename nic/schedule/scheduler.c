@@ -164,7 +164,7 @@ static void complete_unreliable(nic_qp_t *qp)
 {
     const nic_wqe_t wqe = *nic__wqe(qp, qp->sq_done);
     qp->sq_done++;
-    nic__rest(qp);
+    nic__rest_now(qp);
     nic__complete_send(qp, &wqe, NIC_WC_SUCCESS);
 }
 

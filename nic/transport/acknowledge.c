@@ -8,6 +8,16 @@
 
 void nic__rest(nic_qp_t *qp)
 {
+    nic_host_t *const host = qp->nic->host;
+    if (host->notice_count == 0) {
+        nic__rest_now(qp);
+    } else if (qp->sq_done == qp->sq_posted) {
+        nic__notice(host, &(nic_notice_t){.qp = qp, .rests = true});
+    }
+}
+
+void nic__rest_now(nic_qp_t *qp)
+{
     if (qp->sq_done == qp->sq_posted) {
         if (sim_timer_armed(&qp->retry_timer)) {
             sim_timer_cancel(nic__node(qp->nic), &qp->retry_timer);
@@ -195,7 +205,9 @@ void nic__retry_fired(sim_node_t *node, sim_timer_t *timer)
         nic__schedule(qp);
         return;
     }
-    if (qp->ops->timeout != NULL) {
+    if ((qp->flags & NIC_QP_CLOSED) != 0) {
+        nic__flush(qp); // which alone arms it then
+    } else if (qp->ops->timeout != NULL) {
         qp->ops->timeout(qp);
     }
 }

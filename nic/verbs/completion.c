@@ -28,10 +28,10 @@ const char *nic_wc_status_text(nic_wc_status_t status)
 
 nic_cq_t *nic_cq_create(nic_t *nic, uint32_t capacity, nic_cq_fn fn, void *ctx)
 {
-    SIM_CHECK(capacity >= 1 && capacity <= 1u << 30);
+    SIM_CHECK(capacity >= 1 && capacity < 1u << 30);
     nic_cq_t *const cq = sim_alloc_lines(sizeof(*cq));
     cq->nic = nic;
-    cq->capacity = capacity & INT32_MAX;
+    cq->capacity = capacity & ((1u << 30) - 1);
     cq->fn = fn;
     cq->ctx = ctx;
     cq->next = nic->cqs;
@@ -155,8 +155,9 @@ void nic__add_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_tim
         cq->seen_ps[slot] = seen_ps;
         cq->count++;
         nic__core_notice(cq->core, seen_ps);
-    } else if (cq->count++ == 0 && cq->fn != NULL) {
-        cq->fn(cq, cq->ctx);
+    } else if (cq->count++ == 0 && cq->fn != NULL && !cq->noted) {
+        cq->noted = true;
+        nic__notice(cq->nic->host, &(nic_notice_t){.cq = cq});
     }
 }
 

@@ -123,7 +123,9 @@ uint32_t nic__pd_number(const nic_t *nic, uint32_t key)
 
 nic_mr_t *nic__region(const nic_t *nic, uint32_t key)
 {
-    return nic->mrs[key >> 8];
+    const uint32_t index = key >> 8;
+    nic_mr_t *const mr = index < nic->mr_count ? nic->mrs[index] : NULL;
+    return mr != NULL && mr->key == key ? mr : NULL;
 }
 
 // -- contents

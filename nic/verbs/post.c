@@ -21,9 +21,15 @@ static void grow_send_queue(nic_qp_t *qp)
     qp->sq_capacity = capacity;
 }
 
+// What is posted then completes as flushed (10.3.1, 10.8.2.2).
+static inline bool in_error(const nic_qp_t *qp)
+{
+    return (qp->state == NIC_QPS_ERR || qp->state == NIC_QPS_SQE) && (qp->flags & NIC_QP_DEAD) == 0;
+}
+
 static sim_err_t check_send(const nic_qp_t *qp, const nic_send_wr_t *wr)
 {
-    if ((qp->flags & NIC_QP_CLOSED) != 0) {
+    if ((qp->flags & NIC_QP_CLOSED) != 0 && !in_error(qp)) {
         return SIM_ERR_STATE;
     }
     const bool send = wr->opcode == NIC_WR_SEND || wr->opcode == NIC_WR_SEND_WITH_IMM;
@@ -54,7 +60,9 @@ static sim_err_t check_send(const nic_qp_t *qp, const nic_send_wr_t *wr)
 // The application tells the NIC that there is a new WQE.
 static inline void nic__doorbell(nic_qp_t *qp, uint32_t count, bool batch)
 {
-    if ((qp->flags & NIC_QP_ACTIVE) == 0) {
+    if (SIM_UNLIKELY((qp->flags & NIC_QP_CLOSED) != 0)) {
+        nic__flush_late(qp);
+    } else if ((qp->flags & NIC_QP_ACTIVE) == 0) {
         nic__cc_start(qp);
     }
     if (SIM_UNLIKELY(qp->nic->detailed)) {

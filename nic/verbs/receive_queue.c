@@ -41,7 +41,7 @@ static nic_recv_wqe_t wqe_of(const nic_recv_wr_t *wr)
 
 static sim_err_t append_receive(nic_qp_t *qp, const nic_recv_wr_t *wr)
 {
-    if (qp->state == NIC_QPS_ERR || (qp->flags & NIC_QP_DEAD) != 0) {
+    if ((qp->flags & NIC_QP_DEAD) != 0) {
         return SIM_ERR_STATE;
     }
     if (qp->srq != NULL) {
@@ -55,6 +55,9 @@ static sim_err_t append_receive(nic_qp_t *qp, const nic_recv_wr_t *wr)
     }
     const nic_recv_wqe_t receive = wqe_of(wr);
     push(qp, &receive);
+    if (SIM_UNLIKELY(qp->state == NIC_QPS_ERR)) {
+        nic__flush_late(qp);
+    }
     return SIM_OK;
 }
 
@@ -174,7 +177,8 @@ bool nic__take_shared(nic_qp_t *qp)
     srq->done++;
     if (SIM_UNLIKELY(nic_srq_posted(srq) < srq->limit)) {
         srq->limit = 0; // before it is told, so that it can be set again
-        srq->limit_fn(srq, srq->limit_ctx);
+        nic__notice(qp->nic->host,
+                    &(nic_notice_t){.srq = srq, .limit_fn = srq->limit_fn, .ctx = srq->limit_ctx});
     }
     return true;
 }

@@ -247,6 +247,31 @@ START_TEST(objects_travel_between_threads)
 }
 END_TEST
 
+// In builds with dear checks; to the address sanitizer it is forbidden memory at once.
+START_TEST(free_objects_are_poisoned_hot_and_cold)
+{
+    bench_t bench;
+    bench_create(&bench);
+    sim_pool_t *const pool = sim_pool_create(64, 40);
+    unsigned char *const object = sim_pool_get(pool, bench.node);
+    unsigned char *const cold = sim_pool_cold(object);
+    fill(object, 64, 1);
+    fill(cold, 40, 2);
+    sim_pool_put(pool, bench.node, object);
+#ifdef SIM_DEAR_CHECKS
+    ck_assert_ptr_eq(sim_pool_get(pool, bench.node), object); // who may look at it
+    for (size_t i = sizeof(void *); i < 64; i++) {
+        ck_assert_uint_eq(object[i], 0xA5);
+    }
+    for (size_t i = 0; i < 40; i++) {
+        ck_assert_uint_eq(cold[i], 0xA5);
+    }
+#endif
+    sim_destroy(bench.sim);
+    sim_pool_destroy(pool);
+}
+END_TEST
+
 START_TEST(pools_in_use_are_not_widened)
 {
     bench_t bench;
@@ -266,5 +291,6 @@ END_TEST
 CHECK_MAIN(CHECK_LOOP(objects_do_not_overlap, 0, 8),
            CHECK_TEST(last_in_is_first_out),
            CHECK_LOOP(objects_travel_between_threads, 1, 5),
+           CHECK_TEST(free_objects_are_poisoned_hot_and_cold),
            CHECK_SIGNAL(pools_in_use_are_not_widened, SIGABRT),
            CHECK_SIGNAL(cold_parts_need_one_line, SIGABRT))

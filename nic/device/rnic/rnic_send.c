@@ -69,6 +69,14 @@ static void push_in_order(nic_item_t *item, nic_qp_t *qp)
     }
 }
 
+// What is under way to the NIC of a flushed queue pair has no effect any more.
+void nic__rnic_flushed(nic_qp_t *qp)
+{
+    qp->sq_here = qp->sq_ready = qp->sq_posted;
+    qp->waiting = NULL;
+    nic__rnic_gate(qp);
+}
+
 void nic__rnic_forget_early(nic_qp_t *qp)
 {
     while (qp->early != NULL) {
@@ -81,6 +89,10 @@ void nic__rnic_forget_early(nic_qp_t *qp)
 // WQEs have arrived: the cache has them, and the processing unit gets to know.
 static void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
 {
+    if (SIM_UNLIKELY((int32_t)(item->first - qp->sq_here) < 0)) {
+        nic__item_free(item); // they were flushed
+        return;
+    }
     nic_cache_t *const cache = item->nic->rnic->held[NIC_STORE_WQE];
     for (uint32_t i = 0; i < item->count; i++) {
         const uint64_t key = nic__wqe_key(qp, item->first + i);
@@ -248,8 +260,8 @@ static void make_ready(nic_qp_t *qp)
 
 void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t here_ps)
 {
-    if ((qp->flags & NIC_QP_CLOSED) != 0) {
-        return;
+    if ((qp->flags & NIC_QP_CLOSED) != 0 || (int32_t)(index - qp->sq_ready) < 0) {
+        return; // it was flushed
     }
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     const nic_wqe_t *const wqe = nic__wqe(qp, index);
@@ -264,7 +276,9 @@ void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t h
     if (qp->ready_ps <= now_ps) {
         make_ready(qp);
     } else {
-        nic__item_at(nic__item_new(nic, NIC_ITEM_READY, qp), qp->ready_ps);
+        nic_item_t *const item = nic__item_new(nic, NIC_ITEM_READY, qp);
+        item->first = index;
+        nic__item_at(item, qp->ready_ps);
     }
 }
 
@@ -374,7 +388,7 @@ static void qp_step(nic_item_t *item, nic_qp_t *qp)
     const bool open = (qp->flags & NIC_QP_CLOSED) == 0;
     switch ((nic_item_kind_t)item->kind) {
     case NIC_ITEM_READY:
-        if (open) {
+        if (open && item->first == qp->sq_ready) {
             make_ready(qp);
         }
         break;
@@ -391,9 +405,8 @@ static void qp_step(nic_item_t *item, nic_qp_t *qp)
         nic__add_completion(qp, item->cq, &item->wc, nic__node(item->nic)->now_ps);
         break;
     case NIC_ITEM_WRITE:
-        if (qp->on_write != NULL) {
-            qp->on_write(qp, item->address, item->count, qp->on_write_ctx);
-        }
+        nic__notice(qp->nic->host,
+                    &(nic_notice_t){.qp = qp, .address = item->address, .bytes = item->count});
         break;
     case NIC_ITEM_DOORBELL:
     case NIC_ITEM_WQE:

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/verbs/notice.c - what applications are told, once the NIC has finished moving.
+//
+// A completion queue that got its first completion, a WRITE that lies in memory, a shared receive
+// queue below its limit: noted while an event is worked on, and told in order when it is over, with
+// every queue pair at rest. So an application may do anything in its callback. What it does there
+// may cause more to be told, in the same event. Whether a queue pair has come to rest is decided
+// after that, since the application may just have given it more to do.
+#include "nic/nic_internal.h"
+
+void nic__notice(nic_host_t *host, const nic_notice_t *notice)
+{
+    if (SIM_UNLIKELY(host->notice_count == host->notice_capacity)) {
+        host->notice_capacity = host->notice_capacity == 0 ? 16 : host->notice_capacity * 2;
+        host->notices =
+            sim_realloc_array(host->notices, host->notice_capacity, sizeof(*host->notices));
+    }
+    host->notices[host->notice_count++] = *notice;
+}
+
+static void tell(const nic_notice_t *notice)
+{
+    nic_cq_t *const cq = notice->cq;
+    nic_qp_t *const qp = notice->qp;
+    nic_srq_t *const srq = notice->srq;
+    if (SIM_LIKELY(cq != NULL)) {
+        cq->noted = false;
+        if (cq->count != 0) { // not taken out meanwhile
+            cq->fn(cq, cq->ctx);
+        }
+    } else if (srq != NULL) {
+        notice->limit_fn(srq, notice->ctx);
+    } else if ((qp->flags & NIC_QP_DEAD) == 0) {
+        if (notice->rests) {
+            nic__rest_now(qp);
+        } else if (qp->on_write != NULL) {
+            qp->on_write(qp, notice->address, notice->bytes, qp->on_write_ctx);
+        }
+    }
+}
+
+void nic__hand_over(nic_host_t *host)
+{
+    // Read anew each time: telling may add more, and move them.
+    for (uint32_t i = 0; i < host->notice_count; i++) {
+        const nic_notice_t notice = host->notices[i];
+        tell(&notice);
+    }
+    host->notice_count = 0;
+}
+
+void nic__hand_over_outside(nic_host_t *host)
+{
+    if (!host->in_event && host->notice_count != 0) {
+        host->in_event = true;
+        nic__hand_over(host);
+        host->in_event = false;
+        nic__free_dead(host);
+    }
+}
