@@ -29,7 +29,7 @@ static const option_t options[] = {
     {"--threads", true, FOR_SCENARIO, "threads"},
     {"--routes", true, 1u << CLI_HPCC, "topology.file.routes"},
     {"--quiet", false, FOR_RUN, NULL},
-    {"--json", false, FOR_RUN, NULL},
+    {"--json", false, FOR_RUN | 1u << CLI_PARAMS, NULL},
     {"--markdown", false, 1u << CLI_PARAMS, NULL},
     {"--outputs-markdown", false, 1u << CLI_PARAMS, NULL},
     {"--help", false, ~0u, NULL},
@@ -50,6 +50,7 @@ static const struct {
     {"params", CLI_PARAMS, 0, 1, "at most one attribute path"},
     {"compare", CLI_COMPARE, 1, SIZE_MAX, "result folders"},
     {"plot", CLI_PLOT, 1, SIZE_MAX, "result folders"},
+    {"schema", CLI_SCHEMA, 0, 0, "nothing"},
     {"help", CLI_HELP, 0, 1, "at most one command"},
 };
 
@@ -61,6 +62,7 @@ static const char help_program[] =
     "  rocesim check SCENARIO.yaml          says what a run would be, without running\n"
     "  rocesim topo SCENARIO.yaml           prints the network in Graphviz DOT\n"
     "  rocesim params [PATH]                explains attributes\n"
+    "  rocesim schema                       prints parameters, fields and columns as JSON\n"
     "  rocesim compare DIR DIR...           shows results side by side, or means over seeds\n"
     "  rocesim plot DIR... [-o FIGURE]      draws results\n"
     "  rocesim --version\n"
@@ -74,11 +76,13 @@ static const char help_run[] =
     "rocesim run SCENARIO.yaml [options]\n"
     "\n"
     "  -o DIR             write results there: scenario.yaml (resolved), summary.json, flows.csv,\n"
-    "                     ports.csv, events.csv, series.csv, captures/. DIR is made if it does "
-    "not\n"
-    "                     exist; it must be empty or hold the results of an earlier run, which "
-    "are\n"
-    "                     replaced, and not the scenario itself.\n"
+    "                     ports.csv, events.csv, series.csv, captures/, manifest.json, "
+    "topology.json,\n"
+    "                     schema.json. DIR is made if it does not exist; it must be empty or hold "
+    "the\n"
+    "                     results of an earlier run, which are replaced when the new ones are "
+    "whole\n"
+    "                     (until then these are in DIR/.unfinished), and not the scenario itself.\n"
     "                     Without -o no file is written.\n"
     "  --set PATH=VALUE   set any attribute: nic.mtu=1024, topology.star.hosts=8,\n"
     "                     traffic[0].poisson.load=0.8, nodes.spine*.switch.buffer=64MB\n"
@@ -129,8 +133,17 @@ static const char help_params[] =
     "\n"
     "Prints every attribute, or those whose path begins with PATH (switch.ecn, nic.mtu): default,\n"
     "meaning, accepted values.\n"
+    "  --json               all of them as JSON: path, type, default, range, choices, meaning\n"
     "  --markdown           the page docs/formats/attributes.md\n"
     "  --outputs-markdown   the page docs/formats/outputs.md\n";
+
+static const char help_schema[] =
+    "rocesim schema\n"
+    "\n"
+    "Prints what a result folder's schema.json holds, as JSON: the attributes (parameters), the\n"
+    "columns of the CSV files (tables), and a JSON Schema of summary.json (summary), each with "
+    "unit\n"
+    "and meaning.\n";
 
 static const char help_compare[] =
     "rocesim compare DIR DIR... [--seeds] [--csv] [--app NAME]\n"
@@ -182,6 +195,8 @@ const char *cli_help_text(cli_command_t command)
         return help_compare;
     case CLI_PLOT:
         return help_plot;
+    case CLI_SCHEMA:
+        return help_schema;
     case CLI_HELP:
     case CLI_VERSION:
         break;

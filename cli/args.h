@@ -13,6 +13,7 @@ typedef enum cli_command {
     CLI_PARAMS,
     CLI_COMPARE,
     CLI_PLOT,
+    CLI_SCHEMA,
     CLI_HELP,
     CLI_VERSION,
 } cli_command_t;

@@ -4,9 +4,12 @@
 
 #include "cli/compare/compare.h"
 #include "cli/params.h"
+#include "results/schema.h"
 #include "results/tables.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 int cli_report_failure(const world_error_t *error, int status)
 {
@@ -23,9 +26,39 @@ static int flush(void)
     return CLI_EXIT_DONE;
 }
 
+// Of the library's rows, indented: for people and programs.
+static int print_json(json_t *json)
+{
+    char *const text = json_dumps(json, JSON_INDENT(1));
+    SIM_CHECK(text != NULL);
+    puts(text);
+    free(text);
+    json_decref(json);
+    return flush();
+}
+
+static int command_schema(void)
+{
+    world_registry_t *const registry = world_registry_create();
+    json_t *const schema = results_schema_json(registry);
+    world_registry_destroy(registry);
+    return print_json(schema);
+}
+
+static int params_json(void)
+{
+    world_registry_t *const registry = world_registry_create();
+    json_t *const parameters = results_parameters_json(registry);
+    world_registry_destroy(registry);
+    return print_json(parameters);
+}
+
 static int command_params(const cli_args_t *args)
 {
     world_error_t error;
+    if (args->json) {
+        return params_json();
+    }
     if (args->markdown) {
         cli_params_markdown(stdout);
     } else if (args->outputs_markdown) {
@@ -64,6 +97,8 @@ static int dispatch(const cli_args_t *args)
         return command_compare(args);
     case CLI_PLOT:
         return cli_command_plot(args);
+    case CLI_SCHEMA:
+        return command_schema();
     case CLI_HELP:
         fputs(cli_help_text(args->help_of), stdout);
         return flush();
@@ -76,6 +111,8 @@ static int dispatch(const cli_args_t *args)
 
 int cli_main(int argc, const char *const *argv)
 {
+    // A file that may not grow further is an error of writing it.
+    signal(SIGXFSZ, SIG_IGN);
     cli_args_t args;
     world_error_t error;
     int status = CLI_EXIT_DONE;

@@ -4,6 +4,7 @@
 #define CLI_COMMAND_H
 
 #include "cli/args.h"
+#include "results/runner.h"
 #include "world/world.h"
 
 #define CLI_EXIT_DONE 0
@@ -22,7 +23,8 @@ int cli_command_hpcc(const cli_args_t *args);
 // What a command adds to a run: begin before it (listeners, output files), end after it, when the
 // results are known. Either may be NULL. end is called whenever begin returned SIM_OK.
 typedef struct cli_run_extra {
-    sim_err_t (*begin)(world_t *world, void *ctx, world_error_t *error);
+    // folder: where the run's files are being written; NULL: none are.
+    sim_err_t (*begin)(world_t *world, const char *folder, void *ctx, world_error_t *error);
     sim_err_t (*end)(world_t *world, void *ctx, world_error_t *error);
     void *ctx;
 } cli_run_extra_t;

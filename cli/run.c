@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/run.c - `rocesim run`: builds, runs, writes, reports.
+// cli/run.c - `rocesim run`: a run with a progress line, Ctrl-C and a report.
 #include "cli/command.h"
 #include "cli/progress.h"
-#include "results/capture_names.h"
-#include "results/folder.h"
-#include "results/observe.h"
 #include "results/summary.h"
-#include "results/tables.h"
 #include "world/advice.h"
 #include "world/explain.h"
 
@@ -27,7 +23,9 @@ static void on_signal(int number)
     }
 }
 
-// The second signal ends the program at once.
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+// The second signal ends the program at once. What was started to outlive its terminal does.
 static void catch_signals(sim_t *sim)
 {
     struct sigaction action;
@@ -36,146 +34,39 @@ static void catch_signals(sim_t *sim)
     action.sa_flags = (int)SA_RESETHAND;
     sigemptyset(&action.sa_mask);
     interruptible = sim;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    for (size_t i = 0; i < SIM_COUNT_OF(ending_signals); i++) {
+        struct sigaction before;
+        const bool ignored = ending_signals[i] == SIGHUP && sigaction(SIGHUP, NULL, &before) == 0 &&
+                             before.sa_handler == SIG_IGN;
+        if (!ignored) {
+            sigaction(ending_signals[i], &action, NULL);
+        }
+    }
 }
 
 static void release_signals(void)
 {
     interruptible = NULL;
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-}
-
-static sim_err_t write_text(const char *folder,
-                            const char *name,
-                            const char *text,
-                            world_error_t *error)
-{
-    char *const path = sim_format("%s/%s", folder, name);
-    results_file_t *file = NULL;
-    sim_err_t result = results_file_open(path, &file, error);
-    sim_free(path);
-    if (result == SIM_OK) {
-        results_file_put(file, text);
-        result = results_file_close(file, error);
+    for (size_t i = 0; i < SIM_COUNT_OF(ending_signals); i++) {
+        struct sigaction now;
+        if (sigaction(ending_signals[i], NULL, &now) == 0 && now.sa_handler == on_signal) {
+            signal(ending_signals[i], SIG_DFL);
+        }
     }
-    return result;
-}
-
-// File names in the scenario are relative to its own folder, which this copy is not in.
-static sim_err_t write_scenario(world_scenario_t *scenario,
-                                const world_t *world,
-                                const char *folder,
-                                world_error_t *error)
-{
-    if (world->file_count > 0) {
-        char *const absolute = world_scenario_folder(scenario);
-        sim_free(scenario->run.folder);
-        scenario->run.folder = absolute;
-    }
-    char *const text = world_scenario_resolved(scenario);
-    const sim_err_t result = write_text(folder, "scenario.yaml", text, error);
-    sim_free(text);
-    return result;
 }
 
 typedef struct run {
     const cli_args_t *args;
     const cli_run_extra_t *extra;
-    world_scenario_t *scenario;
-    world_t *world;
-    results_observers_t *observers;
-    results_t results;
-    char *summary;
+    cli_progress_t progress;
+    bool shows_progress;
 } run_t;
 
-// A folder that cannot be made or written into is bad input, and nothing has been written; a file
-// that fails after that is output that could not be written.
-static sim_err_t prepare(run_t *run, int *status, world_error_t *error)
+static void on_built(world_t *world, void *ctx)
 {
-    const char *const folder = run->args->folder;
-    sim_err_t result = SIM_OK;
-    *status = CLI_EXIT_BAD_INPUT;
-    if (folder != NULL) {
-        result = results_folder_prepare(folder, run->scenario->capture_count > 0, error);
-        if (result == SIM_OK) {
-            *status = CLI_EXIT_FAILED;
-            result = write_scenario(run->scenario, run->world, folder, error);
-        }
-        if (result == SIM_OK && run->scenario->capture_count > 0) {
-            result = results_write_names(run->world, folder, error);
-        }
-    }
-    if (result == SIM_OK) {
-        result = results_observers_create(run->world, folder, &run->observers, error);
-    }
-    *status = result == SIM_OK ? CLI_EXIT_FAILED : *status;
-    if (result == SIM_OK && run->extra->begin != NULL) {
-        result = run->extra->begin(run->world, run->extra->ctx, error);
-    }
-    return result;
-}
-
-static sim_ended_t simulate(run_t *run)
-{
-    cli_progress_t progress;
-    const bool show = !run->args->quiet && isatty(STDERR_FILENO) == 1;
-    if (show) {
-        cli_progress_begin(&progress, run->world);
-    }
-    catch_signals(run->world->sim);
-    const sim_ended_t ended = sim_run(run->world->sim);
-    release_signals();
-    if (show) {
-        cli_progress_end(&progress);
-    }
-    return ended;
-}
-
-// Writes what can be written even when one file fails; the first failure is reported.
-static sim_err_t write_results(run_t *run, world_error_t *error)
-{
-    const char *const folder = run->args->folder;
-    sim_err_t result = SIM_OK;
-    if (run->observers != NULL) {
-        result = results_observers_close(run->observers, &run->results, error);
-        run->observers = NULL;
-    }
-    json_t *const summary = results_summary_json(run->world, &run->results);
-    run->summary = results_summary_text(summary);
-    json_decref(summary);
-    world_error_t other;
-    if (run->extra->end != NULL) {
-        const sim_err_t ended = run->extra->end(run->world, run->extra->ctx, &other);
-        if (ended != SIM_OK && result == SIM_OK) {
-            result = ended;
-            *error = other;
-        }
-    }
-    if (folder == NULL) {
-        return result;
-    }
-    for (unsigned step = 0; step < 3; step++) {
-        sim_err_t written = SIM_OK;
-        if (step == 0 && run->scenario->outputs.flows) {
-            written = results_write_flows(run->world, folder, &other);
-        } else if (step == 1) {
-            written = results_write_ports(run->world, folder, &other);
-        } else if (step == 2) {
-            written = write_text(folder, "summary.json", run->summary, &other);
-        }
-        if (written != SIM_OK && result == SIM_OK) {
-            result = written;
-            *error = other;
-        }
-    }
-    return result;
-}
-
-static void note_unwritten(const run_t *run)
-{
-    const world_scenario_t *const scenario = run->scenario;
+    const run_t *const run = ctx;
+    const world_scenario_t *const scenario = world->scenario;
+    world_print_notes(world, stderr);
     if (run->args->folder == NULL && scenario->series_count + scenario->capture_count > 0) {
         fprintf(stderr,
                 "note: the scenario asks for %zu series and %zu captures; without -o DIR none is "
@@ -185,12 +76,54 @@ static void note_unwritten(const run_t *run)
     }
 }
 
-static int print_results(run_t *run)
+static sim_err_t on_begin(world_t *world, const char *folder, void *ctx, world_error_t *error)
+{
+    const run_t *const run = ctx;
+    return run->extra->begin == NULL ? SIM_OK
+                                     : run->extra->begin(world, folder, run->extra->ctx, error);
+}
+
+static sim_err_t on_end(world_t *world, void *ctx, world_error_t *error)
+{
+    const run_t *const run = ctx;
+    return run->extra->end == NULL ? SIM_OK : run->extra->end(world, run->extra->ctx, error);
+}
+
+static void on_started(world_t *world, void *ctx)
+{
+    run_t *const run = ctx;
+    if (world->app_count > 0) {
+        world_advise(world, stderr);
+    }
+    run->shows_progress = !run->args->quiet && isatty(STDERR_FILENO) == 1;
+    if (run->shows_progress) {
+        cli_progress_begin(&run->progress, world);
+    }
+    catch_signals(world->sim);
+}
+
+static void on_stopped(world_t *world, void *ctx)
+{
+    (void)world;
+    run_t *const run = ctx;
+    release_signals();
+    if (run->shows_progress) {
+        cli_progress_end(&run->progress);
+    }
+}
+
+static void on_file_failed(const char *message, void *ctx)
+{
+    (void)ctx;
+    fprintf(stderr, "%s\n", message);
+}
+
+static int print_results(const run_t *run, results_run_t *done)
 {
     if (run->args->json) {
-        fputs(run->summary, stdout);
+        fputs(results_text(done), stdout);
     } else {
-        results_report(run->world, &run->results, run->args->folder, stdout);
+        results_report(results_world(done), results_of(done), run->args->folder, stdout);
     }
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
         fprintf(stderr, "rocesim: cannot write to the standard output\n");
@@ -200,51 +133,24 @@ static int print_results(run_t *run)
 }
 
 // What of the way it ended makes the run a failed one.
-static int judge(const run_t *run)
+static int judge(results_run_t *done)
 {
+    const results_t *const results = results_of(done);
     int status = CLI_EXIT_DONE;
-    if (run->results.ended == SIM_ENDED_STALLED) {
-        world_explain(run->world, stderr);
+    if (results->ended == SIM_ENDED_STALLED) {
+        world_explain(results_world(done), stderr);
         status = CLI_EXIT_FAILED;
     }
-    if (run->results.ended == SIM_ENDED_INTERRUPTED) {
+    if (results->ended == SIM_ENDED_INTERRUPTED) {
         fprintf(stderr, "interrupted: the results are those up to this moment\n");
         status = CLI_EXIT_FAILED;
     }
-    if (!run->results.conservation_ok) {
+    if (!results->conservation_ok) {
         fprintf(stderr,
                 "rocesim: packets are not conserved: %s\n",
-                run->results.conservation_message.text);
+                results->conservation_message.text);
         status = CLI_EXIT_FAILED;
     }
-    return status;
-}
-
-static int run_world(run_t *run)
-{
-    world_error_t error;
-    int status = CLI_EXIT_DONE;
-    if (prepare(run, &status, &error) != SIM_OK) {
-        return cli_report_failure(&error, status);
-    }
-    note_unwritten(run);
-    if (run->world->app_count > 0) {
-        world_advise(run->world, stderr);
-    }
-    const double start_s = cli_wall_s();
-    const sim_ended_t ended = simulate(run);
-    results_init(&run->results, run->world, ended);
-    run->results.wall_s = cli_wall_s() - start_s;
-    const sim_err_t written = write_results(run, &error);
-    status = print_results(run);
-    if (judge(run) != CLI_EXIT_DONE) {
-        status = CLI_EXIT_FAILED;
-    }
-    if (written != SIM_OK) {
-        status = cli_report_failure(&error, CLI_EXIT_FAILED);
-    }
-    sim_free(run->summary);
-    results_fini(&run->results);
     return status;
 }
 
@@ -252,23 +158,30 @@ int cli_run_scenario(const cli_args_t *args,
                      world_scenario_t *scenario,
                      const cli_run_extra_t *extra)
 {
-    run_t run = {.args = args, .extra = extra, .scenario = scenario};
+    run_t run = {.args = args, .extra = extra};
+    const results_options_t options = {
+        .folder = args->folder,
+        .scenario_file = args->operands[0],
+        .built = on_built,
+        .begin = on_begin,
+        .end = on_end,
+        .started = on_started,
+        .stopped = on_stopped,
+        .file_failed = on_file_failed,
+        .ctx = &run,
+    };
+    results_run_t *done = NULL;
     world_error_t error;
-    sim_err_t result = SIM_OK;
-    if (args->folder != NULL) {
-        result = results_folder_check(args->folder, args->operands[0], &error);
+    if (results_execute(scenario, &options, &done, &error) != SIM_OK) {
+        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     }
-    if (result == SIM_OK) {
-        result = world_create(run.scenario, WORLD_BUILD_ALL, &run.world, &error);
+    int status = CLI_EXIT_DONE;
+    if (results_of(done) != NULL) {
+        status = print_results(&run, done);
+        status = judge(done) != CLI_EXIT_DONE ? CLI_EXIT_FAILED : status;
     }
-    int status = CLI_EXIT_BAD_INPUT;
-    if (result == SIM_OK) {
-        world_print_notes(run.world, stderr);
-        status = run_world(&run);
-    } else {
-        status = cli_report_failure(&error, status);
-    }
-    world_destroy(run.world);
+    status = results_files_whole(done) ? status : CLI_EXIT_FAILED;
+    results_run_destroy(done);
     return status;
 }
 

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# `cmake --install`: the program, librocesim, its headers and rocesim.pc for a tree of one's own.
+# `cmake --install`: the program, the libraries, their headers, and what pkg-config and
+# find_package need for a tree of one's own.
 
 include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
 
 install(TARGETS rocesim_program RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-install(TARGETS rocesim ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-foreach(header IN LISTS library_headers)
+# Apart, so that librocesim is found where libfyaml and jansson are not.
+install(TARGETS rocesim EXPORT rocesim ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS rocesim_world rocesim_results EXPORT rocesim-world
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+foreach(header IN LISTS library_headers world_headers results_headers)
     file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${header}")
     get_filename_component(folder "${name}" DIRECTORY)
     # A header that needs an internal one is a folder's own, whatever its name; so is one with C's
@@ -21,6 +26,22 @@ install(PROGRAMS tools/wireshark-profile DESTINATION "${CMAKE_INSTALL_DATADIR}/r
 
 # Relative, so that `cmake --install --prefix` and DESTDIR need no other file.
 file(RELATIVE_PATH prefix_from_pkgconfig "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
-configure_file(cmake/rocesim.pc.in rocesim.pc @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/rocesim.pc"
-        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+foreach(module rocesim rocesim-world rocesim-results)
+    configure_file("cmake/${module}.pc.in" "${module}.pc" @ONLY)
+    install(FILES "${PROJECT_BINARY_DIR}/${module}.pc"
+            DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endforeach()
+
+set(config_folder "${CMAKE_INSTALL_LIBDIR}/cmake/rocesim")
+foreach(export rocesim rocesim-world)
+    install(EXPORT ${export} NAMESPACE rocesim:: FILE "${export}-targets.cmake"
+            DESTINATION "${config_folder}")
+endforeach()
+configure_package_config_file(cmake/rocesim-config.cmake.in rocesim-config.cmake
+                              INSTALL_DESTINATION "${config_folder}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/rocesim-config-version.cmake"
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/rocesim-config.cmake"
+              "${PROJECT_BINARY_DIR}/rocesim-config-version.cmake"
+        DESTINATION "${config_folder}")
+install(FILES LICENSE CHANGELOG.md README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -8,6 +8,8 @@
 
 #include "world/error.h"
 
+SIM_C_BEGIN
+
 #define RESULTS_CSV_COLUMNS_MAX 16u
 
 typedef struct results_csv results_csv_t;
@@ -39,5 +41,7 @@ SIM_MUST_CHECK sim_err_t results_csv_time(const results_csv_t *csv,
                                           size_t index,
                                           sim_time_t *before_ps,
                                           world_error_t *error);
+
+SIM_C_END
 
 #endif // RESULTS_CSV_H

@@ -7,6 +7,8 @@
 
 #include "world/error.h"
 
+SIM_C_BEGIN
+
 typedef struct results_file results_file_t;
 
 // Creates or truncates. On success *file is the caller's until results_file_close.
@@ -22,5 +24,7 @@ void results_file_put_ns(results_file_t *file, sim_time_t time_ps);
 void results_file_put_csv(results_file_t *file, const char *text);
 // Writes what is left and frees. SIM_ERR_IO with "PATH: cannot write: reason" if anything failed.
 SIM_MUST_CHECK sim_err_t results_file_close(results_file_t *file, world_error_t *error);
+
+SIM_C_END
 
 #endif // RESULTS_FILE_H

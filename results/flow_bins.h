@@ -9,6 +9,8 @@
 
 #include <jansson.h>
 
+SIM_C_BEGIN
+
 #define RESULTS_SIZE_BINS 5u
 #define RESULTS_SLOWDOWN_ONE UINT64_C(1000000) // slowdowns are kept in millionths
 
@@ -40,5 +42,7 @@ json_t *results_bin_fct_json(results_size_bin_t *bin);
 json_t *results_bin_slowdown_json(results_size_bin_t *bin);
 // A list of size, count, completed, fct_us, slowdown.
 json_t *results_flow_bins_json(results_flow_bins_t *flows);
+
+SIM_C_END
 
 #endif // RESULTS_FLOW_BINS_H

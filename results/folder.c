@@ -2,6 +2,8 @@
 // results/folder.c - makes room for results, and never removes what a run has not written.
 #include "results/folder.h"
 
+#include "results/folder_internal.h"
+#include "results/stage.h"
 #include "world/yaml_tree.h"
 
 #include <dirent.h>
@@ -16,6 +18,9 @@
 #define SUMMARY_BYTES_MAX ((size_t)64 << 20)
 
 static const char *const result_files[] = {"summary.json",
+                                           "manifest.json",
+                                           "schema.json",
+                                           "topology.json",
                                            "scenario.yaml",
                                            "flows.csv",
                                            "ports.csv",
@@ -52,6 +57,26 @@ static bool has_summary(const char *folder)
     }
     sim_free(path);
     return found;
+}
+
+// Left by a run that was killed.
+static bool has_stage(const char *folder)
+{
+    char *const path = sim_format("%s/" RESULTS_STAGE_NAME, folder);
+    struct stat status;
+    const bool found = lstat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    sim_free(path);
+    return found;
+}
+
+bool results__folder_is_result(const char *name)
+{
+    for (size_t i = 0; i < SIM_COUNT_OF(result_files); i++) {
+        if (strcmp(name, result_files[i]) == 0) {
+            return true;
+        }
+    }
+    return strcmp(name, RESULTS_STAGE_NAME) == 0 || strcmp(name, "captures") == 0;
 }
 
 // The part of a path before its last name, as a path; the caller frees it with sim_free.
@@ -107,9 +132,11 @@ sim_err_t results_folder_check(const char *folder, const char *scenario_file, wo
                             scenario_file);
     }
     const bool former = has_summary(folder);
+    const bool unfinished = has_stage(folder);
     for (const struct dirent *entry = readdir(opened); entry != NULL && !former && result == SIM_OK;
          entry = readdir(opened)) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            !(unfinished && results__folder_is_result(entry->d_name))) {
             result =
                 world_fail(error,
                            SIM_ERR_EXISTS,
@@ -123,7 +150,7 @@ sim_err_t results_folder_check(const char *folder, const char *scenario_file, wo
     return result;
 }
 
-static sim_err_t make_one(const char *path, world_error_t *error)
+sim_err_t results__folder_make(const char *path, world_error_t *error)
 {
     if (mkdir(path, 0777) == 0) {
         return SIM_OK;
@@ -137,7 +164,7 @@ static sim_err_t make_one(const char *path, world_error_t *error)
     return world_fail(error, SIM_ERR_IO, &place, "cannot make the folder: %s", strerror(reason));
 }
 
-static sim_err_t check_writable(const char *folder, world_error_t *error)
+sim_err_t results__folder_check_writable(const char *folder, world_error_t *error)
 {
     if (access(folder, W_OK | X_OK) == 0) {
         return SIM_OK;
@@ -150,19 +177,19 @@ static sim_err_t check_writable(const char *folder, world_error_t *error)
                       strerror(errno));
 }
 
-static sim_err_t make_all(const char *folder, world_error_t *error)
+sim_err_t results__folder_make_all(const char *folder, world_error_t *error)
 {
     char *const path = sim_strdup(folder);
     sim_err_t result = SIM_OK;
     for (char *p = path + 1; *p != '\0' && result == SIM_OK; p++) {
         if (*p == '/') {
             *p = '\0';
-            result = make_one(path, error);
+            result = results__folder_make(path, error);
             *p = '/';
         }
     }
     if (result == SIM_OK) {
-        result = make_one(path, error);
+        result = results__folder_make(path, error);
     }
     sim_free(path);
     return result;
@@ -221,21 +248,19 @@ static sim_err_t remove_captures(const char *folder, const char *captures, world
     return result;
 }
 
-sim_err_t results_folder_prepare(const char *folder, bool with_captures, world_error_t *error)
+sim_err_t results__folder_remove_results(const char *folder, world_error_t *error)
 {
-    sim_err_t result = make_all(folder, error);
+    const bool former = has_summary(folder);
     char *const captures = sim_format("%s/captures", folder);
-    if (result == SIM_OK && has_summary(folder)) {
+    sim_err_t result = SIM_OK;
+    if (former) {
+        result = remove_file(folder, "summary.json", error);
+    }
+    if (former && result == SIM_OK) {
         result = remove_captures(folder, captures, error);
-        for (size_t i = 0; i < SIM_COUNT_OF(result_files) && result == SIM_OK; i++) {
-            result = remove_file(folder, result_files[i], error);
-        }
     }
-    if (result == SIM_OK && with_captures) {
-        result = make_one(captures, error);
-    }
-    if (result == SIM_OK) {
-        result = check_writable(with_captures ? captures : folder, error);
+    for (size_t i = 0; i < SIM_COUNT_OF(result_files) && result == SIM_OK; i++) {
+        result = remove_file(folder, result_files[i], error);
     }
     sim_free(captures);
     return result;

@@ -8,6 +8,8 @@
 
 #include "results/results.h"
 
+SIM_C_BEGIN
+
 typedef struct results_observers results_observers_t;
 
 // Opens the files in folder (which has a folder captures/ where the scenario has captures) and
@@ -23,5 +25,7 @@ SIM_MUST_CHECK sim_err_t results_observers_create(const world_t *world,
 SIM_MUST_CHECK sim_err_t results_observers_close(results_observers_t *observers,
                                                  results_t *results,
                                                  world_error_t *error);
+
+SIM_C_END
 
 #endif // RESULTS_OBSERVE_H

@@ -5,6 +5,8 @@
 
 #include "results/results.h"
 
+SIM_C_BEGIN
+
 typedef struct results_series_writer results_series_writer_t;
 
 // Opens FOLDER/series.csv and attaches to the world, before its run. *writer is NULL where the
@@ -19,5 +21,7 @@ SIM_MUST_CHECK sim_err_t results_series_writer_close(results_series_writer_t *wr
                                                      uint64_t *rows,
                                                      uint64_t *rows_left_out,
                                                      world_error_t *error);
+
+SIM_C_END
 
 #endif // RESULTS_OBSERVE_SERIES_H

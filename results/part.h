@@ -9,6 +9,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
+SIM_C_BEGIN
+
 // Adds the rows to into. units hears of those that have a unit, by dotted path from here
 // ("transport.stall_us": "us"; of an object, the unit of the reals in it); NULL: nobody asks.
 void results_part_json(const sim_report_table_t *table,
@@ -37,5 +39,7 @@ json_t *results_json_whole(uint64_t value);
 
 // A row of a reference's table.
 void results_markdown_row(const char *name, const char *unit, const char *help, FILE *out);
+
+SIM_C_END
 
 #endif // RESULTS_PART_H

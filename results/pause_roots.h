@@ -14,6 +14,8 @@
 
 #include "net/port.h"
 
+SIM_C_BEGIN
+
 typedef struct results_pause_roots results_pause_roots_t;
 
 // What a port's node knew when it stopped its peer, or let it go: taken at NET_TRACE_XOFF and XON.
@@ -59,5 +61,7 @@ const results_pause_root_t *results_pause_roots_at(const results_pause_roots_t *
 size_t results_pause_roots_count(const results_pause_roots_t *roots);
 // "leaf0->host3"; of a host its name.
 const char *results_pause_root_name(const results_pause_root_t *root);
+
+SIM_C_END
 
 #endif // RESULTS_PAUSE_ROOTS_H

@@ -8,6 +8,8 @@
 
 #include <jansson.h>
 
+SIM_C_BEGIN
+
 // FOLDER/summary.json; the caller owns *summary. The message says where there is none.
 SIM_MUST_CHECK sim_err_t results_result_summary(const char *folder,
                                                 json_t **summary,
@@ -19,5 +21,7 @@ char *results_result_name(const char *folder);
 // The same for several runs, with as many of the names before it as make them differ
 // ("a/dcqcn", "b/dcqcn"); the folders as they are where nothing does. Free each with sim_free.
 void results_result_names(const char *const *folders, size_t count, char **names);
+
+SIM_C_END
 
 #endif // RESULTS_RESULT_FOLDER_H

@@ -8,6 +8,8 @@
 #include "results/pause_roots.h"
 #include "world/world.h"
 
+SIM_C_BEGIN
+
 typedef struct results_class_sums {
     uint64_t tx_packets;
     uint64_t tx_bytes;
@@ -67,5 +69,7 @@ const char *results_ended_text(sim_ended_t ended); // "done", "until", "interrup
 double results_port_utilisation(const net_port_t *port, sim_time_t from_ps, sim_time_t now_ps);
 // Time since the start during which the class was paused by the peer, open periods included.
 sim_time_t results_port_paused_ps(const net_port_t *port, unsigned priority, sim_time_t now_ps);
+
+SIM_C_END
 
 #endif // RESULTS_RESULTS_H

@@ -8,6 +8,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
+SIM_C_BEGIN
+
 // A field of summary.json, by dotted path. One table writes the file and its documentation.
 typedef struct results_summary_field {
     const char *path;
@@ -25,5 +27,7 @@ char *results_summary_text(const json_t *summary);
 
 // What the run did, for a terminal. folder: where files are; NULL: none were written.
 void results_report(const world_t *world, results_t *results, const char *folder, FILE *out);
+
+SIM_C_END
 
 #endif // RESULTS_SUMMARY_H

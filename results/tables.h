@@ -9,6 +9,8 @@
 
 #include <stdio.h>
 
+SIM_C_BEGIN
+
 typedef struct results_column {
     const char *name; // with "%u" for the class where per_class
     const char *unit; // "" for names and plain numbers
@@ -79,5 +81,7 @@ SIM_MUST_CHECK sim_err_t results_write_ports(const world_t *world,
 
 // The reference page docs/formats/outputs.md.
 void results_outputs_markdown(FILE *out);
+
+SIM_C_END
 
 #endif // RESULTS_TABLES_H

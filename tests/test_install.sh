@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/test_install.sh - an installed rocesim serves a tree of one's own.
 #
-# Goal: headers, library and rocesim.pc are complete: each example compiles from outside the
-# repository with nothing but pkg-config, and runs; each header that is installed compiles alone, as
+# Goal: headers, libraries, pkg-config modules and the CMake package are complete: each example
+# compiles from outside the repository with nothing but them, and runs; a row that a program adds is
+# known to scenarios; each header that is installed compiles alone, as
 # C11 and as C++17, and a program in C++ links and runs.
 # Method: installs the build under test into a scratch folder.
 # Does not pin: where a distribution would put the files.
@@ -25,16 +26,58 @@ compiled=0
 for source in "$root"/examples/*.c; do
     [ -e "$source" ] || continue
     # shellcheck disable=SC2046 # a list of flags
-    cc -std=c11 -D_DEFAULT_SOURCE "$source" $(pkg-config --cflags --libs rocesim) -o example
+    cc -std=c11 -D_DEFAULT_SOURCE "$source" $(pkg-config --cflags --libs rocesim-results) -o example
     ./example >/dev/null
     compiled=$((compiled + 1))
 done
 for header in $(cd "$scratch/root/include/rocesim" && find . -name '*.h' -printf '%P\n'); do
     printf '#include "%s"\nint main(void)\n{\n    return 0;\n}\n' "$header" >header.c
     # shellcheck disable=SC2046 # a list of flags
-    cc -std=c11 -fsyntax-only header.c $(pkg-config --cflags rocesim)
+    cc -std=c11 -fsyntax-only header.c $(pkg-config --cflags rocesim-results)
 done
 "$scratch/root/bin/rocesim" --version
+
+# A program that uses the network only needs nothing of what reads scenarios.
+case "$(pkg-config --libs rocesim)" in
+*yaml* | *jansson* | *rocesim_*) echo "rocesim.pc asks for too much" && exit 1 ;;
+esac
+# shellcheck disable=SC2046 # a list of flags
+cc -std=c11 -D_DEFAULT_SOURCE "$root/examples/verbs_pingpong.c" \
+    $(pkg-config --cflags --libs rocesim) -o example
+./example >/dev/null
+
+# The algorithm that a program adds is known to a scenario file and to settings.
+# shellcheck disable=SC2046 # a list of flags
+cc -std=c11 -D_DEFAULT_SOURCE "$root/examples/own_program.c" \
+    $(pkg-config --cflags --libs rocesim-results) -o own_program
+cat >own.yaml <<'END'
+topology: {star: {hosts: 4}}
+nic: {congestion-control: backoff, backoff: {factor: 0.5}}
+traffic: [incast: {senders: 3, bytes: 10MB, to: host0}]
+END
+half=$(./own_program own.yaml)
+most=$(./own_program own.yaml nic.backoff.factor=0.95)
+case "$half" in *slowdown:\ [1-9]*) ;; *) echo "own_program: $half" && exit 1 ;; esac
+[ "$half" != "$most" ] || { echo "own_program: its attribute does nothing: $half" && exit 1; }
+if ./own_program own.yaml nic.backoff.factor=2 >refused; then
+    echo "own_program: a value out of range is accepted" && exit 1
+fi
+grep -q "nic.backoff.factor: 2 is out of range" refused || { cat refused && exit 1; }
+
+# find_package.
+mkdir cmake-project
+cat >cmake-project/CMakeLists.txt <<END
+cmake_minimum_required(VERSION 3.25)
+project(mine C)
+find_package(rocesim REQUIRED)
+add_executable(mine "$root/examples/own_program.c")
+target_compile_definitions(mine PRIVATE _DEFAULT_SOURCE)
+target_link_libraries(mine rocesim::rocesim_results)
+END
+cmake -S cmake-project -B cmake-build -DCMAKE_PREFIX_PATH="$scratch/root" >cmake.log 2>&1 ||
+    { cat cmake.log && exit 1; }
+cmake --build cmake-build >cmake.log 2>&1 || { cat cmake.log && exit 1; }
+[ "$(cmake-build/mine)" = "$(./own_program)" ] || { echo "find_package: another result" && exit 1; }
 
 # Two hosts on a cable, built and run from C++; a table grown by the macro for growing.
 cat >program.cc <<'END'
@@ -86,7 +129,7 @@ if command -v g++ >/dev/null; then
     for header in $(cd "$scratch/root/include/rocesim" && find . -name '*.h' -printf '%P\n'); do
         printf '#include "%s"\nint main()\n{\n    return 0;\n}\n' "$header" >header.cc
         # shellcheck disable=SC2046 # a list of flags
-        g++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only header.cc $(pkg-config --cflags rocesim)
+        g++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only header.cc $(pkg-config --cflags rocesim-results)
     done
     # shellcheck disable=SC2046 # a list of flags
     g++ -std=c++17 -Wall -Wextra -Werror program.cc $(pkg-config --cflags --libs rocesim) -o program

@@ -7,8 +7,12 @@
 
 #include "world/world.h"
 
+SIM_C_BEGIN
+
 // Writes a line "warning: ..." for each finding, with what to set. Now: retransmission timeouts
 // that the round trip exceeds on an idle network, so that everything would be sent again.
 void world_advise(const world_t *world, FILE *out);
+
+SIM_C_END
 
 #endif // WORLD_ADVICE_H

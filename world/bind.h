@@ -9,6 +9,8 @@
 #include "nic/host.h"
 #include "world/yaml_tree.h"
 
+SIM_C_BEGIN
+
 #define WORLD_TABLES_MAX 128u
 
 typedef struct world_target {
@@ -57,5 +59,7 @@ void world_add_accepted(world_error_t *error,
 // A value's text: a scalar, or "[a, b]" of a list of scalars. NULL with a message for anything
 // else. Free with sim_free.
 char *world_value_text(const world_tree_t *tree, const char *path, world_error_t *error);
+
+SIM_C_END
 
 #endif // WORLD_BIND_H

@@ -7,6 +7,8 @@
 
 #include "kernel/base.h"
 
+SIM_C_BEGIN
+
 #define WORLD_ERROR_BYTES 4096u
 
 typedef struct world_error {
@@ -50,5 +52,7 @@ typedef struct world_shown {
     char text[128];
 } world_shown_t;
 const char *world_show(world_shown_t *buffer, const char *text);
+
+SIM_C_END
 
 #endif // WORLD_ERROR_H

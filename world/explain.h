@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+SIM_C_BEGIN
+
 // Prints the QPs with unfinished work and what each waits for, the ports that are stopped, and a
 // cycle of them if there is one.
 void world_explain(const world_t *world, FILE *out);
@@ -16,5 +18,7 @@ void world_explain(const world_t *world, FILE *out);
 // none.
 typedef size_t (*world_next_fn)(size_t vertex, size_t index, const void *ctx);
 size_t world_find_cycle(size_t count, world_next_fn next, const void *ctx, size_t *cycle);
+
+SIM_C_END
 
 #endif // WORLD_EXPLAIN_H

@@ -5,6 +5,8 @@
 
 #include "kernel/base.h"
 
+SIM_C_BEGIN
+
 typedef struct world_text {
     char text[48];
 } world_text_t;
@@ -16,5 +18,7 @@ const char *world_format_rate(world_text_t *buffer, uint64_t rate_bps);
 // "12345", "1.234 M"
 const char *world_format_count(world_text_t *buffer, double count);
 const char *world_format_percent(world_text_t *buffer, double share); // 0.5 -> "50.0 %"
+
+SIM_C_END
 
 #endif // WORLD_FORMAT_H

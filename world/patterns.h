@@ -14,6 +14,8 @@
 
 #include "kernel/base.h"
 
+SIM_C_BEGIN
+
 #define WORLD_PATTERN_BYTES_MAX 1024u
 
 // SIM_ERR_INVALID with a message that says what is wrong with the pattern itself.
@@ -53,5 +55,7 @@ SIM_MUST_CHECK sim_err_t world_pattern_list_parse(const char *text,
                                                   world_pattern_list_t *list,
                                                   sim_message_t *message);
 void world_pattern_list_fini(world_pattern_list_t *list);
+
+SIM_C_END
 
 #endif // WORLD_PATTERNS_H

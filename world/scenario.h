@@ -12,6 +12,8 @@
 #include "world/patterns.h"
 #include "world/registry.h"
 
+SIM_C_BEGIN
+
 typedef enum world_ties { WORLD_TIES_HASH, WORLD_TIES_INSERTION, WORLD_TIES_LIST } world_ties_t;
 
 // Top-level values.
@@ -299,5 +301,7 @@ extern const world_switch_metric_t world_switch_metrics[];
 size_t world_cc_metric_names(const world_registry_t *registry,
                              const char **names,
                              size_t count_max);
+
+SIM_C_END
 
 #endif // WORLD_SCENARIO_H

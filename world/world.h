@@ -9,6 +9,8 @@
 
 #include <stdio.h>
 
+SIM_C_BEGIN
+
 // A NIC and what results call it: its host's name, with "/nic1" where the host has several.
 typedef struct world_nic {
     nic_t *nic;
@@ -78,5 +80,7 @@ const nic_config_t *world__variants_nic(world_variants_t *variants, const char *
 // What a combination of patterns made wrong, if anything.
 SIM_MUST_CHECK sim_err_t world__variants_check(const world_variants_t *variants,
                                                world_error_t *error);
+
+SIM_C_END
 
 #endif // WORLD_WORLD_H

@@ -12,6 +12,8 @@
 
 #include "world/error.h"
 
+SIM_C_BEGIN
+
 #define WORLD_YAML_BYTES_MAX ((size_t)16 << 20)
 #define WORLD_YAML_DEPTH_MAX 32u
 #define WORLD_YAML_PARTS_MAX 1000000u
@@ -84,5 +86,7 @@ void world_tree_add(world_tree_t *tree, world_tree_t *key, world_tree_t *value);
 world_tree_entry_t *world_tree_find(const world_tree_t *map, const char *key);
 // "a mapping", "a list", "a value", "nothing"
 const char *world_tree_kind_text(const world_tree_t *tree);
+
+SIM_C_END
 
 #endif // WORLD_YAML_TREE_H

@@ -17,7 +17,7 @@ typedef struct hpcc_run {
     cli_hpcc_outputs_t *outputs;
 } hpcc_run_t;
 
-static sim_err_t begin(world_t *world, void *ctx, world_error_t *error)
+static sim_err_t begin(world_t *world, const char *folder, void *ctx, world_error_t *error)
 {
     hpcc_run_t *const run = ctx;
     for (size_t i = 0; i < run->hpcc.note_count; i++) {
@@ -29,7 +29,7 @@ static sim_err_t begin(world_t *world, void *ctx, world_error_t *error)
                run->hpcc.bdp_bytes_max);
         fflush(stdout);
     }
-    return cli_hpcc_outputs_open(&run->hpcc, world, run->args->folder, &run->outputs, error);
+    return cli_hpcc_outputs_open(&run->hpcc, world, folder, &run->outputs, error);
 }
 
 static sim_err_t end(world_t *world, void *ctx, world_error_t *error)

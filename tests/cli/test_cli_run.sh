@@ -259,7 +259,7 @@ timeout --foreground 120 "$ROCESIM" run $here/demo/demo.yaml --until 1s \
 child=$!
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     sleep 0.5
-    [ -e "$work/i/events.csv" ] && break
+    [ -e "$work/i/.unfinished/events.csv" ] && break
 done
 sleep 0.5
 kill -INT $child
@@ -277,7 +277,7 @@ for file in flows.csv ports.csv events.csv series.csv scenario.yaml hosts \
     cp "$work/a/summary.json" "$work/w"
     ln -s /dev/full "$work/w/$file"
     expect 1 "full disk at $file" "$ROCESIM" run $here/quickstart.yaml -o "$work/w"
-    says "$work/w/$file" "full disk at $file"
+    says "$work/w/.unfinished/$file" "full disk at $file"
     [ "$(wc -l <"$work/stderr")" -eq 1 ] || fail "full disk at $file: not one line"
 done
 # A folder is known by its summary, so this one turns into a device while the run is on its way.
@@ -288,15 +288,15 @@ timeout --foreground 120 "$ROCESIM" run $here/demo/demo.yaml --until 1s \
 child=$!
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     sleep 0.5
-    [ -e "$work/w/events.csv" ] && break
+    [ -e "$work/w/.unfinished/events.csv" ] && break
 done
-ln -s /dev/full "$work/w/summary.json"
+ln -s /dev/full "$work/w/.unfinished/summary.json"
 sleep 0.5
 kill -INT $child
 wait $child
 status=$?
 [ "$status" -eq 1 ] || fail "full disk at summary.json: exit status $status, expected 1"
-says "$work/w/summary.json: cannot write" "full disk at summary.json"
+says "$work/w/.unfinished/summary.json: cannot write" "full disk at summary.json"
 "$ROCESIM" run $here/quickstart.yaml >/dev/full 2>"$work/stderr"
 [ $? -eq 1 ] || fail "a full standard output is not an error"
 "$ROCESIM" params >/dev/full 2>"$work/stderr"

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/manifest.h - what a reader of a result folder needs besides the results: manifest.json,
+// which says what is there and of what run, and topology.json.
+#ifndef RESULTS_MANIFEST_H
+#define RESULTS_MANIFEST_H
+
+#include "results/results.h"
+
+#include <time.h>
+
+SIM_C_BEGIN
+
+typedef struct results_clock {
+    time_t begun; // of the day
+    time_t ended;
+} results_clock_t;
+
+// Of the run, and of the files that are in folder now. Free the texts with sim_free.
+char *results_manifest_text(const world_t *world,
+                            const results_t *results,
+                            const char *folder,
+                            const results_clock_t *clock);
+// Nodes with their ports and the links between them, by the names of the other files.
+char *results_topology_text(const world_t *world);
+
+SIM_C_END
+
+#endif // RESULTS_MANIFEST_H

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/runner.h - runs a scenario and keeps what it amounts to, in memory and in a folder.
+//
+//     world_scenario_t *scenario;      // world/scenario.h
+//     results_run_t *run;
+//     world_error_t error;
+//     const results_options_t options = {.folder = "out"};
+//     if (results_execute(scenario, &options, &run, &error) == SIM_OK) {
+//         double p99;
+//         results_number(run, "flows.slowdown.p99", &p99);
+//         results_run_destroy(run);
+//     }
+//
+// Files are written aside, in FOLDER/.unfinished, and take the place of an earlier run's when all
+// of them are whole: a run that is killed leaves what was there before as it was, and its own part
+// in .unfinished, which the next one clears.
+#ifndef RESULTS_RUNNER_H
+#define RESULTS_RUNNER_H
+
+#include "results/results.h"
+
+#include <jansson.h>
+
+SIM_C_BEGIN
+
+typedef struct results_run results_run_t;
+
+// All may be NULL. What happens at which moment, with ctx last.
+typedef struct results_options {
+    const char *folder;        // for the files of docs/formats/outputs.md; NULL: none are written
+    const char *scenario_file; // that the folder must not hold
+    // The world is built; nothing is written yet.
+    void (*built)(world_t *world, void *ctx);
+    // Listeners and further output files, in `folder` (NULL: none), where the others are being
+    // written; an error is that of the run. end is called for each begin that succeeded, after the
+    // run.
+    sim_err_t (*begin)(world_t *world, const char *folder, void *ctx, world_error_t *error);
+    sim_err_t (*end)(world_t *world, void *ctx, world_error_t *error);
+    // Right before and after sim_run.
+    void (*started)(world_t *world, void *ctx);
+    void (*stopped)(world_t *world, void *ctx);
+    // A file could not be written whole: a message for each.
+    void (*file_failed)(const char *message, void *ctx);
+    void *ctx;
+} results_options_t;
+
+// SIM_OK: the run took place, however it ended (results_of); also where files are not whole
+// (results_files_whole). Else nothing was run, and error says why: a world that cannot be built, a
+// folder that cannot be used. The scenario must outlive the run.
+SIM_MUST_CHECK sim_err_t results_execute(world_scenario_t *scenario,
+                                         const results_options_t *options,
+                                         results_run_t **run,
+                                         world_error_t *error);
+void results_run_destroy(results_run_t *run);
+
+const world_t *results_world(const results_run_t *run);
+results_t *results_of(results_run_t *run); // sample sets are sorted when first asked
+const json_t *results_json(const results_run_t *run);
+const char *results_text(const results_run_t *run); // of summary.json
+bool results_files_whole(const results_run_t *run);
+const char *results_error(const results_run_t *run); // of the first file that is not
+
+// The number under a path of summary.json: "flows.slowdown.p99", "apps[0].goodput_gbps",
+// "flows.by_size[3].slowdown.p50". False: there is none.
+bool results_number(const results_run_t *run, const char *path, double *number);
+// The same in any object; NULL: nothing is there.
+const json_t *results_json_at(const json_t *object, const char *path);
+
+SIM_C_END
+
+#endif // RESULTS_RUNNER_H

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/schema.h - what parameters, fields and columns there are, as JSON: schema.json of a
+// result folder, `rocesim schema` and `rocesim params --json`.
+#ifndef RESULTS_SCHEMA_H
+#define RESULTS_SCHEMA_H
+
+#include "world/registry.h"
+
+#include <jansson.h>
+
+SIM_C_BEGIN
+
+// A list of all attributes of the registry's scenarios; the caller's reference.
+json_t *results_parameters_json(const world_registry_t *registry);
+// All: parameters, tables, and a JSON Schema of summary.json.
+json_t *results_schema_json(const world_registry_t *registry);
+// Its text, on one line; free with sim_free.
+char *results_schema_text(const world_registry_t *registry);
+
+SIM_C_END
+
+#endif // RESULTS_SCHEMA_H

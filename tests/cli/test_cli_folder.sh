@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tests/cli/test_cli_folder.sh - result folders are whole, or what they were; and say what they hold.
+#
+# Goal: a run that is killed, hung up or out of space loses no earlier results and does not block its
+# folder; manifest, topology and schema agree with the files; every file that is not whole is named.
+# Method: kill -9, SIGHUP and a limit of file size, in folders with and without results.
+# Not pinned: power cuts.
+set -u
+. tests/script.sh
+
+quick=scenarios/quickstart.yaml
+"$ROCESIM" run $quick -o "$work/a" --quiet >/dev/null || fail "run"
+[ -e "$work/a/.unfinished" ] && fail "an unfinished part of a finished run"
+
+# begun FOLDER: starts a long run into it, in $child; waits until it writes.
+begun() {
+    # shellcheck disable=SC2086 # options
+    setsid "$ROCESIM" run $quick -o "$1" --quiet --until 100s \
+        --set 'traffic[0].incast.every=10ms' >"$work/log" 2>&1 &
+    child=$!
+    for _ in $(seq 100); do
+        [ -e "$1/.unfinished/events.csv" ] && sleep 0.2 && return
+        sleep 0.1
+    done
+    fail "nothing is written: $(cat "$work/log")"
+}
+
+cp -r "$work/a" "$work/before"
+begun "$work/a"
+kill -KILL $child
+wait $child 2>/dev/null
+diff -r -x .unfinished "$work/before" "$work/a" || fail "a killed run changed earlier results"
+begun "$work/new"
+kill -KILL $child
+wait $child 2>/dev/null
+for folder in a new; do
+    "$ROCESIM" run $quick -o "$work/$folder" --quiet --seed 2 >/dev/null ||
+        fail "$folder: refused after a kill"
+    [ -e "$work/$folder/.unfinished" ] && fail "$folder: an unfinished part is left"
+    grep -q '"seed": 2,' "$work/$folder/summary.json" || fail "$folder: not the new results"
+done
+diff -r -I '"wall_' "$work/a" "$work/new" || fail "other results in a folder that was used"
+
+begun "$work/hup"
+kill -HUP $child
+wait $child
+[ $? -eq 1 ] || fail "SIGHUP: exit status"
+grep -q '"ended": "interrupted"' "$work/hup/summary.json" || fail "SIGHUP: no results"
+
+# Files may not grow: each is named, and what was there stays.
+cp -r "$work/a" "$work/small"
+(ulimit -f 7 && "$ROCESIM" run $quick -o "$work/small" --quiet >/dev/null 2>"$work/log")
+[ $? -eq 1 ] || fail "a limit of file size: $(cat "$work/log")"
+grep -q "summary.json: cannot write: File too large; the file is not whole" "$work/log" &&
+    grep -q "series.csv: cannot write: File too large" "$work/log" || fail "not named: $(cat "$work/log")"
+diff -r -x .unfinished "$work/a" "$work/small" || fail "a full disk changed earlier results"
+
+# A folder with something else is refused still, also next to an unfinished part.
+mkdir -p "$work/mine/.unfinished"
+touch "$work/mine/thesis.tex"
+"$ROCESIM" run $quick -o "$work/mine" >/dev/null 2>"$work/log" && fail "a foreign folder is accepted"
+grep -q "holds 'thesis.tex'" "$work/log" || fail "foreign folder: $(cat "$work/log")"
+
+# -- what the folder says
+
+command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit $((failures > 0)); }
+"$ROCESIM" schema >"$work/schema.json" || fail "schema"
+"$ROCESIM" params --json >"$work/params.json" || fail "params --json"
+python3 - "$work" <<'END' || fail "manifest, topology or schema"
+import csv, json, os, sys
+work = sys.argv[1]
+folder = work + "/a/"
+read = lambda name: json.load(open(name))
+manifest, summary = read(folder + "manifest.json"), read(folder + "summary.json")
+for key in ("version", "scenario", "seed", "digest", "ended", "sim_time_ps"):
+    assert manifest[key] == summary[key], key
+names = {f["name"] for f in manifest["files"]}
+there = {os.path.relpath(os.path.join(d, f), folder) for d, _, fs in os.walk(folder) for f in fs}
+assert names == there - {"manifest.json"}, names ^ there
+for f in manifest["files"]:
+    assert f.get("bytes", f.get("wall_bytes")) == os.path.getsize(folder + f["name"]), f
+topology = read(folder + "topology.json")
+assert len(topology["nodes"]) == summary["network"]["nodes"]
+assert len(topology["links"]) == summary["network"]["links"]
+ports = {p for n in topology["nodes"] for p in n["ports"]}
+rows = list(csv.DictReader(open(folder + "ports.csv")))
+assert ports == {r["port"] for r in rows}
+assert ports == {l[e] for l in topology["links"] for e in ("a_port", "b_port")}
+schema = read(work + "/schema.json")
+assert schema == read(folder + "schema.json")
+assert schema["parameters"] == read(work + "/params.json")
+for name, table in schema["tables"].items():
+    assert [c["name"] for c in table["columns"]] == next(csv.reader(open(folder + name))), name
+paths = [p["path"] for p in schema["parameters"]]
+assert "nic.mtu" in paths and len(paths) == len(set(paths))
+assert set(summary) <= set(schema["summary"]["properties"])
+app = summary["apps"][0]
+told = set(app) - {"kind", "transfers_done", "units", "flows"}
+assert told <= set(schema["summary"]["apps_by_kind"][app["kind"]]), told
+END
+exit $((failures > 0))
