@@ -20,6 +20,16 @@ void app__machine_init(app__machine_t *machine,
                        uint64_t memory_bytes,
                        uint64_t qp_count)
 {
+    app__machine_init_at(machine, runtime, interface, APP__MEMORY_ADDRESS, memory_bytes, qp_count);
+}
+
+void app__machine_init_at(app__machine_t *machine,
+                          app_runtime_t *runtime,
+                          uint32_t interface,
+                          uint64_t address,
+                          uint64_t memory_bytes,
+                          uint64_t qp_count)
+{
     app__endpoint_t *const endpoint = app__endpoint_of(runtime, interface);
     const uint32_t rights = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE |
                             NIC_ACCESS_REMOTE_READ | NIC_ACCESS_REMOTE_ATOMIC;
@@ -30,7 +40,7 @@ void app__machine_init(app__machine_t *machine,
     };
     machine->positions_end = machine->position + qp_count;
     const sim_err_t error =
-        nic_mr_register(endpoint->pd, APP__MEMORY_ADDRESS, memory_bytes, rights, &machine->memory);
+        nic_mr_register(endpoint->pd, address, memory_bytes, rights, &machine->memory);
     SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
 }
 

@@ -57,6 +57,14 @@ void app__machine_init(app__machine_t *machine,
                        uint32_t interface,
                        uint64_t memory_bytes,
                        uint64_t qp_count);
+// With its region at an address of its own: memory is the host's, so programs whose bytes matter
+// must not share addresses.
+void app__machine_init_at(app__machine_t *machine,
+                          app_runtime_t *runtime,
+                          uint32_t interface,
+                          uint64_t address,
+                          uint64_t memory_bytes,
+                          uint64_t qp_count);
 static inline uint32_t app__machine_key(const app__machine_t *machine)
 {
     return nic_mr_rkey(machine->memory);

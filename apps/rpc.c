@@ -9,19 +9,23 @@
 
 // -- the server's memory: a WRITE puts a request into its slot
 
+// The slot says which worker the request is for. A worker that still has a window of the client's
+// requests has some of which the client gave up the answers: one more is given up too.
 static void request_written(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
 {
     (void)qp;
-    (void)address;
     app__rpc_slot_t *const slot = ctx;
     app__rpc_t *const rpc = slot->rpc;
-    const app__rpc_request_t request = rpc->ops->draw(rpc, slot->seen++, &slot->random);
-    SIM_CHECKF(byte_len == request.bytes, "%u bytes, expected %u", byte_len, request.bytes);
-    app__rpc_worker_t *const worker = &rpc->workers[request.worker];
+    const uint64_t number = (address - APP__MEMORY_ADDRESS) / APP__RPC_SLOT_BYTES;
+    const uint64_t pair = number / rpc->window;
+    SIM_CHECK(pair % rpc->client_count == slot->index);
+    app__rpc_worker_t *const worker = &rpc->workers[pair / rpc->client_count];
     const uint32_t at = slot->index;
-    SIM_CHECK(worker->count[at] < rpc->window);
-    const uint32_t place = (worker->first[at] + worker->count[at]++) % rpc->window;
-    worker->kinds[at * rpc->window + place] = request.kind;
+    if (worker->count[at] == rpc->window) {
+        return;
+    }
+    SIM_CHECK(byte_len <= APP__RPC_SLOT_BYTES);
+    worker->count[at]++;
     nic_core_wake(worker->thread.core);
 }
 
@@ -66,9 +70,7 @@ static bool collect_calls(app__rpc_worker_t *worker)
             .client = at,
             .qp = q,
             .signaled = order == 0,
-            .kind = worker->kinds[at * rpc->window + worker->first[at]],
         };
-        worker->first[at] = (worker->first[at] + 1) % rpc->window;
         worker->count[at]--;
         if (order == SIGNAL_EVERY - 1) {
             worker->waits = true;
@@ -168,48 +170,101 @@ static bool work(nic_core_t *core, void *ctx)
 static void send_request(app__rpc_client_t *client)
 {
     const app__rpc_t *const rpc = client->rpc;
-    const app__rpc_request_t request = rpc->ops->draw(rpc, client->sent++, &client->random);
+    const uint64_t index = client->sent++;
+    const app__rpc_request_t request = rpc->ops->draw(rpc, index);
+    const uint64_t pair = (uint64_t)request.worker * rpc->client_count + client->index;
     const nic_send_wr_t wr = {
         .opcode = NIC_WR_RDMA_WRITE,
         .send_flags = (uint32_t)NIC_SEND_INLINE |
                       (client->sent % SIGNAL_EVERY == 0 ? (uint32_t)NIC_SEND_SIGNALED : 0),
         .sge = {APP__MEMORY_ADDRESS, request.bytes, app__machine_key(client->thread.machine)},
         .rdma = {APP__MEMORY_ADDRESS +
-                     ((uint64_t)request.worker * rpc->client_count + client->index) * rpc->window *
-                         64,
+                     (pair * rpc->window + index % rpc->window) * APP__RPC_SLOT_BYTES,
                  app__machine_key(&rpc->machines[0])},
     };
     app__post(client->request_qp, &wr);
+    client->waiting++;
+    client->heard_ps = nic_core_now_ps(client->thread.core);
+}
+
+// A receive for each answer that can come: those of the window, and as many late ones once some
+// were late.
+static void refill(app__rpc_client_t *client)
+{
+    const app__rpc_t *const rpc = client->rpc;
+    const uint32_t wanted = client->lost == 0 ? rpc->window : 2 * rpc->window;
+    if (client->receives < wanted) {
+        app__post_receives(client->response_qp,
+                           client->thread.machine,
+                           wanted - client->receives,
+                           RESPONSE_MAX);
+        client->receives = wanted;
+    }
+}
+
+// Requests and answers get lost: a client that heard nothing for the timeout takes all it waits for
+// as lost, and goes on. What comes later all the same is counted as late.
+static void client_timeout(sim_node_t *node, sim_timer_t *timer)
+{
+    app__rpc_client_t *const client = SIM_CONTAINER_OF(timer, app__rpc_client_t, timeout);
+    if (client->thread.stopped) {
+        return;
+    }
+    sim_time_t at_ps = client->heard_ps + client->rpc->timeout_ps;
+    if (node->now_ps >= at_ps) {
+        client->overdue = client->waiting != 0;
+        if (client->overdue) {
+            nic_core_wake(client->thread.core);
+        }
+        at_ps = node->now_ps + client->rpc->timeout_ps;
+    }
+    sim_timer_arm(node, timer, at_ps);
+}
+
+static uint32_t take_answers(app__rpc_client_t *client)
+{
+    nic_wc_t wc[POLL_MAX];
+    const uint32_t count = nic_poll_cq(client->cq, POLL_MAX, wc);
+    uint32_t answers = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!app__thread_succeeded(&client->thread, &wc[i]) || wc[i].opcode != NIC_WC_RECV) {
+            continue;
+        }
+        client->receives--;
+        client->rpc->ops->answered(client->rpc, client->index, wc[i].imm_data);
+        answers++;
+    }
+    const uint32_t expected = answers < client->waiting ? answers : client->waiting;
+    client->waiting -= expected;
+    client->late += answers - expected;
+    client->answered += answers;
+    if (answers != 0) {
+        client->heard_ps = nic_core_now_ps(client->thread.core);
+    }
+    app__thread_count(&client->thread, answers);
+    return count;
 }
 
 static bool ask(nic_core_t *core, void *ctx)
 {
     (void)core;
     app__rpc_client_t *const client = ctx;
-    app__rpc_t *const rpc = client->rpc;
+    const app__rpc_t *const rpc = client->rpc;
+    if (client->overdue) {
+        client->overdue = false;
+        client->lost += client->waiting;
+        client->waiting = 0;
+        return true;
+    }
     const bool window_over = client->sent % rpc->window == 0;
-    if (client->sent < rpc->requests && (!window_over || client->answered == client->sent)) {
+    if (client->sent < rpc->requests && (!window_over || client->waiting == 0)) {
         if (window_over) {
-            app__post_receives(client->response_qp,
-                               client->thread.machine,
-                               rpc->window,
-                               RESPONSE_MAX);
+            refill(client);
         }
         send_request(client);
         return true;
     }
-    nic_wc_t wc[POLL_MAX];
-    const uint32_t count = nic_poll_cq(client->cq, POLL_MAX, wc);
-    uint32_t answers = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (app__thread_succeeded(&client->thread, &wc[i]) && wc[i].opcode == NIC_WC_RECV) {
-            answers++;
-            rpc->ops->answered(rpc, client->index, wc[i].imm_data);
-        }
-    }
-    client->answered += answers;
-    app__thread_count(&client->thread, answers);
-    return count != 0;
+    return take_answers(client) != 0;
 }
 
 // -- creation
@@ -225,8 +280,6 @@ static void make_workers(app__rpc_t *rpc)
         worker->qps = sim_alloc_array(qps, sizeof(*worker->qps));
         worker->cqs = sim_alloc_array(qps, sizeof(*worker->cqs));
         worker->posted = sim_alloc_array(qps, sizeof(*worker->posted));
-        worker->kinds = sim_alloc_array((uint64_t)rpc->client_count * rpc->window, 1);
-        worker->first = sim_alloc_array(rpc->client_count, sizeof(*worker->first));
         worker->count = sim_alloc_array(rpc->client_count, sizeof(*worker->count));
     }
     // The workers make their queue pairs at the same time: first each its first one, and so on.
@@ -240,7 +293,7 @@ static void make_workers(app__rpc_t *rpc)
     }
 }
 
-static void make_clients(app__rpc_t *rpc, const app_context_t *context)
+static void make_clients(app__rpc_t *rpc)
 {
     nic_cq_t *const unused = nic_cq_create(rpc->machines[0].endpoint->nic, 1, NULL, NULL);
     for (uint32_t c = 0; c < rpc->client_count; c++) {
@@ -251,8 +304,11 @@ static void make_clients(app__rpc_t *rpc, const app_context_t *context)
         client->rpc = rpc;
         client->index = c;
         client->cq = app__thread_cq(&client->thread);
-        app__random_init(&client->random, context, c, "rpc");
-        *slot = (app__rpc_slot_t){.rpc = rpc, .index = c, .random = client->random};
+        *slot = (app__rpc_slot_t){.rpc = rpc, .index = c};
+        sim_timer_init_background(&client->timeout, client_timeout);
+        sim_timer_arm(machine->endpoint->node,
+                      &client->timeout,
+                      rpc->span.start_ps + rpc->timeout_ps);
         client->request_qp =
             app__machine_qp(machine, NIC_QPT_UC, client->cq, 2 * rpc->window + SIGNAL_EVERY, 0);
         client->response_qp = app__machine_qp(machine, NIC_QPT_UD, client->cq, 1, 2 * rpc->window);
@@ -327,13 +383,15 @@ sim_err_t app__rpc_init(app__rpc_t *rpc,
         .look_ps = config->look_ps,
         .request_ps = config->request_ps,
         .overlap = config->overlap,
+        .timeout_ps = config->timeout_ps,
     };
     rpc->machines = sim_alloc_array(count, sizeof(*rpc->machines));
     rpc->workers = sim_alloc_array(rpc->worker_count, sizeof(*rpc->workers));
     rpc->clients = sim_alloc_array(rpc->client_count, sizeof(*rpc->clients));
     rpc->slots = sim_alloc_array(rpc->client_count, sizeof(*rpc->slots));
     const uint64_t slots_bytes =
-        (uint64_t)rpc->worker_count * rpc->client_count * rpc->window * 64 + RESPONSE_MAX;
+        (uint64_t)rpc->worker_count * rpc->client_count * rpc->window * APP__RPC_SLOT_BYTES +
+        RESPONSE_MAX;
     for (uint32_t m = 0; m < count; m++) {
         const uint64_t server_qps =
             rpc->client_count + (uint64_t)rpc->worker_count * rpc->ports * rpc->qps_per_port;
@@ -345,7 +403,7 @@ sim_err_t app__rpc_init(app__rpc_t *rpc,
     }
     sim_free(interfaces);
     make_workers(rpc);
-    make_clients(rpc, context);
+    make_clients(rpc);
     return SIM_OK;
 }
 
@@ -356,8 +414,6 @@ void app__rpc_fini(app__rpc_t *rpc)
         sim_free(worker->qps);
         sim_free(worker->posted);
         sim_free(worker->cqs);
-        sim_free(worker->kinds);
-        sim_free(worker->first);
         sim_free(worker->count);
     }
     sim_free(rpc->workers);
@@ -385,10 +441,14 @@ void app__rpc_values(const app__rpc_t *rpc, app_value_fn fn, void *ctx)
     uint64_t lists = 0;
     uint64_t in_lists = 0;
     uint64_t waits = 0;
+    uint64_t lost = 0;
+    uint64_t late = 0;
     for (uint32_t c = 0; c < rpc->client_count; c++) {
         counted += rpc->clients[c].thread.counted;
         sent += rpc->clients[c].sent;
         answered += rpc->clients[c].answered;
+        lost += rpc->clients[c].lost;
+        late += rpc->clients[c].late;
     }
     for (uint32_t w = 0; w < rpc->worker_count; w++) {
         lists += rpc->workers[w].lists;
@@ -401,6 +461,8 @@ void app__rpc_values(const app__rpc_t *rpc, app_value_fn fn, void *ctx)
         {"full_queue_waits", "", (double)waits},
         {"requests", "", (double)sent},
         {"responses", "", (double)answered},
+        {"lost", "", (double)lost},
+        {"late", "", (double)late},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {
         fn(&values[i], ctx);

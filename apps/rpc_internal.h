@@ -3,37 +3,35 @@
 // USENIX ATC 2016, 4.1): a client writes its request into a slot at the server by an unreliable
 // WRITE; a worker that polls the slots answers by a SEND over unreliable datagrams.
 //
-// Memory has no contents, so both ends know what the bytes of a request say by drawing it from
-// copies of one random stream: request k of a client is draw k. What a response says is its
-// immediate.
+// Requests carry nothing that the program needs but which worker they are for, and their slot says
+// that. What a response says is its immediate.
 #ifndef APPS_RPC_INTERNAL_H
 #define APPS_RPC_INTERNAL_H
 
 #include "apps/machine_internal.h"
 
 #define APP__RPC_COLLECT_MAX 128u
+#define APP__RPC_SLOT_BYTES UINT64_C(64)
 
 typedef struct app__rpc app__rpc_t;
 
 typedef struct app__rpc_request {
     uint32_t worker;
-    uint16_t bytes;
-    uint8_t kind; // the program's
+    uint16_t bytes; // at most APP__RPC_SLOT_BYTES
 } app__rpc_request_t;
 
 typedef struct app__rpc_call {
     uint32_t client;
     uint32_t qp; // of the worker: the answer goes there
     bool signaled;
-    uint8_t kind;
     // The program's answer.
     uint32_t imm;
     uint32_t bytes; // 0: header only
 } app__rpc_call_t;
 
 typedef struct app__rpc_ops {
-    // Request `index` of a client: the same for equal states of random.
-    app__rpc_request_t (*draw)(const app__rpc_t *rpc, uint64_t index, sim_random_t *random);
+    // Request `index` of a client.
+    app__rpc_request_t (*draw)(const app__rpc_t *rpc, uint64_t index);
     // In a worker's step: spends its core's time for count calls, and answers them.
     void (*serve)(app__rpc_t *rpc, uint32_t worker, app__rpc_call_t *calls, uint32_t count);
     // In a client's step.
@@ -96,17 +94,21 @@ typedef struct app__rpc_client {
     nic_cq_t *cq;
     nic_qp_t *request_qp;
     nic_qp_t *response_qp;
-    sim_random_t random;
     uint64_t sent;
     uint64_t answered;
+    uint64_t lost;     // given up
+    uint64_t late;     // answered after that
+    uint32_t waiting;  // for answers
+    uint32_t receives; // posted, not used
+    sim_timer_t timeout;
+    sim_time_t heard_ps; // something was sent or came
+    bool overdue;
 } app__rpc_client_t;
 
 // The server's end of a client.
 typedef struct app__rpc_slot {
     app__rpc_t *rpc;
     uint32_t index;
-    uint64_t seen; // requests
-    sim_random_t random;
 } app__rpc_slot_t;
 
 typedef struct app__rpc_worker {
@@ -124,10 +126,8 @@ typedef struct app__rpc_worker {
     bool waits;      // for a completion of the queue pair
     uint32_t waits_for;
     uint64_t waited; // times
-    uint8_t *kinds;  // rings of window, by client
-    uint32_t *first;
-    uint32_t *count;
-    uint64_t lists; // posted within the span: what a batch is
+    uint32_t *count; // requests that lie in slots, by client
+    uint64_t lists;  // posted within the span: what a batch is
     uint64_t answers;
 } app__rpc_worker_t;
 
@@ -148,6 +148,7 @@ struct app__rpc {
     sim_time_t look_ps;
     sim_time_t request_ps;
     uint64_t overlap;
+    sim_time_t timeout_ps;
     app__rpc_worker_t *workers;
     app__rpc_client_t *clients;
     app__rpc_slot_t *slots;
@@ -168,7 +169,7 @@ SIM_MUST_CHECK sim_err_t app__rpc_init(app__rpc_t *rpc,
                                        sim_message_t *message);
 void app__rpc_fini(app__rpc_t *rpc);
 void app__rpc_progress(const app__rpc_t *rpc, uint64_t *done, uint64_t *planned);
-// mops, responses_per_batch, full_queue_waits, requests, responses.
+// mops, responses_per_batch, full_queue_waits, requests, responses, lost, late.
 void app__rpc_values(const app__rpc_t *rpc, app_value_fn fn, void *ctx);
 
 #endif // APPS_RPC_INTERNAL_H

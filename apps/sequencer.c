@@ -62,10 +62,9 @@ void app__sequencer_keep(app__sequencer_got_t *got, uint64_t requests, uint64_t 
 
 // -- on remote procedure calls
 
-static app__rpc_request_t draw(const app__rpc_t *rpc, uint64_t index, sim_random_t *random)
+static app__rpc_request_t draw(const app__rpc_t *rpc, uint64_t index)
 {
-    (void)random;
-    return (app__rpc_request_t){(uint32_t)(index % rpc->worker_count), REQUEST_BYTES, 0};
+    return (app__rpc_request_t){(uint32_t)(index % rpc->worker_count), REQUEST_BYTES};
 }
 
 static void serve(app__rpc_t *rpc, uint32_t worker, app__rpc_call_t *calls, uint32_t count)

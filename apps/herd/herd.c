@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/herd/herd.c - HERD, the key-value cache of Kalia et al., SIGCOMM 2014, and what it is
+// compared with (docs/models/herd.md): machines, memory, queue pairs, threads.
+#include "apps/herd/herd_internal.h"
+
+#define LINE_BYTES 64u
+#define TABLE_BYTES UINT64_C(67108864)
+
+static uint64_t lines(uint64_t bytes)
+{
+    return (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+}
+
+// -- memory
+
+static uint32_t answer_bytes(const app__herd_t *herd)
+{
+    return (uint32_t)lines((uint64_t)herd->answer_slot_bytes + 1);
+}
+
+// As many as can be under way: a queue pair's send queue each, and one that nobody writes to.
+uint32_t app__herd_answer_buffers(const app__herd_t *herd)
+{
+    return 2 * APP__HERD_SEND_DEPTH * (uint32_t)(herd->config.ports * herd->config.qps_per_port) +
+           2 * herd->client_count;
+}
+
+static uint64_t region_bytes(const app__herd_t *herd)
+{
+    return (uint64_t)herd->worker_count * herd->client_count * herd->window * herd->slot_bytes;
+}
+
+uint64_t app__herd_answers_address(const app__herd_t *herd, uint32_t worker, uint32_t buffer)
+{
+    const uint64_t number = (uint64_t)worker * (app__herd_answer_buffers(herd) + 1) + buffer;
+    return herd->memory_address + region_bytes(herd) + number * answer_bytes(herd);
+}
+
+uint64_t app__herd_received_address(const app__herd_t *herd, uint32_t worker, uint32_t buffer)
+{
+    const uint64_t number = (uint64_t)worker * herd->client_count * herd->window + buffer;
+    return app__herd_answers_address(herd, herd->worker_count, 0) + number * herd->slot_bytes;
+}
+
+uint64_t app__herd_table_address(const app__herd_t *herd)
+{
+    const bool sends = herd->config.request == APP__HERD_BY_SEND;
+    return app__herd_received_address(herd, sends ? herd->worker_count : 0, 0);
+}
+
+uint64_t app__herd_table_bytes(const app__herd_t *herd)
+{
+    return herd->reads ? TABLE_BYTES : 0;
+}
+
+uint64_t app__herd_server_bytes(const app__herd_t *herd)
+{
+    return app__herd_table_address(herd) + app__herd_table_bytes(herd) - herd->memory_address;
+}
+
+// READs bring more than a request's slot holds: there is room behind the last one.
+uint64_t app__herd_client_bytes(const app__herd_t *herd)
+{
+    return lines((uint64_t)herd->ops_per_client * (herd->slot_bytes + herd->answer_slot_bytes) +
+                 (uint64_t)herd->receives * herd->receive_bytes + 8 * APP_HERD_VALUE_MAX);
+}
+
+static nic_memory_t *memory_of(const app__machine_t *machine)
+{
+    return nic_host_memory((net_node_t *)nic_node(machine->endpoint->nic));
+}
+
+// -- threads
+
+static void make_worker(app__herd_t *herd, uint32_t id)
+{
+    app__herd_worker_t *const worker = &herd->workers[id];
+    const uint32_t qps = (uint32_t)(herd->config.ports * herd->config.qps_per_port);
+    worker->herd = herd;
+    worker->server = id / herd->worker_count;
+    worker->index = id % herd->worker_count;
+    worker->id = id;
+    app__machine_t *const machine = &herd->machines[worker->server];
+    app__thread_init(&worker->thread,
+                     machine,
+                     &herd->config.span,
+                     worker->index,
+                     app__herd_work,
+                     worker);
+    worker->memory = memory_of(machine);
+    worker->qps = sim_alloc_array(qps, sizeof(*worker->qps));
+    worker->cqs = sim_alloc_array(qps, sizeof(*worker->cqs));
+    worker->posted = sim_alloc_array(qps, sizeof(*worker->posted));
+    worker->answered = sim_alloc_array(qps, sizeof(*worker->answered));
+    worker->ready = sim_alloc_array((size_t)herd->client_count * herd->window, 1);
+    worker->ready_count = sim_alloc_array(herd->client_count, sizeof(uint32_t));
+    worker->expected = sim_alloc_array(herd->client_count, sizeof(uint32_t));
+    worker->passed = sim_alloc_array(herd->client_count, sizeof(uint32_t));
+    if (herd->config.service == APP__HERD_MICA) {
+        worker->mica = app_mica_create(&herd->mica_config, herd->image);
+    }
+}
+
+// A worker looks at the completions of its answers only when it has to: they wake it then alone.
+static void answer_completed(nic_cq_t *cq, void *ctx)
+{
+    (void)cq;
+    const app__herd_worker_t *const worker = ctx;
+    if (worker->waits) {
+        nic_core_wake(worker->thread.core);
+    }
+}
+
+// The workers make their queue pairs at the same time: first each its first one, and so on.
+static void make_worker_qps(app__herd_t *herd)
+{
+    const uint32_t all = herd->server_count * herd->worker_count;
+    const uint32_t qps = (uint32_t)(herd->config.ports * herd->config.qps_per_port);
+    for (uint32_t q = 0; q < qps && herd->config.answer == APP__HERD_BY_SEND; q++) {
+        for (uint32_t w = 0; w < all; w++) {
+            app__herd_worker_t *const worker = &herd->workers[w];
+            worker->cqs[q] = nic_cq_create(worker->thread.machine->endpoint->nic,
+                                           2 * APP__HERD_SEND_DEPTH,
+                                           answer_completed,
+                                           worker);
+            worker->qps[q] = app__machine_qp(worker->thread.machine,
+                                             NIC_QPT_UD,
+                                             worker->cqs[q],
+                                             APP__HERD_SEND_DEPTH,
+                                             0);
+        }
+    }
+    const uint32_t depth = herd->client_count * herd->window;
+    for (uint32_t w = 0; w < all && herd->config.request == APP__HERD_BY_SEND; w++) {
+        app__herd_worker_t *const worker = &herd->workers[w];
+        worker->requests_cq = app__thread_cq(&worker->thread);
+        worker->requests =
+            app__machine_qp(worker->thread.machine, NIC_QPT_UD, worker->requests_cq, 1, depth);
+        app__herd_post_requests_receives(worker, 0, depth);
+    }
+}
+
+static bool needs_connection(const app__herd_t *herd)
+{
+    return herd->config.request != APP__HERD_BY_SEND || herd->config.answer != APP__HERD_BY_SEND;
+}
+
+static bool is_reliable(const app__herd_t *herd)
+{
+    return herd->config.request == APP__HERD_BY_WRITE_RC ||
+           herd->config.answer == APP__HERD_BY_WRITE_RC;
+}
+
+// An answer by WRITE lies in the client's memory.
+static void answer_written(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
+{
+    (void)qp;
+    (void)byte_len;
+    app__herd_client_t *const client = ctx;
+    const app__herd_t *const herd = client->herd;
+    const uint64_t number =
+        (address - app__herd_answer_slot_address(client, 0)) / herd->answer_slot_bytes;
+    SIM_CHECK(number < herd->ops_per_client);
+    // At most one per request, and one per time it was written again: else it is there already.
+    if (client->arrived_count < 2 * herd->ops_per_client) {
+        client->arrived[client->arrived_count++] = (uint32_t)number;
+    }
+    nic_core_wake(client->thread.core);
+}
+
+static void connect_client(app__herd_t *herd, app__herd_client_t *client, uint32_t server)
+{
+    const app__herd_config_t *const config = &herd->config;
+    app__machine_t *const machine = &herd->machines[server];
+    app__herd_peer_t *const peer = &herd->peers[server * herd->client_count + client->index];
+    *peer = (app__herd_peer_t){.herd = herd, .server = server, .client = client->index};
+    const uint32_t depth = 12 * (uint32_t)config->unsignaled + 2 * herd->ops_per_client;
+    if (needs_connection(herd)) {
+        const nic_qp_type_t type = is_reliable(herd) ? NIC_QPT_RC : NIC_QPT_UC;
+        client->request_qps[server] =
+            app__machine_qp(client->thread.machine, type, client->cq, depth, 0);
+        peer->qp = app__machine_qp(machine, type, herd->unused_cqs[server], depth, 0);
+        app__join(client->request_qps[server], peer->qp);
+        nic_qp_on_write(peer->qp, app__herd_written, peer);
+        nic_qp_on_write(client->request_qps[server], answer_written, client);
+    }
+    if (herd->reads) {
+        client->read_qps[server] = app__machine_qp(client->thread.machine,
+                                                   NIC_QPT_RC,
+                                                   client->cq,
+                                                   2 * herd->ops_per_client,
+                                                   0);
+        nic_qp_t *const server_qp =
+            app__machine_qp(machine, NIC_QPT_RC, herd->unused_cqs[server], 1, 0);
+        app__join(client->read_qps[server], server_qp);
+    }
+}
+
+static void make_client(app__herd_t *herd, const app_context_t *context, uint32_t index)
+{
+    const app__herd_config_t *const config = &herd->config;
+    app__herd_client_t *const client = &herd->clients[index];
+    const uint32_t machines = herd->machine_count - herd->server_count;
+    app__machine_t *const machine = &herd->machines[herd->server_count + index % machines];
+    client->herd = herd;
+    client->index = index;
+    app__thread_init(&client->thread, machine, &config->span, index, app__herd_ask, client);
+    client->memory = memory_of(machine);
+    client->memory_address = herd->memory_address + index / machines * app__herd_client_bytes(herd);
+    client->cq = app__thread_cq(&client->thread);
+    client->seed = APP_HERD_SEED;
+    app_herd_fastrand_skip(&client->seed, (uint64_t)index * herd->key_count);
+    app__random_init(&client->random, context, index, "herd");
+    client->first = client->last = APP__HERD_NONE;
+    client->arrival_ps = config->span.start_ps;
+    app__herd_draw_chunk(client);
+    const uint32_t workers = herd->server_count * herd->worker_count;
+    client->ops = sim_alloc_array(herd->ops_per_client, sizeof(*client->ops));
+    client->ring = sim_alloc_array(workers + herd->server_count, sizeof(*client->ring));
+    client->request_qps = sim_alloc_array(herd->server_count, sizeof(nic_qp_t *));
+    client->arrived = sim_alloc_array(2 * (size_t)herd->ops_per_client, sizeof(uint32_t));
+    client->free_receives = sim_alloc_array(herd->receives, sizeof(uint32_t));
+    if (herd->reads) {
+        client->read_qps = sim_alloc_array(herd->server_count, sizeof(nic_qp_t *));
+    }
+    sim_sample_set_init(&client->latencies);
+    sim_timer_init(&client->timer, app__herd_timeout);
+    sim_timer_init(&client->arrival_timer, app__herd_arrival);
+    for (uint32_t s = 0; s < herd->server_count; s++) {
+        connect_client(herd, client, s);
+    }
+    if (config->request == APP__HERD_BY_SEND || config->answer == APP__HERD_BY_SEND) {
+        client->datagrams =
+            app__machine_qp(machine,
+                            NIC_QPT_UD,
+                            client->cq,
+                            config->request == APP__HERD_BY_SEND
+                                ? 12 * (uint32_t)config->unsignaled + 2 * herd->ops_per_client
+                                : 1,
+                            herd->receives);
+        if (config->answer == APP__HERD_BY_SEND) {
+            app__herd_first_receives(client);
+        }
+    }
+}
+
+// -- creation
+
+static sim_err_t find_machines(app__herd_t *herd,
+                               const app_context_t *context,
+                               const app__herd_config_t *config,
+                               uint32_t **interfaces,
+                               sim_message_t *message)
+{
+    app__places_t servers = {0};
+    app__places_t clients = {0};
+    sim_err_t error = app__machines_find(context, "server", config->server, 1, &servers, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    error = app__machines_find(context, "clients-on", config->clients_on, 1, &clients, message);
+    if (error != SIM_OK) {
+        app__places_fini(&servers);
+        return error;
+    }
+    herd->server_count = servers.host_count;
+    herd->machine_count = servers.host_count + clients.host_count;
+    *interfaces = sim_alloc_array(herd->machine_count, sizeof(**interfaces));
+    for (uint32_t i = 0; i < herd->machine_count; i++) {
+        const bool serves = i < servers.host_count;
+        (*interfaces)[i] =
+            serves ? servers.list.interfaces[i] : clients.list.interfaces[i - servers.host_count];
+        for (uint32_t s = 0; !serves && s < servers.host_count && error == SIM_OK; s++) {
+            if (!app__can_talk(context->net, (*interfaces)[s], (*interfaces)[i])) {
+                error = app__cannot_talk(context->net,
+                                         (*interfaces)[s],
+                                         (*interfaces)[i],
+                                         "clients-on",
+                                         message);
+            }
+        }
+    }
+    app__places_fini(&servers);
+    app__places_fini(&clients);
+    if (error != SIM_OK) {
+        sim_free(*interfaces);
+    }
+    return error;
+}
+
+static void choose_sizes(app__herd_t *herd)
+{
+    const app__herd_config_t *const config = &herd->config;
+    const bool by_key = config->value_bytes == SIM_AUTO && config->system != APP__HERD_ECHO;
+    const uint32_t longest =
+        config->value_bytes == SIM_AUTO ? APP_HERD_SMALL_VALUE_MAX : (uint32_t)config->value_bytes;
+    herd->reads = config->system == APP__HERD_PILAF || config->system == APP__HERD_FARM ||
+                  config->system == APP__HERD_FARM_VAR;
+    herd->worker_count = (uint32_t)config->workers;
+    herd->client_count = (uint32_t)config->clients;
+    herd->window = (uint32_t)config->window;
+    // GETs by READ have slots of their own, a window at each server, behind the workers'.
+    herd->ops_per_client =
+        herd->server_count * (herd->worker_count + (herd->reads ? 1 : 0)) * herd->window;
+    herd->value_bytes = by_key && !herd->reads ? 0 : longest;
+    herd->large = longest > APP_HERD_SMALL_VALUE_MAX;
+    herd->slot_bytes = app_herd_slot_bytes(longest);
+    herd->answer_slot_bytes = (uint32_t)lines(longest + 1);
+    herd->receive_bytes = (uint32_t)lines(longest);
+    // An answer to each request under way, and as many late ones.
+    herd->receives =
+        2 * (config->window_per == APP__HERD_PER_CLIENT ? herd->window : herd->ops_per_client);
+    herd->key_count = (uint32_t)config->keys;
+    herd->mica_config = (app_mica_config_t){config->buckets, config->log_bytes, herd->large};
+    herd->skew_permille = (uint32_t)(config->skew.num * 1000 / config->skew.den);
+}
+
+static void make_machines(app__herd_t *herd,
+                          const app_context_t *context,
+                          const uint32_t *interfaces)
+{
+    const uint32_t client_machines = herd->machine_count - herd->server_count;
+    const uint64_t per_machine = (herd->client_count + client_machines - 1) / client_machines;
+    const uint64_t worker_qps =
+        herd->worker_count * (herd->config.ports * herd->config.qps_per_port + 1);
+    for (uint32_t m = 0; m < herd->machine_count; m++) {
+        const bool serves = m < herd->server_count;
+        app__machine_init_at(&herd->machines[m],
+                             context->runtime,
+                             interfaces[m],
+                             herd->memory_address,
+                             serves ? app__herd_server_bytes(herd)
+                                    : per_machine * app__herd_client_bytes(herd),
+                             serves ? 2 * (uint64_t)herd->client_count + worker_qps
+                                    : per_machine * (2 * (uint64_t)herd->server_count + 1));
+    }
+}
+
+static void make_threads(app__herd_t *herd, const app_context_t *context)
+{
+    const uint32_t workers = herd->server_count * herd->worker_count;
+    herd->workers = sim_alloc_array(workers, sizeof(*herd->workers));
+    herd->clients = sim_alloc_array(herd->client_count, sizeof(*herd->clients));
+    herd->peers =
+        sim_alloc_array((size_t)herd->server_count * herd->client_count, sizeof(*herd->peers));
+    herd->unused_cqs = sim_alloc_array(herd->server_count, sizeof(*herd->unused_cqs));
+    for (uint32_t s = 0; s < herd->server_count; s++) {
+        nic_t *const nic = herd->machines[s].endpoint->nic;
+        herd->unused_cqs[s] = nic_cq_create(nic, 1, NULL, NULL);
+    }
+    for (uint32_t w = 0; w < workers; w++) {
+        make_worker(herd, w);
+    }
+    make_worker_qps(herd);
+    for (uint32_t c = 0; c < herd->client_count; c++) {
+        make_client(herd, context, c);
+    }
+}
+
+static sim_err_t herd_create(const app_context_t *context,
+                             const void *config_void,
+                             app_t **app,
+                             sim_message_t *message)
+{
+    app__herd_config_t config = *(const app__herd_config_t *)config_void;
+    sim_err_t error = app__herd_resolve(&config, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    app__herd_t *const herd = sim_alloc(sizeof(*herd));
+    herd->app = (app_t){&app_herd, context->net, context->index};
+    uint32_t *interfaces = NULL;
+    error = find_machines(herd, context, &config, &interfaces, message);
+    if (error != SIM_OK) {
+        sim_free(herd);
+        return error;
+    }
+    config.server = config.clients_on = NULL; // the scenario's
+    herd->config = config;
+    herd->memory_address = APP__MEMORY_ADDRESS + ((uint64_t)context->index << 36);
+    choose_sizes(herd);
+    if (herd->skew_permille != 0) {
+        herd->zipf = app_herd_zipf_create(herd->key_count, herd->skew_permille);
+    }
+    if (config.service == APP__HERD_MICA) {
+        herd->image = app_mica_populate(&herd->mica_config, herd->key_count, herd->value_bytes);
+    }
+    herd->machines = sim_alloc_array(herd->machine_count, sizeof(*herd->machines));
+    make_machines(herd, context, interfaces);
+    sim_free(interfaces);
+    make_threads(herd, context);
+    *app = &herd->app;
+    return SIM_OK;
+}
+
+static void free_worker(app__herd_worker_t *worker)
+{
+    app_mica_destroy(worker->mica);
+    sim_free(worker->qps);
+    sim_free(worker->cqs);
+    sim_free(worker->posted);
+    sim_free(worker->answered);
+    sim_free(worker->ready);
+    sim_free(worker->ready_count);
+    sim_free(worker->expected);
+    sim_free(worker->passed);
+}
+
+static void free_client(app__herd_client_t *client)
+{
+    sim_free(client->draws);
+    sim_free(client->ops);
+    sim_free(client->ring);
+    sim_free(client->request_qps);
+    sim_free(client->read_qps);
+    sim_free(client->arrived);
+    sim_free(client->free_receives);
+    sim_free(client->records);
+    sim_free(client->bins);
+    sim_sample_set_fini(&client->latencies);
+}
+
+static void herd_destroy(app_t *app)
+{
+    app__herd_t *const herd = (app__herd_t *)(void *)app;
+    for (uint32_t w = 0; w < herd->server_count * herd->worker_count; w++) {
+        free_worker(&herd->workers[w]);
+    }
+    for (uint32_t c = 0; c < herd->client_count; c++) {
+        free_client(&herd->clients[c]);
+    }
+    app_herd_zipf_destroy(herd->zipf);
+    app_mica_image_destroy(herd->image);
+    sim_free(herd->workers);
+    sim_free(herd->clients);
+    sim_free(herd->peers);
+    sim_free(herd->unused_cqs);
+    sim_free(herd->machines);
+    sim_free(herd);
+}
+
+const app_ops_t app_herd = {
+    .name = "herd",
+    .help = "the HERD key-value cache: WRITE requests, SEND responses, data in MICA's store",
+    .attrs = &app__herd_attrs,
+    .create = herd_create,
+    .destroy = herd_destroy,
+    .flows = app__herd_flows,
+    .progress = app__herd_progress,
+    .report = &app__herd_report,
+};

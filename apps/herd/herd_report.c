@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/herd/herd_report.c - what HERD tells at the end: rates, latencies, batches, the store, and
+// its log of operations.
+#include "apps/herd/herd_internal.h"
+
+#include <stdlib.h>
+
+#define LATE UINT64_C(10000)
+
+typedef struct worker_report {
+    uint64_t answered;
+    double mops;
+    double busy;
+    double batch_mean;
+    uint64_t gets;
+    uint64_t puts;
+} worker_report_t;
+
+typedef struct interval_report {
+    uint64_t index;
+    double start_us;
+    double mops;
+} interval_report_t;
+
+typedef struct herd_report {
+    double mops;
+    sim_percentiles_t latency_us;
+    double batch_mean;
+    double responses_per_batch;
+    double get_hit_rate;
+    uint64_t requests;
+    uint64_t responses;
+    uint64_t gets;
+    uint64_t puts;
+    uint64_t hits;
+    uint64_t lost;
+    uint64_t retried;
+    uint64_t duplicates;
+    uint64_t wrong_values;
+    uint64_t failed;
+    uint64_t malformed;
+    uint64_t looked_back;
+    uint64_t reads;
+    double request_bytes_mean;
+    double response_bytes_mean;
+    double queue_mean;
+    uint64_t queue_max;
+    double cores_busy;
+    uint64_t full_queue_waits;
+    double pcie_bytes_per_operation;
+    double elapsed_us;
+    uint64_t index_evictions;
+    uint64_t tag_overwrites;
+    uint64_t updated_in_place;
+    uint64_t inserted;
+    uint64_t log_head_bytes;
+    uint64_t store_memory_bytes;
+    sim_report_list_t workers;
+    sim_report_list_t series;
+} herd_report_t;
+
+static double ratio(double a, double b)
+{
+    return b > 0.0 ? a / b : 0.0;
+}
+
+// What is measured: the span, or until the last answer where every request has been dealt with.
+static sim_time_t measured_ps(const app__herd_t *herd)
+{
+    const app__span_t *const span = &herd->config.span;
+    sim_time_t last_ps = 0;
+    for (uint32_t c = 0; c < herd->client_count; c++) {
+        const app__herd_client_t *const client = &herd->clients[c];
+        if (client->answered + client->lost < herd->config.requests) {
+            return span->measure_ps;
+        }
+        last_ps = client->last_ps > last_ps ? client->last_ps : last_ps;
+    }
+    const sim_time_t begin_ps = app__span_begin(span);
+    const sim_time_t until_ps = last_ps < app__span_end(span) ? last_ps : app__span_end(span);
+    return until_ps > begin_ps ? until_ps - begin_ps : span->measure_ps;
+}
+
+static void take_clients(const app__herd_t *herd, herd_report_t *report)
+{
+    sim_sample_set_t all;
+    sim_sample_set_init(&all);
+    uint64_t request_bytes = 0;
+    uint64_t answer_bytes = 0;
+    uint64_t counted = 0;
+    for (uint32_t c = 0; c < herd->client_count; c++) {
+        const app__herd_client_t *const client = &herd->clients[c];
+        for (size_t i = 0; i < client->latencies.count; i++) {
+            sim_sample_set_add(&all, client->latencies.values[i]);
+        }
+        counted += client->thread.counted;
+        report->requests += client->sent;
+        report->responses += client->answered;
+        report->gets += client->gets;
+        report->puts += client->puts;
+        report->hits += client->hits;
+        report->lost += client->lost;
+        report->retried += client->retried;
+        report->duplicates += client->duplicates;
+        report->wrong_values += client->wrong;
+        report->failed += client->thread.failed;
+        report->reads += client->reads;
+        request_bytes += client->request_bytes;
+        answer_bytes += client->answer_bytes;
+    }
+    const sim_time_t span_ps = measured_ps(herd);
+    report->latency_us = sim_percentiles(&all, SIM_PS_PER_US);
+    report->mops = (double)counted * (double)SIM_PS_PER_US / (double)span_ps;
+    report->elapsed_us = (double)span_ps / (double)SIM_PS_PER_US;
+    report->get_hit_rate = ratio((double)report->hits, (double)report->gets);
+    report->request_bytes_mean = ratio((double)request_bytes, (double)report->requests);
+    report->response_bytes_mean = ratio((double)answer_bytes, (double)report->responses);
+    sim_sample_set_fini(&all);
+}
+
+static void take_worker(const app__herd_worker_t *worker,
+                        sim_time_t span_ps,
+                        sim_time_t run_ps,
+                        worker_report_t *row)
+{
+    row->answered = worker->thread.total;
+    row->mops = (double)worker->thread.counted * (double)SIM_PS_PER_US / (double)span_ps;
+    row->busy = ratio((double)nic_core_busy_ps(worker->thread.core), (double)run_ps);
+    row->batch_mean = ratio((double)worker->taken, (double)worker->turns);
+    row->gets = worker->gets;
+    row->puts = worker->puts;
+}
+
+static void take_workers(const app__herd_t *herd, herd_report_t *report)
+{
+    const uint32_t count = herd->server_count * herd->worker_count;
+    worker_report_t *const rows = sim_alloc_array(count, sizeof(*rows));
+    const sim_time_t span_ps = measured_ps(herd);
+    const sim_time_t run_ps = span_ps + herd->config.span.warm_ps;
+    uint64_t turns = 0;
+    uint64_t taken = 0;
+    uint64_t queue_sum = 0;
+    uint64_t lists = 0;
+    uint64_t listed = 0;
+    for (uint32_t w = 0; w < count; w++) {
+        const app__herd_worker_t *const worker = &herd->workers[w];
+        take_worker(worker, span_ps, run_ps, &rows[w]);
+        report->cores_busy += rows[w].busy;
+        turns += worker->turns;
+        taken += worker->taken;
+        lists += worker->lists;
+        listed += worker->listed;
+        queue_sum += worker->queue_sum;
+        report->queue_max =
+            worker->queue_max > report->queue_max ? worker->queue_max : report->queue_max;
+        report->full_queue_waits += worker->waited;
+        report->malformed += worker->malformed;
+        report->looked_back += worker->looked_back;
+        report->failed += worker->thread.failed;
+        if (worker->mica != NULL) {
+            const app_mica_stats_t stats = app_mica_stats(worker->mica);
+            report->index_evictions += stats.evictions;
+            report->tag_overwrites += stats.overwrites;
+            report->updated_in_place += stats.updated;
+            report->inserted += stats.inserted;
+            report->log_head_bytes += stats.log_head_bytes;
+            report->store_memory_bytes += app_mica_bytes(worker->mica);
+        }
+    }
+    report->batch_mean = ratio((double)taken, (double)turns);
+    report->responses_per_batch = ratio((double)listed, (double)lists);
+    report->queue_mean = ratio((double)queue_sum, (double)turns);
+    report->workers = (sim_report_list_t){rows, count};
+}
+
+static void take_pcie(const app__herd_t *herd, herd_report_t *report)
+{
+    uint64_t bytes = 0;
+    for (uint32_t s = 0; s < herd->server_count; s++) {
+        nic_rnic_counters_t counters;
+        if (nic_get_rnic_counters(herd->machines[s].endpoint->nic, &counters)) {
+            bytes += counters.pcie_up_bytes + counters.pcie_down_bytes;
+        }
+    }
+    report->pcie_bytes_per_operation = ratio((double)bytes, (double)report->responses);
+}
+
+static void take_series(const app__herd_t *herd, herd_report_t *report)
+{
+    size_t count = 0;
+    for (uint32_t c = 0; c < herd->client_count; c++) {
+        count = herd->clients[c].bin_count > count ? herd->clients[c].bin_count : count;
+    }
+    if (count == 0) {
+        return;
+    }
+    interval_report_t *const rows = sim_alloc_array(count, sizeof(*rows));
+    const double every_us = (double)herd->config.series_ps / (double)SIM_PS_PER_US;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t answers = 0;
+        for (uint32_t c = 0; c < herd->client_count; c++) {
+            answers += i < herd->clients[c].bin_count ? herd->clients[c].bins[i] : 0;
+        }
+        const double start_us = (double)herd->config.span.start_ps / (double)SIM_PS_PER_US;
+        rows[i] =
+            (interval_report_t){i, start_us + every_us * (double)i, (double)answers / every_us};
+    }
+    report->series = (sim_report_list_t){rows, count};
+}
+
+static void fill(const void *object, void *into)
+{
+    const app__herd_t *const herd = object;
+    herd_report_t *const report = into;
+    take_clients(herd, report);
+    take_workers(herd, report);
+    take_pcie(herd, report);
+    take_series(herd, report);
+    if (herd->image != NULL) {
+        report->store_memory_bytes += app_mica_image_bytes(herd->image);
+    }
+}
+
+static void fini(void *object)
+{
+    herd_report_t *const report = object;
+    sim_free((void *)(uintptr_t)report->workers.items);
+    sim_free((void *)(uintptr_t)report->series.items);
+}
+
+// clang-format off
+#define ROW(type_, name_, kind_, unit_, shown_, help_) \
+    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(type_, name_), .shown = shown_}
+
+static const sim_report_row_t worker_rows[] = {
+    ROW(worker_report_t, answered, U64, "", false, "requests it answered"),
+    ROW(worker_report_t, mops, REAL, "M/s", false, "answers posted within the time measured"),
+    ROW(worker_report_t, busy, REAL, "", false, "share of the time in turns that found a request"),
+    ROW(worker_report_t, batch_mean, REAL, "", false, "requests taken in a turn"),
+    ROW(worker_report_t, gets, U64, "", false, "GETs served"),
+    ROW(worker_report_t, puts, U64, "", false, "PUTs served"),
+};
+static const sim_report_table_t worker_table = {
+    .rows = worker_rows, .count = SIM_COUNT_OF(worker_rows), .bytes = sizeof(worker_report_t)};
+
+static const sim_report_row_t interval_rows[] = {
+    ROW(interval_report_t, index, U64, "", false, "of the interval"),
+    ROW(interval_report_t, start_us, REAL, "us", false, "when it begins"),
+    ROW(interval_report_t, mops, REAL, "M/s", false, "answers seen in it"),
+};
+static const sim_report_table_t interval_table = {
+    .rows = interval_rows, .count = SIM_COUNT_OF(interval_rows), .bytes = sizeof(interval_report_t)};
+
+static const sim_report_row_t report_rows[] = {
+    ROW(herd_report_t, mops, REAL, "M/s", true, "operations that clients saw done within the time measured"),
+    {"latency_us", SIM_REPORT_OBJECT, "us", "of these: from the request's post, or its arrival, to the look that found the answer", .offset = offsetof(herd_report_t, latency_us), .table = &sim_report_percentiles, .shown = true},
+    ROW(herd_report_t, batch_mean, REAL, "", true, "requests that a worker takes in a turn"),
+    ROW(herd_report_t, responses_per_batch, REAL, "", false, "answers posted together, a port's share of a turn"),
+    ROW(herd_report_t, get_hit_rate, REAL, "", true, "share of GETs whose key was there"),
+    ROW(herd_report_t, requests, U64, "", false, "operations begun"),
+    ROW(herd_report_t, responses, U64, "", false, "operations done"),
+    ROW(herd_report_t, gets, U64, "", false, "GETs done"),
+    ROW(herd_report_t, puts, U64, "", false, "PUTs done"),
+    ROW(herd_report_t, hits, U64, "", false, "GETs done that found their key"),
+    ROW(herd_report_t, lost, U64, "", true, "operations given up after all retries"),
+    ROW(herd_report_t, retried, U64, "", true, "requests written again"),
+    ROW(herd_report_t, duplicates, U64, "", false, "answers to what had been answered"),
+    ROW(herd_report_t, wrong_values, U64, "", true, "answers that are not what the key can have: always 0"),
+    ROW(herd_report_t, failed, U64, "", false, "completions with an error"),
+    ROW(herd_report_t, malformed, U64, "", false, "requests that workers could not read"),
+    ROW(herd_report_t, looked_back, U64, "", false, "requests found in slots that were not expected"),
+    ROW(herd_report_t, reads, U64, "", false, "READs of the systems that GET by them"),
+    ROW(herd_report_t, request_bytes_mean, REAL, "bytes", false, "payload of a request, those written again counted again"),
+    ROW(herd_report_t, response_bytes_mean, REAL, "bytes", false, "payload of an answer"),
+    ROW(herd_report_t, queue_mean, REAL, "", false, "requests that wait for a worker after its turn"),
+    ROW(herd_report_t, queue_max, U64, "", false, "the same, at most"),
+    ROW(herd_report_t, cores_busy, REAL, "", true, "cores' worth of time in turns that found a request"),
+    ROW(herd_report_t, full_queue_waits, U64, "", false, "times a worker stood still for room in a send queue"),
+    ROW(herd_report_t, pcie_bytes_per_operation, REAL, "bytes", false, "over the servers' PCIe, both ways, headers included; 0 with ideal NICs"),
+    ROW(herd_report_t, elapsed_us, REAL, "us", false, "time that rates are over"),
+    ROW(herd_report_t, index_evictions, U64, "", false, "entries lost to full buckets, population included, all workers"),
+    ROW(herd_report_t, tag_overwrites, U64, "", false, "entries lost to keys of the same tag, likewise"),
+    ROW(herd_report_t, updated_in_place, U64, "", false, "PUTs of keys that were there"),
+    ROW(herd_report_t, inserted, U64, "", false, "entries appended to the logs, likewise"),
+    ROW(herd_report_t, log_head_bytes, U64, "bytes", false, "where the logs' heads are, summed"),
+    ROW(herd_report_t, store_memory_bytes, U64, "bytes", false, "memory of the simulation's own that the stores take"),
+    {"workers", SIM_REPORT_LIST, "", "each worker", .offset = offsetof(herd_report_t, workers), .of = SIM_REPORT_OBJECT, .table = &worker_table},
+    {"series", SIM_REPORT_LIST, "", "answers over time (traffic.herd.series)", .offset = offsetof(herd_report_t, series), .of = SIM_REPORT_OBJECT, .table = &interval_table},
+};
+#undef ROW
+
+const sim_report_table_t app__herd_report = {
+    .rows = report_rows, .count = SIM_COUNT_OF(report_rows), .bytes = sizeof(herd_report_t), .fill = fill, .fini = fini};
+// clang-format on
+
+void app__herd_progress(const app_t *app, uint64_t *done, uint64_t *planned)
+{
+    const app__herd_t *const herd = (const app__herd_t *)(const void *)app;
+    *done = 0;
+    for (uint32_t c = 0; c < herd->client_count; c++) {
+        *done += herd->clients[c].thread.stopped;
+    }
+    *planned = herd->client_count;
+}
+
+// -- the log
+
+static int by_start(const void *left, const void *right)
+{
+    const app_flow_result_t *const a = left;
+    const app_flow_result_t *const b = right;
+    if (a->start_ps != b->start_ps) {
+        return a->start_ps < b->start_ps ? -1 : 1;
+    }
+    return a->flow_id < b->flow_id ? -1 : a->flow_id > b->flow_id;
+}
+
+static const char *label(const app__herd_record_t *record)
+{
+    if (record->end_ps == SIM_TIME_NEVER) {
+        return record->put ? "put-lost" : "get-lost";
+    }
+    return record->put ? "put" : record->hit ? "get" : "get-miss";
+}
+
+void app__herd_flows(const app_t *app, app_flow_fn fn, void *ctx)
+{
+    const app__herd_t *const herd = (const app__herd_t *)(const void *)app;
+    size_t count = 0;
+    for (uint32_t c = 0; c < herd->client_count; c++) {
+        count += herd->clients[c].record_count;
+    }
+    if (count == 0) {
+        return;
+    }
+    app_flow_result_t *const rows = sim_alloc_array(count, sizeof(*rows));
+    size_t at = 0;
+    for (uint32_t c = 0; c < herd->client_count; c++) {
+        const app__herd_client_t *const client = &herd->clients[c];
+        for (size_t i = 0; i < client->record_count; i++, at++) {
+            const app__herd_record_t *const record = &client->records[i];
+            const uint32_t workers = herd->server_count * herd->worker_count;
+            const uint32_t server = record->worker < workers ? record->worker / herd->worker_count
+                                                             : record->worker - workers;
+            rows[at] = (app_flow_result_t){
+                .flow_id = at,
+                .source = client->thread.machine->endpoint->interface,
+                .destination = herd->machines[server].endpoint->interface,
+                .service_port = record->request_bytes,
+                .bytes = (uint64_t)record->request_bytes + record->answer_bytes,
+                .start_ps = record->start_ps,
+                .end_ps = record->end_ps,
+                .label = label(record),
+            };
+        }
+    }
+    qsort(rows, count, sizeof(*rows), by_start);
+    for (size_t i = 0; i < count; i++) {
+        fn(&rows[i], ctx);
+    }
+    sim_free(rows);
+}

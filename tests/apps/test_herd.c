@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Goal: HERD over the verbs holds data: every operation ends, values are those that were put, also
+// where packets get lost; windows, gates and presets are kept.
+// Method: small worlds on ideal and detailed NICs, with losses and without, every system and way of
+// requests and answers; what clients count against what workers and the store count.
+// Does not pin: rates (tests/test_herd_figures.sh).
+#include <string.h>
+
+#include "tests/app_fixture.h"
+#include "tests/check_main.h"
+
+#define SPAN "warm-up=0s; measure=40ms; server=host0; clients-on=host1|host2|host3; "
+
+static sim_ratio_t loss;
+
+static void lose(const char *a, const char *b, net_link_config_t *config)
+{
+    (void)a;
+    (void)b;
+    config->loss_rate = loss;
+}
+
+static app_t *run(world_t *world, bool detailed, uint64_t loss_permille, const char *settings)
+{
+    world_init(world);
+    sim_message_t message;
+    const char *const nic = detailed ? "model=detailed; detailed.pcie.lanes=16" : "model=ideal";
+    ck_assert_int_eq(world_set(&nic_config_attrs, &world->nic, nic, &message), SIM_OK);
+    world->switch_config.pfc_priorities = 0xff;
+    loss = (sim_ratio_t){loss_permille, 1000};
+    world->tweak_link = lose;
+    world_build(world, "star", "hosts=4; rate=100Gbps; delay=1us");
+    char all[1024];
+    snprintf(all, sizeof(all), SPAN "%s", settings);
+    app_t *const app = world_app(world, "herd", all);
+    world_run(world);
+    ck_assert_int_eq(world->ended, SIM_ENDED_DONE);
+    for (uint32_t i = 0; i < 4; i++) {
+        ck_assert(nic_conserved(nic_of_interface(world->net, i)));
+    }
+    return app;
+}
+
+// Counts that hold in every run in which all is answered or given up.
+static void check_books(const app_t *app, double operations)
+{
+    ck_assert_double_eq(world_value(app, "requests"), operations);
+    ck_assert_double_eq(world_value(app, "responses") + world_value(app, "lost"), operations);
+    ck_assert_double_eq(world_value(app, "gets") + world_value(app, "puts"),
+                        world_value(app, "responses"));
+    ck_assert_double_eq(world_value(app, "wrong_values"), 0);
+    ck_assert_double_eq(world_value(app, "malformed"), 0);
+    ck_assert_double_eq(world_value(app, "failed"), 0);
+}
+
+static const char *const systems[] = {
+    "preset=guide",
+    "preset=public-code; keys=20000",
+    "preset=sigcomm-2014",
+    "preset=sigcomm-2014; service=model",
+    "preset=guide; gate=all",
+    "preset=guide; window-per=client; gate=each",
+    "preset=public-code; keys=20000; postlist=1; batch=off; qps-per-port=3",
+    "preset=sigcomm-2014; value=200",
+    "preset=sigcomm-2014; value=1024; inline-max=0",
+    "preset=guide; value=auto",
+    "preset=guide; request=send",
+    "preset=guide; answer=write-uc",
+    "preset=guide; request=write-rc; answer=write-rc",
+    "preset=sigcomm-2014; unsignaled=1",
+    "preset=guide; unsignaled=7; postlist=128",
+    "preset=guide; skew=0.99; worker-by-key=on",
+    "preset=sigcomm-2014; interval=1us",
+    "preset=sigcomm-2014; system=echo",
+    "preset=sigcomm-2014; system=echo; request=send",
+    "preset=sigcomm-2014; system=pilaf",
+    "preset=sigcomm-2014; system=farm",
+    "preset=sigcomm-2014; system=farm-var",
+};
+
+START_TEST(every_operation_ends)
+{
+    world_t world;
+    char settings[512];
+    snprintf(settings,
+             sizeof(settings),
+             "workers=3; clients=7; requests=300; keys=5000; update-percentage=30; %s",
+             systems[_i / 2]);
+    const app_t *const app = run(&world, _i % 2 != 0, 0, settings);
+    check_books(app, 7 * 300);
+    ck_assert_double_eq(world_value(app, "lost"), 0);
+    ck_assert_double_eq(world_value(app, "retried"), 0);
+    ck_assert_double_eq(world_value(app, "looked_back"), 0);
+    const double puts = world_value(app, "puts");
+    ck_assert(puts > 630 - 110 && puts < 630 + 110); // five standard deviations
+    ck_assert_double_eq(world_value(app, "latency_us.count"), 7 * 300);
+    ck_assert_double_gt(world_value(app, "mops"), 0);
+    world_fini(&world);
+}
+END_TEST
+
+// One packet in a hundred is lost each way of two: about 4 % of the operations are written again.
+START_TEST(losses_are_made_up_for)
+{
+    world_t world;
+    char settings[512];
+    snprintf(settings,
+             sizeof(settings),
+             "workers=3; clients=7; requests=300; keys=5000; update-percentage=30; timeout=60us; "
+             "retries=20; %s",
+             systems[_i / 2]);
+    const bool reads = strstr(settings, "system=pilaf") || strstr(settings, "system=farm") ||
+                       strstr(settings, "write-rc");
+    const app_t *const app = run(&world, _i % 2 != 0, reads ? 0 : 10, settings);
+    check_books(app, 7 * 300);
+    ck_assert_double_eq(world_value(app, "lost"), 0);
+    ck_assert(reads || world_value(app, "retried") > 20);
+    world_fini(&world);
+}
+END_TEST
+
+START_TEST(without_retries_what_is_lost_is_counted)
+{
+    world_t world;
+    const app_t *const app =
+        run(&world,
+            _i != 0,
+            20,
+            "workers=3; clients=7; requests=300; keys=5000; timeout=60us; retries=0");
+    check_books(app, 7 * 300);
+    // Each of four links loses one in fifty.
+    const double lost = world_value(app, "lost");
+    ck_assert(lost > 164 - 65 && lost < 164 + 65);
+    world_fini(&world);
+}
+END_TEST
+
+// A single client that puts and gets one key sees its own last value, whose stamp the check knows.
+START_TEST(counts_of_clients_workers_and_store_agree)
+{
+    world_t world;
+    const app_t *const app = run(&world,
+                                 true,
+                                 0,
+                                 "workers=2; clients=5; requests=1000; keys=3000; "
+                                 "update-percentage=50; index-buckets=256");
+    check_books(app, 5000);
+    double gets = 0;
+    double puts = 0;
+    for (int w = 0; w < 2; w++) {
+        char path[64];
+        snprintf(path, sizeof(path), "workers[%d].gets", w);
+        gets += world_value(app, path);
+        snprintf(path, sizeof(path), "workers[%d].puts", w);
+        puts += world_value(app, path);
+    }
+    ck_assert_double_eq(gets, world_value(app, "gets"));
+    ck_assert_double_eq(puts, world_value(app, "puts"));
+    // 3000 keys in 2048 slots: a cache that is full loses what is put, one PUT in place or not.
+    ck_assert_double_eq(world_value(app, "updated_in_place") + world_value(app, "inserted"),
+                        puts + 2 * 3000);
+    ck_assert_double_gt(world_value(app, "index_evictions"), 2 * 900);
+    ck_assert_double_lt(world_value(app, "get_hit_rate"), 0.75);
+    ck_assert_double_gt(world_value(app, "get_hit_rate"), 0.55);
+    // A GET's 17 bytes and a PUT's 50; a value's 32 for each hit.
+    const double bytes = (17 * gets + 50 * puts) / 5000;
+    ck_assert_double_eq_tol(world_value(app, "request_bytes_mean"), bytes, 1e-9);
+    ck_assert_double_eq_tol(world_value(app, "response_bytes_mean"),
+                            32 * world_value(app, "hits") / 5000,
+                            1e-9);
+    world_fini(&world);
+}
+END_TEST
+
+START_TEST(two_stores_on_the_same_machines_keep_apart)
+{
+    world_t world;
+    world_init(&world);
+    world_build(&world, "star", "hosts=4; rate=100Gbps; delay=1us");
+    app_t *const a = world_app(&world,
+                               "herd",
+                               SPAN "clients=7; workers=2; requests=200; keys=1000; value=32; "
+                                    "update-percentage=50");
+    app_t *const b = world_app(&world,
+                               "herd",
+                               SPAN "clients=7; workers=2; requests=200; keys=1000; value=40; "
+                                    "update-percentage=50");
+    world_run(&world);
+    check_books(a, 1400);
+    check_books(b, 1400);
+    world_fini(&world);
+}
+END_TEST
+
+START_TEST(several_servers_share_the_keys)
+{
+    world_t world;
+    world_init(&world);
+    world_build(&world, "star", "hosts=4; rate=100Gbps; delay=1us");
+    app_t *const app = world_app(&world,
+                                 "herd",
+                                 "warm-up=0s; measure=40ms; server=host0|host1; "
+                                 "clients-on=host2|host3; clients=6; workers=2; requests=500; "
+                                 "keys=4000; window=8; value=auto");
+    world_run(&world);
+    check_books(app, 3000);
+    for (int w = 0; w < 4; w++) {
+        char path[64];
+        snprintf(path, sizeof(path), "workers[%d].answered", w);
+        ck_assert_double_gt(world_value(app, path), 750 - 130);
+        ck_assert_double_lt(world_value(app, path), 750 + 130);
+    }
+    world_fini(&world);
+}
+END_TEST
+
+START_TEST(the_log_has_a_row_per_operation)
+{
+    world_t world;
+    const app_t *const app =
+        run(&world, false, 0, "workers=2; clients=3; requests=100; keys=1000; value=20; log=on");
+    world_flows(&world, app);
+    ck_assert_uint_eq(world.flow_count, 300);
+    uint32_t gets = 0;
+    for (size_t i = 0; i < world.flow_count; i++) {
+        const app_flow_result_t *const row = &world.flows[i];
+        const bool get = strcmp(row->label, "get") == 0;
+        ck_assert(get || strcmp(row->label, "put") == 0 || strcmp(row->label, "get-miss") == 0);
+        ck_assert_uint_eq(row->service_port, row->label[0] == 'g' ? 17 : 38);
+        ck_assert_uint_eq(row->bytes, row->label[0] == 'p' ? 38 : get ? 37 : 17);
+        // There and back over two links of 1 us each.
+        ck_assert(row->end_ps - row->start_ps > 4 * SIM_PS_PER_US);
+        gets += get;
+    }
+    ck_assert_double_eq(gets, world_value(app, "hits"));
+    world_fini(&world);
+}
+END_TEST
+
+static const char *const wrong[] = {
+    "index-buckets=1000",
+    "value=2",
+    "log-bytes=4100; value=1024; keys=1; window=0",
+    "update-percentage=101",
+    "server=host0; clients-on=host0",
+};
+
+START_TEST(what_cannot_be_is_refused)
+{
+    world_t world;
+    world_init(&world);
+    world_build(&world, "star", "hosts=4; rate=100Gbps; delay=1us");
+    app_t *app = NULL;
+    sim_message_t message = {""};
+    ck_assert_int_ne(world_try_app(&world, "herd", wrong[_i], &app, &message), SIM_OK);
+    ck_assert_uint_gt(strlen(message.text), 10);
+    world_fini(&world);
+}
+END_TEST
+
+CHECK_MAIN(CHECK_LOOP(every_operation_ends, 0, 2 * SIM_COUNT_OF(systems)),
+           CHECK_LOOP(losses_are_made_up_for, 0, 2 * SIM_COUNT_OF(systems)),
+           CHECK_LOOP(without_retries_what_is_lost_is_counted, 0, 2),
+           CHECK_TEST(counts_of_clients_workers_and_store_agree),
+           CHECK_TEST(two_stores_on_the_same_machines_keep_apart),
+           CHECK_TEST(several_servers_share_the_keys),
+           CHECK_TEST(the_log_has_a_row_per_operation),
+           CHECK_LOOP(what_cannot_be_is_refused, 0, SIM_COUNT_OF(wrong)))
