@@ -35,6 +35,8 @@ static const char *type_text(sim_attr_type_t type)
         return "ratio (0.2, 1/8, 20%)";
     case SIM_ATTR_ENUM:
         return "one of";
+    case SIM_ATTR_NAME:
+        return "name";
     case SIM_ATTR_STRING:
         return "text";
     case SIM_ATTR_PRIORITIES:

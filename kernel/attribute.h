@@ -24,12 +24,19 @@ typedef enum sim_attr_type {   // field type    written as
     SIM_ATTR_STRING,           // char *        owned by the struct (sim_free)
     SIM_ATTR_PRIORITIES,       // uint8_t       [3, 4] or 3 or []: a bit per priority 0..7
     SIM_ATTR_WEIGHTS,          // uint32_t[8]   [1, 1, 1, 4, 1, 1, 1, 1] or one for all
+    SIM_ATTR_NAME,             // sim_name_t    of a row of a table that programs may add to
     SIM_ATTR_PROFILES,         // sim_profiles_t [25Gbps 100KB 400KB 0.2, ...] or []
 } sim_attr_type_t;
 // clang-format on
 
 // COUNT, BYTES, TIME and RATE fields may be left to the program where the table says auto_ok.
 #define SIM_AUTO (UINT64_MAX - 1)
+
+// A name held by value, so that configs with names are copied as they are: kebab-case.
+#define SIM_NAME_MAX 31u
+typedef struct sim_name {
+    char text[SIM_NAME_MAX + 1];
+} sim_name_t;
 
 // Two sizes and a probability for each of some rates: what depends on the rate of a link, but not
 // in proportion to it. Rates differ, low_bytes <= high_bytes, probability <= 1.

@@ -28,10 +28,6 @@ typedef enum net_forwarding {
     NET_FORWARDING_SWITCHED, // switches leave the frame as it is
 } net_forwarding_t;
 
-typedef enum net_ecmp { NET_ECMP_MIXED, NET_ECMP_MURMUR3 } net_ecmp_t;
-typedef enum net_draws_kind { NET_DRAWS_OWN, NET_DRAWS_HPCC } net_draws_kind_t;
-typedef enum net_next_hops { NET_NEXT_HOPS_BY_PORT, NET_NEXT_HOPS_LAST_NODE_FIRST } net_next_hops_t;
-
 // One for the whole network.
 typedef struct net_config {
     uint32_t forwarding; // net_forwarding_t
@@ -43,15 +39,10 @@ typedef struct net_config {
     uint64_t int_reserved_hops; // whose records packets have room for from the start
     sim_ratio_t pint_base;      // of the logarithm in PINT's digests
     sim_time_t pint_rtt_ps;     // PINT's T
-    bool link_overhead;         // preamble, FCS and gap take time on links
-    bool whole_ns;              // times of frames are cut to whole nanoseconds
-    uint32_t ecmp;              // net_ecmp_t
-    uint64_t ecmp_port;         // destination port in the hash murmur3
-    uint32_t next_hops;         // net_next_hops_t
-    bool pause_expires;         // with its quanta
-    uint64_t pause_frame_bytes; // of a PFC frame
-    uint32_t draws;             // net_draws_kind_t; where ties go by insertion
-    uint64_t draws_used;        // NET_DRAWS_HPCC: streams before the first
+    sim_name_t balance;         // of net/models.h, as the next three; "": net's own
+    sim_name_t routes;
+    sim_name_t timing;
+    sim_name_t framing;
 } net_config_t;
 
 typedef struct net_link_config {
@@ -59,7 +50,7 @@ typedef struct net_link_config {
     sim_time_t delay_ps;        // >= 1, one way
     sim_ratio_t loss_rate;      // of frames
     sim_ratio_t bit_error_rate; // a frame with any wrong bit is lost
-    bool loss_own;              // not the rate of all: with net_config_t.draws, other numbers
+    bool loss_own;              // not the rate of all links, but its own
     uint32_t loss_model;        // net_loss_model_t (net/loss.h)
     uint32_t loss_packets;      // net_loss_packets_t
     uint32_t loss_direction;    // net_loss_direction_t
@@ -298,6 +289,13 @@ uint32_t net_flow_hash(const net_t *net,
                        uint32_t source,
                        uint32_t destination,
                        uint16_t source_port);
+
+// With a port of the program's own, which load balancers other than ECMP may take in.
+uint32_t net_flow_hash_with(const net_t *net,
+                            uint32_t source,
+                            uint32_t destination,
+                            uint16_t source_port,
+                            uint16_t hashed_port);
 
 // The frame a packet is on the wire when `port` sends it. Its payload is the packet's own: valid as
 // long as that is.

@@ -3,7 +3,7 @@
 #ifndef NET_NETWORK_INTERNAL_H
 #define NET_NETWORK_INTERNAL_H
 
-#include "net/port.h"
+#include "net/models.h"
 
 #define NET_NO_LEAF UINT32_MAX
 
@@ -24,7 +24,7 @@ typedef struct net_hop {
 // Routes of one forwarding node, for one state of the links.
 struct net_routes {
     net_hop_t *hops; // by leaf
-    uint32_t *ports; // ranges of ports, each in the order of net_config_t.next_hops
+    uint32_t *ports; // ranges of ports, each in the order that net_config_t.routes gives
     size_t port_count;
     size_t port_capacity;
     net_hop_t *sets; // the different ranges, while routes are computed
@@ -92,23 +92,59 @@ struct net {
     net_change_timer_t *change_timers;
     net_routes_t **routes; // [state of the links][node index]; state 0: all up
     size_t state_count;
-    uint32_t telemetry;                     // bit per net_telemetry_t that someone wants
-    struct net_pint *pint;                  // NULL: nobody wants PINT
-    struct net_draws *draws;                // net/switch/draws.h; NULL: random numbers are our own
-    struct net_draws_stream **loss_streams; // of all links without a rate of their own; by link
+    uint32_t telemetry;    // bit per net_telemetry_t that someone wants
+    struct net_pint *pint; // NULL: nobody wants PINT
     net_loss_list_t *loss_lists;
     size_t loss_list_count;
     size_t loss_list_capacity;
-    struct sim_stream *decisions; // wait for their draws until the window is over; NULL: none do
+    net_pint_ops_t pint_ops; // init NULL: net/telemetry.h
+    net_dice_t dice;         // roll NULL: there is none
+    net_link_rules_t link_rules;
+
+    // net/models.h: rows by kind and name, and those that were chosen
+    struct net_row *rows;
+    size_t row_count;
+    size_t row_capacity;
+    net_extension_t *extensions;
+    size_t extension_count;
+    size_t extension_capacity;
+    const net_balance_ops_t *balance;
+    const net_routes_ops_t *routes_ops;
+    const net_timing_ops_t *timing; // NULL: exact
+    const net_framing_t *framing;
     bool built;
 };
+
+typedef struct net_row {
+    const char *kind;
+    const char *name;
+    const void *table;
+} net_row_t;
+
+// models.c
+void net__register_own(net_t *net);
+void net__registry_free(net_t *net);
+// Finds the rows that the config names; switches' too.
+SIM_MUST_CHECK sim_err_t net__choose_models(net_t *net, sim_message_t *message);
+void net__extensions_before_build(net_t *net);
+void net__extensions_with_ports(net_t *net);
+// switch_setup.c: whether there are rows of the names in a switch's config.
+SIM_MUST_CHECK sim_err_t net__switch_check_names(const net_node_t *node, sim_message_t *message);
+extern const net_routes_ops_t net__routes_shortest; // routing_search.c
+extern const net_buffer_ops_t net__buffer_standard; // switch/buffer.c
+extern const net_marking_ops_t net__marking_red;    // switch/marking.c
+extern const net_balance_ops_t net__balance_ecmp;   // switch/balance.c
+
+// link_changes.c: the routes of each state of the links; timers of the changes.
+void net__changes_route(net_t *net);
+void net__changes_schedule(net_t *net);
+void net__changes_free(net_t *net);
+void net__set_routes(const net_t *net, net_node_t *node, size_t state);
 
 // routing_search.c: routes of every forwarding node, by node index, with the links as link_up says.
 net_routes_t *net__routes_compute(const net_t *net, const bool *link_up);
 // Puts a set of ports into a node's routes, or finds it there: most leaves share theirs.
 net_hop_t net__routes_intern(net_routes_t *routes, const uint32_t *ports, uint32_t count);
-// routing_ordered.c: fills the hops for net_config_t.next_hops last-node-first.
-void net__routes_search_ordered(const net_t *net, const bool *link_up, net_routes_t *routes);
 void net__routes_free(const net_t *net, net_routes_t *routes);
 
 // routing_fixed.c: before routes are computed, gives hosts of fixed routes entries of their own;
@@ -123,13 +159,12 @@ void net__port_check(const net_port_t *port);
 
 // port.c
 void net__port_init(net_port_t *port, net_node_t *node, uint32_t index);
+// The link's rate, with all that follows from it; no frame may be on the link.
+void net__port_set_rate(net_port_t *port, uint64_t rate_bps);
+// pause.c: of the pause timer, and for a port that forgets its pauses.
+void net__pause_expired(sim_node_t *node, sim_timer_t *timer);
 // next_down_ps: when the link will go down the next time after this; NEVER.
 void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps);
-
-// decisions.c: makes net_t.draws, if they are wanted, and prepares for them.
-void net__decisions_prepare(net_t *net);
-void net__losses_prepare(net_t *net); // with ports
-void net__decisions_free(net_t *net);
 
 // loss.c: the state of a direction that loses, reorders or doubles; lists go with the network.
 void net__loss_build(net_t *net, uint32_t link);
@@ -139,14 +174,5 @@ void net__loss_lists_free(net_t *net);
 // telemetry.c: prepares for the kinds that are wanted; makes a switch's port write them.
 SIM_MUST_CHECK sim_err_t net__telemetry_build(net_t *net, sim_message_t *message);
 void net__port_start_meter(net_port_t *port);
-
-// routing.c: the hash of net_config_t.ecmp murmur3, seeded: of a request's flow, whose hash is its
-// source port; of a packet, whose ports are the other way round in an answer.
-uint32_t net__murmur3_flow(const net_t *net,
-                           uint32_t seed,
-                           uint32_t source,
-                           uint32_t destination,
-                           uint32_t flow_hash);
-uint32_t net__murmur3_packet(const net_t *net, uint32_t seed, const net_packet_t *packet);
 
 #endif // NET_NETWORK_INTERNAL_H

@@ -109,7 +109,7 @@ typedef struct net_meter {
     uint16_t switch_id;    // of NET_INT_PATH_BITS
     uint8_t rate_code;     //
     uint8_t reserved_hops; // packets already have room for so many records
-    uint16_t last_bytes;   // pint_hpcc.c: of the frame before
+    uint16_t last_bytes;   // of the frame before, where net_pint_ops_t keeps it
 } net_meter_t;
 
 static_assert(sizeof(net_meter_t) == SIM_CACHE_LINE, "a meter is one cache line");
@@ -153,15 +153,19 @@ struct net_port {
     uint32_t exact_ps_per_byte; // whatever is asked of the link; 0: not whole
     uint64_t rate_bps;
     uint64_t remainder; // of the division by rate_bps, within a busy period
-    // Where either is not as usual, ps_per_byte is 0.
-    uint32_t overhead_bytes; // NET_LINK_OVERHEAD_BYTES, or none (net_config_t.link_overhead)
-    bool whole_ns;           // net_config_t.whole_ns
+    // Where either is not as usual, ps_per_byte is 0 (net/models.h).
+    const struct net_timing_ops *timing; // NULL: exact
+    uint32_t overhead_bytes;             // of each frame, NET_LINK_OVERHEAD_BYTES as a rule
+    bool down_first;                     // net_link_rules_t
     net_link_config_t config;
-    sim_random_t random;             // losses
-    struct net_loss *loss;           // net/loss/loss_state.h; NULL: nothing of it is wanted
-    struct net_draws_stream *losses; // net/switch/draws.h: decided where a frame arrives; else NULL
-    uint64_t drop_countdown;         // net_port_drop_next; 0: off
-    sim_time_t next_down_ps;         // when the link will next go down
+    sim_random_t random;   // losses
+    struct net_loss *loss; // net/loss/loss_state.h; NULL: nothing of it is wanted
+    // Whether the frame that has just arrived is lost; asked by loops that have losses decided
+    // there. NULL: as a rule, the sender decides.
+    bool (*lost_on_arrival)(const net_port_t *port);
+    void *lost_ctx;
+    uint64_t drop_countdown; // net_port_drop_next; 0: off
+    sim_time_t next_down_ps; // when the link will next go down
     struct net_listener *listeners;
     char *name;
 
@@ -177,9 +181,6 @@ struct net_port {
 };
 
 static_assert(offsetof(net_port_t, classes) == SIM_CACHE_LINE, "the hot part is one cache line");
-
-// decisions.c: whether the frame that has just arrived at a port with `losses` is lost.
-bool net__lost_on_arrival(const net_port_t *port);
 
 // Frame bytes waiting in all classes, and the most that ever waited in one of them.
 uint64_t net_port_queue_bytes(const net_port_t *port);
@@ -205,8 +206,6 @@ void net_node_digest(const net_node_t *node, sim_digest_t *digest);
 
 // Time of a frame on the link with preamble, FCS and gap, from an idle start.
 sim_time_t net_port_frame_time_ps(const net_port_t *port, uint32_t frame_bytes);
-// The time of so many bytes as ns-3 computes it: whole nanoseconds.
-sim_time_t net_whole_ns_time_ps(uint64_t bytes, uint64_t rate_bps);
 
 // Takes the packet: counts the drop, tells listeners, frees.
 void net_port_drop(net_port_t *port, net_packet_t *packet, net_drop_reason_t reason);

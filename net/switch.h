@@ -12,12 +12,11 @@ SIM_C_BEGIN
 
 typedef enum net_trust { NET_TRUST_DSCP, NET_TRUST_PCP } net_trust_t;
 
-typedef enum net_mmu { NET_MMU_STANDARD, NET_MMU_HPCC } net_mmu_t;
-
 typedef enum net_mark_at { NET_MARK_AT_DEQUEUE, NET_MARK_AT_ENQUEUE } net_mark_at_t;
 
 typedef struct net_switch_config {
-    uint32_t mmu;                 // net_mmu_t
+    sim_name_t mmu;               // a buffer of net/models.h
+    sim_name_t marking;           // likewise
     uint64_t buffer_bytes;        // of the whole switch
     uint8_t pfc_priorities;       // classes made lossless
     bool pfc_enabled;             //

@@ -66,7 +66,7 @@ typedef struct net_pint {
     double rtt_ps; // T
     uint32_t digest_bytes;
     uint32_t digest_count;
-    struct net_pint_hpcc *hpcc;          // net/switch/pint_hpcc.h; NULL: as above
+    const struct net_pint_ops *ops;      // NULL: as above
     double values[NET_PINT_DIGESTS_MAX]; // by digest, rising
 } net_pint_t;
 

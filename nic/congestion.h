@@ -55,8 +55,8 @@ struct nic_cc {
     uint32_t burst_bytes;
     uint32_t burst_sent_bytes; // the NIC's
     sim_time_t burst_start_ps;
-    bool rate_set;           // by HPCC's law, to the same one too: the HPCC simulator looks then
-    struct net_draws *draws; // net/switch/draws.h; NULL: algorithms draw from streams of their own
+    bool rate_set; // by HPCC's law, to the same one too: the HPCC simulator looks then
+    const struct net_dice *dice; // net/models.h; NULL: algorithms draw from streams of their own
 };
 
 #define NIC_CC_BURST_BYTES_MAX (UINT32_C(1) << 20)
@@ -115,6 +115,15 @@ struct nic_cc_ops {
     const char *const *metric_names;
     uint64_t (*metric)(const nic_cc_t *cc, uint32_t index);
 }; // any operation may be NULL: nothing to do
+
+// The round trip of an idle path as someone else counts it: a row of kind NIC_PATH_RTT in the
+// network (net_register), chosen by nic.path-rtt. Without: of a full packet and its ACK.
+#define NIC_PATH_RTT "path round trip"
+typedef struct nic_path_rtt_ops {
+    const char *name;
+    // *rate_bps: what the BDP is of, besides; may be lowered.
+    sim_time_t (*rtt_ps)(const net_path_t *path, uint32_t payload_bytes, uint64_t *rate_bps);
+} nic_path_rtt_ops_t;
 
 // By name; NULL: unknown. nic_cc_all ends with NULL.
 const nic_cc_ops_t *nic_cc_find(const char *name);

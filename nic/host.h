@@ -71,6 +71,7 @@ typedef struct nic_config {
     bool any_mtu;                // path MTUs need not be the standard's
     uint64_t frame_header_bytes; // all of a data frame but payload; SIM_AUTO: as its headers are
     uint64_t frame_ack_bytes;    // of an ACK's frame; SIM_AUTO: likewise
+    sim_name_t path_rtt;         // whose way to count an idle path's round trip (nic/congestion.h)
     uint32_t model;              // nic_model_t
     uint32_t profile;            // NIC_PROFILE_ of nic/detail.h
     uint32_t replacement;        // nic_replacement_t, of the detailed NIC's caches

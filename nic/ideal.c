@@ -9,7 +9,7 @@
 #include "nic/ideal.h"
 
 #include "net/frame.h"
-#include "net/port.h"
+#include "net/models.h"
 #include "nic/nic_internal.h"
 
 #define HOPS_MAX SIM_COUNT_OF(((net_path_t *)NULL)->ports)
@@ -34,7 +34,8 @@ static void pipeline_init(pipeline_t *pipeline, const net_path_t *path, sim_time
     *pipeline = (pipeline_t){.hop_count = path->hop_count};
     for (uint32_t i = 0; i < path->hop_count; i++) {
         pipeline->hops[i].port = path->ports[i];
-        pipeline->inexact |= path->ports[i]->exact_ps_per_byte == 0 && !path->ports[i]->whole_ns;
+        pipeline->inexact |=
+            path->ports[i]->exact_ps_per_byte == 0 && path->ports[i]->timing == NULL;
     }
     pipeline->hops[0].free_ps = start_ps;
 }
@@ -42,8 +43,8 @@ static void pipeline_init(pipeline_t *pipeline, const net_path_t *path, sim_time
 static sim_time_t frame_time_ps(hop_t *hop, uint32_t frame_bytes, bool back_to_back)
 {
     const uint64_t bytes = frame_bytes + hop->port->overhead_bytes;
-    if (hop->port->whole_ns) {
-        return net_whole_ns_time_ps(bytes, hop->port->rate_bps);
+    if (hop->port->timing != NULL) {
+        return hop->port->timing->time_ps(hop->port, bytes);
     }
     if (hop->port->exact_ps_per_byte != 0) {
         return bytes * hop->port->exact_ps_per_byte;

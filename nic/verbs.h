@@ -175,7 +175,7 @@ typedef struct nic_qp_attr {
     uint32_t qkey;               // UD
     uint8_t priority;            // 802.1p class of everything this QP sends but CNPs
     uint8_t dscp;                //
-    uint16_t hashed_port;        // destination port in the hash murmur3; 0: the network's
+    uint16_t hashed_port;        // of the program's own, for load balancers that hash it; 0: none
     uint16_t udp_source_port;    // 0: derived from the two QP numbers, 0xc000 or above
     uint64_t rate_max_bps;       // SIM_AUTO: line rate
     uint64_t window_bytes;       // unacknowledged at most; SIM_AUTO: the NIC's attribute

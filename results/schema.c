@@ -40,6 +40,8 @@ static const char *type_name(sim_attr_type_t type)
         return "enum";
     case SIM_ATTR_STRING:
         return "string";
+    case SIM_ATTR_NAME:
+        return "name";
     case SIM_ATTR_PRIORITIES:
         return "priorities";
     case SIM_ATTR_WEIGHTS:

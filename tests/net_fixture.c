@@ -322,6 +322,9 @@ void fixture_create(fixture_t *fixture, const fixture_options_t *options)
     };
     *fixture = (fixture_t){.sim = sim_create(&sim_options)};
     fixture->net = net_create(fixture->sim, &chosen->net);
+    compat_hpcc_config_t hpcc;
+    sim_attrs_default(&compat_hpcc_config_attrs, &hpcc);
+    compat_hpcc_register(fixture->net, chosen->hpcc != NULL ? chosen->hpcc : &hpcc);
 }
 
 fixture_host_t *fixture_host(fixture_t *fixture, const char *name)

@@ -11,6 +11,7 @@
 #ifndef TESTS_NET_FIXTURE_H
 #define TESTS_NET_FIXTURE_H
 
+#include "compat/hpcc/compat_hpcc.h"
 #include "net/switch.h"
 
 #define FIXTURE_GBPS UINT64_C(1000000000)
@@ -91,9 +92,10 @@ struct fixture {
 typedef struct fixture_options {
     uint64_t seed;
     uint64_t tie_seed;
-    unsigned threads;    // [1]
-    sim_time_t until_ps; // [never]
-    net_config_t net;    // see fixture_net_config for the defaults
+    unsigned threads;                 // [1]
+    sim_time_t until_ps;              // [never]
+    net_config_t net;                 // see fixture_net_config for the defaults
+    const compat_hpcc_config_t *hpcc; // [the defaults]
 } fixture_options_t;
 
 // The defaults of the attribute tables.

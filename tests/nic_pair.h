@@ -16,6 +16,7 @@
 
 #include <string.h>
 
+#include "compat/hpcc/compat_hpcc.h"
 #include "net/frame.h"
 #include "net/port.h"
 #include "net/switch.h"
@@ -200,6 +201,9 @@ static inline pair_t *pair_create(const pair_config_t *config)
     }
     pair->net = net_create(pair->sim, &net_config);
     sim_attrs_fini(&net_config_attrs, &net_config);
+    compat_hpcc_config_t hpcc;
+    sim_attrs_default(&compat_hpcc_config_attrs, &hpcc);
+    compat_hpcc_register(pair->net, &hpcc);
     pair->node[0] = nic_host_create(pair->net, "a", &config->nic);
     pair->node[1] =
         nic_host_create(pair->net, "b", config->nic_b != NULL ? config->nic_b : &config->nic);

@@ -122,7 +122,7 @@ while read -r run theirs seeds; do
     : >"$work/all"
     for seed in $(seq 1 "$seeds"); do
         rm -rf "$work/result"
-        simulate "$runs/$run" "$work/result" --seed "$seed" --set network.draws=own
+        simulate "$runs/$run" "$work/result" --seed "$seed" --set hpcc.draws=own
         cat "$work/result/fct.txt" >>"$work/all"
     done
     awk -v run="$run" -v theirs="$theirs" '

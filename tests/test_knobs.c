@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "compat/hpcc/compat_hpcc.h"
 #include "net/switch.h"
 #include "nic/host.h"
 #include "nic/nic_internal.h"
@@ -229,6 +230,9 @@ static void build(world_t *world)
     sim_attrs_default(&net_config_attrs, &net_config);
     net_config.tagged = world->context->tagged;
     world->net = net_create(world->sim, &net_config);
+    compat_hpcc_config_t hpcc;
+    sim_attrs_default(&compat_hpcc_config_attrs, &hpcc);
+    compat_hpcc_register(world->net, &hpcc);
     sim_attrs_fini(&net_config_attrs, &net_config);
     net_link_config_t link;
     sim_attrs_default(&net_link_config_attrs, &link);
@@ -442,6 +446,9 @@ static values_t other_values(const sim_attr_t *attr, const char *config)
         }
         values.each = true;
         break;
+    case SIM_ATTR_NAME: // "marking" has one row
+        snprintf(values.text[values.count++], sizeof(values.text[0]), "hpcc");
+        break;
     case SIM_ATTR_COUNT:
     case SIM_ATTR_BYTES:
     case SIM_ATTR_TIME:
@@ -468,6 +475,7 @@ static const char *const exceptions[] = {
     "nic.profile",         // these two: tests/test_knobs_detailed.c
     "nic.detailed.",       //
     "nic.hpcc.check-path", // paths here stay; tests/hpcc/moved
+    "switch.marking",      // a single one so far
     "nic.transport",       // a single one so far: there is no other to change to
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/registry.c - rows of the library and of programs.
-#include "world/registry.h"
+#include "world/world_internal.h"
 
 #include <string.h>
 
@@ -10,6 +10,11 @@ typedef struct row_list {
     size_t capacity;
 } row_list_t;
 
+typedef struct network {
+    world_network_fn fn;
+    void *ctx;
+} network_t;
+
 struct world_registry {
     row_list_t apps;
     row_list_t topologies;
@@ -17,6 +22,9 @@ struct world_registry {
     nic_extra_t *extras;
     size_t extra_count;
     size_t extra_capacity;
+    network_t *networks;
+    size_t network_count;
+    size_t network_capacity;
 };
 
 static void list_add(row_list_t *list, const void *row)
@@ -55,6 +63,7 @@ void world_registry_destroy(world_registry_t *registry)
     sim_free((void *)registry->topologies.rows);
     sim_free((void *)registry->ccs.rows);
     sim_free(registry->extras);
+    sim_free(registry->networks);
     sim_free(registry);
 }
 
@@ -219,6 +228,19 @@ sim_err_t world_registry_add_topology(world_registry_t *registry,
         list_add(&registry->topologies, ops);
     }
     return result;
+}
+
+void world_registry_add_network(world_registry_t *registry, world_network_fn fn, void *ctx)
+{
+    SIM_GROW(registry->networks, registry->network_count, &registry->network_capacity);
+    registry->networks[registry->network_count++] = (network_t){fn, ctx};
+}
+
+void world__registry_use(const world_registry_t *registry, net_t *net)
+{
+    for (size_t i = 0; i < registry->network_count; i++) {
+        registry->networks[i].fn(net, registry->networks[i].ctx);
+    }
 }
 
 // -- looking

@@ -38,6 +38,11 @@ SIM_MUST_CHECK sim_err_t world_registry_add_topology(world_registry_t *registry,
                                                      const topo_ops_t *ops,
                                                      world_error_t *error);
 
+// Calls fn with each network that is made for a scenario, before switches are added: for rows of
+// net/models.h (buffers, markings, load balancers, ...) and other tables that belong to a network.
+typedef void (*world_network_fn)(net_t *net, void *ctx);
+void world_registry_add_network(world_registry_t *registry, world_network_fn fn, void *ctx);
+
 // -- looking; lists end with NULL and are the registry's, valid until the next row is added
 
 const app_ops_t *const *world_registry_apps(const world_registry_t *registry);

@@ -65,6 +65,14 @@ static sim_err_t take_network(world_scenario_t *scenario,
     return world_bind(map, "network", &targets, NULL, error);
 }
 
+static sim_err_t take_hpcc(world_scenario_t *scenario,
+                           const world_tree_t *map,
+                           world_error_t *error)
+{
+    const world_targets_t targets = world_targets_one(&compat_hpcc_config_attrs, &scenario->hpcc);
+    return world_bind(map, "hpcc", &targets, NULL, error);
+}
+
 static sim_err_t take_link(world_scenario_t *scenario,
                            const world_tree_t *map,
                            world_error_t *error)
@@ -238,6 +246,7 @@ static const section_t sections[] = {
     {"parameters", world__take_parameters},
     {"outputs", take_outputs},
     {"network", take_network},
+    {"hpcc", take_hpcc},
     {"link", take_link},
     {"switch", take_switch},
     {"nic", take_nic},
@@ -305,6 +314,7 @@ sim_err_t world_scenario_create(const world_registry_t *registry,
     sim_attrs_default(&world_run_config_attrs, &made->run);
     sim_attrs_default(&world_outputs_config_attrs, &made->outputs);
     sim_attrs_default(&net_config_attrs, &made->network);
+    sim_attrs_default(&compat_hpcc_config_attrs, &made->hpcc);
     sim_attrs_default(&net_link_config_attrs, &made->link);
     sim_attrs_default(&net_switch_config_attrs, &made->switch_config);
     size_t extra_count;

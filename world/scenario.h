@@ -7,6 +7,7 @@
 #define WORLD_SCENARIO_H
 
 #include "apps/app.h"
+#include "compat/hpcc/compat_hpcc.h"
 #include "topologies/topology.h"
 #include "world/bind.h"
 #include "world/patterns.h"
@@ -170,6 +171,7 @@ typedef struct world_scenario {
     world_run_config_t run;
     world_outputs_config_t outputs;
     net_config_t network;
+    compat_hpcc_config_t hpcc;
     net_link_config_t link;
     const world_tree_t *link_map; // what the scenario says about all links; NULL: nothing
     net_switch_config_t switch_config;

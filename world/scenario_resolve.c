@@ -189,6 +189,7 @@ char *world_scenario_resolved(const world_scenario_t *scenario)
          &world_outputs_config_attrs,
          &scenario->outputs);
     fill(document, add_map(document, root, "network"), &net_config_attrs, &scenario->network);
+    fill(document, add_map(document, root, "hpcc"), &compat_hpcc_config_attrs, &scenario->hpcc);
     add_topology(document, root, scenario);
     add_link(document, root, scenario);
     fill(document,

@@ -161,6 +161,15 @@ static world_place_t place_of_lonely_host(const world_scenario_t *scenario)
     return place;
 }
 
+// Where the scenario names a table that the network does not know: "switch.mmu: ...".
+static world_place_t place_of_name(const world_scenario_t *scenario, const char *text)
+{
+    char section[16];
+    (void)snprintf(section, sizeof(section), "%.*s", (int)strcspn(text, "."), text);
+    const world_tree_entry_t *const entry = world_tree_find(scenario->root, section);
+    return entry == NULL ? scenario->topology_place : world_locate(entry->value, section, text);
+}
+
 static sim_err_t build_network(world_t *world, world_error_t *error)
 {
     const world_scenario_t *const scenario = world->scenario;
@@ -186,6 +195,10 @@ static sim_err_t build_network(world_t *world, world_error_t *error)
             return result;
         }
         result = net_build(world->net, &message);
+        if (result == SIM_ERR_UNKNOWN) {
+            const world_place_t place = place_of_name(scenario, message.text);
+            return world_fail(error, result, &place, "%s", message.text);
+        }
         if (result != SIM_OK) {
             const bool routes =
                 scenario->topology == &topo_file && strncmp(message.text, "routes ", 7) == 0;
@@ -281,6 +294,8 @@ sim_err_t world_create(const world_scenario_t *scenario,
     };
     made->sim = sim_create(&options);
     made->net = net_create(made->sim, &scenario->network);
+    compat_hpcc_register(made->net, &scenario->hpcc);
+    world__registry_use(scenario->registry, made->net);
     sim_err_t result = build_network(made, error);
     if (result == SIM_OK && build == WORLD_BUILD_ALL) {
         result = world__check_series(made, error);

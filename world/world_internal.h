@@ -21,4 +21,7 @@ SIM_MUST_CHECK sim_err_t world__check_lint(const world_t *world, world_error_t *
 SIM_MUST_CHECK sim_err_t world__check_series(const world_t *world, world_error_t *error);
 SIM_MUST_CHECK sim_err_t world__check_captures(const world_t *world, world_error_t *error);
 
+// registry.c: tells a network of what programs have registered.
+void world__registry_use(const world_registry_t *registry, net_t *net);
+
 #endif // WORLD_WORLD_INTERNAL_H

@@ -294,9 +294,9 @@ static bool draws_at_once(const cli__maker_t *maker)
 static void put_experiment(const cli__maker_t *maker)
 {
     cli__maker_fixed(maker, "ties", draws_at_once(maker) ? "list" : "insertion");
-    cli__maker_fixed(maker, "network.ecmp", "murmur3");
-    cli__maker_fixed(maker, "network.next-hops", "last-node-first");
-    cli__maker_fixed(maker, "network.ecmp-port", "0"); // that of each flow
+    cli__maker_fixed(maker, "network.load-balancer", "hpcc");
+    cli__maker_fixed(maker, "network.routes", "hpcc");
+    cli__maker_fixed(maker, "hpcc.ecmp-port", "0"); // that of each flow
 }
 
 // Streams of random numbers that the simulator's set-up takes: six a node (its protocol stack), two
@@ -316,16 +316,17 @@ static void put_compat(const cli__maker_t *maker)
         const char *path;
         const char *text;
     } values[] = {
-        {"network.link-overhead", "false"},
-        {"network.whole-ns", "true"},
-        {"network.pause-expires", "false"},
-        {"network.pause-frame", "43"},
+        {"network.framing", "hpcc"},
+        {"network.timing", "hpcc"},
+        {"hpcc.pause-expires", "false"},
+        {"hpcc.down-first", "true"},
         {"switch.mmu", "hpcc"},
         {"switch.pfc.alpha", "1/8"},
         {"switch.pfc.reserved", "4096"},
         {"switch.pfc.xon-offset", "3072"},
         {"network.int-reserved-hops", "5"},
-        {"network.draws", "hpcc"},
+        {"hpcc.draws", "hpcc"},
+        {"nic.path-rtt", "hpcc"},
         {"nic.scheduler", "scan"},
         {"nic.window-overshoot", "true"},
         {"nic.ack-duplicates", "false"},
@@ -338,7 +339,7 @@ static void put_compat(const cli__maker_t *maker)
     }
     put_frames(maker);
     cli__maker_key(maker,
-                   "network.draws-used",
+                   "hpcc.draws-used",
                    CLI_HPCC_TOPOLOGY_FILE,
                    "%" PRIu64,
                    streams_used(maker->hpcc->topology));

@@ -23,6 +23,7 @@ typedef union value {
     uint8_t priorities;
     uint32_t weights[SIM__LIST_MAX];
     sim_profiles_t profiles;
+    sim_name_t name;
 } value_t;
 
 // -- fields
@@ -49,6 +50,8 @@ static size_t field_bytes(const sim_attr_t *attr)
         return SIM__LIST_MAX * sizeof(uint32_t);
     case SIM_ATTR_PROFILES:
         return sizeof(sim_profiles_t);
+    case SIM_ATTR_NAME:
+        return sizeof(sim_name_t);
     }
     SIM_CHECKF(false, "%s has type %d", attr->path, (int)attr->type);
     return 0;
@@ -86,6 +89,7 @@ static const sim__measure_t *measure_of(sim_attr_type_t type)
     case SIM_ATTR_STRING:
     case SIM_ATTR_PRIORITIES:
     case SIM_ATTR_PROFILES:
+    case SIM_ATTR_NAME:
         break;
     }
     return NULL;
@@ -186,6 +190,22 @@ static sim_err_t parse_flag(sim__span_t span, bool *flag, sim_message_t *message
                     sim__show(span).text);
 }
 
+static sim_err_t parse_name(sim__span_t span, sim_name_t *name, sim_message_t *message)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
+    const sim__shown_t shown = sim__show(span);
+    const size_t size = strlen(shown.text);
+    if (size == 0 || size > SIM_NAME_MAX || strspn(shown.text, allowed) != size) {
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "\"%s\" is not a name: expected at most %u of a-z, 0-9, '-', '_' and '.'",
+                        shown.text,
+                        SIM_NAME_MAX);
+    }
+    memcpy(name->text, shown.text, size + 1);
+    return SIM_OK;
+}
+
 // Parses without looking at the range or at "auto". STRING has no value_t.
 static sim_err_t parse_value(const sim_attr_t *attr,
                              sim__span_t span,
@@ -215,6 +235,8 @@ static sim_err_t parse_value(const sim_attr_t *attr,
         return sim__parse_weights(span, value->weights, message);
     case SIM_ATTR_PROFILES:
         return sim__parse_profiles(span, &value->profiles, message);
+    case SIM_ATTR_NAME:
+        return parse_name(span, &value->name, message);
     case SIM_ATTR_STRING:
         break;
     }
@@ -280,6 +302,7 @@ static bool value_is_within(const sim_attr_t *attr, const value_t *value)
     case SIM_ATTR_STRING:
     case SIM_ATTR_PRIORITIES:
     case SIM_ATTR_PROFILES:
+    case SIM_ATTR_NAME:
         break;
     }
     return true;
@@ -441,6 +464,8 @@ char *sim_attr_get(const sim_attr_t *attr, const void *config)
         return sim__format_weights(value.weights);
     case SIM_ATTR_PROFILES:
         return sim__format_profiles(&value.profiles);
+    case SIM_ATTR_NAME:
+        return sim_strdup(value.name.text);
     case SIM_ATTR_STRING:
         break;
     }

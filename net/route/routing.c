@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/route/routing.c - what routes are used for: the ports towards an interface, hashes, whole
-// paths. How they are found: routing_search.c.
+// net/route/routing.c - what routes are used for: the ports towards an interface, whole paths. How
+// they are found: routing_search.c.
 #include "net/network_internal.h"
 
 uint32_t net_routes_ports(const net_node_t *node,
@@ -21,73 +21,6 @@ uint32_t net_routes_ports(const net_node_t *node,
     const net_hop_t hop = routes->hops[attachment->leaf];
     *ports = routes->ports + hop.first;
     return hop.count;
-}
-
-// -- murmur3
-
-static inline uint32_t rotate(uint32_t x, unsigned bits)
-{
-    return x << bits | x >> (32 - bits);
-}
-
-// MurmurHash3_x86_32 of three words (A. Appleby, public domain).
-static uint32_t murmur3(const uint32_t words[3], uint32_t seed)
-{
-    uint32_t hash = seed;
-    for (int i = 0; i < 3; i++) {
-        hash ^= rotate(words[i] * 0xcc9e2d51u, 15) * 0x1b873593u;
-        hash = rotate(hash, 13) * 5 + 0xe6546b64u;
-    }
-    hash ^= 12; // bytes
-    hash = (hash ^ hash >> 16) * 0x85ebca6bu;
-    hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
-    return hash ^ hash >> 16;
-}
-
-// The HPCC simulator gives node i, of 65536 at most, the address 11.(i / 256).(i % 256).1.
-static uint32_t peer_address(const net_t *net, uint32_t interface)
-{
-    const uint32_t index = net->interfaces[interface]->node->sim.index;
-    return 0x0b000001u + (index >> 8 << 16) + ((index & 0xff) << 8);
-}
-
-static uint32_t murmur3_of(const net_t *net,
-                           uint32_t seed,
-                           uint32_t source,
-                           uint32_t destination,
-                           uint32_t ports)
-{
-    const uint32_t words[3] = {peer_address(net, source), peer_address(net, destination), ports};
-    return murmur3(words, seed);
-}
-
-// Source port, and above it the destination port: the flow's own, else the network's.
-static inline uint32_t ports_of(const net_t *net, uint32_t flow_hash)
-{
-    return flow_hash >> 16 != 0 ? flow_hash : flow_hash | (uint32_t)net->config.ecmp_port << 16;
-}
-
-uint32_t net__murmur3_flow(const net_t *net,
-                           uint32_t seed,
-                           uint32_t source,
-                           uint32_t destination,
-                           uint32_t flow_hash)
-{
-    return murmur3_of(net, seed, source, destination, ports_of(net, flow_hash));
-}
-
-uint32_t net__murmur3_packet(const net_t *net, uint32_t seed, const net_packet_t *packet)
-{
-    const uint32_t ports = ports_of(net, packet->flow_hash);
-    const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
-    const bool answer =
-        packet->opcode == ROCE_CNP || operation == ROCE_ACKNOWLEDGE ||
-        (operation >= ROCE_READ_RESPONSE_FIRST && operation <= ROCE_READ_RESPONSE_ONLY);
-    return murmur3_of(net,
-                      seed,
-                      packet->source,
-                      packet->destination,
-                      answer ? ports >> 16 | ports << 16 : ports);
 }
 
 // -- paths

@@ -9,8 +9,7 @@
 // 64 leaves are searched at once, a bit of a word for each (the many searches of one network visit
 // nearly the same nodes at nearly the same steps: Then et al., The More the Merrier: Efficient
 // Multi-Source Graph Traversal, VLDB 2015). Cost: a 64th of leaves x links, and the entries
-// themselves, nodes x leaves. Where net_config_t.next_hops asks for another order of the ports than
-// the rising one, each leaf is searched for itself: routing_ordered.c.
+// themselves, nodes x leaves. Page: docs/models/topologies.md.
 #include <string.h>
 
 #include "net/network_internal.h"
@@ -241,6 +240,37 @@ static void search_all(const net_t *net, const graph_t *graph, net_routes_t *rou
     sim_free(search.next_list);
 }
 
+static void search_shortest(const net_t *net, const bool *link_up, net_routes_t *routes)
+{
+    graph_t graph;
+    graph_init(&graph, net, link_up);
+    search_all(net, &graph, routes);
+    graph_fini(&graph);
+}
+
+const net_routes_ops_t net__routes_shortest = {.name = "shortest", .search = search_shortest};
+
+uint32_t net_leaf_count(const net_t *net)
+{
+    return net->leaf_count;
+}
+
+net_node_t *net_leaf_at(const net_t *net, uint32_t leaf)
+{
+    SIM_CHECK(leaf < net->leaf_count);
+    return net->leaves[leaf];
+}
+
+void net_routes_set(net_routes_t *routes,
+                    const net_node_t *node,
+                    uint32_t leaf,
+                    const uint32_t *ports,
+                    uint32_t count)
+{
+    net_routes_t *const own = &routes[node->sim.index];
+    own->hops[leaf] = net__routes_intern(own, ports, count);
+}
+
 net_routes_t *net__routes_compute(const net_t *net, const bool *link_up)
 {
     net_routes_t *const routes = sim_alloc_array(net->node_count + 1, sizeof(*routes));
@@ -252,14 +282,7 @@ net_routes_t *net__routes_compute(const net_t *net, const bool *link_up)
             }
         }
     }
-    if (net->config.next_hops == NET_NEXT_HOPS_LAST_NODE_FIRST) {
-        net__routes_search_ordered(net, link_up, routes);
-    } else {
-        graph_t graph;
-        graph_init(&graph, net, link_up);
-        search_all(net, &graph, routes);
-        graph_fini(&graph);
-    }
+    net->routes_ops->search(net, link_up, routes);
     net__fixed_apply(net, link_up, routes);
     for (size_t i = 0; i < net->node_count; i++) {
         sim_free(routes[i].sets);

@@ -37,16 +37,8 @@ static void check_awake(const net_port_t *port)
     }
 }
 
-static uint64_t above_reserved(const net_switch_t *sw, uint64_t bytes)
+void net_switch_check_sums(const net_switch_t *sw, bool lossy_is_shared)
 {
-    const uint64_t reserved = sw->config.pfc_reserved_bytes;
-    return bytes > reserved ? bytes - reserved : 0;
-}
-
-// Every packet held is accounted twice: where it came in and where it waits to go out.
-static void check_sums(const net_switch_t *sw)
-{
-    const bool lossy_is_shared = sw->config.mmu == NET_MMU_STANDARD;
     uint64_t in_bytes = 0;
     uint64_t out_bytes = 0;
     uint64_t lossy_bytes = 0;
@@ -58,7 +50,7 @@ static void check_sums(const net_switch_t *sw)
             const bool lossless = (sw->lossless >> p & 1u) != 0;
             *(lossless ? &out_bytes : &lossy_bytes) += port->classes[p].bytes;
             in_bytes += held->stored_bytes + held->headroom_bytes;
-            shared_bytes += above_reserved(sw, held->stored_bytes);
+            shared_bytes += net_switch_above_reserved(sw, held->stored_bytes);
             SIM_CHECK(lossless || held->stored_bytes + held->headroom_bytes == 0);
             SIM_CHECK(held->headroom_bytes <= sw->ingress[i].headroom_limit);
             SIM_CHECK(!held->stopped || lossless);
@@ -77,7 +69,8 @@ void net__switch_check(const net_switch_t *sw, uint32_t port)
         net__port_check(&sw->node.ports[port]);
         check_awake(&sw->node.ports[port]);
     }
-    if (sw->node.port_count <= PORTS_FEW || sw->node.sim.events % EVENTS_BETWEEN == 0) {
-        check_sums(sw);
+    const bool now = sw->node.port_count <= PORTS_FEW || sw->node.sim.events % EVENTS_BETWEEN == 0;
+    if (now && sw->buffer->check != NULL) {
+        sw->buffer->check(sw);
     }
 }

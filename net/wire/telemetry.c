@@ -4,8 +4,6 @@
 
 #include "net/frame.h"
 #include "net/network_internal.h"
-#include "net/switch/draws.h"
-#include "net/switch/pint_hpcc.h"
 
 static_assert(NET_FRAME_BYTES_MAX <= NET_FRAME_BYTES_QUANTUM,
               "turns and headroom are counted in frames that no telemetry outgrows");
@@ -169,10 +167,10 @@ void net__port_meter(net_port_t *port, net_packet_t *packet)
         push_record(port, packet, queue_bytes);
     }
     const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
-    if (meter->pint != NULL && meter->pint->hpcc != NULL) {
-        net_draws_t *const draws = port->node->net->draws;
+    if (meter->pint != NULL && meter->pint->ops != NULL) {
+        const net_pint_ops_t *const ops = meter->pint->ops;
         const bool digest = asks && packet->telemetry == NET_TELEMETRY_PINT;
-        net__pint_hpcc_frame(draws, meter, port->node->sim.now_ps, packet, queue_bytes, digest);
+        ops->frame(ops->ctx, meter, port->node->sim.now_ps, packet, queue_bytes, digest);
     } else if (meter->pint != NULL) {
         update_utilization(meter, port->node->sim.now_ps, bytes, queue_bytes);
         // The largest of the hops: one below what the packet says cannot raise it.
@@ -238,8 +236,12 @@ sim_err_t net__telemetry_build(net_t *net, sim_message_t *message)
     if (net->telemetry & 1u << NET_TELEMETRY_PINT) {
         net->pint = sim_alloc(sizeof(*net->pint));
         net_pint_init(net->pint, net->config.pint_base, net->config.pint_rtt_ps);
-        if (net_draws_of(net) != NULL) {
-            net__pint_hpcc_init(net->pint, net->config.pint_base, net->config.pint_rtt_ps);
+        if (net->pint_ops.init != NULL) {
+            net->pint->ops = &net->pint_ops;
+            net->pint_ops.init(net->pint_ops.ctx,
+                               net->pint,
+                               net->config.pint_base,
+                               net->config.pint_rtt_ps);
         }
     }
     return SIM_OK;
@@ -259,10 +261,9 @@ void net__port_start_meter(net_port_t *port)
     meter->switch_id = (uint16_t)(sim_mix64(node + 1) & NET_INT_MASK(NET_INT_PATH_BITS));
     if (net->pint != NULL) {
         meter->pint = net->pint;
-        meter->per_byte =
-            net->pint->hpcc != NULL
-                ? net__pint_hpcc_log_rate(port->rate_bps)
-                : 8.0 * (double)SIM_PS_PER_S / ((double)port->rate_bps * net->pint->rtt_ps);
+        meter->per_byte = net->pint->ops != NULL ? net->pint->ops->per_byte(port->rate_bps)
+                                                 : 8.0 * (double)SIM_PS_PER_S /
+                                                       ((double)port->rate_bps * net->pint->rtt_ps);
     }
     sim_random_init(&meter->random, sim_options(net->sim)->seed, port->uid, "telemetry");
     port->metered = true;

@@ -12,7 +12,7 @@
 
 #include "nic/cc/cc_hpcc_pint.h"
 
-#include "net/switch/draws.h"
+#include "net/models.h"
 
 #define UTILIZATION_METRIC_ONE 1000000.0
 
@@ -29,9 +29,9 @@ static const nic_hpcc_pint_config_t *config_of(const nic_hpcc_pint_t *pint)
 static bool is_sampled(nic_hpcc_pint_t *pint)
 {
     const sim_ratio_t probability = config_of(pint)->probability;
-    if (SIM_UNLIKELY(pint->draws != NULL)) {
+    if (SIM_UNLIKELY(pint->dice != NULL)) {
         const uint64_t threshold = 65536 * probability.num / probability.den;
-        return net_draws_rand(pint->draws) % 65536 < threshold;
+        return pint->dice->roll(pint->dice->ctx) % 65536 < threshold;
     }
     return probability.num >= probability.den || sim_random_chance(&pint->random, probability);
 }
@@ -43,7 +43,7 @@ static void hpcc_pint_init(nic_cc_t *cc)
     nic_hpcc_pint_t *const pint = pint_of(cc);
     pint->controlled = nic__hpcc_law_init(&pint->law, &config_of(pint)->law, cc);
     pint->utilization = 1.0;
-    pint->draws = cc->draws;
+    pint->dice = cc->dice;
     sim_random_init(&pint->random, sim_options(cc->node->sim)->seed, cc->id, "pint-sample");
 }
 
@@ -57,7 +57,7 @@ static void hpcc_pint_start(nic_cc_t *cc)
 
 static void hpcc_pint_stop(nic_cc_t *cc)
 {
-    if (pint_of(cc)->draws != NULL) {
+    if (pint_of(cc)->dice != NULL) {
         // The last ACK of a flow, which ends with its queue pair and is not heard of here.
         (void)is_sampled(pint_of(cc));
     }

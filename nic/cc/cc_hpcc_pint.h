@@ -19,7 +19,7 @@ typedef struct nic_hpcc_pint_config {
 typedef struct nic_hpcc_pint {
     nic_cc_t cc; // first
     nic_hpcc_law_t law;
-    struct net_draws *draws; // NULL: random
+    const struct net_dice *dice; // NULL: random
     sim_random_t random;
     double utilization; // U, as last heard
     bool controlled;    // the path has a round trip time

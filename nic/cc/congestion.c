@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "net/switch/draws.h"
+#include "net/models.h"
 #include "nic/cc/cc_dcqcn.h"
 #include "nic/cc/cc_dcqcn_hpcc.h"
 #include "nic/cc/cc_dctcp.h"
@@ -40,28 +40,6 @@ const nic_cc_ops_t *nic_cc_find(const char *name)
     return NULL;
 }
 
-// As the HPCC simulator has it: propagation both ways, and the payload alone, one way.
-static sim_time_t peer_rtt_ps(const net_path_t *path, uint32_t payload_bytes)
-{
-    sim_time_t rtt_ps = 2 * path->delay_ps;
-    for (uint32_t h = 0; h < path->hop_count; h++) {
-        const uint64_t ns = payload_bytes * UINT64_C(8000000000) / path->ports[h]->rate_bps;
-        rtt_ps += ns * SIM_PS_PER_NS;
-    }
-    return rtt_ps;
-}
-
-// There, the slowest link of the path counts.
-static uint64_t slowest_bps(const net_path_t *path)
-{
-    uint64_t least_bps = path->ports[0]->rate_bps;
-    for (uint32_t h = 1; h < path->hop_count; h++) {
-        const uint64_t rate_bps = path->ports[h]->rate_bps;
-        least_bps = rate_bps < least_bps ? rate_bps : least_bps;
-    }
-    return least_bps;
-}
-
 // The round trip of a full packet and its ACK over the idle path this QP takes. Telemetry is taken
 // to be as long everywhere as at the end. *rate_bps: what the BDP is of, besides; may be lowered.
 static sim_time_t path_rtt_ps(const nic_qp_t *qp, uint64_t *rate_bps)
@@ -73,9 +51,10 @@ static sim_time_t path_rtt_ps(const nic_qp_t *qp, uint64_t *rate_bps)
         !net_path_of(net, nic->interface, qp->path.destination, qp->path.flow_hash, &path)) {
         return 0;
     }
-    if (SIM_UNLIKELY(nic->port->whole_ns)) {
-        *rate_bps = slowest_bps(&path);
-        return peer_rtt_ps(&path, qp->mtu_bytes);
+    const char *const name = nic->host->config.path_rtt.text;
+    const nic_path_rtt_ops_t *const ops = net_registered(net, NIC_PATH_RTT, name);
+    if (ops != NULL) {
+        return ops->rtt_ps(&path, qp->mtu_bytes, rate_bps);
     }
     const net_packet_t last = {
         .telemetry = (uint8_t)nic->cc_ops->telemetry,
@@ -126,7 +105,7 @@ void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
     cc->id = (uint64_t)nic->interface << 24 | qp->number;
     cc->int_multiplier = (uint32_t)net_get_config(nic->host->node.net)->int_multiplier;
     cc->pint = net_pint_of(nic->host->node.net);
-    cc->draws = net_draws_of(nic->host->node.net);
+    cc->dice = net_dice_of(nic->host->node.net);
     cc->overhead_bytes = nic->header_bytes + (uint32_t)nic->overhead_bytes;
     if (cc->ops->init != NULL || config->bdp_window != NIC_BDP_WINDOW_NONE) {
         uint64_t bdp_bps = line_bps;
@@ -235,9 +214,9 @@ static inline void tell_ack(nic_qp_t *qp,
     if (!cc->hears_acks) {
         return;
     }
-    // Where algorithms draw from one sequence with the rest of the network, as in the HPCC
-    // simulator, the ACK that ends a flow draws nothing: its queue pair is gone by then.
-    if (SIM_UNLIKELY(cc->draws != NULL) && qp->sq_done == qp->sq_posted) {
+    // Where algorithms draw from one sequence with the rest of the network (net_dice_t), the ACK
+    // that ends a flow draws nothing: its queue pair is gone by then.
+    if (SIM_UNLIKELY(cc->dice != NULL) && qp->sq_done == qp->sq_posted) {
         return;
     }
     const nic_cc_ack_t ack = {

@@ -18,7 +18,7 @@ static nic_host_t *host_of(const net_node_t *node)
 static void arrive_at_scan(nic_t *nic, net_packet_t *packet)
 {
     uint8_t released = UINT8_MAX;
-    if (SIM_UNLIKELY(nic->port->losses != NULL) && net__lost_on_arrival(nic->port)) {
+    if (SIM_UNLIKELY(nic->port->lost_on_arrival != NULL) && nic->port->lost_on_arrival(nic->port)) {
         net_port_drop(nic->port, packet, NET_DROP_LINK_LOSS);
         return;
     }

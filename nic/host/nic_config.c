@@ -99,6 +99,10 @@ static const sim_attr_t attrs[] = {
               "bytes of the frame of an ACK or NAK, on links; auto: of its headers"),
     ATTR_AUTO("base-rtt", TIME, base_rtt_ps, "auto", "1ps", "10s",
               "round-trip time without queueing, for congestion control; auto: of the path"),
+    {.path = "nic.path-rtt", .type = SIM_ATTR_NAME, .offset = offsetof(nic_config_t, path_rtt),
+     .default_text = "frames",
+     .help = "what counts as the round trip of an idle path where base-rtt is auto: frames, a full packet and its "
+             "ACK; hpcc: delays and the payload, one way, and the slowest link's rate; or a program's own"},
     {.path = "nic.model", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, model),
      .default_text = "ideal", .choices = "ideal|detailed",
      .help = "whether what happens inside the NIC and its host takes time"},

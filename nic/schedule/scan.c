@@ -11,6 +11,7 @@
 #include "nic/schedule/scan.h"
 
 #include "kernel/order/fifo.h"
+#include "net/models.h"
 
 static inline bool is_free(const net_port_t *port)
 {
@@ -92,8 +93,9 @@ static uint32_t search(struct nic_scan *scan)
 static sim_time_t packet_time_ps(const nic_t *nic, uint32_t bytes, uint64_t rate_bps)
 {
     __extension__ typedef unsigned __int128 wide_t;
-    return nic->port->whole_ns ? net_whole_ns_time_ps(bytes, rate_bps)
-                               : (sim_time_t)((wide_t)bytes * 8 * SIM_PS_PER_S / rate_bps);
+    const net_timing_ops_t *const timing = nic->port->timing;
+    return timing != NULL ? timing->rate_time_ps(bytes, rate_bps)
+                          : (sim_time_t)((wide_t)bytes * 8 * SIM_PS_PER_S / rate_bps);
 }
 
 static void pace(nic_t *nic, nic_qp_t *qp, sim_time_t now_ps, uint32_t bytes)

@@ -128,11 +128,11 @@ static void set_path(nic_qp_t *qp, const nic_qp_attr_t *attr)
     if (qp->type == NIC_QPT_UD) {
         qp->path.destination = NET_INTERFACES_MAX; // set by each work request
     } else {
-        qp->path.flow_hash =
-            net_flow_hash(nic->host->node.net, nic->interface, attr->dest_interface, port);
-        if (net_get_config(nic->host->node.net)->ecmp == NET_ECMP_MURMUR3) {
-            qp->path.flow_hash |= (uint32_t)attr->hashed_port << 16;
-        }
+        qp->path.flow_hash = net_flow_hash_with(nic->host->node.net,
+                                                nic->interface,
+                                                attr->dest_interface,
+                                                port,
+                                                attr->hashed_port);
     }
     qp->priority = attr->priority;
     qp->ack_priority =

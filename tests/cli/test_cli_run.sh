@@ -135,7 +135,7 @@ topology: {dumbbell: {left: 1, right: 1, host-rate: 100Gbps, bottleneck-rate: 40
 nic: {congestion-control: none, mtu: 1024}
 traffic: [{flows: {list: [host0 host1 1MB 0us]}}]
 END
-for links in network.whole-ns=false network.whole-ns=true network.link-overhead=false; do
+for links in network.timing=exact network.timing=hpcc network.framing=bare; do
     expect 0 "idle, $links" "$ROCESIM" run "$work/idle.yaml" -o "$work/idle" --set $links
     tail -n 1 "$work/idle/flows.csv" | grep -q ',1\.000000,' || fail "idle path, $links: not the ideal"
     expect 0 "100 TB, $links" timeout 60 "$ROCESIM" run "$work/idle.yaml" --until 1us \

@@ -281,7 +281,7 @@ START_TEST(marks_at_enqueue_follow_what_lies_ahead)
     const uint64_t rounds = 400;
     net_switch_config_t config = marking_config(10000, 50000, (sim_ratio_t){1, 5});
     config.ecn_mark_at = NET_MARK_AT_ENQUEUE;
-    config.mmu = _i == 0 ? NET_MMU_STANDARD : NET_MMU_HPCC;
+    config.mmu = _i == 0 ? (sim_name_t){"standard"} : (sim_name_t){"hpcc"};
     fixture_t fixture;
     tally_t tally = {.class = 2};
     run_sawtooth(&fixture, &config, RATE_BPS, NET_ECN_ECT0, &tally);

@@ -316,7 +316,7 @@ static const nic_cc_ops_t listener = {
 
 static void without_overhead(net_config_t *net)
 {
-    net->link_overhead = false;
+    net->framing = (sim_name_t){"bare"};
 }
 
 // _i: whether frames have preamble, FCS and gap.

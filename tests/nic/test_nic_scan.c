@@ -7,7 +7,7 @@
 // wakes the port, however many wait; a new rate moves the last packet's end or leaves it.
 // Method: two hosts on one link, send times worked out by hand: 83 ns a full frame of 1048 bytes,
 // 4 ns an ACK, 1 us of delay, so that an ACK is back 2087 ns after its packet began. (8383 and 4191
-// ns where 8384 and 4192 are meant: see net_whole_ns_time_ps.)
+// ns where 8384 and 4192 are meant: see compat_hpcc_time_ps.)
 // Not pinned: ties (tests/test_hpcc_agreement.sh), losses.
 #include "tests/nic_pair.h"
 
@@ -17,8 +17,8 @@
 
 static void peer_links(net_config_t *config)
 {
-    config->link_overhead = false;
-    config->whole_ns = true;
+    config->framing = (sim_name_t){"bare"};
+    config->timing = (sim_name_t){"hpcc"};
 }
 
 static pair_config_t config;

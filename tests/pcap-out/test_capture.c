@@ -111,10 +111,7 @@ static void rig_create(rig_t *rig, unsigned threads, unsigned pairs)
 {
     static const sim_node_ops_t ops = {.kind = "peer", .run = run_peer, .destroy = destroy_peer};
     const sim_options_t options = {.seed = 1, .threads = threads, .until_ps = SIM_TIME_NEVER};
-    const net_config_t config = {.forwarding = NET_FORWARDING_ROUTED,
-                                 .link_overhead = true,
-                                 .pause_expires = true,
-                                 .pause_frame_bytes = NET_FRAME_BYTES_MIN};
+    const net_config_t config = {.forwarding = NET_FORWARDING_ROUTED};
     const net_link_config_t link = {
         .rate_bps = RATE_BPS * UINT64_C(1000000000),
         .delay_ps = DELAY_PS,

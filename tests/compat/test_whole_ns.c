@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/net/test_whole_ns.c - links and paths as in the HPCC project's simulator.
+// tests/compat/test_whole_ns.c - links and paths as in the HPCC project's simulator.
 //
 // Goal: times are cut to whole nanoseconds as ns-3 cuts them; frames take only their own bytes;
 // pauses last until a resume; the hash of paths is murmur3 of the simulator's addresses and ports,
@@ -7,7 +7,7 @@
 // Method: numbers worked out by hand, or by an independent implementation of the hash that was
 // checked against its published vectors.
 // Not pinned: which of two flows is better off.
-#include "net/network_internal.h"
+#include "compat/hpcc/hpcc_internal.h"
 #include "tests/check_main.h"
 #include "tests/net_fixture.h"
 
@@ -31,28 +31,31 @@ START_TEST(times_are_cut)
     };
     for (size_t i = 0; i < SIM_COUNT_OF(times); i++) {
         const sim_time_t time_ps =
-            net_whole_ns_time_ps(times[i].bytes, times[i].gbps * FIXTURE_GBPS);
+            compat_hpcc_time_ps(times[i].bytes, times[i].gbps * FIXTURE_GBPS);
         ck_assert_msg(time_ps == times[i].ns * SIM_PS_PER_NS,
                       "%lu bytes at %lu Gbps: %lu ps",
                       (unsigned long)times[i].bytes,
                       (unsigned long)times[i].gbps,
                       (unsigned long)time_ps);
     }
-    ck_assert_uint_eq(net_whole_ns_time_ps(250000000, FIXTURE_GBPS), 2 * SIM_PS_PER_S);
+    ck_assert_uint_eq(compat_hpcc_time_ps(250000000, FIXTURE_GBPS), 2 * SIM_PS_PER_S);
 }
 END_TEST
 
 static fixture_options_t peer_options(void)
 {
+    static compat_hpcc_config_t hpcc;
+    sim_attrs_default(&compat_hpcc_config_attrs, &hpcc);
+    hpcc.pause_expires = false;
+    hpcc.ecmp_port = 100;
     fixture_options_t options = {.seed = 1,
                                  .until_ps = 10 * SIM_PS_PER_MS,
-                                 .net = fixture_net_config()};
-    options.net.link_overhead = false;
-    options.net.whole_ns = true;
-    options.net.pause_expires = false;
-    options.net.ecmp = NET_ECMP_MURMUR3;
-    options.net.ecmp_port = 100;
-    options.net.next_hops = NET_NEXT_HOPS_LAST_NODE_FIRST;
+                                 .net = fixture_net_config(),
+                                 .hpcc = &hpcc};
+    options.net.framing = (sim_name_t){"hpcc"};
+    options.net.timing = (sim_name_t){"hpcc"};
+    options.net.balance = (sim_name_t){"hpcc"};
+    options.net.routes = (sim_name_t){"hpcc"};
     return options;
 }
 
@@ -77,7 +80,7 @@ START_TEST(ports_agree)
         uint32_t differing = 0;
         for (uint32_t bytes = 1; bytes <= 10000; bytes++) {
             differing += net_port_frame_time_ps(&fixture.hosts[0]->node.ports[0], bytes) !=
-                         net_whole_ns_time_ps(bytes, gbps[r] * FIXTURE_GBPS);
+                         compat_hpcc_time_ps(bytes, gbps[r] * FIXTURE_GBPS);
         }
         ck_assert_uint_eq(differing, 0);
         fixture_destroy(&fixture);
@@ -130,6 +133,16 @@ START_TEST(pauses_last)
 }
 END_TEST
 
+// Modulo UINT32_MAX the hash itself, but for one value.
+static uint32_t path_of_flow(const net_switch_t *sw,
+                             uint32_t source,
+                             uint32_t destination,
+                             uint32_t flow_hash,
+                             uint32_t count)
+{
+    return compat__hpcc_balance.path(sw, source, destination, flow_hash, count);
+}
+
 START_TEST(the_hash_is_murmur3)
 {
     const fixture_options_t options = peer_options();
@@ -149,8 +162,12 @@ START_TEST(the_hash_is_murmur3)
     fixture_build(&fixture);
     // From 11.0.0.1 to 11.0.1.1, ports 10000 and 100, in a switch that is node 2; and back.
     const uint32_t hash = net_flow_hash(fixture.net, 0, 1, 10000);
-    ck_assert_uint_eq(net__murmur3_flow(fixture.net, 2, 0, 1, hash), 0x08f94696);
-    ck_assert_uint_eq(net__murmur3_flow(fixture.net, 128, 0, 35, hash), 0xe345467b);
+    net_switch_t *const model = net_switch_of(sw);
+    model->ecmp_seed = 2;
+    ck_assert_uint_eq(path_of_flow(model, 0, 1, hash, UINT32_MAX), 0x08f94696);
+    model->ecmp_seed = 128;
+    ck_assert_uint_eq(path_of_flow(model, 0, 35, hash, UINT32_MAX), 0xe345467b);
+    model->ecmp_seed = 2;
     const net_packet_t data = {.source = 0,
                                .destination = 1,
                                .flow_hash = hash,
@@ -159,8 +176,8 @@ START_TEST(the_hash_is_murmur3)
                               .destination = 0,
                               .flow_hash = hash,
                               .opcode = ROCE_ACKNOWLEDGE};
-    ck_assert_uint_eq(net__murmur3_packet(fixture.net, 2, &data), 0x08f94696);
-    ck_assert_uint_eq(net__murmur3_packet(fixture.net, 2, &ack), 0x0fb44c7c);
+    ck_assert_uint_eq(compat__hpcc_hash(model, &data), 0x08f94696);
+    ck_assert_uint_eq(compat__hpcc_hash(model, &ack), 0x0fb44c7c);
     fixture_run(&fixture);
     fixture_destroy(&fixture);
 }
@@ -193,8 +210,7 @@ START_TEST(the_last_made_path_is_first)
     uint32_t used = 0;
     for (uint16_t port = 10000; port < 10040; port++) {
         const uint32_t hash = net_flow_hash(fixture.net, 0, 1, port);
-        const uint32_t seed = leaf_x->sim.index;
-        const uint32_t turn = net__murmur3_flow(fixture.net, seed, 0, 1, hash) % 4;
+        const uint32_t turn = path_of_flow(net_switch_of(leaf_x), 0, 1, hash, 4);
         net_path_t path;
         ck_assert(net_path_of(fixture.net, 0, 1, hash, &path));
         ck_assert_ptr_eq(path.ports[1]->peer->node, spines[3 - turn]);

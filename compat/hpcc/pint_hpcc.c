@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/switch/pint_hpcc.c - PINT as the HPCC project's simulator computes it, draws included.
+// compat/hpcc/pint_hpcc.c - PINT as the HPCC project's simulator computes it, draws included.
 //
 // Its switches are meant to have no multiplier: logarithms come from a table of 9 bits, rounded at
 // random, products are sums of logarithms. All random numbers are of one rand() for the network, so
-// this is for runs whose events have one order (net/switch/draws.h). Logarithms to the base 2 are
+// this is for runs whose events have one order (compat/hpcc/draws.h). Logarithms to the base 2 are
 // kept in units of 2^-15. Computed with + - * / and in integers, where the original has libm: table
 // and powers are exact to the last bit, sums differ in the last bits of a double at the most.
 // Behaviour learnt from alibaba-edu/High-Precision-Congestion-Control: switch-node.cc, pint.cc.
-#include "net/switch/pint_hpcc.h"
+#include "compat/hpcc/pint_hpcc.h"
 
-#include "net/switch/draws.h"
+#include "compat/hpcc/draws.h"
 
 __extension__ typedef unsigned __int128 u128_t;
 
@@ -21,7 +21,7 @@ __extension__ typedef unsigned __int128 u128_t;
 #define QUEUE_SHIFT 8
 #define RAND_ONE 65536
 
-struct net_pint_hpcc {
+struct compat_pint_hpcc {
     double log_rtt; // of T in ns
     double log_giga;
     uint64_t rtt_ns;
@@ -130,7 +130,7 @@ static double double_of(wide_t x)
 }
 
 // A logarithm as a switch has it: of the first 9 bits, which the rest rounds up at random.
-static int32_t rough_log(const net_pint_hpcc_t *pint, net_draws_t *draws, uint64_t x)
+static int32_t rough_log(const compat_pint_hpcc_t *pint, compat_draws_t *draws, uint64_t x)
 {
     const int32_t bits = 64 - __builtin_clzll(x);
     if (bits <= LOG_TABLE_BITS) {
@@ -138,14 +138,14 @@ static int32_t rough_log(const net_pint_hpcc_t *pint, net_draws_t *draws, uint64
     }
     const int32_t shift = bits - LOG_TABLE_BITS;
     const uint64_t mask = ((uint64_t)1 << shift) - 1;
-    const bool up = (x & mask) > (net_draws_rand(draws) & mask);
+    const bool up = (x & mask) > (compat_draws_rand(draws) & mask);
     return pint->log_table[(x >> shift) + up] + (shift << LOG_SHIFT);
 }
 
 // -- utilization
 
-static double next_utilization(const net_pint_hpcc_t *pint,
-                               net_draws_t *draws,
+static double next_utilization(const compat_pint_hpcc_t *pint,
+                               compat_draws_t *draws,
                                const net_meter_t *meter,
                                uint64_t since_ns,
                                uint64_t queue_bytes)
@@ -175,7 +175,7 @@ static double next_utilization(const net_pint_hpcc_t *pint,
     return queue_term + bytes_term + old_term;
 }
 
-static uint16_t encode(const net_pint_hpcc_t *pint, net_draws_t *draws, double utilization)
+static uint16_t encode(const compat_pint_hpcc_t *pint, compat_draws_t *draws, double utilization)
 {
     const double exact = utilization * LEAST_UNITS;
     uint32_t units = (uint32_t)exact;
@@ -191,7 +191,7 @@ static uint16_t encode(const net_pint_hpcc_t *pint, net_draws_t *draws, double u
             above = middle;
         }
     }
-    const uint32_t drawn = net_draws_rand(draws) % RAND_ONE;
+    const uint32_t drawn = compat_draws_rand(draws) % RAND_ONE;
     if (above == pint->power_count) {
         return (uint16_t)below;
     }
@@ -200,15 +200,15 @@ static uint16_t encode(const net_pint_hpcc_t *pint, net_draws_t *draws, double u
     return (uint16_t)((double)drawn < share * RAND_ONE ? above : below);
 }
 
-void net__pint_hpcc_frame(net_draws_t *draws,
-                          net_meter_t *meter,
-                          sim_time_t now_ps,
-                          net_packet_t *packet,
-                          uint64_t queue_bytes,
-                          bool asks)
+void compat__pint_frame(const compat_pint_hpcc_t *pint,
+                        compat_draws_t *draws,
+                        net_meter_t *meter,
+                        sim_time_t now_ps,
+                        net_packet_t *packet,
+                        uint64_t queue_bytes,
+                        bool asks)
 {
     if (asks) {
-        const net_pint_hpcc_t *const pint = meter->pint->hpcc;
         const uint64_t since_ns = (now_ps - meter->before_ps) / SIM_PS_PER_NS;
         meter->utilization = next_utilization(pint,
                                               draws,
@@ -224,9 +224,9 @@ void net__pint_hpcc_frame(net_draws_t *draws,
 
 // -- set-up
 
-void net__pint_hpcc_init(net_pint_t *pint, sim_ratio_t base, sim_time_t rtt_ps)
+compat_pint_hpcc_t *compat__pint_init(net_pint_t *pint, sim_ratio_t base, sim_time_t rtt_ps)
 {
-    net_pint_hpcc_t *const own = sim_alloc(sizeof(*own));
+    compat_pint_hpcc_t *const own = sim_alloc(sizeof(*own));
     own->rtt_ns = rtt_ps / SIM_PS_PER_NS;
     own->log_rtt = exact_log_of((double)own->rtt_ns);
     own->log_giga = exact_log_of(1e9);
@@ -241,21 +241,21 @@ void net__pint_hpcc_init(net_pint_t *pint, sim_ratio_t base, sim_time_t rtt_ps)
     }
     // Of 512 senders, each with a window: what of the digest is on the wire, of two bytes always.
     const bool narrow = own->power_count > 256 && own->powers[256] >= LEAST_UNITS * LEAST_UNITS;
-    pint->hpcc = own;
     pint->digest_bytes = 2;
     pint->digest_count = narrow ? 256 : own->power_count;
     for (uint32_t p = 0; p < own->power_count; p++) {
         pint->values[p] = own->powers[p] / LEAST_UNITS;
     }
     own->power_count = pint->digest_count;
+    return own;
 }
 
-void net__pint_hpcc_destroy(net_pint_hpcc_t *pint)
+void compat__pint_destroy(compat_pint_hpcc_t *pint)
 {
     sim_free(pint);
 }
 
-double net__pint_hpcc_log_rate(uint64_t rate_bps)
+double compat__pint_log_rate(uint64_t rate_bps)
 {
     const uint64_t rate_bytes = rate_bps / 8;
     return exact_log_of((double)rate_bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/switch/switch_hpcc.c - a switch whose buffer works as in the HPCC project's ns-3 simulator.
+// compat/hpcc/switch_hpcc.c - a switch whose buffer works as in the HPCC project's ns-3 simulator.
 //
 // Every packet is charged to its ingress (port, class) and queued, also where its egress is idle;
 // a pause is decided after each charge and a resume when a packet of that (port, class) leaves.
@@ -9,18 +9,22 @@
 // Behaviour learnt from alibaba-edu/High-Precision-Congestion-Control, src/point-to-point/model:
 // switch-mmu.cc, switch-node.cc, qbb-net-device.cc, and scratch/third.cc, which sets it up.
 // Page: docs/models/hpcc-compat.md.
+#include "compat/hpcc/hpcc_internal.h"
 #include "kernel/order/fifo.h"
-#include "net/switch/switch_internal.h"
 
-static inline uint64_t threshold(const net_switch_t *sw, const ingress_t *in)
+typedef struct state {
+    compat_hpcc_t *rules;
+    uint64_t *alphas; // by port, like net_switch_t.pfc_alpha
+} state_t;
+
+static inline state_t *state_of(const net_switch_t *sw)
 {
-    return net__fraction_of(net__shared_free(sw), in->alpha);
+    return sw->buffer_state;
 }
 
-static inline uint64_t shared_of(const net_switch_t *sw, uint64_t bytes)
+static inline uint64_t threshold(const net_switch_t *sw, const net_ingress_t *in)
 {
-    const uint64_t reserved = sw->config.pfc_reserved_bytes;
-    return bytes > reserved ? bytes - reserved : 0;
+    return net_fraction_of(net_switch_shared_free(sw), state_of(sw)->alphas[in->port->index]);
 }
 
 // -- transmitting
@@ -44,31 +48,31 @@ static void serve_or_wait(net_switch_t *sw, net_port_t *port)
     }
 }
 
-static void send_pause(net_switch_t *sw, ingress_t *in, uint32_t priority, bool stop)
+static void send_pause(net_switch_t *sw, net_ingress_t *in, uint32_t priority, bool stop)
 {
     in->port->received[priority].stopped = stop;
-    if (sw->node.net->draws != NULL) {
-        net__draw_left_out(sw); // the identification of its IP header
+    if (state_of(sw)->rules->draws != NULL) {
+        compat__draw_left_out(state_of(sw)->rules, sw); // the identification of its IP header
     }
     net_port_pause_queue(in->port, priority, stop ? in->quanta : 0);
     serve_or_wait(sw, in->port);
 }
 
-static void discharge(net_switch_t *sw, ingress_t *in, uint32_t priority, uint64_t bytes)
+static void discharge(net_switch_t *sw, net_ingress_t *in, uint32_t priority, uint64_t bytes)
 {
     net_received_t *const held = &in->port->received[priority];
     const uint64_t from_headroom = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
-    const uint64_t before = shared_of(sw, held->stored_bytes);
+    const uint64_t before = net_switch_above_reserved(sw, held->stored_bytes);
     held->headroom_bytes = (held->headroom_bytes - from_headroom) & NET_HEADROOM_MASK;
     held->stored_bytes -= bytes - from_headroom;
-    sw->shared_bytes -= before - shared_of(sw, held->stored_bytes);
+    sw->shared_bytes -= before - net_switch_above_reserved(sw, held->stored_bytes);
     sw->held_bytes -= bytes;
 }
 
-static bool may_resume(const net_switch_t *sw, const ingress_t *in, uint32_t priority)
+static bool may_resume(const net_switch_t *sw, const net_ingress_t *in, uint32_t priority)
 {
     const net_received_t *const held = &in->port->received[priority];
-    const uint64_t shared = shared_of(sw, held->stored_bytes);
+    const uint64_t shared = net_switch_above_reserved(sw, held->stored_bytes);
     return held->stopped && held->headroom_bytes == 0 &&
            (shared == 0 || shared + sw->config.pfc_xon_bytes <= threshold(sw, in));
 }
@@ -83,6 +87,15 @@ static uint32_t next_class(const net_port_t *port, uint8_t candidates)
     return class;
 }
 
+static void mark(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
+{
+    if (state_of(sw)->rules->draws != NULL) {
+        compat__mark_drawn(state_of(sw)->rules, sw, port, packet);
+    } else if (sw->marking->leaves != NULL) {
+        sw->marking->leaves(sw, port, packet);
+    }
+}
+
 static void serve(net_switch_t *sw, net_port_t *port)
 {
     net_packet_t *const control = port->control;
@@ -94,17 +107,13 @@ static void serve(net_switch_t *sw, net_port_t *port)
         const uint32_t priority = next_class(port, candidates);
         port->turn = (uint8_t)priority;
         net_packet_t *const packet = net_queue_pop(port, priority);
-        ingress_t *const in = &sw->ingress[packet->ingress_port];
+        net_ingress_t *const in = &sw->ingress[packet->ingress_port];
         if (sw->lossless & (1u << priority)) {
             discharge(sw, in, priority, packet->frame_bytes);
         } else {
             sw->held_bytes -= packet->frame_bytes;
         }
-        if (sw->node.net->draws == NULL) {
-            net__mark(sw, port, packet);
-        } else {
-            net__mark_drawn(sw, port, packet);
-        }
+        mark(sw, port, packet);
         if (may_resume(sw, in, priority)) {
             send_pause(sw, in, priority, false);
         }
@@ -120,14 +129,14 @@ static void serve(net_switch_t *sw, net_port_t *port)
 // -- receiving
 
 // False: there is no room for it.
-static bool charge(net_switch_t *sw, ingress_t *in, uint32_t priority, uint64_t bytes)
+static bool charge(net_switch_t *sw, net_ingress_t *in, uint32_t priority, uint64_t bytes)
 {
     net_received_t *const held = &in->port->received[priority];
     const uint64_t limit = threshold(sw, in);
-    const uint64_t before = shared_of(sw, held->stored_bytes);
-    const uint64_t after = shared_of(sw, held->stored_bytes + bytes);
+    const uint64_t before = net_switch_above_reserved(sw, held->stored_bytes);
+    const uint64_t after = net_switch_above_reserved(sw, held->stored_bytes + bytes);
     // Above alpha 1 a threshold can be more than what is free; below, it never is.
-    const bool full = after - before > net__shared_free(sw);
+    const bool full = after - before > net_switch_shared_free(sw);
     if (bytes + held->headroom_bytes > in->headroom_limit && (bytes + before > limit || full)) {
         return false;
     }
@@ -140,16 +149,17 @@ static bool charge(net_switch_t *sw, ingress_t *in, uint32_t priority, uint64_t 
     return true;
 }
 
-static bool must_stop(const net_switch_t *sw, const ingress_t *in, uint32_t priority)
+static bool must_stop(const net_switch_t *sw, const net_ingress_t *in, uint32_t priority)
 {
     const net_received_t *const held = &in->port->received[priority];
     return !held->stopped &&
-           (held->headroom_bytes > 0 || shared_of(sw, held->stored_bytes) >= threshold(sw, in));
+           (held->headroom_bytes > 0 ||
+            net_switch_above_reserved(sw, held->stored_bytes) >= threshold(sw, in));
 }
 
 static void enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
-    ingress_t *const in = &sw->ingress[packet->ingress_port];
+    net_ingress_t *const in = &sw->ingress[packet->ingress_port];
     const uint32_t priority = packet->priority;
     if (sw->lossless & (1u << priority)) {
         if (!charge(sw, in, priority, packet->frame_bytes)) {
@@ -161,8 +171,8 @@ static void enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
         }
     }
     sw->held_bytes += packet->frame_bytes;
-    if (SIM_UNLIKELY(sw->marks_early & (1u << priority))) {
-        net__mark_early(sw, egress, packet);
+    if (sw->marking->joins != NULL) {
+        sw->marking->joins(sw, egress, packet);
     }
     net_queue_push(egress, packet);
     serve_or_wait(sw, egress);
@@ -172,7 +182,7 @@ static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     net_port_count_rx(ingress, packet);
-    if (SIM_UNLIKELY(ingress->losses != NULL) && net__lost_on_arrival(ingress)) {
+    if (SIM_UNLIKELY(ingress->lost_on_arrival != NULL) && ingress->lost_on_arrival(ingress)) {
         net_port_drop(ingress, packet, NET_DROP_LINK_LOSS);
         return;
     }
@@ -184,7 +194,7 @@ static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
         }
         return;
     }
-    const uint32_t out = net__route(sw, packet);
+    const uint32_t out = net_switch_route(sw, packet);
     if (out == NET_NO_PORT) {
         net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
         return;
@@ -203,7 +213,7 @@ static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
     enqueue(sw, &sw->node.ports[out], packet);
 }
 
-void net__switch_run_hpcc(sim_node_t *node)
+static void run(sim_node_t *node)
 {
     net_switch_t *const sw = (net_switch_t *)(void *)node;
     sim_event_t event;
@@ -220,32 +230,73 @@ void net__switch_run_hpcc(sim_node_t *node)
             event.timer->fn(node, event.timer);
             break;
         }
-        net__switch_event_over(sw, &event);
+        net_switch_event_over(sw, &event);
     }
 }
 
 // -- set-up
 
-void net__switch_built_hpcc(net_switch_t *sw)
+uint64_t compat__hpcc_alpha(const net_switch_t *sw, uint32_t port)
+{
+    return state_of(sw)->alphas[port];
+}
+
+static void built(net_switch_t *sw)
 {
     const net_t *const net = sw->node.net;
-    const uint64_t host_bps = net->interface_count > 0 ? net->interfaces[0]->rate_bps : 0;
+    const uint64_t host_bps =
+        net_interface_count(net) > 0 ? net_interface_port(net, 0)->rate_bps : 0;
+    state_t *const state = state_of(sw);
+    state->rules = compat__hpcc_of(net);
+    state->alphas = sim_alloc_array(sw->node.port_count + 1, sizeof(*state->alphas));
     uint64_t dedicated = 0;
     for (uint32_t p = 0; p < sw->node.port_count; p++) {
-        ingress_t *const in = &sw->ingress[p];
+        net_ingress_t *const in = &sw->ingress[p];
         const net_port_t *const port = in->port;
+        in->headroom_limit = sw->config.pfc_headroom_bytes;
         if (sw->config.pfc_headroom_bytes == SIM_AUTO) {
             const uint64_t delay_ns = port->delay_ps / SIM_PS_PER_NS;
             in->headroom_limit = port->rate_bps * delay_ns / 8 / 1000000000 * 3;
         }
-        in->alpha = sw->pfc_alpha;
-        for (uint64_t bps = port->rate_bps; bps > host_bps && in->alpha < NET__ALPHA_ONE;
-             bps /= 2) {
-            in->alpha *= 2;
+        uint64_t *const alpha = &state->alphas[p];
+        *alpha = sw->pfc_alpha;
+        for (uint64_t bps = port->rate_bps; bps > host_bps && *alpha < NET_ALPHA_ONE; bps /= 2) {
+            *alpha *= 2;
         }
         dedicated += in->headroom_limit + sw->config.pfc_reserved_bytes;
-        sw->node.ports[p].lossless_guaranteed = false;
     }
     sw->shared_limit =
         sw->config.buffer_bytes > dedicated ? sw->config.buffer_bytes - dedicated : 0;
 }
+
+static void fini(net_switch_t *sw)
+{
+    sim_free(state_of(sw)->alphas);
+}
+
+// Its classes share one headroom.
+static void dedicated(const net_switch_t *sw, uint64_t *headroom_bytes, uint64_t *reserved_bytes)
+{
+    *headroom_bytes = 0;
+    for (uint32_t p = 0; p < sw->node.port_count; p++) {
+        *headroom_bytes += sw->ingress[p].headroom_limit;
+    }
+    *reserved_bytes = sw->config.pfc_reserved_bytes * sw->node.port_count;
+}
+
+static void check(const net_switch_t *sw)
+{
+    net_switch_check_sums(sw, false);
+}
+
+static const sim_node_ops_t loop = {.kind = "switch", .run = run};
+
+const net_buffer_ops_t compat__hpcc_buffer = {
+    .name = "hpcc",
+    .loop = &loop,
+    .state_bytes = sizeof(state_t),
+    .built = built,
+    .fini = fini,
+    .dedicated = dedicated,
+    .check = check,
+};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/route/routing_ordered.c - shortest paths with the next hops in the order of ns-3 programs.
+// compat/hpcc/routes_hpcc.c - shortest paths with the next hops in the order of ns-3 programs.
 //
 // Programs for ns-3 that keep neighbours in maps by address have switches made later lower in
 // memory, and equal paths come in the order in which the search found their next nodes. That order
-// is each leaf's own, so each leaf is searched for itself (net_config_t.next_hops).
+// is each leaf's own, so each leaf is searched for itself. Page: docs/models/hpcc-compat.md.
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/network_internal.h"
+#include "compat/hpcc/hpcc_internal.h"
 
 typedef struct search {
     const net_t *net;
@@ -69,8 +69,7 @@ static void order_by_position(const search_t *search, const net_node_t *node, ui
 
 static void measure_distances(search_t *search, net_node_t *leaf)
 {
-    const net_t *const net = search->net;
-    memset(search->distance, 0xff, net->node_count * sizeof(*search->distance));
+    memset(search->distance, 0xff, net_node_count(search->net) * sizeof(*search->distance));
     size_t head = 0;
     size_t tail = 0;
     search->distance[leaf->sim.index] = 0;
@@ -105,33 +104,33 @@ static void add_hops(search_t *search, net_node_t *node, uint32_t leaf, net_rout
     }
     order_by_position(search, node, count);
     if (count > 0) {
-        routes->hops[leaf] = net__routes_intern(routes, search->ports, count);
+        net_routes_set(routes, node, leaf, search->ports, count);
     }
 }
 
-void net__routes_search_ordered(const net_t *net, const bool *link_up, net_routes_t *routes)
+static void search_ordered(const net_t *net, const bool *link_up, net_routes_t *routes)
 {
     search_t search = {
         .net = net,
         .link_up = link_up,
-        .distance = sim_alloc_array(net->node_count + 1, sizeof(uint32_t)),
-        .position = sim_alloc_array(net->node_count + 1, sizeof(uint32_t)),
-        .queue = sim_alloc_array(net->node_count + 1, sizeof(net_node_t *)),
+        .distance = sim_alloc_array(net_node_count(net) + 1, sizeof(uint32_t)),
+        .position = sim_alloc_array(net_node_count(net) + 1, sizeof(uint32_t)),
+        .queue = sim_alloc_array(net_node_count(net) + 1, sizeof(net_node_t *)),
         .ports = sim_alloc_array(SIM_PORTS_PER_NODE_MAX, sizeof(uint32_t)),
-        .orders = sim_alloc_array(net->node_count + 1, sizeof(uint32_t *)),
+        .orders = sim_alloc_array(net_node_count(net) + 1, sizeof(uint32_t *)),
     };
-    for (size_t i = 0; i < net->node_count; i++) {
-        search.orders[i] = last_neighbour_first(net->nodes[i]);
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        search.orders[i] = last_neighbour_first(net_node_at(net, i));
     }
-    for (uint32_t leaf = 0; leaf < net->leaf_count; leaf++) {
-        measure_distances(&search, net->leaves[leaf]);
-        for (size_t i = 0; i < net->node_count; i++) {
-            if (net->nodes[i]->forward != NULL) {
-                add_hops(&search, net->nodes[i], leaf, &routes[i]);
+    for (uint32_t leaf = 0; leaf < net_leaf_count(net); leaf++) {
+        measure_distances(&search, net_leaf_at(net, leaf));
+        for (size_t i = 0; i < net_node_count(net); i++) {
+            if (net_node_at(net, i)->forward != NULL) {
+                add_hops(&search, net_node_at(net, i), leaf, routes);
             }
         }
     }
-    for (size_t i = 0; i < net->node_count; i++) {
+    for (size_t i = 0; i < net_node_count(net); i++) {
         sim_free(search.orders[i]);
     }
     sim_free(search.orders);
@@ -140,3 +139,5 @@ void net__routes_search_ordered(const net_t *net, const bool *link_up, net_route
     sim_free(search.queue);
     sim_free(search.ports);
 }
+
+const net_routes_ops_t compat__hpcc_routes = {.name = "hpcc", .search = search_ordered};

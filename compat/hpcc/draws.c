@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/switch/draws.c - MRG32k3a by streams, and glibc's rand().
+// compat/hpcc/draws.c - MRG32k3a by streams, and glibc's rand().
 //
 // A stream is 2^127 numbers, a run 2^76 within it; all begin at the seed in every word. Of most
 // streams only the first number is drawn: the state kept is that of the next stream's begin, and
 // going on multiplies it by the 2^127th power of the recurrence's matrices. Integers are exact; the
 // one division of the original, by a constant, is a product of doubles.
-#include "net/switch/draws.h"
+#include "compat/hpcc/draws.h"
 
 #include <string.h>
-
-#include "net/network_internal.h"
 
 #define M1 UINT64_C(4294967087)
 #define M2 UINT64_C(4294944443)
@@ -34,7 +32,7 @@ typedef struct component { // of the two that are combined
     matrix_t to_next_stream;
 } component_t;
 
-struct net_draws {
+struct compat_draws {
     component_t first;
     component_t second;
     uint32_t rand_values[RAND_LAG]; // the last, as a ring
@@ -112,7 +110,7 @@ static void start_components(component_t *one, component_t *two, uint64_t run, u
 
 // -- streams
 
-void net_draws_skip(net_draws_t *draws)
+void compat_draws_skip(compat_draws_t *draws)
 {
     advance(&draws->first, &draws->first.to_next_stream);
     advance(&draws->second, &draws->second.to_next_stream);
@@ -127,33 +125,33 @@ static double number_after(const uint64_t x[3], const uint64_t y[3], uint64_t *o
     return (double)difference * (1.0 / ((double)M1 + 1.0));
 }
 
-double net_draws_next(net_draws_t *draws)
+double compat_draws_next(compat_draws_t *draws)
 {
     uint64_t one;
     uint64_t two;
     const double number = number_after(draws->first.state, draws->second.state, &one, &two);
-    net_draws_skip(draws);
+    compat_draws_skip(draws);
     return number;
 }
 
-struct net_draws_stream {
+struct compat_draws_stream {
     component_t first;
     component_t second;
 };
 
-net_draws_stream_t *net_draws_stream_create(uint64_t run, uint64_t number)
+compat_draws_stream_t *compat_draws_stream_create(uint64_t run, uint64_t number)
 {
-    net_draws_stream_t *const stream = sim_alloc(sizeof(*stream));
+    compat_draws_stream_t *const stream = sim_alloc(sizeof(*stream));
     start_components(&stream->first, &stream->second, run, ((uint64_t)1 << 63) + number);
     return stream;
 }
 
-void net_draws_stream_destroy(net_draws_stream_t *stream)
+void compat_draws_stream_destroy(compat_draws_stream_t *stream)
 {
     sim_free(stream);
 }
 
-double net_draws_stream_next(net_draws_stream_t *stream)
+double compat_draws_stream_next(compat_draws_stream_t *stream)
 {
     uint64_t *const x = stream->first.state;
     uint64_t *const y = stream->second.state;
@@ -169,7 +167,7 @@ double net_draws_stream_next(net_draws_stream_t *stream)
 
 // -- rand()
 
-static uint32_t rand_step(net_draws_t *draws)
+static uint32_t rand_step(compat_draws_t *draws)
 {
     uint32_t *const oldest = &draws->rand_values[draws->rand_at];
     const uint32_t late = (draws->rand_at + RAND_LAG - RAND_SHORT_LAG) % RAND_LAG;
@@ -178,12 +176,12 @@ static uint32_t rand_step(net_draws_t *draws)
     return *oldest;
 }
 
-uint32_t net_draws_rand(net_draws_t *draws)
+uint32_t compat_draws_rand(compat_draws_t *draws)
 {
     return rand_step(draws) >> 1;
 }
 
-static void start_rand(net_draws_t *draws)
+static void start_rand(compat_draws_t *draws)
 {
     uint64_t value = 1; // what rand() begins with if nobody calls srand()
     for (uint32_t i = 0; i < RAND_LAG; i++) {
@@ -198,20 +196,15 @@ static void start_rand(net_draws_t *draws)
 
 // -- life
 
-net_draws_t *net_draws_create(uint64_t run, uint64_t first)
+compat_draws_t *compat_draws_create(uint64_t run, uint64_t first)
 {
-    net_draws_t *const draws = sim_alloc(sizeof(*draws));
+    compat_draws_t *const draws = sim_alloc(sizeof(*draws));
     start_components(&draws->first, &draws->second, run, first);
     start_rand(draws);
     return draws;
 }
 
-void net_draws_destroy(net_draws_t *draws)
+void compat_draws_destroy(compat_draws_t *draws)
 {
     sim_free(draws);
-}
-
-net_draws_t *net_draws_of(const struct net *net)
-{
-    return sim_options(net->sim)->one_list ? net->draws : NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/net/test_switch_hpcc.c - the switch with the buffer of the HPCC project's simulator.
+// tests/compat/test_switch_hpcc.c - the switch with the buffer of the HPCC project's simulator.
 //
 // Goal: charges, pauses, resumes and drops come at the packet that the rules of
 // docs/models/hpcc-compat.md name, classes take turns packet by packet, and thresholds and headroom
@@ -8,7 +8,7 @@
 // here anew with plain integers, says which arrival pauses the sender, which departure releases it
 // and how many packets are dropped, and the times follow from whole-nanosecond links.
 // Not pinned: agreement with that simulator itself (tests/test_hpcc_agreement.sh).
-#include "net/switch/switch_internal.h"
+#include "compat/hpcc/hpcc_internal.h"
 #include "tests/check_main.h"
 #include "tests/net_fixture.h"
 
@@ -81,18 +81,23 @@ static bool walk_resumes(const walk_t *walk)
 
 static fixture_options_t peer_options(sim_time_t until_ps)
 {
-    fixture_options_t options = {.seed = 1, .until_ps = until_ps, .net = fixture_net_config()};
-    options.net.link_overhead = false;
-    options.net.whole_ns = true;
-    options.net.pause_expires = false;
-    options.net.pause_frame_bytes = 43;
+    static compat_hpcc_config_t hpcc;
+    sim_attrs_default(&compat_hpcc_config_attrs, &hpcc);
+    hpcc.pause_expires = false;
+    hpcc.down_first = true;
+    fixture_options_t options = {.seed = 1,
+                                 .until_ps = until_ps,
+                                 .net = fixture_net_config(),
+                                 .hpcc = &hpcc};
+    options.net.framing = (sim_name_t){"hpcc"};
+    options.net.timing = (sim_name_t){"hpcc"};
     return options;
 }
 
 static net_switch_config_t peer_config(uint64_t buffer_bytes, uint64_t headroom_bytes)
 {
     net_switch_config_t config = fixture_switch_config();
-    config.mmu = NET_MMU_HPCC;
+    config.mmu = (sim_name_t){"hpcc"};
     config.buffer_bytes = buffer_bytes;
     config.pfc_headroom_bytes = headroom_bytes;
     config.ecn_enabled = false;
@@ -325,7 +330,7 @@ START_TEST(thresholds_follow_rates)
     uint64_t dedicated = 0;
     for (uint32_t p = 0; p < 3; p++) {
         ck_assert_uint_eq(net_switch_headroom_limit_bytes(a, p), headrooms[p]);
-        ck_assert_uint_eq(sw->ingress[p].alpha, NET__ALPHA_ONE / 8 * eighths[p]);
+        ck_assert_uint_eq(compat__hpcc_alpha(sw, p), NET_ALPHA_ONE / 8 * eighths[p]);
         dedicated += headrooms[p] + 4096;
     }
     ck_assert_uint_eq(sw->shared_limit, (64 << 20) - dedicated);

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// compat/hpcc/balance_hpcc.c - the load balancer "hpcc": murmur3 of addresses and ports as that
+// simulator numbers them, seeded with the number of the switch, modulo the paths. Page:
+// docs/models/hpcc-compat.md.
+//
+// A packet's flow_hash is its source port, and above it the destination port that its flow has.
+#include "compat/hpcc/hpcc_internal.h"
+
+typedef struct state {
+    uint32_t port; // destination port of flows without one of their own
+} state_t;
+
+static inline uint32_t rotate(uint32_t x, unsigned bits)
+{
+    return x << bits | x >> (32 - bits);
+}
+
+// MurmurHash3_x86_32 of three words (A. Appleby, public domain).
+static uint32_t murmur3(const uint32_t words[3], uint32_t seed)
+{
+    uint32_t hash = seed;
+    for (int i = 0; i < 3; i++) {
+        hash ^= rotate(words[i] * 0xcc9e2d51u, 15) * 0x1b873593u;
+        hash = rotate(hash, 13) * 5 + 0xe6546b64u;
+    }
+    hash ^= 12; // bytes
+    hash = (hash ^ hash >> 16) * 0x85ebca6bu;
+    hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
+    return hash ^ hash >> 16;
+}
+
+// The HPCC simulator gives node i, of 65536 at most, the address 11.(i / 256).(i % 256).1.
+static uint32_t peer_address(const net_t *net, uint32_t interface)
+{
+    const uint32_t index = net_interface_port(net, interface)->node->sim.index;
+    return 0x0b000001u + (index >> 8 << 16) + ((index & 0xff) << 8);
+}
+
+static uint32_t murmur3_of(const net_t *net,
+                           uint32_t seed,
+                           uint32_t source,
+                           uint32_t destination,
+                           uint32_t ports)
+{
+    const uint32_t words[3] = {peer_address(net, source), peer_address(net, destination), ports};
+    return murmur3(words, seed);
+}
+
+// Source port, and above it the destination port: the flow's own, else the network's.
+static inline uint32_t ports_of(const net_switch_t *sw, uint32_t flow_hash)
+{
+    const state_t *const state = sw->balance_state;
+    return flow_hash >> 16 != 0 ? flow_hash : flow_hash | state->port << 16;
+}
+
+static uint32_t flow_hash(uint32_t source,
+                          uint32_t destination,
+                          uint16_t source_port,
+                          uint16_t hashed_port)
+{
+    (void)source;
+    (void)destination;
+    return source_port | (uint32_t)hashed_port << 16;
+}
+
+static uint32_t path(const net_switch_t *sw,
+                     uint32_t source,
+                     uint32_t destination,
+                     uint32_t flow_hash_,
+                     uint32_t count)
+{
+    return murmur3_of(sw->node.net, sw->ecmp_seed, source, destination, ports_of(sw, flow_hash_)) %
+           count;
+}
+
+// In an answer ports are the other way round.
+uint32_t compat__hpcc_hash(const net_switch_t *sw, const net_packet_t *packet)
+{
+    const uint32_t ports = ports_of(sw, packet->flow_hash);
+    const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
+    const bool answer =
+        packet->opcode == ROCE_CNP || operation == ROCE_ACKNOWLEDGE ||
+        (operation >= ROCE_READ_RESPONSE_FIRST && operation <= ROCE_READ_RESPONSE_ONLY);
+    return murmur3_of(sw->node.net,
+                      sw->ecmp_seed,
+                      packet->source,
+                      packet->destination,
+                      answer ? ports >> 16 | ports << 16 : ports);
+}
+
+static uint32_t choose(net_switch_t *sw,
+                       const net_packet_t *packet,
+                       const uint32_t *ports,
+                       uint32_t count)
+{
+    if (count == 1) {
+        return ports[0];
+    }
+    const uint32_t hash = compat__hpcc_hash(sw, packet);
+    const uint32_t port = ports[hash % count];
+    return sw->node.ports[port].down ? net_switch_choose_live(sw, ports, count, hash) : port;
+}
+
+static void built(net_switch_t *sw)
+{
+    const compat_hpcc_t *const rules = compat__hpcc_of(sw->node.net);
+    state_t *const state = sw->balance_state;
+    state->port = (uint32_t)rules->config.ecmp_port;
+    const uint64_t seed = sw->config.ecmp_seed;
+    sw->ecmp_seed = seed == SIM_AUTO ? sw->node.sim.index : (uint32_t)seed;
+}
+
+const net_balance_ops_t compat__hpcc_balance = {
+    .name = "hpcc",
+    .state_bytes = sizeof(state_t),
+    .built = built,
+    .flow_hash = flow_hash,
+    .choose = choose,
+    .path = path,
+};

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// compat/hpcc/hpcc_internal.h - what the rules share about one network.
+#ifndef COMPAT_HPCC_HPCC_INTERNAL_H
+#define COMPAT_HPCC_HPCC_INTERNAL_H
+
+#include "compat/hpcc/compat_hpcc.h"
+#include "compat/hpcc/draws.h"
+#include "net/switch_model.h"
+#include "nic/congestion.h"
+
+struct compat_pint_hpcc;
+
+typedef struct compat_hpcc {
+    net_t *net;
+    compat_hpcc_config_t config;
+    compat_draws_t *draws;                // NULL: random numbers are our own
+    compat_draws_stream_t **loss_streams; // of all links without a rate of their own; by link
+    size_t link_count;                    // of those
+    struct sim_stream *decisions;         // wait for their draws until the window is over
+    struct compat_pint_hpcc *pint;        // NULL: nobody wants it
+} compat_hpcc_t;
+
+compat_hpcc_t *compat__hpcc_of(const net_t *net);
+
+extern const net_buffer_ops_t compat__hpcc_buffer;   // switch_hpcc.c
+extern const net_balance_ops_t compat__hpcc_balance; // balance_hpcc.c
+extern const net_routes_ops_t compat__hpcc_routes;   // routes_hpcc.c
+extern const net_timing_ops_t compat__hpcc_timing;   // timing_hpcc.c
+extern const net_framing_t compat__hpcc_framing;
+extern const nic_path_rtt_ops_t compat__hpcc_path_rtt;
+
+// switch_hpcc.c: the port's alpha, like net_switch_t.pfc_alpha.
+uint64_t compat__hpcc_alpha(const net_switch_t *sw, uint32_t port);
+
+// balance_hpcc.c: of a packet, whose ports are the other way round in an answer.
+uint32_t compat__hpcc_hash(const net_switch_t *sw, const net_packet_t *packet);
+
+// decisions.c: makes draws, if they are wanted, and prepares for them; losses, with ports.
+void compat__decisions_prepare(compat_hpcc_t *rules);
+void compat__losses_prepare(compat_hpcc_t *rules);
+void compat__decisions_free(compat_hpcc_t *rules);
+// RED, by the numbers of draws; and what uses up one besides.
+void compat__mark_drawn(compat_hpcc_t *rules,
+                        net_switch_t *sw,
+                        net_port_t *egress,
+                        net_packet_t *packet);
+void compat__draw_left_out(compat_hpcc_t *rules, const net_switch_t *sw);
+
+// The draws as they are needed, in a run whose events come one by one (ties: list); else NULL:
+// every user of random numbers has a stream of its own (kernel/random.h). What can wait for the end
+// of a window is in decisions.c.
+compat_draws_t *compat__draws_at_once(const compat_hpcc_t *rules);
+
+#endif // COMPAT_HPCC_HPCC_INTERNAL_H

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/link/pause.c - PFC at a port: pauses that hold and run out, and the frames that tell of them.
+#include "net/network_internal.h"
+
+sim_time_t net_port_quanta_ps(const net_port_t *port, uint16_t quanta)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    const wide_t bits = (wide_t)quanta * NET_PFC_QUANTUM_BITS;
+    return (sim_time_t)(bits * SIM_PS_PER_S / port->rate_bps);
+}
+
+static void release(net_port_t *port, uint32_t priority)
+{
+    const sim_time_t now_ps = port->node->sim.now_ps;
+    port->paused &= (uint8_t) ~(1u << priority);
+    port->pauses[priority].paused_ps += now_ps - port->pauses[priority].paused_since_ps;
+    net_port_trace(port, NET_TRACE_RESUMED, NULL, priority);
+}
+
+static void arm_pause_timer(net_port_t *port)
+{
+    sim_node_t *const node = &port->node->sim;
+    sim_time_t earliest_ps = SIM_TIME_NEVER;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        if ((port->paused & (1u << p)) && port->paused_until_ps[p] < earliest_ps) {
+            earliest_ps = port->paused_until_ps[p];
+        }
+    }
+    if (earliest_ps == SIM_TIME_NEVER) {
+        sim_timer_cancel(node, &port->pause_timer);
+    } else {
+        sim_timer_arm(node, &port->pause_timer, earliest_ps);
+    }
+}
+
+void net__pause_expired(sim_node_t *node, sim_timer_t *timer)
+{
+    net_port_t *const port = SIM_CONTAINER_OF(timer, net_port_t, pause_timer);
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        if ((port->paused & (1u << p)) && port->paused_until_ps[p] <= node->now_ps) {
+            release(port, p);
+        }
+    }
+    arm_pause_timer(port);
+    net_port_wake(port);
+}
+
+uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
+{
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    const sim_time_t now_ps = port->node->sim.now_ps;
+    uint8_t released = 0;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        const uint8_t bit = (uint8_t)(1u << p);
+        if (!(aside->pfc.classes & bit)) {
+            continue;
+        }
+        if (aside->pfc.quanta[p] == 0) {
+            port->pauses[p].rx_resume++;
+            if (port->paused & bit) {
+                release(port, p);
+                released |= bit;
+            }
+            continue;
+        }
+        port->pauses[p].rx_pause++;
+        port->paused_until_ps[p] = port->node->net->link_rules.pauses_last
+                                       ? SIM_TIME_NEVER
+                                       : now_ps + net_port_quanta_ps(port, aside->pfc.quanta[p]);
+        if (!(port->paused & bit)) {
+            port->paused |= bit;
+            port->pauses[p].paused_since_ps = now_ps;
+            net_port_trace(port, NET_TRACE_PAUSED, NULL, p);
+        }
+    }
+    arm_pause_timer(port);
+    net_port_trace(port, NET_TRACE_PFC, packet, 0);
+    return released;
+}
+
+sim_time_t net_port_paused_ps(const net_port_t *port, uint32_t priority, sim_time_t now_ps)
+{
+    const net_pause_counters_t *const pauses = &port->pauses[priority];
+    const bool open = (port->paused & (1u << priority)) != 0;
+    return pauses->paused_ps + (open ? now_ps - pauses->paused_since_ps : 0);
+}
+
+static net_packet_t *new_control(net_port_t *port)
+{
+    const uint32_t bytes = port->node->net->framing->pause_bytes;
+    net_packet_t *const packet = net_packet_new(port->node, bytes);
+    *packet = (net_packet_t){
+        .frame_bytes = (uint16_t)bytes,
+        .kind = NET_PACKET_PFC,
+        .priority = NET_PRIORITIES - 1,
+    };
+    net_packet_aside_t *const aside = net_packet_aside(packet);
+    aside->pfc.classes = 0;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        aside->pfc.quanta[p] = 0;
+    }
+    return packet;
+}
+
+// Takes back a frame that says nothing any more, as if it had never been made.
+static void retract_control(net_port_t *port)
+{
+    net_node_t *const node = port->node;
+    net_packet_t *const packet = port->control;
+    port->control = NULL;
+    node->tally.created--;
+    node->tally.bytes_created -= packet->frame_bytes;
+    sim_pool_put(node->packets, &node->sim, packet);
+}
+
+// Puts a word for one class into the frame that waits, in the place of an earlier one. A peer that
+// does not know of a pause need not hear of its end.
+static void say(net_port_t *port, uint32_t priority, uint16_t quanta)
+{
+    net_packet_aside_t *const aside = net_packet_aside(port->control);
+    net_pause_counters_t *const pauses = &port->pauses[priority];
+    const uint8_t bit = (uint8_t)(1u << priority);
+    if (aside->pfc.classes & bit) {
+        *(aside->pfc.quanta[priority] != 0 ? &pauses->tx_pause : &pauses->tx_resume) -= 1;
+    }
+    aside->pfc.classes &= (uint8_t)~bit;
+    aside->pfc.quanta[priority] = 0;
+    port->told_stop &= (uint8_t)~bit;
+    if (quanta != 0 || (port->knows_stop & bit) != 0) {
+        aside->pfc.classes |= bit;
+        aside->pfc.quanta[priority] = quanta;
+        port->told_stop |= quanta != 0 ? bit : 0;
+        *(quanta != 0 ? &pauses->tx_pause : &pauses->tx_resume) += 1;
+    }
+    net_port_trace(port, quanta != 0 ? NET_TRACE_XOFF : NET_TRACE_XON, NULL, priority);
+}
+
+void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta)
+{
+    if (port->control == NULL) {
+        port->control = new_control(port);
+        port->knows_stop = port->told_stop; // by the frames before this one
+    }
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        if (classes & (1u << p)) {
+            say(port, p, quanta);
+        }
+    }
+    if (net_packet_aside(port->control)->pfc.classes == 0) {
+        retract_control(port);
+        return;
+    }
+    if (net_port_idle(port)) {
+        net_packet_t *const packet = port->control;
+        port->control = NULL;
+        net_port_transmit(port, packet);
+        if (port->waiting & ~port->paused) {
+            net_port_wake(port);
+        }
+    } else {
+        net_port_wake(port);
+    }
+}
+
+void net_port_pause_queue(net_port_t *port, uint32_t priority, uint16_t quanta)
+{
+    net_packet_t *const packet = new_control(port);
+    net_pause_counters_t *const pauses = &port->pauses[priority];
+    net_packet_aside(packet)->pfc.classes = (uint8_t)(1u << priority);
+    net_packet_aside(packet)->pfc.quanta[priority] = quanta;
+    *(quanta != 0 ? &pauses->tx_pause : &pauses->tx_resume) += 1;
+    net_port_trace(port, quanta != 0 ? NET_TRACE_XOFF : NET_TRACE_XON, NULL, priority);
+    net_packet_t **link = &port->control;
+    while (*link != NULL) {
+        link = &(*link)->next;
+    }
+    *link = packet;
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/models.c - the rows of net/models.h that a network knows, and what hangs on to it. What net's
+// own do: docs/models/switch.md, docs/models/topologies.md.
+#include <stdio.h>
+#include <string.h>
+
+#include "net/network_internal.h"
+
+#define NAMES_MAX 64u
+
+// -- rows
+
+static net_row_t *find_row(const net_t *net, const char *kind, const char *name)
+{
+    for (size_t i = 0; i < net->row_count; i++) {
+        if (strcmp(net->rows[i].kind, kind) == 0 && strcmp(net->rows[i].name, name) == 0) {
+            return &net->rows[i];
+        }
+    }
+    return NULL;
+}
+
+void net_register(net_t *net, const char *kind, const char *name, const void *table)
+{
+    SIM_CHECK(!net->built);
+    SIM_CHECKF(strlen(name) <= SIM_NAME_MAX, "%s \"%s\": a long name", kind, name);
+    net_row_t *row = find_row(net, kind, name);
+    if (row == NULL) {
+        SIM_GROW(net->rows, net->row_count, &net->row_capacity);
+        row = &net->rows[net->row_count++];
+    }
+    *row = (net_row_t){kind, name, table};
+}
+
+const void *net_registered(const net_t *net, const char *kind, const char *name)
+{
+    const net_row_t *const row = find_row(net, kind, name);
+    return row == NULL ? NULL : row->table;
+}
+
+sim_err_t net_registered_check(const net_t *net,
+                               const char *attribute,
+                               const char *kind,
+                               const char *name,
+                               sim_message_t *message)
+{
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+    char list[256] = "";
+    if (net_registered(net, kind, name) != NULL) {
+        return SIM_OK;
+    }
+    for (size_t i = 0; i < net->row_count && count < NAMES_MAX; i++) {
+        if (strcmp(net->rows[i].kind, kind) == 0) {
+            const size_t length = strlen(list);
+            const char *const comma = count == 0 ? "" : ", ";
+            names[count++] = net->rows[i].name;
+            (void)snprintf(list + length, sizeof(list) - length, "%s%s", comma, net->rows[i].name);
+        }
+    }
+    const char *const nearest = sim_nearest_name(name, names, count);
+    return nearest != NULL ? sim_fail(message,
+                                      SIM_ERR_UNKNOWN,
+                                      "%s: no %s \"%s\", did you mean \"%s\"?",
+                                      attribute,
+                                      kind,
+                                      name,
+                                      nearest)
+                           : sim_fail(message,
+                                      SIM_ERR_UNKNOWN,
+                                      "%s: no %s \"%s\", expected one of %s",
+                                      attribute,
+                                      kind,
+                                      name,
+                                      list);
+}
+
+void net_register_buffer(net_t *net, const net_buffer_ops_t *ops)
+{
+    SIM_CHECK(ops->built != NULL);
+    SIM_CHECK(ops->loop != NULL || (ops->admit != NULL && ops->release != NULL));
+    net_register(net, "buffer", ops->name, ops);
+}
+
+void net_register_marking(net_t *net, const net_marking_ops_t *ops)
+{
+    SIM_CHECK(ops->built != NULL);
+    net_register(net, "marking", ops->name, ops);
+}
+
+void net_register_balance(net_t *net, const net_balance_ops_t *ops)
+{
+    SIM_CHECK(ops->built != NULL && ops->choose != NULL && ops->path != NULL);
+    net_register(net, "load balancer", ops->name, ops);
+}
+
+void net_register_routes(net_t *net, const net_routes_ops_t *ops)
+{
+    SIM_CHECK(ops->search != NULL);
+    net_register(net, "order of routes", ops->name, ops);
+}
+
+void net_register_timing(net_t *net, const net_timing_ops_t *ops)
+{
+    net_register(net, "timing", ops->name, ops);
+}
+
+void net_register_framing(net_t *net, const net_framing_t *framing)
+{
+    SIM_CHECK(framing->gap_bytes <= framing->overhead_bytes && framing->pause_bytes > 0);
+    net_register(net, "framing", framing->name, framing);
+}
+
+static const net_timing_ops_t timing_exact = {.name = "exact"};
+static const net_framing_t framing_ethernet = {
+    .name = "ethernet",
+    .overhead_bytes = NET_LINK_OVERHEAD_BYTES,
+    .gap_bytes = NET_GAP_BYTES,
+    .pause_bytes = NET_FRAME_BYTES_MIN,
+};
+static const net_framing_t framing_bare = {.name = "bare", .pause_bytes = NET_FRAME_BYTES_MIN};
+
+void net__register_own(net_t *net)
+{
+    net_register_buffer(net, &net__buffer_standard);
+    net_register_marking(net, &net__marking_red);
+    net_register_balance(net, &net__balance_ecmp);
+    net_register_routes(net, &net__routes_shortest);
+    net_register_timing(net, &timing_exact);
+    net_register_framing(net, &framing_ethernet);
+    net_register_framing(net, &framing_bare);
+}
+
+// A config that names nothing gets net's own.
+static const char *name_or(const sim_name_t *name, const char *own)
+{
+    return name->text[0] == '\0' ? own : name->text;
+}
+
+sim_err_t net__choose_models(net_t *net, sim_message_t *message)
+{
+    const struct {
+        const char *attribute;
+        const char *kind;
+        const char *name;
+    } names[] = {
+        {"network.load-balancer", "load balancer", name_or(&net->config.balance, "ecmp")},
+        {"network.routes", "order of routes", name_or(&net->config.routes, "shortest")},
+        {"network.timing", "timing", name_or(&net->config.timing, "exact")},
+        {"network.framing", "framing", name_or(&net->config.framing, "ethernet")},
+    };
+    const void *rows[SIM_COUNT_OF(names)];
+    for (size_t i = 0; i < SIM_COUNT_OF(names); i++) {
+        const sim_err_t error =
+            net_registered_check(net, names[i].attribute, names[i].kind, names[i].name, message);
+        if (error != SIM_OK) {
+            return error;
+        }
+        rows[i] = net_registered(net, names[i].kind, names[i].name);
+    }
+    net->balance = rows[0];
+    net->routes_ops = rows[1];
+    net->timing = rows[2] == &timing_exact ? NULL : rows[2];
+    net->framing = rows[3];
+    for (size_t i = 0; i < net->node_count; i++) {
+        const net_node_t *const node = net->nodes[i];
+        const sim_err_t error =
+            node->kind == NET_NODE_SWITCH ? net__switch_check_names(node, message) : SIM_OK;
+        if (error != SIM_OK) {
+            return error;
+        }
+    }
+    return SIM_OK;
+}
+
+// -- extensions
+
+void net_extend(net_t *net, const net_extension_t *extension)
+{
+    SIM_CHECK(!net->built);
+    SIM_CHECKF(net_extension_state(net, extension->name) == NULL, "%s again", extension->name);
+    SIM_GROW(net->extensions, net->extension_count, &net->extension_capacity);
+    net->extensions[net->extension_count++] = *extension;
+}
+
+void *net_extension_state(const net_t *net, const char *name)
+{
+    for (size_t i = 0; i < net->extension_count; i++) {
+        if (strcmp(net->extensions[i].name, name) == 0) {
+            return net->extensions[i].state;
+        }
+    }
+    return NULL;
+}
+
+void net__extensions_before_build(net_t *net)
+{
+    for (size_t i = 0; i < net->extension_count; i++) {
+        if (net->extensions[i].before_build != NULL) {
+            net->extensions[i].before_build(net, net->extensions[i].state);
+        }
+    }
+}
+
+void net__extensions_with_ports(net_t *net)
+{
+    for (size_t i = 0; i < net->extension_count; i++) {
+        if (net->extensions[i].with_ports != NULL) {
+            net->extensions[i].with_ports(net, net->extensions[i].state);
+        }
+    }
+}
+
+void net__registry_free(net_t *net)
+{
+    for (size_t i = 0; i < net->extension_count; i++) {
+        if (net->extensions[i].destroy != NULL) {
+            net->extensions[i].destroy(net->extensions[i].state);
+        }
+    }
+    sim_free(net->extensions);
+    sim_free(net->rows);
+}
+
+// -- rules
+
+void net_set_link_rules(net_t *net, const net_link_rules_t *rules)
+{
+    SIM_CHECK(!net->built);
+    net->link_rules = *rules;
+}
+
+void net_set_pint(net_t *net, const net_pint_ops_t *ops)
+{
+    SIM_CHECK(!net->built);
+    net->pint_ops = *ops;
+}
+
+void net_set_dice(net_t *net, const net_dice_t *dice)
+{
+    SIM_CHECK(!net->built);
+    net->dice = *dice;
+}
+
+const net_dice_t *net_dice_of(const net_t *net)
+{
+    return net->dice.roll == NULL ? NULL : &net->dice;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/switch/balance.c - the balance "ecmp": flows are spread over equal ports by a hash of their
+// own; and routing by whatever balance a switch has. Page: docs/models/switch.md.
+#include "net/switch/switch_internal.h"
+
+uint32_t net_switch_choose_live(const net_switch_t *sw,
+                                const uint32_t *ports,
+                                uint32_t count,
+                                uint32_t hash)
+{
+    uint32_t live = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        live += sw->node.ports[ports[i]].down ? 0 : 1;
+    }
+    uint32_t index = (uint32_t)(((uint64_t)hash * live) >> 32);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!sw->node.ports[ports[i]].down && index-- == 0) {
+            return ports[i];
+        }
+    }
+    return NET_NO_PORT;
+}
+
+uint32_t net_switch_route(net_switch_t *sw, const net_packet_t *packet)
+{
+    const net_attachment_t attachment = sw->attachments[packet->destination];
+    if (attachment.leaf == NET_NO_LEAF) {
+        return NET_NO_PORT;
+    }
+    if (attachment.leaf == sw->leaf) {
+        return attachment.port;
+    }
+    const net_hop_t hop = sw->hops[attachment.leaf];
+    return hop.count == 0 ? NET_NO_PORT
+                          : sw->balance->choose(sw, packet, sw->hop_ports + hop.first, hop.count);
+}
+
+static uint32_t choose(net_switch_t *sw,
+                       const net_packet_t *packet,
+                       const uint32_t *ports,
+                       uint32_t count)
+{
+    const uint32_t hash = net__spread(sw, packet->flow_hash);
+    const uint32_t port = ports[((uint64_t)hash * count) >> 32];
+    return sw->node.ports[port].down && count > 1
+               ? net_switch_choose_live(sw, ports, count, hash * 0x9e3779b1u)
+               : port;
+}
+
+static uint32_t path(const net_switch_t *sw,
+                     uint32_t source,
+                     uint32_t destination,
+                     uint32_t flow_hash,
+                     uint32_t count)
+{
+    (void)source;
+    (void)destination;
+    return (uint32_t)(((uint64_t)net__spread(sw, flow_hash) * count) >> 32);
+}
+
+static void built(net_switch_t *sw)
+{
+    const uint64_t seed = sim_options(sw->node.sim.sim)->seed;
+    const uint64_t mixed = sim_mix64(sim_mix64(seed) ^ (sw->node.sim.index + 1));
+    sw->ecmp_seed = (uint32_t)(sw->config.ecmp_seed == SIM_AUTO ? mixed : sw->config.ecmp_seed);
+}
+
+const net_balance_ops_t net__balance_ecmp = {
+    .name = "ecmp",
+    .built = built,
+    .choose = choose,
+    .path = path,
+};

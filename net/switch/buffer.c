@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/switch/buffer.c - the buffer "standard": reserved, shared with dynamic thresholds, headroom;
+// pauses that are repeated before they run out.
+//
+// Sources and derivations: docs/models/switch.md and docs/models/pfc.md (Choudhury and Hahne 1998;
+// IEEE 802.1Qbb).
+#include "net/switch/switch_internal.h"
+
+// -- pauses
+
+void net__stop_peer(net_switch_t *sw, net_ingress_t *in, uint32_t priority)
+{
+    in->stopped |= (uint8_t)(1u << priority);
+    in->port->received[priority].stopped = 1;
+    net_port_pause_send(in->port, (uint8_t)(1u << priority), in->quanta);
+    if (!sim_timer_armed(&in->refresh)) {
+        const sim_time_t pause_ps = net_port_quanta_ps(in->port, in->quanta);
+        sim_timer_arm(&sw->node.sim, &in->refresh, sw->node.sim.now_ps + pause_ps / 2);
+    }
+}
+
+static void refresh_pause(sim_node_t *node, sim_timer_t *timer)
+{
+    net_ingress_t *const in = SIM_CONTAINER_OF(timer, net_ingress_t, refresh);
+    if (in->stopped != 0) {
+        const sim_time_t pause_ps = net_port_quanta_ps(in->port, in->quanta);
+        net_port_pause_send(in->port, in->stopped, in->quanta);
+        sim_timer_arm(node, &in->refresh, node->now_ps + pause_ps / 2);
+    }
+}
+
+void net__let_peer_go(net_switch_t *sw, net_ingress_t *in, uint32_t priority)
+{
+    in->port->received[priority].stopped = 0;
+    in->stopped &= (uint8_t) ~(1u << priority);
+    if (in->stopped == 0) {
+        sim_timer_cancel(&sw->node.sim, &in->refresh);
+    }
+    net_port_pause_send(in->port, (uint8_t)(1u << priority), 0);
+}
+
+// -- set-up
+
+// IEEE 802.3 annex 31B.3.7 bounds a station's reaction to a pause, in quanta, by rate.
+static sim_time_t response_ps(uint64_t rate_bps)
+{
+    // clang-format off
+    static const struct { uint64_t gbps; uint64_t quanta; } table[] = {
+        {1, 2}, {10, 67}, {25, 80}, {40, 118}, {50, 147}, {100, 394}, {200, 453}, {400, 905},
+    };
+    // clang-format on
+    uint64_t quanta = 905;
+    for (size_t i = SIM_COUNT_OF(table); i-- > 0;) {
+        if (rate_bps <= table[i].gbps * 1000000000) {
+            quanta = table[i].quanta;
+        }
+    }
+    return quanta * (NET_PFC_QUANTUM_BITS * SIM_PS_PER_S) / rate_bps;
+}
+
+uint64_t net_switch_headroom_bytes(uint64_t rate_bps,
+                                   sim_time_t delay_ps,
+                                   sim_time_t response,
+                                   uint32_t frame_bytes_max)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    const wide_t bits = (wide_t)rate_bps * (2 * delay_ps + response);
+    const uint64_t in_time = (uint64_t)((bits + 8 * SIM_PS_PER_S - 1) / (8 * SIM_PS_PER_S));
+    const uint64_t frame = frame_bytes_max + NET_LINK_OVERHEAD_BYTES;
+    return in_time + 3 * frame + NET_FRAME_BYTES_MIN + NET_LINK_OVERHEAD_BYTES;
+}
+
+static uint64_t headroom_of(const net_switch_t *sw, const net_port_t *port)
+{
+    if (sw->config.pfc_headroom_bytes != SIM_AUTO) {
+        return sw->config.pfc_headroom_bytes;
+    }
+    const sim_time_t response = sw->config.pfc_response_ps == SIM_AUTO ? response_ps(port->rate_bps)
+                                                                       : sw->config.pfc_response_ps;
+    return net_switch_headroom_bytes(port->rate_bps,
+                                     port->delay_ps,
+                                     response,
+                                     NET_FRAME_BYTES_QUANTUM);
+}
+
+// Whether the computed headroom is enough: not where pause frames can be lost, nor where a pause is
+// so short that a refresh behind a large frame may come too late. (Links that change:
+// link_changes.c.)
+static bool headroom_suffices(const net_switch_t *sw, const net_port_t *port)
+{
+    const sim_time_t pause_ps = net_port_quanta_ps(port, (uint16_t)sw->config.pfc_quanta);
+    return sw->config.pfc_headroom_bytes == SIM_AUTO && port->config.loss_rate.num == 0 &&
+           port->config.bit_error_rate.num == 0 &&
+           pause_ps / 2 >= net_port_frame_time_ps(port, NET_FRAME_BYTES_QUANTUM);
+}
+
+static void dedicated(const net_switch_t *sw, uint64_t *headroom_bytes, uint64_t *reserved_bytes)
+{
+    const uint64_t classes = (uint64_t)__builtin_popcount(sw->lossless);
+    *headroom_bytes = 0;
+    for (uint32_t p = 0; p < sw->node.port_count; p++) {
+        *headroom_bytes += classes * sw->ingress[p].headroom_limit;
+    }
+    *reserved_bytes = classes * sw->config.pfc_reserved_bytes * sw->node.port_count;
+}
+
+static void built(net_switch_t *sw)
+{
+    for (uint32_t p = 0; p < sw->node.port_count; p++) {
+        net_ingress_t *const in = &sw->ingress[p];
+        in->headroom_limit = headroom_of(sw, in->port);
+        sim_timer_init(&in->refresh, refresh_pause);
+        in->port->lossless_guaranteed = sw->lossless != 0 && headroom_suffices(sw, in->port);
+    }
+    uint64_t headroom = 0;
+    uint64_t reserved = 0;
+    dedicated(sw, &headroom, &reserved);
+    const uint64_t buffer = sw->config.buffer_bytes;
+    sw->shared_limit = buffer > headroom + reserved ? buffer - headroom - reserved : 0;
+}
+
+static bool admit(net_switch_t *sw,
+                  const net_port_t *egress,
+                  const net_packet_t *packet,
+                  net_drop_reason_t *reason)
+{
+    return net__admit(sw, egress, packet, reason);
+}
+
+static void release(net_switch_t *sw, uint32_t ingress_port, uint32_t priority, uint32_t bytes)
+{
+    net__release(sw, ingress_port, priority, bytes);
+}
+
+static void check(const net_switch_t *sw)
+{
+    net_switch_check_sums(sw, true);
+    for (uint32_t p = 0; p < sw->node.port_count; p++) {
+        const net_ingress_t *const in = &sw->ingress[p];
+        for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
+            SIM_CHECK((in->stopped >> c & 1u) == in->port->received[c].stopped);
+        }
+        SIM_CHECK((in->stopped != 0) == sim_timer_armed(&in->refresh));
+    }
+}
+
+const net_buffer_ops_t net__buffer_standard = {
+    .name = "standard",
+    .built = built,
+    .admit = admit,
+    .release = release,
+    .dedicated = dedicated,
+    .check = check,
+};

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/switch/marking.c - the marking "red": CE by RED on the egress queue, as a packet leaves it or
+// as it joins. Page: docs/models/switch.md.
+#include "net/switch/switch_internal.h"
+
+// Apart from the switch's enqueue, which is shorter for it.
+__attribute__((noinline)) void net__mark_early(net_switch_t *sw,
+                                               net_port_t *egress,
+                                               net_packet_t *packet)
+{
+    const uint64_t queued = egress->classes[packet->priority].bytes;
+    if ((sw->marks_early >> packet->priority & 1u) != 0 &&
+        queued > sw->red[egress->index].kmin_bytes && packet->ecn != NET_ECN_NOT_ECT) {
+        net__mark_by(sw, egress, packet, queued);
+    }
+}
+
+static void leaves(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+{
+    net__mark(sw, egress, packet);
+}
+
+// The thresholds of a port of this rate: its profile, or what the switch has for all.
+static sim_profile_t profile_of(const net_switch_config_t *config, uint64_t rate_bps)
+{
+    for (uint32_t i = 0; i < config->ecn_profiles.count; i++) {
+        if (config->ecn_profiles.rows[i].rate_bps == rate_bps) {
+            return config->ecn_profiles.rows[i];
+        }
+    }
+    const uint64_t hundred_gbps = UINT64_C(100000000000);
+    __extension__ typedef unsigned __int128 wide_t;
+    const wide_t scale = config->ecn_scale ? rate_bps : hundred_gbps;
+    return (sim_profile_t){
+        .rate_bps = rate_bps,
+        .low_bytes = (uint64_t)(config->ecn_kmin_bytes * scale / hundred_gbps),
+        .high_bytes = (uint64_t)(config->ecn_kmax_bytes * scale / hundred_gbps),
+        .probability = config->ecn_pmax,
+    };
+}
+
+static void set_port(net_switch_t *sw, net_port_t *port, net_red_t *red)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    const sim_profile_t profile = profile_of(&sw->config, port->rate_bps);
+    red->kmin_bytes = profile.low_bytes;
+    red->kmax_bytes = profile.high_bytes;
+    const uint64_t range = red->kmax_bytes - red->kmin_bytes;
+    const sim_ratio_t pmax = profile.probability;
+    red->pmax = (double)pmax.num / (double)pmax.den;
+    if (range > 0) {
+        const wide_t one = (wide_t)1 << 64;
+        red->slope =
+            (uint64_t)((pmax.num >= pmax.den ? one - 1 : one / pmax.den * pmax.num) / range);
+    }
+    sim_random_init(&red->random, sim_options(sw->node.sim.sim)->seed, port->uid, "ecn-mark");
+    const bool early = sw->config.ecn_mark_at == NET_MARK_AT_ENQUEUE;
+    const uint8_t classes = sw->config.ecn_enabled ? sw->config.ecn_priorities : 0;
+    const uint8_t marked = early ? 0 : classes;
+    sw->marks_early = early ? classes : 0;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        port->classes[p].mark_above_bytes = marked & (1u << p) ? red->kmin_bytes : UINT64_MAX;
+    }
+}
+
+static void built(net_switch_t *sw)
+{
+    sw->red = sim_alloc_lines((sw->node.port_count + 1) * sizeof(*sw->red));
+    for (uint32_t p = 0; p < sw->node.port_count; p++) {
+        set_port(sw, &sw->node.ports[p], &sw->red[p]);
+    }
+}
+
+static void fini(net_switch_t *sw)
+{
+    sim_free(sw->red);
+}
+
+const net_marking_ops_t net__marking_red = {
+    .name = "red",
+    .built = built,
+    .fini = fini,
+    .leaves = leaves,
+    .joins = net__mark_early,
+};

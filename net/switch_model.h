@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/switch_model.h - what a buffer, a marking or a balance sees of a switch (net/models.h).
+//
+// Per ingress (port, class) what is held stands in net_port_t.received, per egress (port, class) in
+// net_port_t.classes. The rest is here; which part sets a field stands beside it.
+#ifndef NET_SWITCH_MODEL_H
+#define NET_SWITCH_MODEL_H
+
+#include "net/models.h"
+#include "net/switch.h"
+
+SIM_C_BEGIN
+
+struct net_hop;
+struct net_attachment;
+
+// One port, receiving.
+typedef struct net_ingress {
+    uint64_t headroom_limit; // per class; net_switch_headroom_of, unless the buffer sets another
+    uint8_t stopped;         // classes told to stop
+    uint16_t quanta;
+    sim_timer_t refresh; // repeats the pause before the peer's clock runs out
+    net_port_t *port;
+} net_ingress_t;
+
+// RED at one port: a cache line.
+typedef struct net_red {
+    uint64_t kmin_bytes;
+    uint64_t kmax_bytes;
+    uint64_t slope; // probability per byte above kmin, in units of 2^-64
+    sim_random_t random;
+    double pmax;
+    char pad[SIM_CACHE_LINE - 4 * sizeof(uint64_t) - sizeof(sim_random_t)];
+} net_red_t;
+
+struct net_switch {
+    net_node_t node; // first
+    const struct net_attachment *attachments;
+    const struct net_hop *hops;
+    const uint32_t *hop_ports;
+    uint32_t leaf; // own number; NO_LEAF
+    uint32_t ecmp_seed;
+    uint8_t lossless;
+    uint8_t warm_class; // the class most packets are expected in
+    bool routed;
+    bool trust_dscp;
+    uint8_t marks_early;   // classes marked as they join the queue
+    uint64_t shared_bytes; // in use
+    uint64_t shared_limit; // the buffer's to set: what is neither reserved nor headroom
+    uint64_t held_bytes;   // all that is stored
+    uint64_t pfc_alpha;    // in 2^-NET_ALPHA_BITS
+    uint64_t lossy_alpha;
+    net_ingress_t *ingress; // by port
+    net_red_t *red;         // by port
+    const net_buffer_ops_t *buffer;
+    const net_marking_ops_t *marking;
+    const net_balance_ops_t *balance;
+    void *buffer_state; // of state_bytes each
+    void *marking_state;
+    void *balance_state;
+    net_switch_config_t config;
+    sim_node_ops_t loop; // the node's operations, where they are not the usual ones
+};
+
+static inline net_switch_t *net_switch_of(net_node_t *node)
+{
+    SIM_CHECK(node->kind == NET_NODE_SWITCH);
+    return (net_switch_t *)(void *)node;
+}
+
+// -- routing
+
+// The port a packet leaves by, as the switch's balance chooses; NET_NO_PORT: there is none.
+uint32_t net_switch_route(net_switch_t *sw, const net_packet_t *packet);
+
+// The index-th live port of a range, for a hash over the live ones only; NO_PORT: none is.
+uint32_t net_switch_choose_live(const net_switch_t *sw,
+                                const uint32_t *ports,
+                                uint32_t count,
+                                uint32_t hash);
+
+// -- fractions of the buffer
+
+// Alphas are kept as multiples of 2^-20: exact for the powers of two that switches offer.
+#define NET_ALPHA_BITS 20u
+#define NET_ALPHA_ONE (UINT64_C(1) << NET_ALPHA_BITS)
+
+static inline uint64_t net_alpha_of(sim_ratio_t ratio)
+{
+    return (ratio.num << NET_ALPHA_BITS) / ratio.den;
+}
+
+static inline uint64_t net_fraction_of(uint64_t bytes, uint64_t alpha)
+{
+    return (bytes * alpha) >> NET_ALPHA_BITS;
+}
+
+// What of the shared buffer is free. Shared use never exceeds its limit.
+static inline uint64_t net_switch_shared_free(const net_switch_t *sw)
+{
+    SIM_CHECK(sw->shared_bytes <= sw->shared_limit);
+    return sw->shared_limit - sw->shared_bytes;
+}
+
+// What of bytes held at one ingress (port, class) is not in its reserve.
+static inline uint64_t net_switch_above_reserved(const net_switch_t *sw, uint64_t bytes)
+{
+    const uint64_t reserved = sw->config.pfc_reserved_bytes;
+    return bytes > reserved ? bytes - reserved : 0;
+}
+
+// -- ECN
+
+// A packet that an earlier hop has marked gets nothing new here, and is counted apart.
+static inline void net_switch_mark(net_port_t *egress, net_packet_t *packet)
+{
+    const bool again = packet->ecn == NET_ECN_CE;
+    packet->ecn = NET_ECN_CE;
+    (again ? egress->ecn_marked_again : egress->ecn_marked)[packet->priority]++;
+    net_port_trace(egress, NET_TRACE_MARK, packet, again);
+}
+
+// -- invariants
+
+// Every packet held is accounted twice: where it came in and where it waits to go out. For
+// net_buffer_ops_t.check of buffers that account in net_received_t; lossy_is_shared: lossy packets
+// take from the shared buffer too.
+void net_switch_check_sums(const net_switch_t *sw, bool lossy_is_shared);
+
+// An event is over.
+void net__switch_check(const net_switch_t *sw, uint32_t port);
+static inline void net_switch_event_over(const net_switch_t *sw, const sim_event_t *event)
+{
+#ifdef SIM_DEAR_CHECKS
+    net__switch_check(sw, event->kind == SIM_EVENT_TIMER ? 0 : event->port);
+#else
+    (void)sw;
+    (void)event;
+#endif
+}
+
+SIM_C_END
+
+#endif // NET_SWITCH_MODEL_H

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/wire/packet_frame.c - the addresses of a network, and the frame that a packet is on the wire.
+#include <string.h>
+
+#include "net/frame.h"
+#include "net/network_internal.h"
+#include "net/telemetry.h"
+
+uint32_t net_flow_hash(const net_t *net,
+                       uint32_t source,
+                       uint32_t destination,
+                       uint16_t source_port)
+{
+    return net_flow_hash_with(net, source, destination, source_port, 0);
+}
+
+uint32_t net_flow_hash_with(const net_t *net,
+                            uint32_t source,
+                            uint32_t destination,
+                            uint16_t source_port,
+                            uint16_t hashed_port)
+{
+    if (net->balance->flow_hash != NULL) {
+        return net->balance->flow_hash(source, destination, source_port, hashed_port);
+    }
+    // The destination port and the protocol are the same for all RoCEv2 packets.
+    const uint64_t addresses = ((uint64_t)source << 32) | destination;
+    return (uint32_t)(sim_mix64(sim_mix64(addresses) ^ source_port) >> 32);
+}
+
+void net_port_mac(const net_port_t *port, uint8_t mac[6])
+{
+    const uint8_t bytes[6] = {0x02, // locally administered, unicast
+                              0x00,
+                              (uint8_t)(port->uid >> 24),
+                              (uint8_t)(port->uid >> 16),
+                              (uint8_t)(port->uid >> 8),
+                              (uint8_t)port->uid};
+    memcpy(mac, bytes, sizeof(bytes));
+}
+
+void net_interface_ip(const net_t *net, uint32_t interface, uint8_t ip[16])
+{
+    const uint32_t host = interface + 1;
+    memset(ip, 0, 16);
+    if (net->config.ipv6) {
+        ip[0] = 0xfd;
+        ip[12] = (uint8_t)(host >> 24);
+        ip[13] = (uint8_t)(host >> 16);
+        ip[14] = (uint8_t)(host >> 8);
+        ip[15] = (uint8_t)host;
+    } else {
+        ip[0] = 10;
+        ip[1] = (uint8_t)(host >> 16);
+        ip[2] = (uint8_t)(host >> 8);
+        ip[3] = (uint8_t)host;
+    }
+}
+
+static void put_extensions(const net_packet_t *packet, net_frame_t *frame)
+{
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    const uint32_t extensions = net_frame_extensions(packet->opcode);
+    if (extensions & NET_EXT_RETH) {
+        frame->reth.address = aside->reth.address;
+        frame->reth.rkey = aside->reth.rkey;
+        frame->reth.length = aside->reth.length;
+    }
+    if (extensions & NET_EXT_AETH) {
+        frame->aeth.syndrome = (uint8_t)(packet->aeth >> 24);
+        frame->aeth.msn = packet->aeth & 0xffffff;
+    }
+    if (extensions & NET_EXT_DETH) {
+        frame->deth.qkey = aside->deth.qkey;
+        frame->deth.source_qp = aside->deth.source_qp;
+    }
+    if (extensions & NET_EXT_ATOMIC) {
+        frame->atomic.address = aside->atomic.address;
+        frame->atomic.rkey = aside->atomic.rkey;
+        frame->atomic.swap_add = aside->atomic.swap_add;
+        frame->atomic.compare = aside->atomic.compare;
+    }
+    if (extensions & NET_EXT_ATOMIC_ACK) {
+        frame->atomic_original = aside->atomic_original;
+    }
+    if (extensions & NET_EXT_IMMDT) {
+        frame->immediate = aside->immediate;
+    }
+    if (extensions & NET_EXT_IETH) {
+        frame->invalidate_rkey = aside->immediate;
+    }
+}
+
+static void put_telemetry(const net_t *net, const net_packet_t *packet, net_frame_t *frame)
+{
+    frame->telemetry = packet->telemetry;
+    if (packet->telemetry == NET_TELEMETRY_INT) {
+        frame->hop_count = packet->hop_count;
+        frame->reserved_hops = (uint8_t)net->config.int_reserved_hops;
+        frame->path_id = packet->path_id;
+        memcpy(frame->hops,
+               net_packet_telemetry(packet),
+               packet->hop_count * sizeof(frame->hops[0]));
+    } else if (packet->telemetry == NET_TELEMETRY_PINT) {
+        frame->digest = packet->digest;
+        frame->digest_bytes = (uint8_t)net->pint->digest_bytes;
+    }
+}
+
+void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_frame_t *frame)
+{
+    const net_t *const net = port->node->net;
+    *frame = (net_frame_t){0};
+    if (packet->kind == NET_PACKET_PFC) {
+        static const uint8_t pause_mac[6] = {0x01, 0x80, 0xc2, 0x00, 0x00, 0x01};
+        const net_packet_aside_t *const aside = net_packet_aside(packet);
+        memcpy(frame->destination_mac, pause_mac, sizeof(pause_mac));
+        net_port_mac(port, frame->source_mac);
+        frame->is_pfc = true;
+        frame->pfc_classes = aside->pfc.classes;
+        memcpy(frame->pfc_quanta, aside->pfc.quanta, sizeof(frame->pfc_quanta));
+        return;
+    }
+    const bool routed = net->config.forwarding == NET_FORWARDING_ROUTED;
+    net_port_mac(routed ? port : net->interfaces[packet->source], frame->source_mac);
+    net_port_mac(routed ? port->peer : net->interfaces[packet->destination],
+                 frame->destination_mac);
+    frame->tagged = net->config.tagged;
+    frame->pcp = packet->priority;
+    frame->vlan_id = (uint16_t)net->config.vlan_id;
+    frame->ipv6 = net->config.ipv6;
+    frame->dscp = packet->dscp;
+    frame->ecn = packet->ecn;
+    frame->ttl = packet->ttl;
+    net_interface_ip(net, packet->source, frame->source_ip);
+    net_interface_ip(net, packet->destination, frame->destination_ip);
+    frame->udp_source_port = packet->udp_source_port;
+    frame->opcode = packet->opcode;
+    frame->solicited = packet->solicited;
+    frame->migration = packet->opcode != ROCE_CNP; // QPs start migrated (IBA 17.2.8.1)
+    frame->pkey = 0xffff;                          // the default partition, full member
+    frame->becn = packet->becn;
+    frame->destination_qp = packet->destination_qp;
+    frame->ack_request = packet->ack_request;
+    frame->psn = packet->psn;
+    frame->payload_bytes = packet->payload_bytes;
+    frame->payload = net_packet_contents(packet);
+    put_extensions(packet, frame);
+    put_telemetry(net, packet, frame);
+}
