@@ -400,6 +400,7 @@ struct nic {
     size_t report_capacity;
     const nic_transport_ops_t *transport; // of RC queue pairs that do not say
     struct nic_transport_share *shares;
+    uint32_t checked_index; // of the queue pair looked at last, with dear checks
 };
 
 // What the queue pairs of one transport share.
@@ -650,6 +651,12 @@ static inline void nic__consume_empty(nic_t *nic, net_packet_t *packet)
     net_packet_deliver_empty(&nic->host->node, packet);
 }
 
+// qp_check.c: each aborts where something does not hold
+void nic__qp_check(const nic_qp_t *qp);
+void nic__cq_check(const nic_cq_t *cq);
+void nic__check(const nic_t *nic);       // all of it
+void nic__check_after_event(nic_t *nic); // a part
+
 // notice.c
 void nic__notice(nic_host_t *host, const nic_notice_t *notice);
 void nic__hand_over(nic_host_t *host);         // at the end of an event
@@ -737,6 +744,7 @@ void nic__rnic_place_cq(nic_cq_t *cq);
 void nic__store_add(nic_t *nic, nic_store_kind_t kind, uint64_t key);
 void nic__store_change(nic_t *nic, nic_store_kind_t kind, uint64_t key);
 void nic__store_remove(nic_t *nic, nic_store_kind_t kind, uint64_t key);
+void nic__rnic_check_qp(const nic_qp_t *qp);
 // rnic_send.c
 void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell); // the last `count` WQEs
 void nic__rnic_post_receive(nic_t *nic, uint32_t count);

@@ -86,8 +86,8 @@ struct nic_transport_ops {
     // Whether a packet of a request may leave now. Called often, must not change anything. Whatever
     // makes it true later calls nic_transport_schedule.
     bool (*ready)(const nic_qp_t *qp);
-    // The packet that leaves now; ready was true. NULL: nothing after all, because a work request
-    // failed (nic_transport_new_packet returned NULL).
+    // The packet that leaves now; ready was true. NULL: nothing after all (because a work request
+    // failed: nic_transport_new_packet returned NULL); ready says so too then.
     net_packet_t *(*next_packet)(nic_t *nic, nic_qp_t *qp);
     // An ACK or NAK came, or a READ's or atomic's response. The queue pair may be closed: consume
     // it.
@@ -127,6 +127,7 @@ typedef struct nic_transport_view {
     uint32_t mtu_bytes;
     uint32_t retry_count;
     sim_time_t timeout_ps; // of the standard; NEVER: none
+    sim_time_t since_ps;   // of the last progress, or when the first packet left after a rest
     sim_time_t rtt_ps;     // of the idle path, where an algorithm or a window asked for it; else 0
     bool blocked;          // nothing may be sent now: the receiver was not ready, or failed
     bool failed;           // the send queue does not work any more
@@ -177,8 +178,9 @@ void nic_transport_timer_cancel(nic_qp_t *qp);
 // Takes the packet. placed: nic_transport_place was called for it. Acknowledges nothing. False: it
 // was refused, a NAK is on its way, and expected_psn stays.
 bool nic_transport_execute(nic_qp_t *qp, net_packet_t *packet, bool placed);
-// The payload of a packet ahead of its turn goes to memory. False: it must wait for its turn (a
-// SEND, whose receive is not known yet; a WRITE without an address, or where it may not write).
+// The payload of a request or response ahead of its turn goes to memory. False: it must wait for
+// its turn (a SEND, whose receive is not known yet; a WRITE without an address, or where it may not
+// write).
 bool nic_transport_place(nic_qp_t *qp, net_packet_t *packet);
 // A request before expected_psn: a READ or atomic is answered again. others_too: and all that was
 // to be answered after it is forgotten, since the requester goes back. False: neither of the two.

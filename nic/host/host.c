@@ -90,6 +90,16 @@ static void settle(nic_host_t *host)
     nic__free_dead(host);
 }
 
+#ifdef SIM_DEAR_CHECKS
+static void check_after_event(const nic_host_t *host)
+{
+    SIM_CHECK(host->notice_count == 0 && host->kicked == NULL && host->dead == NULL);
+    for (uint32_t i = 0; i < host->node.port_count; i++) {
+        nic__check_after_event(&host->nics[i]);
+    }
+}
+#endif
+
 static void host_run(sim_node_t *node)
 {
     nic_host_t *const host = (nic_host_t *)(void *)node;
@@ -111,6 +121,9 @@ static void host_run(sim_node_t *node)
         if (host->kicked != NULL || host->notice_count != 0 || host->dead != NULL) {
             settle(host);
         }
+#ifdef SIM_DEAR_CHECKS
+        check_after_event(host);
+#endif
     }
     host->in_event = false;
 }

@@ -184,6 +184,9 @@ static bool transmit_qp(nic_t *nic, nic_qp_t *qp)
     net_packet_t *const packet =
         response ? nic__build_response(nic, qp) : nic__build_request(nic, qp);
     if (SIM_UNLIKELY(packet == NULL)) {
+        if (!nic__can_send(qp)) {
+            nic__unschedule(qp);
+        }
         return false;
     }
     const sim_time_t now_ps = nic__node(nic)->now_ps;

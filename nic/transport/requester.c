@@ -327,8 +327,7 @@ void nic__address_packet(const nic_qp_t *qp,
     packet->addressed = true;
 }
 
-// The work request that a PSN under way belongs to, and the PSN it begins with.
-static uint32_t find_wqe(const nic_qp_t *qp, uint64_t psn, uint64_t *first_psn)
+uint32_t nic__find_wqe(const nic_qp_t *qp, uint64_t psn, uint64_t *first_psn)
 {
     uint32_t low = qp->sq_done;
     uint32_t high = qp->sq_send + (qp->send_offset != 0);
@@ -366,7 +365,7 @@ net_packet_t *nic_transport_repeat_packet(nic_qp_t *qp, uint64_t psn, uint32_t f
     SIM_CHECK(psn >= qp->una_psn && psn < qp->next_psn);
     nic_t *const nic = qp->nic;
     uint64_t first_psn = 0;
-    const uint32_t index = find_wqe(qp, psn, &first_psn);
+    const uint32_t index = nic__find_wqe(qp, psn, &first_psn);
     const nic_wqe_t *const wqe = nic__wqe(qp, index);
     const uint32_t offset = (uint32_t)(psn - first_psn) * qp->mtu_bytes;
     net_packet_t *packet = NULL;

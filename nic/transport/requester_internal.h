@@ -17,6 +17,8 @@ static inline bool nic__is_write(const nic_wqe_t *wqe)
 // requester.c
 bool nic__cursor_ready(const nic_qp_t *qp);
 net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp); // NULL: the WQE failed
+// The work request that a PSN under way belongs to, and the PSN it begins with.
+uint32_t nic__find_wqe(const nic_qp_t *qp, uint64_t psn, uint64_t *first_psn);
 // A packet of a WRITE, `offset` bytes into it, gets a RETH of its own where it has none.
 void nic__address_packet(const nic_qp_t *qp,
                          net_packet_t *packet,

@@ -158,6 +158,7 @@ nic_transport_view_t nic_transport_look(const nic_qp_t *qp)
         .mtu_bytes = qp->mtu_bytes,
         .retry_count = qp->retry_count,
         .timeout_ps = qp->timeout == 0 ? SIM_TIME_NEVER : nic__timeout_ps(qp),
+        .since_ps = qp->retry_base_ps,
         .rtt_ps = nic__cc_const(qp)->base_rtt_ps,
         .blocked = (qp->flags & (NIC_QP_RNR_WAIT | NIC_QP_CLOSED)) != 0,
         .failed = (qp->flags & NIC_QP_CLOSED) != 0,
@@ -300,9 +301,41 @@ bool nic_transport_execute(nic_qp_t *qp, net_packet_t *packet, bool placed)
     return qp->expected_psn != expected_psn;
 }
 
+static void place_at(nic_t *nic, net_packet_t *packet, uint64_t address)
+{
+    nic__write_payload(nic, packet->payload_bytes);
+    if (nic__keeps(nic, packet)) {
+        nic__keep(nic, packet, address);
+        if (packet->contents) {
+            net_packet_drop_contents(&nic->host->node, packet);
+        }
+    }
+}
+
+// Where the READ that it answers wants it; what is wrong with it is seen when it has its turn.
+static bool place_response(nic_qp_t *qp, net_packet_t *packet)
+{
+    const uint64_t psn = nic_transport_psn(packet->psn, qp->una_psn);
+    if (psn < qp->una_psn || psn >= qp->next_psn) {
+        return false;
+    }
+    uint64_t first_psn = 0;
+    const nic_wqe_t *const wqe = nic__wqe(qp, nic__find_wqe(qp, psn, &first_psn));
+    const uint64_t offset = (psn - first_psn) * qp->mtu_bytes;
+    if (wqe->opcode != NIC_WR_RDMA_READ || packet->opcode == ROCE_ATOMIC_ACKNOWLEDGE ||
+        offset + packet->payload_bytes > wqe->length) {
+        return false;
+    }
+    place_at(qp->nic, packet, wqe->local_address + offset);
+    return true;
+}
+
 bool nic_transport_place(nic_qp_t *qp, net_packet_t *packet)
 {
     const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
+    if (operation == 0) {
+        return place_response(qp, packet);
+    }
     if ((operation & IS_WRITE) == 0 || ((operation & IS_FIRST) == 0 && !packet->addressed)) {
         return false;
     }
@@ -315,14 +348,7 @@ bool nic_transport_place(nic_qp_t *qp, net_packet_t *packet)
                         NIC_ACCESS_REMOTE_WRITE)) {
         return false;
     }
-    nic_t *const nic = qp->nic;
-    nic__write_payload(nic, packet->payload_bytes);
-    if (nic__keeps(nic, packet)) {
-        nic__keep(nic, packet, aside->reth.address);
-        if (packet->contents) {
-            net_packet_drop_contents(&nic->host->node, packet);
-        }
-    }
+    place_at(qp->nic, packet, aside->reth.address);
     return true;
 }
 

@@ -58,7 +58,7 @@ bool nic_qp_explain(const nic_qp_t *qp, sim_message_t *why)
                        port->peer->node->sim.name);
     } else if (ready) {
         (void)sim_fail(why, SIM_OK, "ready to send, waits for %s", net_port_name(port));
-    } else {
+    } else if (qp->ops->explain == NULL || !qp->ops->explain(qp, why)) {
         explain_blocked(qp, why);
     }
     return true;

@@ -279,6 +279,15 @@ void nic__rnic_translate(nic_t *nic,
     nic__rnic_lookup(nic, NIC_STORE_TRANSLATION, place->set, name, stall_ps, data_ps);
 }
 
+void nic__rnic_check_qp(const nic_qp_t *qp)
+{
+    const uint32_t held = qp->sq_posted - qp->sq_done;
+    SIM_CHECK(qp->sq_ready - qp->sq_done <= held || (qp->flags & NIC_QP_CLOSED) != 0);
+    SIM_CHECK(qp->sq_posted - qp->sq_here <= held || (qp->flags & NIC_QP_CLOSED) != 0);
+    SIM_CHECK(qp->sq_here - qp->sq_ready <= held || (qp->flags & NIC_QP_CLOSED) != 0);
+    SIM_CHECK(qp->sq_send != qp->sq_ready || (qp->flags & (NIC_QP_FETCHING | NIC_QP_CLOSED)) != 0);
+}
+
 // -- counters
 
 bool nic_get_rnic_counters(const nic_t *nic, nic_rnic_counters_t *counters)
@@ -319,6 +328,7 @@ static void count_queued(const nic_qp_t *qp, void *ctx)
 
 bool nic_conserved(const nic_t *nic)
 {
+    nic__check(nic);
     if (!nic->detailed) {
         return true;
     }
