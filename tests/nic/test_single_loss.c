@@ -19,7 +19,7 @@
 #define LONG (MTU * 3 + 100) // FIRST MIDDLE MIDDLE LAST
 #define CHUNK (MTU * 2)
 #define MODES 3
-#define WORD_AT UINT64_C(64)
+#define WORD_AT (UINT64_C(1) << 30) // beyond what WRITEs reach
 
 // Kinds of packets that must have been lost: opcodes, and by its syndrome what an ACK packet says.
 enum { KIND_NAK = 256, KIND_RNR_NAK, KIND_COUNT };
