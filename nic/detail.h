@@ -60,10 +60,14 @@ enum {
     X(tx_send_ps,           "tx.send",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","28ns", "6.37ns",    "4.65ns",    "FFMP", "sending side, shared: a packet of a SEND or WRITE") \
     X(tx_request_ps,        "tx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "90ns","36ns", "6.37ns",    "4.65ns",    "FFFP", "sending side, shared: a READ or atomic request") \
     X(tx_response_ps,       "tx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","28ns", "6.37ns",    "4.65ns",    "FFFP", "sending side, shared: a packet of a READ's or atomic's response") \
+    X(tx_line_ps,           "tx.line",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","6ns",  "0ns",       "0ns",       "FFFF", "sending side, shared: each 64 bytes of a packet's payload read from host memory, or a part of them") \
+    X(tx_long_ps,           "tx.long",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","47ns", "0ns",       "0ns",       "FFFF", "sending side, shared: a packet whose payload is longer than tx.long-from, on top") \
+    X(tx_long_from_bytes,   "tx.long-from",            BYTES, "0",   "4096",  "256",     "256",        "256",        "256",       "FFFF", "see tx.long") \
     X(rx_request_ps,        "rx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","38.5ns","8.2ns",   "4.65ns",    "FMMP", "receiving side, shared: a request") \
     X(rx_response_ps,       "rx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "110ns","42ns","11.36ns",   "8ns",       "FFMF", "receiving side, shared: a response of a READ or atomic") \
     X(rx_ack_ps,            "rx.ack",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "30ns","12ns", "4ns",       "3ns",       "FFFF", "receiving side, shared: an ACK, NAK or CNP") \
     X(rx_write_ps,          "rx.write",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "20ns","7ns",  "4ns",       "2ns",       "FMMF", "receiving side, shared: a receive that writes payload and CQE apart") \
+    X(rx_cqe_ps,            "rx.cqe",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","7ns",  "0ns",       "0ns",       "FFFF", "receiving side, shared: the CQE of a READ or atomic, written apart from its data") \
     X(rx_atomic_ps,         "rx.atomic",               TIME,  "0ps", NIC_DETAIL_PS_MAX, "110ns","0ns", "19.2ns",    "190ns",     "FFMM", "receiving side, shared: an atomic request") \
     X(rx_latency_ps,        "rx.latency",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "100ns","100ns","120ns",  "50ns",      "FFFF", "receiving side: what a packet takes on top, and nothing else waits for") \
     X(atomic_locks,         "atomic.locks",            COUNT, "1",   "65536", "1",       "1",          "4096",       "4096",      "FMMF", "locks of atomics, by the low bits of the address; 1: one for all") \
@@ -91,8 +95,8 @@ enum {
     X(key_ways,             "key.ways",                COUNT, "1",   "64",    "4",       "4",          "4",          "4",         "FFFF", "associativity of that cache") \
     X(key_stall_ps,         "key.stall",               TIME,  "0ps", NIC_DETAIL_PS_MAX, "200ns","120ns","17ns",     "12ns",      "FFFF", "a miss of it occupies its side of the NIC for") \
     X(buffer_bytes,         "receive-buffer.bytes",    BYTES, "16KB","1GB",   "128KB",   "256KB",      "512KB",      "1MB",       "FFFF", "packets waiting to be processed; what comes on top is dropped") \
-    X(pause_bytes,          "receive-buffer.pause",    BYTES, "1KB", "1GB",   "64KB",    "128KB",      "256KB",      "512KB",     "FFFF", "with this much waiting the NIC pauses its link") \
-    X(resume_bytes,         "receive-buffer.resume",   BYTES, "0",   "1GB",   "48KB",    "96KB",       "192KB",      "384KB",     "FFFF", "and with this much it lets it go again") \
+    X(pause_bytes,          "receive-buffer.pause",    BYTES, "1KB", "1GB",   "64KB",    "2200",      "256KB",      "512KB",     "FFFF", "with this much waiting the NIC pauses its link") \
+    X(resume_bytes,         "receive-buffer.resume",   BYTES, "0",   "1GB",   "48KB",    "1400",       "192KB",      "384KB",     "FFFF", "and with this much it lets it go again") \
     X(cpu_post_ps,          "cpu.post",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "20ns","12ns", "23ns",      "8ns",       "FFFF", "core: to build a WQE") \
     X(cpu_copy_ps,          "cpu.copy",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","0ns",  "2.9ns",     "0ns",       "FFFF", "core: to copy 16 bytes of an inline payload into the WQE") \
     X(cpu_line_ps,          "cpu.mmio-line",           TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","45ns", "37.5ns",      "40ns",      "FFFF", "core: to write a line of a WQE into the NIC") \

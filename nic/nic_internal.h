@@ -72,6 +72,12 @@ static inline bool nic__is_fetch(uint8_t opcode)
     return opcode >= NIC_WR_RDMA_READ;
 }
 
+// The same of a completion.
+static inline bool nic__is_fetched(nic_wc_opcode_t opcode)
+{
+    return opcode == NIC_WC_RDMA_READ || opcode == NIC_WC_COMP_SWAP || opcode == NIC_WC_FETCH_ADD;
+}
+
 typedef struct nic_recv_wqe {
     uint64_t wr_id;
     uint64_t address;
@@ -764,7 +770,7 @@ void nic__rnic_payload(nic_t *nic, uint32_t bytes);
 void nic__rnic_atomic_done(nic_t *nic, uint32_t rkey); // the word is written back
 void nic__rnic_tell_write(nic_qp_t *qp, uint32_t bytes);
 // When the CQE is seen.
-sim_time_t nic__rnic_cqe(nic_t *nic, nic_cq_t *cq);
+sim_time_t nic__rnic_cqe(nic_t *nic, nic_cq_t *cq, const nic_wc_t *wc);
 void nic__rnic_cqe_later(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc);
 // completion.c: into the queue, now or to be seen later
 void nic__add_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_time_t seen_ps);

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # labels: slow
-# Goal: rates of READs between eleven machines are near those measured on ConnectX-3 and Connect-IB.
+# Goal: rates of READs between eleven machines, and of READs of many sizes between six, are near those
+# measured on ConnectX-3 and Connect-IB.
 # Method: scenarios/guidelines/all-to-all-reads.yaml for each row of the measurements, by the short
 # names of its columns: mean difference within 10 %, each within 25 %.
 # Does not pin: single rows. The measurements lie beside the checkout; without them it is skipped.
@@ -35,3 +36,5 @@ sweep() {
 
 sweep connect-ib read_rate_connectib_11_machines.csv
 sweep connectx-3 read_rate_connectx3_11_machines.csv
+sweep connect-ib read_rate_connectib_6_machines_by_size.csv
+sweep connectx-3 read_rate_connectx3_6_machines_by_size.csv

@@ -36,7 +36,8 @@ static const context_t contexts[] = {
      "detailed.context.near-ways=2; detailed.context.near-stall=300ns; "
      "detailed.translation.entries=4; detailed.translation.ways=2; "
      "detailed.translation.page=4KiB; detailed.wqe.entries=8; detailed.wqe.ways=2; "
-     "detailed.cq.entries=2; detailed.cq.ways=2; detailed.key.entries=1; detailed.pcie.tags=8",
+     "detailed.cq.entries=2; detailed.cq.ways=2; detailed.key.entries=1; detailed.pcie.tags=8; "
+     "detailed.tx.long=3us",
      OUT "verb=read; bytes=3000; qps-per-thread=8; window=4"},
     {"", IN "verb=fetch-add; counters=64; region=64MiB; qps-per-thread=2; window=8"},
     {"detailed.rx.request=2us; detailed.receive-buffer.bytes=20KB; "

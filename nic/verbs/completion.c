@@ -122,7 +122,7 @@ void nic__write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
     if (SIM_LIKELY(!qp->nic->detailed)) {
         nic__add_completion(qp, cq, wc, now_ps);
     } else if (cq->core != NULL) {
-        nic__add_completion(qp, cq, wc, nic__rnic_cqe(qp->nic, cq));
+        nic__add_completion(qp, cq, wc, nic__rnic_cqe(qp->nic, cq, wc));
     } else {
         nic__rnic_cqe_later(qp, cq, wc);
     }

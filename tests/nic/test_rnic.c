@@ -48,6 +48,53 @@ static void post_list(pair_t *self, void *ctx)
     ck_assert_int_eq(nic_post_send_list(qps.qp[0], list, NULL), SIM_OK);
 }
 
+// READs that wait for nothing but the sending side of who answers: each takes a response, its
+// lines, and more beyond the length that fits in one piece.
+START_TEST(payloads_pass_the_sending_side_by_lines)
+{
+    static const struct {
+        uint64_t bytes;
+        uint64_t lines;
+        bool is_long;
+    } cases[] = {{1, 1, false}, {64, 1, false}, {65, 2, false}, {256, 4, false}, {257, 5, true}};
+    for (size_t i = 0; i < SIM_COUNT_OF(cases); i++) {
+        pair_config_init(&config);
+        config.nic.detail.tx_response_ps = 300000;
+        config.nic.detail.tx_line_ps = 2000000;
+        config.nic.detail.tx_long_ps = 7000000;
+        set_up(NIC_QPT_RC);
+        const nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_READ, cases[i].bytes);
+        for (uint32_t k = 0; k < 8; k++) {
+            pair_post_at(pair, 1000, qps.qp[0], &wr);
+        }
+        pair_run(pair);
+        ck_assert_uint_eq(pair->done_count[0], 8);
+        const sim_time_t took_ps = pair->done[0][7].time_ps - pair->done[0][3].time_ps;
+        const sim_time_t each_ps =
+            300000 + cases[i].lines * 2000000 + (cases[i].is_long ? 7000000 : 0);
+        ck_assert_uint_eq(took_ps, 4 * each_ps);
+        tear_down();
+    }
+}
+END_TEST
+
+// And the CQE of each occupies the receiving side of who asked.
+START_TEST(cqes_of_reads_pass_the_receiving_side)
+{
+    pair_config_init(&config);
+    config.nic.detail.rx_response_ps = 1000000;
+    config.nic.detail.rx_cqe_ps = 5000000;
+    set_up(NIC_QPT_RC);
+    const nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_READ, 8);
+    for (uint32_t k = 0; k < 8; k++) {
+        pair_post_at(pair, 1000, qps.qp[0], &wr);
+    }
+    pair_run(pair);
+    ck_assert_uint_eq(pair->done[0][7].time_ps - pair->done[0][3].time_ps, 4 * 6000000);
+    tear_down();
+}
+END_TEST
+
 // Table 1 and figure 4: a WRITE has a header of 36 bytes, so 28 bytes fit in its line and 29 do
 // not; a READ and a payload by pointer take one line, whatever their length.
 START_TEST(lines_of_a_wqe)
@@ -396,7 +443,9 @@ START_TEST(slow_nic_pauses_its_link)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(lines_of_a_wqe),
+CHECK_MAIN(CHECK_TEST(payloads_pass_the_sending_side_by_lines),
+           CHECK_TEST(cqes_of_reads_pass_the_receiving_side),
+           CHECK_TEST(lines_of_a_wqe),
            CHECK_TEST(ten_wqes_by_doorbell),
            CHECK_TEST(writes_of_a_receive),
            CHECK_TEST(inline_has_a_limit),

@@ -223,6 +223,15 @@ static void doorbell_arrives(nic_item_t *item, const nic_qp_t *qp)
 
 // -- the processing unit's part
 
+// A packet's payload, read from host memory, passes the sending side line by line; a long one takes
+// more than the one piece that a short one fits in.
+static inline sim_time_t payload_ps(const nic_detail_t *detail, uint32_t bytes)
+{
+    const uint32_t lines = (bytes + NIC_PCIE_LINE_BYTES - 1) / NIC_PCIE_LINE_BYTES;
+    return lines * detail->tx_line_ps +
+           (bytes > detail->tx_long_from_bytes ? detail->tx_long_ps : 0);
+}
+
 sim_time_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp, sim_time_t *here_ps)
 {
     nic_t *const nic = item->nic;
@@ -246,6 +255,7 @@ sim_time_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp, sim_t
     nic__rnic_lookup_wqe(nic, qp, item->first, &stall_ps, here_ps);
     if (has_payload_to_read(wqe)) {
         nic__rnic_translate(nic, wqe->lkey, wqe->local_address, &stall_ps, &data_ps);
+        stall_ps += payload_ps(detail, nic__min(wqe->length, qp->mtu_bytes));
     }
     rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + stall_ps;
     return nic__later(rnic->tx_free_ps, data_ps);
@@ -306,7 +316,8 @@ static sim_time_t next_segment_ps(nic_t *nic, uint32_t bytes, sim_time_t cost_ps
 {
     nic_rnic_t *const rnic = nic->rnic;
     const sim_time_t now_ps = nic__node(nic)->now_ps;
-    rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + cost_ps;
+    rnic->tx_free_ps =
+        nic__later(rnic->tx_free_ps, now_ps) + cost_ps + payload_ps(&rnic->detail, bytes);
     return nic__later(rnic->tx_free_ps, nic_pcie_prefetched(&rnic->pcie, now_ps, bytes));
 }
 
@@ -356,7 +367,8 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
     nic_t *const nic = qp->nic;
     nic_rnic_t *const rnic = nic->rnic;
     const sim_time_t now_ps = nic__node(nic)->now_ps;
-    sim_time_t stall_ps = rnic->detail.tx_response_ps;
+    sim_time_t stall_ps =
+        rnic->detail.tx_response_ps + (atomic ? 0 : payload_ps(&rnic->detail, bytes));
     sim_time_t data_ps = now_ps;
     nic__rnic_context(nic, qp, qp->number, NIC_SIDE_SEND, &stall_ps, &data_ps);
     if (atomic) {
