@@ -9,6 +9,7 @@
 extern const app_ops_t app_flows;
 extern const app_ops_t app_poisson;
 extern const app_ops_t app_incast;
+extern const app_ops_t app_bulk;
 extern const app_ops_t app_permutation;
 extern const app_ops_t app_all_to_all;
 extern const app_ops_t app_perftest;

@@ -28,6 +28,7 @@ const app_ops_t *const app_all[] = {
     &app_flows,
     &app_poisson,
     &app_incast,
+    &app_bulk,
     &app_permutation,
     &app_all_to_all,
     &app_perftest,

@@ -42,7 +42,8 @@ typedef struct net_loss_counters {
 bool net_loss_get_counters(const net_port_t *port, net_loss_counters_t *counters);
 
 // A list of losses. Rows of two kinds, which do not mix:
-//   n          the n-th data packet that passes is lost, from 1, lost ones counted; ascending
+//   n          the n-th data packet that passes is lost, from 1, lost ones counted; ascending, but
+//              that the first row may say up to which packet the list is complete
 //   k,times    packet k, from 0 in the order in which packets pass first, is lost the first
 //              `times` times that it passes
 // What follows a # and empty lines are skipped. The message begins "line 3: ".

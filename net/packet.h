@@ -81,11 +81,20 @@ typedef struct net_packet_aside {
         } atomic;
         uint64_t atomic_original;
         struct {
+            uint32_t first_psn; // 24 bits
+            uint32_t length;
+            uint64_t bits[4]; // of the first 256 packets: it came
+        } map;                // in a NAK of a transport that asks for single packets
+        struct {
             uint16_t quanta[NET_PRIORITIES];
             uint8_t classes;
         } pfc;
     };
     uint32_t immediate; // or the rkey of an IETH
+    struct {
+        uint32_t index; // of the receiver's
+        uint8_t round;  // how often what it carries or asks for was sent before
+    } selective;        // of transports that send single packets again
 } net_packet_aside_t;
 
 static inline net_packet_aside_t *net_packet_aside(const net_packet_t *packet)

@@ -59,8 +59,9 @@ typedef struct nic_config {
     uint64_t min_rnr_timer;
     uint64_t max_rd_atomic;
     sim_time_t
-        nak_interval_ps;    // at least this between two sequence NAKs for one gap; 0: one per gap
-    sim_time_t base_rtt_ps; // for windows and RTT-based control; SIM_AUTO: from the topology
+        nak_interval_ps; // at least this between two sequence NAKs for one gap; 0: one per gap
+    sim_time_t recovery_delay_ps; // after a sequence NAK, before going back
+    sim_time_t base_rtt_ps;       // for windows and RTT-based control; SIM_AUTO: from the topology
     // for agreement with other simulators: docs/models/hpcc-compat.md
     uint32_t scheduler;          // nic_scheduler_t
     uint32_t rate_change;        // nic_rate_change_t; scheduler scan

@@ -64,6 +64,39 @@ typedef struct nic_transport {
     nic_qp_t *qp;
 } nic_transport_t;
 
+// What transports did, added up over NICs: for reports of applications.
+typedef struct nic_transport_totals {
+    uint64_t retransmitted;
+    uint64_t by_round[16]; // first, second... retransmissions; the last: or more
+    uint64_t rounds_max;
+    uint64_t nodes_max;  // records of losses held by the queue pairs of a NIC, as sampled
+    uint64_t nodes_peak; // the same, at any time
+    uint64_t nodes_p50;
+    uint64_t nodes_p95;
+    uint64_t nodes_p99;
+    double nodes_mean;
+    uint64_t blocks_max; // of a host's memory that hold them
+    uint64_t host_bytes_max;
+    uint64_t host_grown; // times that memory grew, and was refused
+    uint64_t host_refused;
+    uint64_t nic_bytes_per_qp;     // of the NIC's memory for repairs
+    uint64_t nic_bytes_per_qp_max; // where it is not constant, what was used
+    uint64_t prefetch_hits;
+    uint64_t prefetch_stalls;
+    uint64_t stalled_ps;
+    uint64_t dma_reads;
+    uint64_t dma_writes;
+    uint64_t table_access;
+    uint64_t table_hits;
+    uint64_t duplicates;
+    uint64_t dropped; // arrived, but could not be recorded, and so not taken
+    uint64_t timeouts;
+    uint64_t repaired;  // packets that were missed
+    uint64_t repair_ps; // until they came, summed
+    uint64_t repair_ps_max;
+    uint64_t work; // steps of the NIC's control path for them
+} nic_transport_totals_t;
+
 struct nic_transport_ops {
     const char *name;              // "go-back-n"
     size_t state_bytes;            // of a queue pair, a nic_transport_t first; 0: it keeps none
@@ -99,6 +132,9 @@ struct nic_transport_ops {
     // A request came, in whatever order.
     void (*request)(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 
+    // Adds what queue pairs of the NIC did to the totals; open ones count as far as they have come.
+    void (*totals)(const nic_t *nic, const void *nic_state, nic_transport_totals_t *totals);
+
     // For stall reports: why nothing moves. False: nothing to say, the NIC says what it knows.
     bool (*explain)(const nic_qp_t *qp, sim_message_t *why);
     // Called after each event of the host in builds with dear checks: SIM_CHECKs what must hold.
@@ -111,6 +147,7 @@ extern const nic_transport_ops_t *const nic_transport_all[];
 #define NIC_TRANSPORTS_MAX 8u
 
 extern const nic_transport_ops_t nic_transport_gbn;
+extern const nic_transport_ops_t nic_transport_adamap;
 
 // -- looking at a queue pair
 
@@ -208,6 +245,13 @@ typedef void (*nic_transport_counter_fn)(const nic_transport_ops_t *ops,
                                          uint64_t value,
                                          void *ctx);
 bool nic_transport_each_counter(const nic_t *nic, nic_transport_counter_fn fn, void *ctx);
+
+// Adds what the NIC's transports did.
+void nic_transport_add_totals(const nic_t *nic, nic_transport_totals_t *totals);
+
+// Frames lost on the network's links so far, and in how many events: where a link has no model of
+// its own each loss is one.
+void nic_link_losses(const net_t *net, uint64_t *lost, uint64_t *events);
 
 // -- costs
 

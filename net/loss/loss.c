@@ -323,6 +323,12 @@ static net_packet_t *double_of(net_port_t *port, const net_packet_t *packet)
     net_packet_t *const twin = net_packet_new(port->node, packet->frame_bytes);
     *twin = *packet;
     memcpy(net_packet_aside(twin), net_packet_aside(packet), sizeof(net_packet_aside_t));
+    if (packet->contents) {
+        twin->contents = false;
+        memcpy(net_packet_add_contents(port->node, twin),
+               net_packet_contents(packet),
+               packet->payload_bytes);
+    }
     if (packet->telemetry == NET_TELEMETRY_INT) {
         memcpy(net_packet_telemetry(twin),
                net_packet_telemetry(packet),

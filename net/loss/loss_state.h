@@ -51,6 +51,7 @@ struct net_loss_trace {
     uint32_t *times;     // parallel; NULL: positions are those of arrivals
     size_t count;
     size_t capacity;
+    uint64_t complete; // the list knows of packets up to this one; 0: it does not say
 };
 
 // loss.c, for port.c

@@ -95,8 +95,14 @@ static bool take_row(const char *at, const char *end, net_loss_trace_t *trace, b
     while (at < end && (*at == ' ' || *at == '\t' || *at == '\r')) {
         at++;
     }
+    // A first row above the next says up to where the list is complete.
+    if (good && !pair && trace->count == 1 && !*pairs && trace->complete == 0 &&
+        position < trace->positions[0]) {
+        trace->complete = trace->positions[0];
+        trace->count = 0;
+    }
     if (!good || (at != end && *at != '#') || (trace->count != 0 && pair != *pairs) ||
-        (!pair && position == 0) ||
+        (!pair && position == 0) || (trace->complete != 0 && position > trace->complete) ||
         (trace->count != 0 && position <= trace->positions[trace->count - 1])) {
         return false;
     }

@@ -74,6 +74,8 @@ static const sim_attr_t attrs[] = {
          "code of the wait asked for when no receive is posted; 12: 0.64 ms"),
     ATTR("max-rd-atomic", COUNT, max_rd_atomic, "16", "1", "128",
          "READs outstanding per queue pair at most, in each role"),
+    ATTR("recovery-delay", TIME, recovery_delay_ps, "0ps", "0ps", "1s",
+         "time from a sequence NAK until the sender goes back: cards need far more than a round trip"),
     ATTR("nak-interval", TIME, nak_interval_ps, "0ps", "0ps", "1s",
          "least time between two sequence NAKs for one gap; 0: one NAK per gap"),
     {.path = "nic.scheduler", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, scheduler),

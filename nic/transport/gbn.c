@@ -78,6 +78,35 @@ static void implied_nak(nic_qp_t *qp)
 
 // -- ACK and NAK
 
+// A sequence NAK. Where NAKs of one gap repeat, those after the first say nothing about the retries
+// that failed: the peer is there, and they use none up. Cards take their time before they go back
+// (nic.recovery-delay); further NAKs until then change nothing.
+static void sequence_error(nic_qp_t *qp)
+{
+    const nic_config_t *const config = &qp->nic->host->config;
+    qp->nic->counters.packet_seq_err++;
+    if (qp->next_psn == qp->una_psn ||
+        (config->recovery_delay_ps != 0 && (qp->flags & NIC_QP_RNR_WAIT) != 0)) {
+        return;
+    }
+    if (config->nak_interval_ps == 0) {
+        if (!retry(qp)) {
+            return;
+        }
+    } else {
+        take_back(qp, packets_to_repeat(qp));
+        rewind(qp);
+    }
+    if (SIM_UNLIKELY(config->recovery_delay_ps != 0)) {
+        sim_node_t *const node = nic__node(qp->nic);
+        qp->flags |= NIC_QP_RNR_WAIT;
+        if (!nic__can_send(qp)) {
+            nic__unschedule(qp);
+        }
+        sim_timer_arm(node, &qp->retry_timer, node->now_ps + config->recovery_delay_ps);
+    }
+}
+
 static void receive_refusal(nic_qp_t *qp, uint32_t syndrome, bool rnr)
 {
     if (rnr) {
@@ -85,10 +114,7 @@ static void receive_refusal(nic_qp_t *qp, uint32_t syndrome, bool rnr)
             rewind(qp);
         }
     } else if ((syndrome & 0x1f) == ROCE_NAK_PSN_SEQUENCE) {
-        qp->nic->counters.packet_seq_err++;
-        if (qp->next_psn != qp->una_psn) {
-            (void)retry(qp);
-        }
+        sequence_error(qp);
     } else {
         nic__fatal_nak(qp, syndrome & 0x1f);
     }

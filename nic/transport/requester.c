@@ -320,7 +320,7 @@ void nic__address_packet(const nic_qp_t *qp,
     if (!nic__is_write(wqe)) {
         return;
     }
-    if (offset != 0) {
+    if (offset != 0 && !qp->nic->bare) {
         net_packet_grow(&qp->nic->host->node, packet, ROCE_RETH_BYTES);
     }
     set_reth(packet, wqe, offset);

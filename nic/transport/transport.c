@@ -4,12 +4,14 @@
 
 #include <string.h>
 
+#include "net/loss.h"
 #include "nic/transport/operation_internal.h"
 #include "nic/transport/requester_internal.h"
 #include "nic/transport/responder_internal.h"
 
 const nic_transport_ops_t *const nic_transport_all[] = {
     &nic_transport_gbn,
+    &nic_transport_adamap,
     NULL,
 };
 
@@ -143,6 +145,33 @@ bool nic_transport_each_counter(const nic_t *nic, nic_transport_counter_fn fn, v
         }
     }
     return any;
+}
+
+void nic_link_losses(const net_t *net, uint64_t *lost, uint64_t *events)
+{
+    *lost = *events = 0;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            net_loss_counters_t counters;
+            const uint64_t here = node->ports[p].drops[NET_DROP_LINK_LOSS];
+            *lost += here;
+            *events += net_loss_get_counters(&node->ports[p], &counters) ? counters.events : here;
+        }
+    }
+}
+
+void nic_transport_add_totals(const nic_t *nic, nic_transport_totals_t *totals)
+{
+    const nic_counters_t *const counters = nic_get_counters(nic);
+    totals->retransmitted += counters->retransmitted_packets;
+    totals->timeouts += counters->local_ack_timeout_err;
+    for (const struct nic_transport_share *share = nic->shares; share != NULL;
+         share = share->next) {
+        if (share->ops->totals != NULL) {
+            share->ops->totals(nic, share->state, totals);
+        }
+    }
 }
 
 // -- looking

@@ -231,9 +231,11 @@ static sim_err_t parse(const char *text, net_loss_trace_t **trace)
 
 START_TEST(lists_are_read_or_refused)
 {
-    static const char *const good[] = {"", "1\n", "3\n5\n900", "# x\n\n1\n2 # y\r\n", "0,1\n7,3\n"};
+    static const char *const good[] =
+        {"", "1\n", "3\n5\n900", "# x\n\n1\n2 # y\r\n", "0,1\n7,3\n", "9\n2\n9\n"};
     static const char *const bad[] = {"0\n",
-                                      "2\n1\n",
+                                      "5\n2\n1\n",
+                                      "5\n2\n6\n",
                                       "1\n1\n",
                                       "x\n",
                                       "1,2\n5\n",

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/selective/kept.c - the ring of packets that came ahead of their turn.
+#include "nic/transport/selective/kept.h"
+
+#include "nic/nic_internal.h"
+
+// A slot: MISSING, with the time since when it is missed; a packet, placed or not; or COVERED by
+// the packet before it, a READ. Packets are aligned, so that their low bits are free.
+enum { MISSING = 1, PLACED = 2, COVERED = 3, TAG = 3 };
+#define FIRST_CAPACITY 64u
+
+void nic__kept_init(nic_kept_t *kept, uint64_t first_psn)
+{
+    *kept = (nic_kept_t){.first_psn = first_psn, .end_psn = first_psn};
+}
+
+static inline uint64_t *slot_of(const nic_kept_t *kept, uint64_t psn)
+{
+    return &kept->slots[psn & (kept->capacity - 1)];
+}
+
+static inline bool is_packet(uint64_t slot)
+{
+    return (slot & TAG) == 0 || (slot & TAG) == PLACED;
+}
+
+static inline net_packet_t *packet_of(uint64_t slot)
+{
+    return (net_packet_t *)(uintptr_t)(slot & ~(uint64_t)TAG);
+}
+
+void nic__kept_fini(nic_kept_t *kept, nic_qp_t *qp)
+{
+    for (uint64_t psn = kept->first_psn; psn < kept->end_psn; psn++) {
+        const uint64_t slot = *slot_of(kept, psn);
+        if (is_packet(slot)) {
+            nic_transport_consume(qp, packet_of(slot));
+        }
+    }
+    sim_free(kept->slots);
+    nic__kept_init(kept, kept->first_psn);
+}
+
+static void resize(nic_kept_t *kept, uint64_t capacity)
+{
+    uint64_t *const slots = sim_alloc_array(capacity, sizeof(*slots));
+    for (uint64_t psn = kept->first_psn; psn < kept->end_psn; psn++) {
+        slots[psn & (capacity - 1)] = *slot_of(kept, psn);
+    }
+    sim_free(kept->slots);
+    kept->slots = slots;
+    kept->capacity = capacity;
+}
+
+static void reserve(nic_kept_t *kept, uint64_t end_psn)
+{
+    uint64_t capacity = kept->capacity == 0 ? FIRST_CAPACITY : kept->capacity;
+    while (end_psn - kept->first_psn > capacity) {
+        capacity *= 2;
+    }
+    if (capacity != kept->capacity) {
+        resize(kept, capacity);
+    }
+}
+
+bool nic__kept_has(const nic_kept_t *kept, uint64_t psn)
+{
+    return psn < kept->first_psn || (psn < kept->end_psn && (*slot_of(kept, psn) & TAG) != MISSING);
+}
+
+nic_kept_news_t nic__kept_look(const nic_kept_t *kept, uint64_t psn)
+{
+    if (psn >= kept->end_psn) {
+        return NIC_KEPT_NEW;
+    }
+    return nic__kept_has(kept, psn) ? NIC_KEPT_AGAIN : NIC_KEPT_REPAIR;
+}
+
+// The PSN was missed and has come.
+static void note_repair(nic_kept_t *kept, uint64_t psn, sim_time_t now_ps)
+{
+    const uint64_t slot = *slot_of(kept, psn);
+    if ((slot & TAG) == MISSING) {
+        const uint64_t waited_ps = now_ps - (slot >> 2);
+        kept->missing--;
+        kept->repaired++;
+        kept->repair_ps += waited_ps;
+        kept->repair_ps_max = waited_ps > kept->repair_ps_max ? waited_ps : kept->repair_ps_max;
+    }
+}
+
+static void extend(nic_kept_t *kept, uint64_t psn, uint32_t span, sim_time_t now_ps)
+{
+    reserve(kept, psn + span);
+    while (kept->end_psn < psn) {
+        *slot_of(kept, kept->end_psn++) = now_ps << 2 | MISSING;
+        kept->missing++;
+    }
+}
+
+void nic__kept_put(nic_kept_t *kept,
+                   uint64_t psn,
+                   uint32_t span,
+                   net_packet_t *packet,
+                   bool placed,
+                   sim_time_t now_ps)
+{
+    SIM_ASSERT(psn > kept->first_psn && !nic__kept_has(kept, psn));
+    extend(kept, psn, span, now_ps);
+    for (uint64_t at = psn; at < psn + span; at++) {
+        if (at < kept->end_psn) {
+            note_repair(kept, at, now_ps);
+        } else {
+            kept->end_psn = at + 1;
+        }
+        *slot_of(kept, at) =
+            at == psn ? (uint64_t)(uintptr_t)packet | (placed ? PLACED : 0) : COVERED;
+    }
+    kept->packets++;
+}
+
+void nic__kept_pass(nic_kept_t *kept, uint32_t span, sim_time_t now_ps)
+{
+    const uint64_t end_psn = kept->first_psn + span;
+    for (; kept->first_psn < end_psn; kept->first_psn++) {
+        if (kept->first_psn == kept->end_psn) {
+            kept->first_psn = kept->end_psn = end_psn;
+            return;
+        }
+        note_repair(kept, kept->first_psn, now_ps);
+    }
+}
+
+// What grew for a long gap is given back when it is over.
+static void shrink(nic_kept_t *kept)
+{
+    if (kept->capacity > 4096 && (kept->end_psn - kept->first_psn) * 8 < kept->capacity) {
+        resize(kept, kept->capacity / 2);
+    }
+}
+
+bool nic__kept_execute(nic_kept_t *kept, nic_qp_t *qp)
+{
+    while (kept->first_psn < kept->end_psn) {
+        const uint64_t slot = *slot_of(kept, kept->first_psn);
+        if (!is_packet(slot)) {
+            SIM_ASSERT((slot & TAG) == MISSING);
+            break;
+        }
+        net_packet_t *const packet = packet_of(slot);
+        const uint32_t span = nic__packet_span(qp, packet);
+        if (kept->first_psn + 4 < kept->end_psn) {
+            __builtin_prefetch(packet_of(*slot_of(kept, kept->first_psn + 4)));
+        }
+        kept->packets--;
+        // Should it be refused, it is missing again.
+        *slot_of(kept, kept->first_psn) = nic_transport_node(qp)->now_ps << 2 | MISSING;
+        if (!nic_transport_execute(qp, packet, (slot & TAG) == PLACED)) {
+            for (uint64_t at = 1; at < span; at++) {
+                *slot_of(kept, kept->first_psn + at) = *slot_of(kept, kept->first_psn);
+            }
+            kept->missing += span;
+            return false;
+        }
+        kept->first_psn += span;
+    }
+    if (nic__kept_empty(kept)) {
+        kept->end_psn = kept->first_psn;
+    }
+    shrink(kept);
+    return true;
+}
+
+uint32_t nic__packet_span(const nic_qp_t *qp, const net_packet_t *packet)
+{
+    if (SIM_LIKELY(packet->opcode != ROCE_READ_REQUEST)) {
+        return 1;
+    }
+    const uint32_t length = net_packet_aside(packet)->reth.length;
+    return length > NIC_MESSAGE_BYTES_MAX ? 1 : nic__packet_count(qp, length);
+}
+
+nic_arrival_t nic__kept_receive(nic_kept_t *kept, nic_qp_t *qp, net_packet_t *packet)
+{
+    const nic_transport_view_t view = nic_transport_look(qp);
+    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    nic_arrival_t arrival = {
+        .psn = nic_transport_psn(packet->psn, view.expected_psn),
+        .span = nic__packet_span(qp, packet),
+        .news = NIC_KEPT_AGAIN,
+        .refused = view.refused,
+    };
+    SIM_ASSERT(kept->first_psn == view.expected_psn);
+    if (view.refused || arrival.psn + arrival.span > kept->first_psn + NIC_PSN_WINDOW) {
+        nic_transport_consume(qp, packet);
+        return arrival;
+    }
+    if (arrival.psn < kept->first_psn) {
+        qp->nic->counters.duplicate_request++;
+        (void)nic_transport_repeat_answer(qp, packet, true);
+        nic_transport_consume(qp, packet);
+        return arrival;
+    }
+    arrival.news = nic__kept_look(kept, arrival.psn);
+    if (arrival.news == NIC_KEPT_AGAIN) {
+        qp->nic->counters.duplicate_request++;
+        nic_transport_consume(qp, packet);
+        return arrival;
+    }
+    if (arrival.psn == kept->first_psn) {
+        if (!nic_transport_execute(qp, packet, false)) {
+            arrival.refused = true;
+            return arrival;
+        }
+        nic__kept_pass(kept, arrival.span, now_ps);
+        if (SIM_UNLIKELY(!nic__kept_empty(kept))) {
+            arrival.refused = !nic__kept_execute(kept, qp);
+        }
+        return arrival;
+    }
+    qp->nic->counters.out_of_sequence++;
+    const bool placed = nic_transport_place(qp, packet);
+    nic__kept_put(kept, arrival.psn, arrival.span, packet, placed, now_ps);
+    return arrival;
+}

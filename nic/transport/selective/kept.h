@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/selective/kept.h - what came ahead of its turn: packets by PSN, and since when what
+// is missing is missed.
+//
+// A NIC that places data out of order keeps a few bits of such a packet; the simulator keeps the
+// packet, since executing it in order needs its opcode and addresses. Which bits a NIC keeps, and
+// where, is each transport's own.
+// Invariant: nothing is known of PSNs from end_psn on; slots of [first_psn, end_psn) say what is
+// known; the slot of first_psn is missing or the ring is empty (first_psn == end_psn).
+// Cost: O(1) amortised each. Memory is the span from the oldest gap to the newest packet, 8 bytes
+// a PSN, and shrinks with it.
+#ifndef NIC_TRANSPORT_SELECTIVE_KEPT_H
+#define NIC_TRANSPORT_SELECTIVE_KEPT_H
+
+#include "nic/transport.h"
+
+typedef struct nic_kept {
+    uint64_t *slots; // by PSN; see kept.c
+    uint64_t capacity;
+    uint64_t first_psn; // == the QP's expected PSN
+    uint64_t end_psn;
+    uint64_t packets;   // kept
+    uint64_t missing;   // PSNs in [first_psn, end_psn) that did not come
+    uint64_t repair_ps; // sum over repaired gaps, of the time each was missed
+    uint64_t repaired;
+    uint64_t repair_ps_max;
+} nic_kept_t;
+
+typedef enum nic_kept_news {
+    NIC_KEPT_NEW,    // the first of this PSN
+    NIC_KEPT_REPAIR, // and it was missed before
+    NIC_KEPT_AGAIN,  // a duplicate
+} nic_kept_news_t;
+
+void nic__kept_init(nic_kept_t *kept, uint64_t first_psn);
+// Consumes what is kept.
+void nic__kept_fini(nic_kept_t *kept, nic_qp_t *qp);
+
+static inline bool nic__kept_empty(const nic_kept_t *kept)
+{
+    return kept->first_psn == kept->end_psn;
+}
+
+// Whether this PSN has come. Below first_psn: yes.
+bool nic__kept_has(const nic_kept_t *kept, uint64_t psn);
+
+// What a packet that begins at psn and takes `span` PSNs (READs: their responses') would be.
+nic_kept_news_t nic__kept_look(const nic_kept_t *kept, uint64_t psn);
+
+// A packet ahead of first_psn that is new comes in; the ring owns it.
+void nic__kept_put(nic_kept_t *kept,
+                   uint64_t psn,
+                   uint32_t span,
+                   net_packet_t *packet,
+                   bool placed,
+                   sim_time_t now_ps);
+
+// The packet of first_psn was executed without having been kept, with its span.
+void nic__kept_pass(nic_kept_t *kept, uint32_t span, sim_time_t now_ps);
+
+// Executes what has its turn now. False: a request was refused.
+bool nic__kept_execute(nic_kept_t *kept, nic_qp_t *qp);
+
+// PSNs a packet takes: one, or those of the responses to a READ.
+uint32_t nic__packet_span(const nic_qp_t *qp, const net_packet_t *packet);
+
+// What a request is to the receiving side of a selective transport.
+typedef struct nic_arrival {
+    uint64_t psn;
+    uint32_t span;
+    nic_kept_news_t news;
+    bool refused; // or failed: nothing is to be acknowledged
+} nic_arrival_t;
+
+// Takes a request: executes it if its turn has come, with all that was kept behind it; keeps it
+// otherwise; answers READs and atomics again. The PSN must be within `limit` of expected_psn, else
+// it is consumed and counts as news NIC_KEPT_AGAIN.
+nic_arrival_t nic__kept_receive(nic_kept_t *kept, nic_qp_t *qp, net_packet_t *packet);
+
+#endif // NIC_TRANSPORT_SELECTIVE_KEPT_H

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/selective/resend.h - the sending side that selective transports share: what became
+// of each packet in [una_psn, next_psn), and a queue of what is to be sent again.
+//
+// A packet has a byte: how often it was sent again, whether the peer has it, whether it waits in
+// the queue. What is acknowledged by the time its turn comes is left out.
+// Cost: O(1) a packet; memory a byte for each in flight, and 24 for each stretch in the queue.
+#ifndef NIC_TRANSPORT_SELECTIVE_RESEND_H
+#define NIC_TRANSPORT_SELECTIVE_RESEND_H
+
+#include "nic/transport.h"
+
+#define NIC_RESEND_ROUNDS 16u // retransmissions are counted by round, the last is "or more"
+
+enum {
+    NIC_SENT_TIMES = 0x3f, // sent again so often, at most
+    NIC_SENT_QUEUED = 0x40,
+    NIC_SENT_HELD = 0x80, // the peer has it
+};
+
+typedef struct nic_resend_item {
+    uint64_t psn;
+    uint32_t count;
+    uint32_t index; // of the transport's own
+    uint8_t round;  // likewise
+} nic_resend_item_t;
+
+typedef struct nic_resend {
+    uint8_t *sent; // by PSN
+    uint64_t capacity;
+    nic_resend_item_t *items;
+    uint32_t item_capacity; // power of two
+    uint32_t item_first;    // both run freely
+    uint32_t item_end;
+    uint64_t left_out; // of the queue: the peer had it when its turn came
+    uint64_t by_round[NIC_RESEND_ROUNDS];
+    uint32_t rounds_max;
+} nic_resend_t;
+
+void nic__resend_init(nic_resend_t *resend);
+void nic__resend_fini(nic_resend_t *resend);
+
+// A packet (or a READ's stretch of PSNs) was sent for the first time.
+void nic__resend_note_new(nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn, uint64_t end_psn);
+
+static inline uint8_t *nic__resend_of(const nic_resend_t *resend, uint64_t psn)
+{
+    return &resend->sent[psn & (resend->capacity - 1)];
+}
+
+// [psn, psn + count) joins the queue, less what waits in it or is held by the peer; those below
+// una_psn and from next_psn on are left out.
+void nic__resend_add(nic_resend_t *resend,
+                     const nic_qp_t *qp,
+                     uint64_t psn,
+                     uint32_t count,
+                     uint8_t round,
+                     uint32_t index);
+
+static inline bool nic__resend_waits(const nic_resend_t *resend)
+{
+    return resend->item_first != resend->item_end;
+}
+// To be called when una_psn moved or the peer was found to hold something: then the head of the
+// queue is something to be sent.
+void nic__resend_trim(nic_resend_t *resend, const nic_qp_t *qp);
+
+// The next packet of the queue; NULL: nothing of it was left. item tells what it was asked with.
+net_packet_t *nic__resend_next(nic_resend_t *resend, nic_qp_t *qp, nic_resend_item_t *item);
+
+// READs and atomics in [una_psn, next_psn) are all asked for again: their responses got lost.
+void nic__resend_fetches(nic_resend_t *resend, nic_qp_t *qp);
+
+// Deals with a response of a READ or atomic that came. Takes the packet. A gap in them makes all of
+// them be asked for again, once until that helps: *recover_psn is where it last was.
+void nic__resend_responded(nic_resend_t *resend,
+                           nic_qp_t *qp,
+                           net_packet_t *packet,
+                           uint64_t *recover_psn);
+
+#endif // NIC_TRANSPORT_SELECTIVE_RESEND_H
