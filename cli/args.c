@@ -16,8 +16,11 @@ typedef struct option {
 #define FOR_SCENARIO (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO)
 
 static const option_t options[] = {
-    {"-o", true, FOR_RUN | 1u << CLI_PLOT, NULL},
-    {"--output", true, FOR_RUN | 1u << CLI_PLOT, NULL},
+    {"-o", true, FOR_RUN | 1u << CLI_PLOT | 1u << CLI_SWEEP, NULL},
+    {"--output", true, FOR_RUN | 1u << CLI_PLOT | 1u << CLI_SWEEP, NULL},
+    {"-j", true, 1u << CLI_SWEEP, NULL},
+    {"--print-jobs", false, 1u << CLI_SWEEP, NULL},
+    {"--slurm", false, 1u << CLI_SWEEP, NULL},
     {"--kind", true, 1u << CLI_PLOT, NULL},
     {"--app", true, 1u << CLI_PLOT | 1u << CLI_COMPARE, NULL},
     {"--seeds", false, 1u << CLI_COMPARE, NULL},
@@ -28,7 +31,7 @@ static const option_t options[] = {
     {"--until", true, FOR_SCENARIO, "until"},
     {"--threads", true, FOR_SCENARIO, "threads"},
     {"--routes", true, 1u << CLI_HPCC, "topology.file.routes"},
-    {"--quiet", false, FOR_RUN, NULL},
+    {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP, NULL},
     {"--json", false, FOR_RUN | 1u << CLI_PARAMS, NULL},
     {"--markdown", false, 1u << CLI_PARAMS, NULL},
     {"--outputs-markdown", false, 1u << CLI_PARAMS, NULL},
@@ -50,6 +53,7 @@ static const struct {
     {"params", CLI_PARAMS, 0, 1, "at most one attribute path"},
     {"compare", CLI_COMPARE, 1, SIZE_MAX, "result folders"},
     {"plot", CLI_PLOT, 1, SIZE_MAX, "result folders"},
+    {"sweep", CLI_SWEEP, 1, 1, "one sweep file"},
     {"schema", CLI_SCHEMA, 0, 0, "nothing"},
     {"help", CLI_HELP, 0, 1, "at most one command"},
 };
@@ -62,6 +66,7 @@ static const char help_program[] =
     "  rocesim check SCENARIO.yaml          says what a run would be, without running\n"
     "  rocesim topo SCENARIO.yaml           prints the network in Graphviz DOT\n"
     "  rocesim params [PATH]                explains attributes\n"
+    "  rocesim sweep SWEEP.yaml -o DIR -j N runs a scenario over parameters and seeds\n"
     "  rocesim schema                       prints parameters, fields and columns as JSON\n"
     "  rocesim compare DIR DIR...           shows results side by side, or means over seeds\n"
     "  rocesim plot DIR... [-o FIGURE]      draws results\n"
@@ -137,6 +142,20 @@ static const char help_params[] =
     "  --markdown           the page docs/formats/attributes.md\n"
     "  --outputs-markdown   the page docs/formats/outputs.md\n";
 
+static const char help_sweep[] =
+    "rocesim sweep SWEEP.yaml -o DIR [-j N]\n"
+    "\n"
+    "Runs a scenario for each combination of a grid of parameters (or each point of a list) and\n"
+    "each seed. Each run has a folder DIR/runs/pNUMBER-sSEED; DIR/runs.csv has a row per run,\n"
+    "DIR/points.csv one per point: mean and 95 % interval over the seeds.\n"
+    "  -j N               runs at a time\n"
+    "  --print-jobs       print one command per run, for a cluster's own scheduler, and run none\n"
+    "  --slurm            print a job array for sbatch, and run none\n"
+    "  --quiet            no progress line\n"
+    "The same command again goes on where it was stopped or killed, and writes the same tables.\n"
+    "Runs that fail are named, and not in the way of the others; the exit status is then 1.\n"
+    "What stands in SWEEP.yaml: docs/formats/sweep.md. `rocesim plot DIR` draws the points.\n";
+
 static const char help_schema[] =
     "rocesim schema\n"
     "\n"
@@ -197,6 +216,8 @@ const char *cli_help_text(cli_command_t command)
         return help_plot;
     case CLI_SCHEMA:
         return help_schema;
+    case CLI_SWEEP:
+        return help_sweep;
     case CLI_HELP:
     case CLI_VERSION:
         break;
@@ -238,7 +259,9 @@ static sim_err_t unknown_command(const char *name, world_error_t *error)
                "rocesim: unknown command '%s'",
                world_show(&shown, name));
     world_error_add_nearest(error, name, names, SIM_COUNT_OF(names));
-    world_error_add(error, ", expected run, hpcc, check, topo, params, compare, plot or --help");
+    world_error_add(error,
+                    ", expected run, hpcc, check, topo, params, sweep, compare, plot or "
+                    "--help");
     return SIM_ERR_UNKNOWN;
 }
 
@@ -294,8 +317,14 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->kinds[args->kind_count++] = value;
     } else if (strcmp(option->name, "--app") == 0) {
         args->app = value;
+    } else if (strcmp(option->name, "-j") == 0) {
+        args->jobs = value;
     } else if (option->has_value) {
         args->folder = value;
+    } else if (strcmp(option->name, "--print-jobs") == 0) {
+        args->print_jobs = true;
+    } else if (strcmp(option->name, "--slurm") == 0) {
+        args->slurm = true;
     } else if (strcmp(option->name, "--quiet") == 0) {
         args->quiet = true;
     } else if (strcmp(option->name, "--json") == 0) {
@@ -384,8 +413,8 @@ sim_err_t cli_args_parse(int argc, const char *const *argv, cli_args_t *args, wo
         return world_fail(error,
                           SIM_ERR_INVALID,
                           NULL,
-                          "rocesim: no command, expected run, hpcc, check, topo, params, compare, "
-                          "plot or --help");
+                          "rocesim: no command, expected run, hpcc, check, topo, params, sweep, "
+                          "compare, plot or --help");
     }
     if (strcmp(argv[1], "--version") == 0) {
         args->command = CLI_VERSION;

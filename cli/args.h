@@ -14,6 +14,7 @@ typedef enum cli_command {
     CLI_COMPARE,
     CLI_PLOT,
     CLI_SCHEMA,
+    CLI_SWEEP,
     CLI_HELP,
     CLI_VERSION,
 } cli_command_t;
@@ -28,9 +29,12 @@ typedef struct cli_args {
     const char **kinds; // plot; not copied
     size_t kind_count;
     size_t kind_capacity;
-    const char *app; // plot, compare; NULL: none
-    bool seeds;      // compare
-    bool csv;        // compare
+    const char *app;  // plot, compare; NULL: none
+    bool seeds;       // compare
+    bool csv;         // compare
+    const char *jobs; // sweep; NULL: not given
+    bool print_jobs;  // sweep
+    bool slurm;       // sweep
     bool quiet;
     bool json;
     bool markdown;         // params

@@ -97,6 +97,8 @@ static int dispatch(const cli_args_t *args)
         return command_compare(args);
     case CLI_PLOT:
         return cli_command_plot(args);
+    case CLI_SWEEP:
+        return cli_command_sweep(args);
     case CLI_SCHEMA:
         return command_schema();
     case CLI_HELP:
