@@ -22,6 +22,8 @@ static const option_t options[] = {
     {"--print-jobs", false, 1u << CLI_SWEEP, NULL},
     {"--slurm", false, 1u << CLI_SWEEP, NULL},
     {"--kind", true, 1u << CLI_PLOT, NULL},
+    {"--x", true, 1u << CLI_PLOT, NULL},
+    {"--y", true, 1u << CLI_PLOT, NULL},
     {"--app", true, 1u << CLI_PLOT | 1u << CLI_COMPARE, NULL},
     {"--seeds", false, 1u << CLI_COMPARE, NULL},
     {"--csv", false, 1u << CLI_COMPARE, NULL},
@@ -192,8 +194,10 @@ static const char help_plot[] =
     "      pause          when PFC stopped which port (events.csv)\n"
     "      load           utilisation of every link over the run (ports.csv)\n"
     "      load-time      utilisation of links over time (series.csv)\n"
+    "      sweep          the points of a sweep (points.csv of rocesim sweep)\n"
     "                     Without --kind: all that the folders have data for.\n"
     "  --app NAME         slowdown: only flows of that traffic (poisson, incast...)\n"
+    "  --x NAME, --y NAME sweep: the parameter along x, the column of points.csv\n"
     "Of several kinds each has a file of its own: plot-slowdown.svg, plot-queue.svg...\n"
     "Figures and what they need: docs/formats/plots.md.\n";
 
@@ -315,6 +319,10 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
     } else if (strcmp(option->name, "--kind") == 0) {
         SIM_GROW(args->kinds, args->kind_count, &args->kind_capacity);
         args->kinds[args->kind_count++] = value;
+    } else if (strcmp(option->name, "--x") == 0) {
+        args->x = value;
+    } else if (strcmp(option->name, "--y") == 0) {
+        args->y = value;
     } else if (strcmp(option->name, "--app") == 0) {
         args->app = value;
     } else if (strcmp(option->name, "-j") == 0) {

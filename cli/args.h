@@ -29,6 +29,8 @@ typedef struct cli_args {
     const char **kinds; // plot; not copied
     size_t kind_count;
     size_t kind_capacity;
+    const char *x;    // plot
+    const char *y;    // plot
     const char *app;  // plot, compare; NULL: none
     bool seeds;       // compare
     bool csv;         // compare

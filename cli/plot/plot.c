@@ -6,6 +6,7 @@
 #include "results/result_folder.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static const cli_plot_kind_t kinds[] = {
     {"slowdown", cli_plot_slowdown},
@@ -16,6 +17,7 @@ static const cli_plot_kind_t kinds[] = {
     {"pause", cli_plot_pause},
     {"load", cli_plot_load},
     {"load-time", cli_plot_load_time},
+    {"sweep", cli_plot_sweep},
 };
 
 static sim_err_t bad_kind(const char *text, world_error_t *error)
@@ -199,7 +201,8 @@ static int make_all(const cli_plot_t *plot, const request_t *request, world_erro
     size_t made = 0;
     int status = CLI_EXIT_DONE;
     for (size_t k = 0; k < SIM_COUNT_OF(kinds) && status == CLI_EXIT_DONE; k++) {
-        if (request->wanted != 0 && (request->wanted >> k & 1u) == 0) {
+        const bool sweep = kinds[k].draw == cli_plot_sweep;
+        if (request->wanted != 0 ? (request->wanted >> k & 1u) == 0 : sweep) {
             continue;
         }
         char *const path = one ? sim_strdup(request->path) : file_of(request->path, kinds[k].name);
@@ -238,16 +241,33 @@ static int make_all(const cli_plot_t *plot, const request_t *request, world_erro
     return status;
 }
 
+// Whether the folder is a sweep's, which has points instead of a summary.
+static bool is_sweep(const char *folder)
+{
+    char *const points = sim_format("%s/points.csv", folder);
+    char *const summary = sim_format("%s/summary.json", folder);
+    const bool found = access(points, R_OK) == 0 && access(summary, F_OK) != 0;
+    sim_free(points);
+    sim_free(summary);
+    return found;
+}
+
 int cli_command_plot(const cli_args_t *args)
 {
-    cli_plot_t plot = {.app = args->app};
+    cli_plot_t plot = {.x = args->x, .y = args->y, .app = args->app};
     request_t request = {.path = args->folder != NULL ? args->folder : "plot.svg"};
     world_error_t error;
     sim_err_t result = take_format(request.path, &request.format, &error);
     for (size_t i = 0; i < args->kind_count && result == SIM_OK; i++) {
         result = take_kinds(args->kinds[i], &request.wanted, &error);
     }
-    if (result == SIM_OK) {
+    const unsigned sweep = 1u << (SIM_COUNT_OF(kinds) - 1);
+    if (result == SIM_OK && args->operand_count == 1 && is_sweep(args->operands[0])) {
+        request.wanted = request.wanted == 0 ? sweep : request.wanted;
+        plot.runs[0] = (cli_plot_run_t){.folder = args->operands[0],
+                                        .name = results_result_name(args->operands[0])};
+        plot.run_count = 1;
+    } else if (result == SIM_OK) {
         result = open_runs(args, &plot, &error);
     }
     int status = result == SIM_OK ? make_all(&plot, &request, &error) : CLI_EXIT_BAD_INPUT;

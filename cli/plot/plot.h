@@ -27,6 +27,8 @@ typedef struct cli_plot {
     cli_plot_run_t runs[CLI_PLOT_RUNS_MAX];
     size_t run_count;
     sim_time_t origin_ps; // where axes of time begin: shortly before traffic that begins late, or 0
+    const char *x;        // sweep: the parameter along x; NULL: the first with numbers
+    const char *y;        // sweep: the column; NULL: the first
     const char *app;      // slowdown: only flows of this kind of traffic; NULL: all
 } cli_plot_t;
 
@@ -59,6 +61,7 @@ sim_err_t cli_plot_rate(const cli_plot_t *plot, cli_figure_t *figure, world_erro
 sim_err_t cli_plot_series(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
 sim_err_t cli_plot_pause(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
 sim_err_t cli_plot_load_time(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
+sim_err_t cli_plot_sweep(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
 sim_err_t cli_plot_load(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
 
 // Opens a table of a run's folder, as results_csv_open. *csv is NULL where the run wrote none.

@@ -87,6 +87,18 @@ for run in p1-s1 p6-s10; do
         fail "the job of $run gave something else"
 done
 
+# Figures: a curve per congestion control, sizes along x, intervals.
+"$ROCESIM" plot "$work/b" -o "$work/sweep.gnuplot" >"$work/out" || fail "plot of a sweep"
+grep -q "sweep.gnuplot: flows.slowdown.p99 by size, 2 curves" "$work/out" || fail "plot: $(cat "$work/out")"
+grep -q "with yerrorlines.*title 'dcqcn'.*with yerrorlines.*title 'none'" "$work/sweep.gnuplot" ||
+    fail "plot: curves"
+half=$(awk -F, '$1 == 5 { print $6, $7 }' "$work/b/points.csv")
+grep -qF "100000 $half" "$work/sweep.gnuplot" || fail "plot: no point 100000 $half"
+"$ROCESIM" plot "$work/b" -o "$work/y.gnuplot" --x nic.congestion-control --y flows.fct_us.max >"$work/out" ||
+    fail "plot --x --y"
+grep -q "set xtics ('dcqcn' 1" "$work/y.gnuplot" || fail "plot: names along x"
+"$ROCESIM" plot "$work/b" --x nonsense 2>"$work/err" && fail "plot: a parameter that is not there"
+
 # -- mistakes
 
 refused() {
