@@ -421,7 +421,7 @@ const app_mooncake_counters_t *app_mooncake_get_counters(const app_mooncake_t *e
 // Payload of completed slices that a NIC carried.
 uint64_t app_mooncake_nic_bytes(const app_mooncake_t *engine, uint32_t nic);
 const char *app_mooncake_name(const app_mooncake_t *engine);
-const net_node_t *app_mooncake_host(const app_mooncake_t *engine);
+net_node_t *app_mooncake_host(const app_mooncake_t *engine);
 net_node_t *app_mooncake_host_of(const app_mooncake_cluster_t *cluster, const char *server_name);
 
 SIM_C_END

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/mooncake/mooncake_internal.h - the engine's inside: stations, records, endpoints, workers.
+//
+// A cluster has a station on each of its hosts: the control messages between hosts, from everyone
+// to everyone, on queue pairs of their own. On a station stand its host's engines, and on one the
+// metadata server. Everything a station owns is touched in events of its host only; what stations
+// share (names, addresses, queue pair numbers) is fixed before the run.
+#ifndef APPS_MOONCAKE_MOONCAKE_INTERNAL_H
+#define APPS_MOONCAKE_MOONCAKE_INTERNAL_H
+
+#include "apps/app_internal.h"
+#include "apps/mooncake/mooncake_pure.h"
+#include "nic/core.h"
+#include "nic/memory.h"
+
+// A host's control area begins here, that of application n 2^40 further up for each.
+#define APP__MC_AREA (UINT64_C(1) << 52)
+#define APP__MC_MESSAGE_MAX (UINT64_C(1) << 20)
+
+typedef struct app__mc_station app__mc_station_t;
+typedef struct app__mc_endpoint app__mc_endpoint_t;
+typedef struct app__mc_slice app__mc_slice_t;
+typedef struct app__mc_task app__mc_task_t;
+typedef struct app__mc_batch app__mc_batch_t;
+typedef struct app__mc_segment app__mc_segment_t;
+
+// -- stations and messages (mooncake_station.c)
+
+typedef enum app__mc_kind {
+    APP__MC_META_PUT,
+    APP__MC_META_GET,
+    APP__MC_META_REMOVE,
+    APP__MC_HANDSHAKE,
+    APP__MC_AUDIT,
+    APP__MC_FILE_IO,
+    APP__MC_PROGRAM, // of the program on top
+    APP__MC_KINDS,
+} app__mc_kind_t;
+
+typedef struct app__mc_message {
+    app__mc_kind_t kind;
+    const char *key;
+    const char *body;
+    size_t size;
+} app__mc_message_t;
+
+// A request that came in; answered once, now or later.
+typedef struct app__mc_incoming {
+    uint32_t peer; // station
+    uint64_t id;
+    const char *key;
+    const char *body; // valid during the call
+    size_t size;
+} app__mc_incoming_t;
+
+typedef void (*app__mc_handler_fn)(app__mc_station_t *station,
+                                   const app__mc_incoming_t *incoming,
+                                   void *ctx);
+// status: what was answered, or SIM_ERR_IO: nobody answered.
+typedef void (*app__mc_reply_fn)(int32_t status, const char *body, size_t size, void *ctx);
+
+typedef struct app__mc_letter app__mc_letter_t; // a message in the post
+typedef struct app__mc_call app__mc_call_t;
+
+typedef struct app__mc_door { // to a NIC
+    app__mc_station_t *station;
+    app__endpoint_t *endpoint;
+    uint32_t nic;
+    nic_mr_t *region;
+    nic_cq_t *send_cq;
+    nic_cq_t *recv_cq;
+    nic_srq_t *receives;
+    uint64_t position; // of the first of its QP numbers
+} app__mc_door_t;
+
+typedef struct app__mc_line { // to a peer
+    app__mc_station_t *station;
+    uint32_t peer;
+    uint32_t generation; // how often it was set up anew
+    nic_qp_t *qp;
+    app__mc_letter_t *waiting;
+    app__mc_letter_t *waiting_last;
+    uint32_t posted;
+    bool broken; // its QP failed: to be set up again
+} app__mc_line_t;
+
+struct app__mc_station {
+    app_mooncake_cluster_t *cluster;
+    net_node_t *host;
+    sim_node_t *node;
+    nic_memory_t *memory;
+    uint32_t index;
+    uint32_t nic_count;
+    app__mc_door_t *doors;
+    app__mc_line_t *lines; // by peer; that to itself is unused
+    app__mc_handler_fn handlers[APP__MC_KINDS];
+    void *handler_ctx[APP__MC_KINDS];
+    app__mc_call_t *calls; // waiting for answers, newest first
+    uint64_t next_id;
+    uint64_t next_address;   // where the next message is written
+    app__mc_letter_t *local; // to itself, oldest first
+    app__mc_letter_t *local_last;
+    sim_timer_t local_timer;
+    sim_timer_t chores; // QPs to destroy, lines to set up again
+    nic_qp_t **dead;
+    size_t dead_count;
+    size_t dead_capacity;
+    bool crashed;
+    app_mooncake_t *engines;
+};
+
+struct app_mooncake_cluster {
+    net_t *net;
+    app_runtime_t *runtime;
+    uint32_t index;
+    const app_mooncake_codec_t *codec;
+    app__mc_station_t *stations;
+    uint32_t station_count;
+    uint32_t metadata_station;
+    struct app__mc_server *server;
+};
+
+void app__mc_handle(app__mc_station_t *station,
+                    app__mc_kind_t kind,
+                    app__mc_handler_fn fn,
+                    void *ctx);
+// fn is called once, in a later event.
+void app__mc_ask(app__mc_station_t *station,
+                 uint32_t peer,
+                 const app__mc_message_t *message,
+                 sim_time_t timeout_ps,
+                 uint64_t retries,
+                 app__mc_reply_fn fn,
+                 void *ctx);
+void app__mc_answer(app__mc_station_t *station,
+                    uint32_t peer,
+                    uint64_t id,
+                    int32_t status,
+                    const char *body,
+                    size_t size);
+// Destroys the QP when nothing of it is on the stack any more.
+void app__mc_bury(app__mc_station_t *station, nic_qp_t *qp);
+// Calls out as soon as the event is over.
+void app__mc_station_crash(app__mc_station_t *station);
+app_mooncake_t *app__mc_engine_named(const app__mc_station_t *station, const char *name);
+// Which station serves that name; SIM_ERR_UNKNOWN.
+sim_err_t app__mc_station_named(const app_mooncake_cluster_t *cluster,
+                                const char *name,
+                                uint32_t *station);
+sim_err_t app__mc_stations_create(app_mooncake_cluster_t *cluster, sim_message_t *message);
+void app__mc_stations_destroy(app_mooncake_cluster_t *cluster);
+
+// -- the metadata server (mooncake_metadata.c)
+
+typedef struct app__mc_server app__mc_server_t;
+app__mc_server_t *app__mc_server_create(app__mc_station_t *station,
+                                        const app_mooncake_metadata_config_t *config);
+void app__mc_server_destroy(app__mc_server_t *server);
+void app__mc_server_visit(const app__mc_server_t *server, app_mooncake_record_fn fn, void *ctx);
+
+// -- segments as an engine knows them (mooncake_segment.c)
+
+typedef struct app__mc_rail { // between a NIC here and one of the segment's
+    uint64_t failures;        // in a row
+    sim_time_t paused_until_ps;
+} app__mc_rail_t;
+
+typedef struct app__mc_waiter app__mc_waiter_t;
+
+struct app__mc_segment {
+    app_mooncake_t *engine;
+    app_mooncake_segment_id_t id;
+    char *name;
+    app_mooncake_segment_desc_t *desc; // NULL: never seen
+    uint32_t station;
+    app__mc_rail_t *rails; // by own context, then by the segment's device
+    bool fetching;
+    app__mc_waiter_t *waiters;
+    app__mc_slice_t *stale; // wait for what is being fetched
+    bool file_checked;      // a file: its operations say whether what came is right
+};
+
+// -- contexts, workers, endpoints (mooncake_context.c, mooncake_endpoint.c)
+
+typedef struct app__mc_queue {
+    app__mc_slice_t *first;
+    app__mc_slice_t *last;
+    uint64_t count;
+} app__mc_queue_t;
+
+typedef struct app__mc_context app__mc_context_t;
+
+typedef struct app__mc_worker {
+    app__mc_context_t *context;
+    nic_core_t *core;
+    app__mc_endpoint_t *active; // with slices to post, in a ring
+} app__mc_worker_t;
+
+struct app__mc_context { // a NIC of an engine
+    app_mooncake_t *engine;
+    uint32_t index; // of the context, and of the device in the description
+    uint32_t nic_index;
+    char *name; // "mlx5_0"
+    char *path; // "server@mlx5_0"
+    app__endpoint_t *endpoint;
+    nic_cq_t *cq;
+    app__mooncake_keep_t keep;
+    app__mc_worker_t *workers;
+    uint32_t worker_count;
+    uint64_t outstanding; // slices on queue pairs
+    uint64_t load_bytes;  // queued and outstanding
+    uint64_t bytes;       // of completed slices
+    uint64_t position;    // QP numbers
+    uint64_t positions_end;
+    app__mc_endpoint_t *leaving; // no longer kept, something is still out
+};
+
+struct app__mc_endpoint {
+    app__mooncake_kept_t kept; // first; key: peer_path
+    app__mc_context_t *context;
+    app__mc_segment_t *segment; // whose failures count; NULL: made by a peer's handshake
+    app__mc_worker_t *worker;
+    char *peer_path;
+    uint32_t peer_device;
+    app_mooncake_endpoint_state_t state;
+    nic_qp_t **qps;
+    uint32_t *posted; // by QP
+    uint32_t *peer_qps;
+    uint32_t qp_count;
+    uint32_t outstanding;
+    app__mc_queue_t queue; // to be posted
+    app__mc_endpoint_t *next_active;
+    app__mc_endpoint_t *next_leaving;
+    bool is_active;
+    bool shaking_hands;
+    bool leaves;
+};
+
+struct app__mc_slice {
+    app__mc_task_t *task;
+    app__mc_slice_t *next;  // in the queue it is in
+    app__mc_slice_t *newer; // of those that can time out, by age
+    app__mc_slice_t *older;
+    app__mc_endpoint_t *endpoint;
+    uint64_t source;
+    uint64_t target;
+    sim_time_t since_ps;
+    uint32_t length;
+    uint32_t lkey;
+    uint32_t rkey;
+    uint16_t qp;
+    uint16_t retry;
+    uint8_t first_local; // positions in the lists that the first attempt took
+    uint8_t first_peer;
+    uint16_t context;
+};
+
+struct app__mc_task {
+    app_mooncake_t *engine;
+    app__mc_batch_t *batch; // NULL: gone
+    app__mc_segment_t *segment;
+    app_mooncake_request_t request;
+    app_mooncake_task_status_t status;
+    uint64_t transferred;
+    uint32_t slices; // in all
+    uint32_t left;   // that have not ended: keep the task alive
+    bool failed;     // one of them
+    bool ended;
+    sim_timer_t timer; // of local copies
+};
+
+struct app__mc_batch {
+    app_mooncake_batch_id_t id;
+    uint64_t size;
+    app__mc_task_t **tasks;
+    uint64_t count;
+    uint64_t open;       // PENDING or WAITING
+    uint64_t audits;     // out
+    uint64_t unverified; // bytes
+    app_mooncake_batch_fn fn;
+    void *ctx;
+    char *audit; // what the peer is to look at
+    size_t audit_size;
+    size_t audit_capacity;
+    uint64_t audit_bytes;
+    app__mc_segment_t *audit_segment;
+};
+
+typedef struct app__mc_local_buffer {
+    uint64_t address;
+    uint64_t length;
+    char *location;
+    uint32_t rights;
+    nic_mr_t **regions; // by context
+    app__mooncake_choice_t choice;
+    uint32_t *contexts; // of both lists, one behind the other
+} app__mc_local_buffer_t;
+
+typedef struct app__mc_file app__mc_file_t;
+
+struct app_mooncake {
+    app__mc_station_t *station;
+    app_mooncake_t *next_on_station;
+    char *name;
+    app_mooncake_config_t config;
+    app_mooncake_matrix_t matrix;
+    bool verify;
+    bool closed;
+    uint64_t seed; // of the pattern of its memory
+    uint64_t stride_bytes;
+    sim_random_t random;
+    uint64_t turn; // round robin
+    app__mc_context_t *contexts;
+    uint32_t context_count;
+    app__mc_local_buffer_t *buffers;
+    size_t buffer_count;
+    size_t buffer_capacity;
+    app__mc_segment_t **segments; // by id; 0: its own
+    size_t segment_count;
+    size_t segment_capacity;
+    app__mc_batch_t **batches; // by id; NULL: free
+    size_t batch_count;
+    size_t batch_capacity;
+    size_t batches_free; // how many are NULL
+    uint64_t batch_serial;
+    app__mc_slice_t *free_slices;
+    void **slabs; // slices are made by the slab
+    size_t slab_count;
+    size_t slab_capacity;
+    app__mc_slice_t *oldest; // of those that can time out
+    app__mc_slice_t *newest;
+    sim_timer_t slice_timer;
+    sim_timer_t begin_timer;
+    sim_time_t copies_until_ps; // within the host
+    // the record
+    bool put_under_way;
+    bool put_again;
+    app__mc_waiter_t *put_waiters;   // for the put under way
+    app__mc_waiter_t *again_waiters; // for the next one
+    app__mc_file_t *files;
+    app_mooncake_counters_t counters;
+};
+
+// -- mooncake_segment.c
+
+// Writes the engine's own record, now or when the write under way is through.
+void app__mc_put_record(app_mooncake_t *engine, app_mooncake_done_fn fn, void *ctx);
+app_mooncake_segment_desc_t *app__mc_describe(const app_mooncake_t *engine);
+void app__mc_fetch(app__mc_segment_t *segment, app_mooncake_done_fn fn, void *ctx);
+void app__mc_segments_fini(app_mooncake_t *engine);
+app__mc_segment_t *app__mc_segment_by_id(const app_mooncake_t *engine,
+                                         app_mooncake_segment_id_t id);
+app__mc_segment_t *app__mc_segment_add(app_mooncake_t *engine, const char *name);
+void app__mc_put_file_record(app_mooncake_t *engine,
+                             const char *name,
+                             uint64_t length,
+                             app_mooncake_done_fn fn,
+                             void *ctx);
+
+// -- mooncake_context.c
+
+void app__mc_contexts_init(app_mooncake_t *engine, app_mooncake_cluster_t *cluster);
+void app__mc_contexts_fini(app_mooncake_t *engine);
+// Puts the slice into the queue of its context's endpoint to the peer's device.
+void app__mc_dispatch(app__mc_context_t *context,
+                      app__mc_slice_t *slice,
+                      app__mc_segment_t *segment,
+                      uint32_t peer_device);
+void app__mc_endpoint_wake(app__mc_endpoint_t *endpoint);
+void app__mc_endpoint_sleep(app__mc_endpoint_t *endpoint);
+nic_qp_t *app__mc_context_qp(app__mc_context_t *context);
+
+void app__mc_queue_push(app__mc_queue_t *queue, app__mc_slice_t *slice);
+app__mc_slice_t *app__mc_queue_pop(app__mc_queue_t *queue);
+
+// -- mooncake_endpoint.c
+
+app__mc_endpoint_t *app__mc_endpoint_get(app__mc_context_t *context,
+                                         const char *peer_path,
+                                         app__mc_segment_t *segment,
+                                         uint32_t peer_device);
+// Begins the handshake, unless it is under way.
+void app__mc_endpoint_set_up(app__mc_endpoint_t *endpoint);
+// The connection is void: what is out will fail, what is queued is given another way.
+void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed);
+// One of its slices is no longer out.
+void app__mc_endpoint_returned(app__mc_endpoint_t *endpoint, uint32_t qp);
+void app__mc_endpoint_destroy(app__mc_endpoint_t *endpoint);
+void app__mc_on_handshake(app__mc_station_t *station,
+                          const app__mc_incoming_t *incoming,
+                          void *ctx);
+
+// -- mooncake_transfer.c
+
+// Chooses NICs for the slice and sends it on its way.
+void app__mc_route(app_mooncake_t *engine, app__mc_slice_t *slice);
+// Tries again, or gives it up.
+void app__mc_retry(app_mooncake_t *engine, app__mc_slice_t *slice, bool stale);
+void app__mc_slice_done(app_mooncake_t *engine, app__mc_slice_t *slice);
+void app__mc_slice_lost(app_mooncake_t *engine, app__mc_slice_t *slice);
+// It is on a queue pair now.
+void app__mc_slice_posted(app__mc_slice_t *slice);
+void app__mc_stale_again(app__mc_segment_t *segment, bool fetched);
+void app__mc_transfers_fini(app_mooncake_t *engine);
+void app__mc_task_end(app__mc_task_t *task, app_mooncake_task_status_t status);
+const app__mc_local_buffer_t *app__mc_local_buffer(const app_mooncake_t *engine,
+                                                   uint64_t address,
+                                                   uint64_t length);
+void app__mc_abandon(app_mooncake_t *engine);
+
+// -- mooncake_verify.c
+
+uint64_t app__mc_seed_of(const char *name);
+uint64_t app__mc_word(uint64_t seed, uint64_t address);
+void app__mc_fill(app_mooncake_t *engine, uint64_t address, uint64_t length);
+// Whether [to, to + length) holds what stands at [from, ...) of the segment with that seed; forgets
+// it then.
+bool app__mc_check(app_mooncake_t *engine,
+                   uint64_t seed,
+                   uint64_t from,
+                   uint64_t to,
+                   uint64_t length,
+                   uint64_t stride_bytes);
+// The task is complete: looks at what came, or has the peer look.
+void app__mc_verify(app__mc_task_t *task);
+// Sends what was collected.
+void app__mc_audit_flush(app_mooncake_t *engine, app__mc_batch_t *batch);
+void app__mc_on_audit(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx);
+void app__mc_batch_settle(app_mooncake_t *engine, app__mc_batch_t *batch);
+
+// -- mooncake_nvmeof.c
+
+void app__mc_file_submit(app_mooncake_t *engine, app__mc_task_t *task);
+void app__mc_on_file_io(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx);
+void app__mc_files_fini(app_mooncake_t *engine);
+
+// Little-endian words in message bodies.
+static inline void app__mc_put64(char *at, uint64_t value)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        at[i] = (char)(value >> (8 * i));
+    }
+}
+static inline uint64_t app__mc_get64(const char *at)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        value |= (uint64_t)(uint8_t)at[i] << (8 * i);
+    }
+    return value;
+}
+
+#endif // APPS_MOONCAKE_MOONCAKE_INTERNAL_H

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/mooncake_json.h - JSON of the Transfer Engine's records: segments, handshakes, the priority
+// matrix of NICs (docs/models/mooncake.md), by jansson.
+#ifndef WORLD_MOONCAKE_JSON_H
+#define WORLD_MOONCAKE_JSON_H
+
+#include "apps/mooncake.h"
+
+// What apps/mooncake.h wants of a codec.
+extern const app_mooncake_codec_t world_mooncake_codec;
+
+#endif // WORLD_MOONCAKE_JSON_H
