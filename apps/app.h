@@ -17,6 +17,7 @@ typedef struct app app_t;
 // What all applications of one network share: which QP number belongs to whom. Create it after
 // net_build and before the first application; destroy it after the last one. One per network.
 typedef struct app_runtime app_runtime_t;
+struct app_mooncake_codec; // apps/mooncake.h
 app_runtime_t *app_runtime_create(net_t *net);
 void app_runtime_destroy(app_runtime_t *runtime);
 
@@ -40,6 +41,7 @@ typedef struct app_context {
     // Hears of what is odd but no error, one line each; may be NULL.
     void (*note)(const char *text, void *ctx);
     void *ctx;
+    const struct app_mooncake_codec *mooncake_codec; // NULL: there is none
 } app_context_t;
 
 // One finished or unfinished transfer, a row of flows.csv.

@@ -18,6 +18,8 @@ extern const app_ops_t app_verbs_rate;
 extern const app_ops_t app_sequencer;
 extern const app_ops_t app_herd;
 extern const app_ops_t app_drtm_kv;
+extern const app_ops_t app_mooncake_bench;
+extern const app_ops_t app_mooncake_replay;
 
 // -- runtime.c
 

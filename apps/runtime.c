@@ -37,6 +37,8 @@ const app_ops_t *const app_all[] = {
     &app_sequencer,
     &app_herd,
     &app_drtm_kv,
+    &app_mooncake_bench,
+    &app_mooncake_replay,
     NULL,
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/world.c - builds what a scenario describes.
+#include "world/mooncake_json.h"
 #include "world/world_internal.h"
 
 #include "topologies/topology_file.h"
@@ -246,6 +247,7 @@ static sim_err_t create_apps(world_t *world, world_error_t *error)
             .read_file = read_file,
             .note = keep_note,
             .ctx = world,
+            .mooncake_codec = &world_mooncake_codec,
         };
         sim_message_t message;
         const sim_err_t result =

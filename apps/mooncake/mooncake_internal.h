@@ -308,6 +308,7 @@ struct app_mooncake {
     bool closed;
     uint64_t seed; // of the pattern of its memory
     uint64_t stride_bytes;
+    uint64_t memory_bytes_max; // of its host's contents, at most
     sim_random_t random;
     uint64_t turn; // round robin
     app__mc_context_t *contexts;

@@ -14,6 +14,7 @@
 #define ENTRY_BYTES 40u
 #define AUDIT_MAX_BYTES (UINT64_C(1) << 19)
 #define PAGE_MASK UINT64_C(4095)
+#define CHECKED_BYTES UINT64_C(4096) // at a time
 
 uint64_t app__mc_seed_of(const char *name)
 {
@@ -57,9 +58,22 @@ bool app__mc_check(app_mooncake_t *engine,
     uint64_t at = (from + stride_bytes - 1) & ~(stride_bytes - 1);
     uint64_t seen = 0;
     bool right = true;
-    for (; at - from + 8 <= length; at += stride_bytes) {
-        right = right && nic_memory_read64(memory, to + (at - from)) == app__mc_word(seed, at);
-        seen++;
+    const uint64_t held_bytes = nic_memory_bytes(memory);
+    if (held_bytes > engine->memory_bytes_max) {
+        engine->memory_bytes_max = held_bytes;
+    }
+    char bytes[CHECKED_BYTES + 8]; // a word may begin at the end of a piece
+    for (uint64_t first = from; first - from < length; first += CHECKED_BYTES) {
+        const uint64_t left = length - (first - from);
+        if (at - first >= CHECKED_BYTES) {
+            continue; // no word begins in this piece
+        }
+        const size_t count = left < sizeof(bytes) ? (size_t)left : sizeof(bytes);
+        nic_memory_read(memory, to + (first - from), bytes, count);
+        for (; at - first < CHECKED_BYTES && at - first + 8 <= count; at += stride_bytes) {
+            right = right && app__mc_get64(bytes + (at - first)) == app__mc_word(seed, at);
+            seen++;
+        }
     }
     nic_memory_forget(memory, to, length);
     return right && seen > 0;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/mooncake/mooncake_app.h - what the applications on the Transfer Engine share: the cluster
+// they make, and what they tell at the end.
+#ifndef APPS_MOONCAKE_MOONCAKE_APP_H
+#define APPS_MOONCAKE_MOONCAKE_APP_H
+
+#include "apps/mooncake/mooncake_internal.h"
+
+// A NIC's part of what an engine moved.
+typedef struct app__mc_share {
+    const char *engine;
+    uint64_t nic;
+    uint64_t bytes;
+} app__mc_share_t;
+
+// Bytes that arrived in an interval.
+typedef struct app__mc_moment {
+    double time_us; // its end
+    double gbytes_per_s;
+} app__mc_moment_t;
+
+typedef struct app__mc_report {
+    double gbytes_per_s;
+    uint64_t requests;
+    double token_hit_rate;
+    double block_hit_rate;
+    uint64_t verified_bytes;
+    uint64_t unverified_bytes;
+    uint64_t failed;
+    uint64_t retried;
+    sim_percentiles_t ttft_ms;
+    sim_percentiles_t transfer_ms;
+    double seconds;
+    uint64_t bytes;
+    uint64_t token_hits;
+    uint64_t tokens;
+    uint64_t block_hits;
+    uint64_t blocks;
+    uint64_t evictions;
+    uint64_t fetched_blocks;
+    uint64_t slices;
+    uint64_t handshakes;
+    uint64_t endpoints_evicted;
+    uint64_t endpoints_disconnected;
+    uint64_t rails_paused;
+    uint64_t timed_out;
+    uint64_t invalid;
+    uint64_t metadata_failures;
+    uint64_t memory_bytes_max;
+    double recovery_ms; // NaN: nothing was interrupted
+    app__mc_share_t *shares;
+    size_t share_count;
+    app__mc_moment_t *moments;
+    size_t moment_count;
+} app__mc_report_t;
+#define APP__MC_REPORT_ROWS 30u
+extern const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS];
+void app__mc_report_fini(void *report);
+// Adds the counters of an engine, and its NICs' shares.
+void app__mc_report_engine(app__mc_report_t *report, const app_mooncake_t *engine);
+
+// Row macro for `metadata`, of both.
+// clang-format off
+#define APP__MC_METADATA_ATTRS(prefix, type, member)                                               \
+    {prefix ".metadata.latency", SIM_ATTR_TIME, false, offsetof(type, member.latency_ps), "200us", \
+     "0ps", "100s", NULL, "the metadata node takes for a request, one at a time"},                 \
+    {prefix ".metadata.down-from", SIM_ATTR_TIME, false, offsetof(type, member.down_from_ps),      \
+     "never", "0ps", NULL, NULL, "the metadata node answers nobody from then on"},                 \
+    {prefix ".metadata.down-until", SIM_ATTR_TIME, false, offsetof(type, member.down_until_ps),    \
+     "never", "0ps", NULL, NULL, "and does so again from then on"}
+// clang-format on
+
+// "auto": every NIC of the host is preferred for cpu:0 and cuda:0.
+char *app__mc_matrix(const net_node_t *host, const char *matrix);
+
+#endif // APPS_MOONCAKE_MOONCAKE_APP_H

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/mooncake/mooncake_replay.c - the application mooncake-trace (docs/models/mooncake.md): a
+// trace of prompts through prefill nodes with stores of KV blocks, to decode nodes.
+#include "apps/mooncake/mooncake_replay.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PREFIX "traffic.mooncake-trace"
+#define STRIDE_MAX_BYTES UINT64_C(16384)
+
+// clang-format off
+static const sim_attr_t attrs[] = {
+    {PREFIX ".hosts", SIM_ATTR_STRING, false, offsetof(app__mc_replay_config_t, hosts), "*", NULL,
+     NULL, NULL, "hosts, in this order: one that conducts and keeps the metadata, prefill nodes, "
+     "decode nodes; others are left alone"},
+    {PREFIX ".trace", SIM_ATTR_STRING, false, offsetof(app__mc_replay_config_t, trace), "", NULL,
+     NULL, NULL, "file of prompts, a JSON object a line: timestamp (ms), input_length, "
+     "output_length, hash_ids"},
+    {PREFIX ".requests", SIM_ATTR_COUNT, true, offsetof(app__mc_replay_config_t, requests), "auto",
+     "1", NULL, NULL, "the first so many prompts; auto: all"},
+    {PREFIX ".capacity-tokens", SIM_ATTR_STRING, false, offsetof(app__mc_replay_config_t, capacity),
+     "unlimited", NULL, NULL, NULL, "tokens that the whole store holds, in whole blocks; unlimited"},
+    {PREFIX ".prefill", SIM_ATTR_COUNT, false, offsetof(app__mc_replay_config_t, prefill), "4",
+     "1", "4096", NULL, "prefill nodes"},
+    {PREFIX ".decode", SIM_ATTR_COUNT, false, offsetof(app__mc_replay_config_t, decode), "4", "1",
+     "4096", NULL, "decode nodes"},
+    {PREFIX ".store", SIM_ATTR_ENUM, false, offsetof(app__mc_replay_config_t, store), "global",
+     NULL, NULL, "global|local", "one store that all prefill nodes read from, or one of its own "
+     "for each, with its share of the capacity"},
+    {PREFIX ".policy", SIM_ATTR_ENUM, false, offsetof(app__mc_replay_config_t, policy), "lru",
+     NULL, NULL, "lru|lfu|length-aware", "which block leaves a full store"},
+    {PREFIX ".scheduler", SIM_ATTR_ENUM, false, offsetof(app__mc_replay_config_t, scheduler),
+     "cache-aware", NULL, NULL, "cache-aware|local|load|random", "which prefill node a prompt goes "
+     "to: least time to the first token, most blocks of its own, shortest queue, any"},
+    {PREFIX ".kv-bytes-per-token", SIM_ATTR_BYTES, false,
+     offsetof(app__mc_replay_config_t, kv_bytes), "327680", "1", "64MiB", NULL,
+     "KV of a token; 327680: a model of 70 billion parameters, 131072: one of 8"},
+    {PREFIX ".block-tokens", SIM_ATTR_COUNT, false, offsetof(app__mc_replay_config_t, block_tokens),
+     "512", "1", "65536", NULL, "tokens of a block"},
+    {PREFIX ".layer-groups", SIM_ATTR_COUNT, false, offsetof(app__mc_replay_config_t, layer_groups),
+     "4", "1", "1024", NULL, "parts of the layers whose KV is sent while the next is computed; 1: "
+     "all when all are computed"},
+    {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(app__mc_replay_config_t, start_ps), "10ms",
+     "0s", "1000s", NULL, "when the trace begins"},
+    {PREFIX ".prefill-fixed", SIM_ATTR_TIME, false, offsetof(app__mc_replay_config_t, fixed_ps),
+     "80ms", "0ps", "1000s", NULL, "computing a prompt: whatever its length"},
+    {PREFIX ".prefill-token", SIM_ATTR_TIME, false, offsetof(app__mc_replay_config_t, token_ps),
+     "116200ns", "0ps", "1s", NULL, "and for each token that is not cached"},
+    {PREFIX ".prefill-square", SIM_ATTR_TIME, false, offsetof(app__mc_replay_config_t, square_ps),
+     "714ps", "0ps", "1us", NULL, "and for each token that each of these looks at"},
+    {PREFIX ".decode-token", SIM_ATTR_TIME, false, offsetof(app__mc_replay_config_t, decode_ps),
+     "28ms", "0ps", "1000s", NULL, "decoding a token"},
+    {PREFIX ".compute-percent", SIM_ATTR_COUNT, false,
+     offsetof(app__mc_replay_config_t, time_percent), "100", "0", "100000", NULL,
+     "of these times: slower or faster GPUs"},
+    {PREFIX ".fetch-rate", SIM_ATTR_RATE, true, offsetof(app__mc_replay_config_t, fetch_bps),
+     "auto", "1bps", "100Tbps", NULL, "at which the scheduler thinks blocks of other nodes come; "
+     "auto: the node's NICs together"},
+    {PREFIX ".matrix", SIM_ATTR_STRING, false, offsetof(app__mc_replay_config_t, matrix), "auto",
+     NULL, NULL, NULL, "NIC priority matrix of all hosts, JSON; auto: all NICs are preferred for "
+     "cpu:0 and cuda:0"},
+    {PREFIX ".verify", SIM_ATTR_BOOL, false, offsetof(app__mc_replay_config_t, verify), "on", NULL,
+     NULL, NULL, "look at everything that arrives"},
+    APP__MC_METADATA_ATTRS(PREFIX, app__mc_replay_config_t, metadata),
+    APP_MOONCAKE_ATTRS(PREFIX ".engine", app__mc_replay_config_t, engine),
+};
+// clang-format on
+
+const sim_attr_table_t app__mc_replay_attrs = {PREFIX,
+                                               "application",
+                                               sizeof(app__mc_replay_config_t),
+                                               attrs,
+                                               SIM_COUNT_OF(attrs)};
+
+// -- creation
+
+static sim_err_t take_capacity(const app__mc_replay_config_t *config,
+                               uint64_t *blocks,
+                               sim_message_t *message)
+{
+    if (strcmp(config->capacity, "unlimited") == 0) {
+        *blocks = APP__MOONCAKE_UNLIMITED;
+        return SIM_OK;
+    }
+    sim_message_t why;
+    uint64_t tokens = 0;
+    const sim_err_t error = sim_parse_count(config->capacity, &tokens, &why);
+    if (error != SIM_OK) {
+        return sim_fail(message,
+                        error,
+                        "capacity-tokens is '%s', expected a count of tokens or 'unlimited'",
+                        config->capacity);
+    }
+    *blocks = tokens / config->block_tokens;
+    return SIM_OK;
+}
+
+static sim_err_t read_trace(app__mc_replay_t *replay,
+                            const app_context_t *context,
+                            const app__mc_replay_config_t *config,
+                            sim_message_t *message)
+{
+    char *text = NULL;
+    size_t size = 0;
+    if (config->trace[0] == '\0') {
+        return sim_fail(message, SIM_ERR_INVALID, "trace is not set, expected a file of prompts");
+    }
+    sim_err_t error = context->read_file(config->trace, &text, &size, message, context->ctx);
+    if (error != SIM_OK) {
+        sim_message_t why = *message;
+        return sim_fail(message, error, "trace: %s", why.text);
+    }
+    const uint64_t most = config->requests == SIM_AUTO ? UINT64_MAX : config->requests;
+    error = app__mooncake_trace_read(config->trace, text, size, most, &replay->trace, message);
+    sim_free(text);
+    return error;
+}
+
+// Distances of marks such that each part of each prompt has one.
+static uint64_t stride_of(const app__mc_replay_t *replay)
+{
+    uint64_t least = replay->block_bytes;
+    for (size_t i = 0; i < replay->trace.count; i++) {
+        const uint64_t tokens = replay->trace.prompts[i].input_tokens;
+        const uint64_t grains = app__mc_kv_bytes(replay, tokens) / APP__MC_GRAIN_BYTES;
+        const uint64_t part = grains / app__mc_groups(replay, tokens) * APP__MC_GRAIN_BYTES;
+        const uint64_t tail = tokens % replay->block_tokens;
+        const uint64_t block = tail == 0 ? part : app__mc_kv_bytes(replay, tail);
+        least = part < least ? part : least;
+        least = block < least ? block : least;
+    }
+    return least / 2 < STRIDE_MAX_BYTES ? least / 2 : STRIDE_MAX_BYTES;
+}
+
+static void measure(app__mc_replay_t *replay)
+{
+    uint64_t longest = 0;
+    for (size_t i = 0; i < replay->trace.count; i++) {
+        const app__mooncake_prompt_t *const prompt = &replay->trace.prompts[i];
+        const uint64_t tokens = prompt->id_count * replay->block_tokens;
+        longest = prompt->input_tokens > longest ? prompt->input_tokens : longest;
+        longest = tokens > longest ? tokens : longest;
+    }
+    replay->block_bytes = app__mc_kv_bytes(replay, replay->block_tokens);
+    const uint64_t blocks = (longest + replay->block_tokens - 1) / replay->block_tokens;
+    const uint64_t whole = app__mc_kv_bytes(replay, longest);
+    const uint64_t bytes =
+        blocks * replay->block_bytes > whole ? blocks * replay->block_bytes : whole;
+    replay->stage_bytes = (bytes + 4095) / 4096 * 4096;
+}
+
+static sim_err_t make_engine(app__mc_replay_t *replay,
+                             const app__mc_replay_config_t *config,
+                             net_node_t *host,
+                             app_mooncake_t **engine,
+                             sim_message_t *message)
+{
+    char *const matrix = app__mc_matrix(host, config->matrix);
+    app_mooncake_config_t settings = config->engine;
+    if (settings.verify_stride_bytes == SIM_AUTO) {
+        const uint64_t stride = stride_of(replay);
+        const uint64_t slice = settings.slice_bytes / 4;
+        settings.verify_stride_bytes = stride < slice ? stride : slice;
+    }
+    const sim_err_t error = app_mooncake_create(replay->cluster,
+                                                host,
+                                                host->sim.name,
+                                                matrix,
+                                                &settings,
+                                                engine,
+                                                message);
+    sim_free(matrix);
+    if (error == SIM_OK) {
+        (*engine)->verify = config->verify;
+    }
+    return error;
+}
+
+static sim_err_t add_memory(app_mooncake_t *engine,
+                            uint64_t address,
+                            uint64_t bytes,
+                            const char *location,
+                            sim_message_t *message)
+{
+    const uint64_t pages = (bytes + 4095) / 4096 * 4096;
+    const int result = app_mooncake_register_local_memory(engine,
+                                                          address,
+                                                          pages,
+                                                          location,
+                                                          APP_MOONCAKE_ALL,
+                                                          NULL,
+                                                          NULL);
+    if (result != SIM_OK) {
+        return sim_fail(message, SIM_ERR_INVALID, "matrix has no location '%s'", location);
+    }
+    return SIM_OK;
+}
+
+static sim_err_t make_nodes(app__mc_replay_t *replay,
+                            const app__mc_replay_config_t *config,
+                            net_node_t *const *hosts,
+                            uint64_t slots,
+                            sim_message_t *message)
+{
+    const uint64_t staged = replay->trace.count * replay->stage_bytes;
+    sim_err_t error = SIM_OK;
+    for (uint32_t i = 0; i < replay->prefill_count && error == SIM_OK; i++) {
+        app__mc_prefill_t *const prefill = &replay->prefills[i];
+        *prefill = (app__mc_prefill_t){.replay = replay, .index = i, .node = &hosts[1 + i]->sim};
+        error = make_engine(replay, config, hosts[1 + i], &prefill->engine, message);
+        if (error == SIM_OK) {
+            app__mc_prefill_init(prefill);
+            error = add_memory(prefill->engine,
+                               APP__MC_STORE_AREA,
+                               slots * replay->block_bytes,
+                               "cpu:0",
+                               message);
+        }
+        if (error == SIM_OK) {
+            error = add_memory(prefill->engine, APP__MC_STAGE_AREA, staged, "cuda:0", message);
+        }
+    }
+    for (uint32_t i = 0; i < replay->decode_count && error == SIM_OK; i++) {
+        app__mc_decode_t *const decode = &replay->decodes[i];
+        net_node_t *const host = hosts[1 + replay->prefill_count + i];
+        *decode = (app__mc_decode_t){.replay = replay, .node = &host->sim};
+        error = make_engine(replay, config, host, &decode->engine, message);
+        if (error == SIM_OK) {
+            app__mc_decode_init(decode);
+            error = add_memory(decode->engine, APP__MC_DECODE_AREA, staged, "cuda:0", message);
+        }
+    }
+    return error;
+}
+
+static sim_err_t find_hosts(const app__mc_replay_t *replay,
+                            const app_context_t *context,
+                            const app__mc_replay_config_t *config,
+                            net_node_t ***hosts,
+                            sim_message_t *message)
+{
+    app__places_t places;
+    sim_err_t error = app__places_find(context, "hosts", config->hosts, &places, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    const uint64_t wanted = 1 + (uint64_t)replay->prefill_count + replay->decode_count;
+    if (places.host_count < wanted) {
+        error = sim_fail(message,
+                         SIM_ERR_RANGE,
+                         "hosts names %u hosts, expected at least %" PRIu64
+                         ": one that conducts, %u prefill and %u decode nodes",
+                         places.host_count,
+                         wanted,
+                         replay->prefill_count,
+                         replay->decode_count);
+    } else {
+        *hosts = sim_alloc_array(wanted, sizeof(net_node_t *));
+        size_t count = 0;
+        for (size_t i = 0; i < places.list.count && count < wanted; i++) {
+            net_node_t *const host =
+                nic_node(nic_of_interface(context->net, places.list.interfaces[i]));
+            if (count == 0 || (*hosts)[count - 1] != host) {
+                (*hosts)[count++] = host;
+            }
+        }
+    }
+    app__places_fini(&places);
+    return error;
+}
+
+static sim_err_t build(app__mc_replay_t *replay,
+                       const app_context_t *context,
+                       const app__mc_replay_config_t *config,
+                       uint64_t capacity,
+                       sim_message_t *message)
+{
+    net_node_t **hosts = NULL;
+    sim_err_t error = find_hosts(replay, context, config, &hosts, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    const app_mooncake_plan_t plan = {
+        .net = context->net,
+        .runtime = context->runtime,
+        .index = context->index,
+        .hosts = hosts,
+        .host_count = 1 + (size_t)replay->prefill_count + replay->decode_count,
+        .metadata_host = hosts[0],
+        .codec = context->mooncake_codec,
+        .metadata = config->metadata,
+    };
+    error = app_mooncake_cluster_create(&plan, &replay->cluster, message);
+    if (error == SIM_OK) {
+        measure(replay);
+        replay->conductor = &replay->cluster->stations[0];
+        uint64_t bps = 0;
+        for (uint32_t i = 0; i < nic_count(hosts[1]); i++) {
+            bps += nic_rate_bps(nic_at(hosts[1], i));
+        }
+        replay->fetch_bps = config->fetch_bps == SIM_AUTO ? bps : config->fetch_bps;
+        replay->store_count = replay->local_store ? replay->prefill_count : 1;
+        replay->stores = sim_alloc_array(replay->store_count, sizeof(*replay->stores));
+        const uint64_t each =
+            capacity == APP__MOONCAKE_UNLIMITED ? capacity : capacity / replay->store_count;
+        for (uint32_t i = 0; i < replay->store_count; i++) {
+            replay->stores[i] = app__mooncake_prefix_create(config->policy, each);
+        }
+        const uint64_t slots = each < replay->trace.id_count ? each : replay->trace.id_count;
+        error = make_nodes(replay, config, hosts, slots == 0 ? 1 : slots, message);
+    }
+    sim_free(hosts);
+    return error;
+}
+
+static void replay_destroy(app_t *app)
+{
+    app__mc_replay_t *const replay = (app__mc_replay_t *)(void *)app;
+    for (uint32_t i = 0; i < replay->prefill_count; i++) {
+        app__mc_prefill_fini(&replay->prefills[i]);
+    }
+    for (uint32_t i = 0; i < replay->decode_count; i++) {
+        app__mc_decode_fini(&replay->decodes[i]);
+    }
+    app_mooncake_cluster_destroy(replay->cluster);
+    for (uint32_t i = 0; i < replay->store_count; i++) {
+        app__mooncake_prefix_destroy(replay->stores[i]);
+    }
+    app__mooncake_trace_fini(&replay->trace);
+    sim_free(replay->stores);
+    sim_free(replay->prefills);
+    sim_free(replay->decodes);
+    sim_free(replay->prefill_until_ps);
+    sim_free(replay->decode_until_ps);
+    sim_free(replay);
+}
+
+static sim_err_t replay_create(const app_context_t *context,
+                               const void *config_void,
+                               app_t **app,
+                               sim_message_t *message)
+{
+    const app__mc_replay_config_t *const config = config_void;
+    uint64_t capacity = 0;
+    sim_err_t error = take_capacity(config, &capacity, message);
+    if (error == SIM_OK && context->mooncake_codec == NULL) {
+        error = sim_fail(message, SIM_ERR_INVALID, "hosts: there is no codec for descriptions");
+    }
+    if (error != SIM_OK) {
+        return error;
+    }
+    app__mc_replay_t *const replay = sim_alloc(sizeof(*replay));
+    *replay = (app__mc_replay_t){
+        .app = {&app_mooncake_replay, context->net, context->index},
+        .prefill_count = (uint32_t)config->prefill,
+        .decode_count = (uint32_t)config->decode,
+        .scheduler = config->scheduler,
+        .local_store = config->store == 1,
+        .kv_bytes = config->kv_bytes,
+        .block_tokens = config->block_tokens,
+        .layer_groups = config->layer_groups,
+        .fixed_ps = config->fixed_ps,
+        .token_ps = config->token_ps,
+        .square_ps = config->square_ps,
+        .decode_ps = config->decode_ps,
+        .time_percent = config->time_percent,
+        .start_ps = config->start_ps,
+    };
+    replay->prefills = sim_alloc_array(replay->prefill_count, sizeof(*replay->prefills));
+    replay->decodes = sim_alloc_array(replay->decode_count, sizeof(*replay->decodes));
+    replay->prefill_until_ps = sim_alloc_array(replay->prefill_count, sizeof(sim_time_t));
+    replay->decode_until_ps = sim_alloc_array(replay->decode_count, sizeof(sim_time_t));
+    app__random_init(&replay->random, context, 0, "mooncake-trace");
+    error = read_trace(replay, context, config, message);
+    if (error == SIM_OK) {
+        error = build(replay, context, config, capacity, message);
+    }
+    if (error != SIM_OK) {
+        replay_destroy(&replay->app);
+        return error;
+    }
+    app__mc_conductor_begin(replay);
+    *app = &replay->app;
+    return SIM_OK;
+}
+
+static void replay_progress(const app_t *app, uint64_t *done, uint64_t *planned)
+{
+    const app__mc_replay_t *const replay = (const app__mc_replay_t *)(const void *)app;
+    *planned = replay->trace.count;
+    *done = 0;
+    for (uint32_t i = 0; i < replay->decode_count; i++) {
+        *done += replay->decodes[i].served;
+    }
+}
+
+// -- results
+
+static void add_all(sim_sample_set_t *to, const sim_sample_set_t *from)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        sim_sample_set_add(to, from->values[i]);
+    }
+}
+
+static void replay_fill(const void *object, void *report_void)
+{
+    const app__mc_replay_t *const replay = object;
+    app__mc_report_t *const report = report_void;
+    sim_sample_set_t ttft;
+    sim_sample_set_t transfers;
+    sim_sample_set_init(&ttft);
+    sim_sample_set_init(&transfers);
+    sim_time_t last_ps = replay->start_ps;
+    report->failed = replay->refused;
+    for (uint32_t i = 0; i < replay->prefill_count; i++) {
+        const app__mc_prefill_t *const prefill = &replay->prefills[i];
+        app__mc_report_engine(report, prefill->engine);
+        add_all(&transfers, &prefill->transfers_ps);
+        report->failed += prefill->failed;
+        report->fetched_blocks += prefill->fetched_blocks;
+        report->bytes += prefill->engine->counters.bytes;
+    }
+    for (uint32_t i = 0; i < replay->decode_count; i++) {
+        const app__mc_decode_t *const decode = &replay->decodes[i];
+        app__mc_report_engine(report, decode->engine);
+        add_all(&ttft, &decode->ttft_ps);
+        report->requests += decode->served;
+        last_ps = decode->last_ps > last_ps ? decode->last_ps : last_ps;
+    }
+    const sim_time_t time_ps = last_ps - replay->start_ps;
+    report->seconds = (double)time_ps / 1e12;
+    report->gbytes_per_s = time_ps == 0 ? 0.0 : (double)report->bytes * 1e3 / (double)time_ps;
+    report->tokens = replay->tokens;
+    report->token_hits = replay->token_hits;
+    report->blocks = replay->blocks;
+    report->block_hits = replay->block_hits;
+    report->token_hit_rate =
+        replay->tokens == 0 ? 0.0 : (double)replay->token_hits / (double)replay->tokens;
+    report->block_hit_rate =
+        replay->blocks == 0 ? 0.0 : (double)replay->block_hits / (double)replay->blocks;
+    for (uint32_t i = 0; i < replay->store_count; i++) {
+        report->evictions += app__mooncake_prefix_evictions(replay->stores[i]);
+    }
+    report->ttft_ms = sim_percentiles(&ttft, SIM_PS_PER_MS);
+    report->transfer_ms = sim_percentiles(&transfers, SIM_PS_PER_MS);
+    sim_sample_set_fini(&ttft);
+    sim_sample_set_fini(&transfers);
+}
+
+static const sim_report_table_t report_table = {
+    .rows = app__mc_report_rows,
+    .count = APP__MC_REPORT_ROWS,
+    .bytes = sizeof(app__mc_report_t),
+    .fill = replay_fill,
+    .fini = app__mc_report_fini,
+};
+
+const app_ops_t app_mooncake_replay = {
+    .name = "mooncake-trace",
+    .help = "Mooncake: a trace of prompts through prefill and decode nodes",
+    .attrs = &app__mc_replay_attrs,
+    .create = replay_create,
+    .destroy = replay_destroy,
+    .progress = replay_progress,
+    .report = &report_table,
+};

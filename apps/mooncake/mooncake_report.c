@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/mooncake/mooncake_report.c - what the applications on the Transfer Engine tell
+// (docs/models/mooncake.md).
+#include <string.h>
+
+#include "apps/mooncake/mooncake_app.h"
+
+// clang-format off
+#define SHARE(name_, kind_, unit_, help_, field_) \
+    {name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__mc_share_t, field_)}
+static const sim_report_row_t share_rows[] = {
+    SHARE("engine", STRING, "", "name of the engine", engine),
+    SHARE("nic", U64, "", "NIC of its host", nic),
+    SHARE("bytes", U64, "bytes", "payload of its completed slices", bytes),
+};
+static const sim_report_table_t share_table = {
+    .rows = share_rows, .count = SIM_COUNT_OF(share_rows), .bytes = sizeof(app__mc_share_t)};
+
+#define MOMENT(name_, unit_, help_) \
+    {#name_, SIM_REPORT_REAL, unit_, help_, .offset = offsetof(app__mc_moment_t, name_)}
+static const sim_report_row_t moment_rows[] = {
+    MOMENT(time_us, "us", "end of the interval"),
+    MOMENT(gbytes_per_s, "GB/s", "payload of slices that completed in it"),
+};
+static const sim_report_table_t moment_table = {
+    .rows = moment_rows, .count = SIM_COUNT_OF(moment_rows), .bytes = sizeof(app__mc_moment_t)};
+
+static bool get_shares(const void *object, sim_report_value_t *value)
+{
+    const app__mc_report_t *const report = object;
+    value->list = (sim_report_list_t){report->shares, report->share_count};
+    return true;
+}
+
+static bool get_moments(const void *object, sim_report_value_t *value)
+{
+    const app__mc_report_t *const report = object;
+    value->list = (sim_report_list_t){report->moments, report->moment_count};
+    return report->moment_count > 0;
+}
+
+#define ROW(name_, kind_, unit_, shown_, help_) \
+    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__mc_report_t, name_), .shown = shown_}
+const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS] = {
+    ROW(gbytes_per_s, REAL, "GB/s", true, "payload that arrived, by the time it took"),
+    ROW(requests, U64, "", true, "requests that were served"),
+    ROW(token_hit_rate, REAL, "", true, "of all input tokens, those whose cached blocks were there"),
+    ROW(block_hit_rate, REAL, "", true, "of all blocks, those that counted as there"),
+    ROW(verified_bytes, U64, "bytes", true, "arrived and found right"),
+    ROW(unverified_bytes, U64, "bytes", true, "arrived and not found right"),
+    ROW(failed, U64, "", true, "requests that failed after all retries"),
+    ROW(retried, U64, "", true, "slices that were tried again"),
+    {"ttft_ms", SIM_REPORT_OBJECT, "ms", "arrival of a prompt until its first token",
+     .offset = offsetof(app__mc_report_t, ttft_ms), .table = &sim_report_percentiles, .shown = true},
+    {"transfer_ms", SIM_REPORT_OBJECT, "ms", "bench: a batch; trace: while KV of a prompt is under way",
+     .offset = offsetof(app__mc_report_t, transfer_ms), .table = &sim_report_percentiles, .shown = true},
+    ROW(seconds, REAL, "s", false, "time that gbytes_per_s is about"),
+    ROW(bytes, U64, "bytes", false, "payload that gbytes_per_s is about"),
+    ROW(token_hits, U64, "", false, "input tokens whose blocks were there"),
+    ROW(tokens, U64, "", false, "input tokens"),
+    ROW(block_hits, U64, "", false, "leading blocks that were there"),
+    ROW(blocks, U64, "", false, "blocks of prompts"),
+    ROW(evictions, U64, "", false, "blocks that left for others"),
+    ROW(fetched_blocks, U64, "", false, "blocks read from another node's store"),
+    ROW(slices, U64, "", false, "work requests posted"),
+    ROW(handshakes, U64, "", false, "endpoints connected, both sides counted"),
+    ROW(endpoints_evicted, U64, "", false, "endpoints that left for others"),
+    ROW(endpoints_disconnected, U64, "", false, "connections given up"),
+    ROW(rails_paused, U64, "", false, "pairs of NICs left alone for a while"),
+    ROW(timed_out, U64, "", false, "requests of which a slice took too long"),
+    ROW(invalid, U64, "", false, "requests outside of registered memory"),
+    ROW(metadata_failures, U64, "", false, "requests the metadata node did not serve"),
+    ROW(memory_bytes_max, U64, "bytes", false, "contents of hosts' memory held at a time, at most"),
+    ROW(recovery_ms, REAL, "ms", false, "the longest time in which nothing arrived"),
+    {"nics", SIM_REPORT_LIST, "", "each NIC's share", .get = get_shares, .of = SIM_REPORT_OBJECT, .table = &share_table},
+    {"bandwidth", SIM_REPORT_LIST, "", "over time, where interval is set", .get = get_moments, .of = SIM_REPORT_OBJECT, .table = &moment_table},
+};
+// clang-format on
+
+void app__mc_report_fini(void *report_void)
+{
+    app__mc_report_t *const report = report_void;
+    sim_free(report->shares);
+    sim_free(report->moments);
+}
+
+void app__mc_report_engine(app__mc_report_t *report, const app_mooncake_t *engine)
+{
+    const app_mooncake_counters_t *const counters = app_mooncake_get_counters(engine);
+    report->verified_bytes += counters->verified_bytes;
+    report->unverified_bytes += counters->unverified_bytes;
+    report->retried += counters->retried;
+    report->memory_bytes_max += engine->memory_bytes_max;
+    report->slices += counters->slices;
+    report->handshakes += counters->handshakes;
+    report->endpoints_evicted += counters->endpoints_evicted;
+    report->endpoints_disconnected += counters->endpoints_disconnected;
+    report->rails_paused += counters->rails_paused;
+    report->timed_out += counters->timed_out;
+    report->invalid += counters->invalid;
+    report->metadata_failures += counters->metadata_failures;
+    for (uint32_t n = 0; n < engine->context_count; n++) {
+        report->shares =
+            sim_realloc_array(report->shares, report->share_count + 1, sizeof(app__mc_share_t));
+        report->shares[report->share_count++] = (app__mc_share_t){engine->name,
+                                                                  engine->contexts[n].nic_index,
+                                                                  engine->contexts[n].bytes};
+    }
+}
+
+char *app__mc_matrix(const net_node_t *host, const char *matrix)
+{
+    if (strcmp(matrix, "auto") != 0) {
+        return sim_strdup(matrix);
+    }
+    char *list = sim_strdup("");
+    for (uint32_t i = 0; i < nic_count(host); i++) {
+        char *const longer = sim_format("%s%s\"mlx5_%u\"", list, i == 0 ? "" : ", ", i);
+        sim_free(list);
+        list = longer;
+    }
+    char *const text = sim_format("{\"cpu:0\": [[%s], []], \"cuda:0\": [[%s], []]}", list, list);
+    sim_free(list);
+    return text;
+}
