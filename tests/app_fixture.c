@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "net/port.h"
+#include "world/mooncake_json.h"
 
 void world_init(world_t *world)
 {
@@ -211,8 +212,15 @@ sim_err_t world_try_app(world_t *world,
     void *const config = sim_alloc(ops->attrs->config_bytes);
     sim_attrs_default(ops->attrs, config);
     sim_err_t error = world_set(ops->attrs, config, settings, message);
-    const app_context_t context =
-        {world->net, world->runtime, world->app_count, find_hosts, read_file, NULL, world};
+    const app_context_t context = {
+        .net = world->net,
+        .runtime = world->runtime,
+        .index = world->app_count,
+        .hosts = find_hosts,
+        .read_file = read_file,
+        .ctx = world,
+        .mooncake_codec = &world_mooncake_codec,
+    };
     if (error == SIM_OK) {
         error = ops->create(&context, config, app, message);
     }
