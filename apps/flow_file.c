@@ -110,6 +110,28 @@ static sim_err_t read_source(app__flow_reader_t *reader, uint64_t number, app_fl
     return error;
 }
 
+// Words are read one after the other, whatever their lines, as the simulator does. But a line of
+// five words where flows have six, or the other way round, is a flow of another kind: read on, its
+// numbers would shift by one.
+static sim_err_t check_row_words(app__flow_reader_t *reader)
+{
+    const size_t expected = reader->has_port ? 6 : 5;
+    const size_t there = sim_words_in_next_line(reader->words);
+    if (there == expected || (there != 5 && there != 6)) {
+        return SIM_OK;
+    }
+    sim_word_t word;
+    (void)sim_words_next(&reader->words, &word);
+    return sim_word_fail(&reader->words,
+                         &word,
+                         reader->message,
+                         SIM_ERR_INVALID,
+                         "a flow of %zu words after flows of %zu, expected %s in all or in none",
+                         there,
+                         expected,
+                         "a destination port");
+}
+
 static sim_err_t read_row(app__flow_reader_t *reader, uint64_t number)
 {
     app_flow_row_t row = {0};
@@ -117,7 +139,10 @@ static sim_err_t read_row(app__flow_reader_t *reader, uint64_t number)
     uint64_t priority = 0;
     uint64_t port = 0;
     sim_word_t word;
-    sim_err_t error = read_source(reader, number, &row);
+    sim_err_t error = check_row_words(reader);
+    if (error == SIM_OK) {
+        error = read_source(reader, number, &row);
+    }
     if (error == SIM_OK) {
         error = sim_words_need_count(&reader->words,
                                      "the destination of a flow",

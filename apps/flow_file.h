@@ -63,6 +63,9 @@ typedef struct app_flow_file {
     app_flow_trigger_t *triggers; // by id
     size_t trigger_count;
     size_t trigger_capacity;
+    uint64_t nodes; // HTSIM: how many it says there are; 0: it does not
+    uint32_t nodes_line;
+    uint32_t nodes_column;
 } app_flow_file_t;
 
 // The format a text is in; never AUTO.

@@ -313,5 +313,8 @@ sim_err_t app__flow_read_htsim(app__flow_reader_t *reader)
                                  listed[i]);
         }
     }
+    reader->file->nodes = matrix.declared[SECTION_NODES];
+    reader->file->nodes_line = matrix.word[SECTION_NODES].line;
+    reader->file->nodes_column = matrix.word[SECTION_NODES].column;
     return app__trigger_resolve(reader);
 }

@@ -293,6 +293,26 @@ static sim_err_t take_triggers(const app_context_t *context,
     return error;
 }
 
+// A file for more nodes than there are is for another network, whichever of them it names.
+static sim_err_t check_nodes(const app_flow_file_t *file,
+                             const hosts_t *hosts,
+                             const char *name,
+                             sim_message_t *message)
+{
+    if (file->nodes <= hosts->count) {
+        return SIM_OK;
+    }
+    return sim_fail(message,
+                    SIM_ERR_RANGE,
+                    "%s:%u:%u: %" PRIu64 " nodes, and the network has %zu hosts, expected as many "
+                    "or fewer",
+                    name,
+                    file->nodes_line,
+                    file->nodes_column,
+                    file->nodes,
+                    hosts->count);
+}
+
 sim_err_t app__flows_add_file(const app_context_t *context,
                               app__plan_t *plan,
                               app_flow_format_t format,
@@ -316,6 +336,7 @@ sim_err_t app__flows_add_file(const app_context_t *context,
     }
     if (error == SIM_OK) {
         hosts_init(&hosts, context->net);
+        error = check_nodes(&file, &hosts, name, message);
     }
     for (size_t i = 0; i < file.count && error == SIM_OK; i++) {
         error = add_row(context, plan, &hosts, name, &file.rows[i], message);

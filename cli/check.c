@@ -79,6 +79,7 @@ typedef struct beyond {
     sim_time_t until_ps;
     uint64_t count;
     sim_time_t first_ps;
+    uint64_t endless;
 } beyond_t;
 
 static void take_beyond(const app_flow_result_t *flow, void *ctx)
@@ -88,9 +89,10 @@ static void take_beyond(const app_flow_result_t *flow, void *ctx)
         beyond->count++;
         beyond->first_ps = flow->start_ps < beyond->first_ps ? flow->start_ps : beyond->first_ps;
     }
+    beyond->endless += flow->ideal_ps == SIM_TIME_NEVER;
 }
 
-// Transfers that are planned and will not be begun.
+// Transfers that are planned and will not be begun, or cannot end.
 static void print_beyond(const world_t *world)
 {
     beyond_t beyond = {.until_ps = world->scenario->run.until_ps, .first_ps = SIM_TIME_NEVER};
@@ -109,6 +111,14 @@ static void print_beyond(const world_t *world)
                beyond.count == 1 ? " starts" : "s start",
                world_format_time(&until, beyond.until_ps),
                world_format_time(&first, beyond.first_ps));
+    }
+    if (beyond.endless > 0) {
+        printf("warning: %" PRIu64
+               " transfer%s longer than 106 days with the network to %s, and no "
+               "run does: expected fewer bytes or a higher rate\n",
+               beyond.endless,
+               beyond.endless == 1 ? " takes" : "s take",
+               beyond.endless == 1 ? "itself" : "themselves");
     }
 }
 

@@ -104,11 +104,18 @@ static void on_started(world_t *world, void *ctx)
 
 static void on_stopped(world_t *world, void *ctx)
 {
-    (void)world;
     run_t *const run = ctx;
     release_signals();
     if (run->shows_progress) {
         cli_progress_end(&run->progress);
+    }
+    const unsigned threads = sim_threads_missed(world->sim);
+    if (threads > 0) {
+        fprintf(stderr,
+                "warning: the system gave %u of %" PRIu64 " threads: memory or the number of "
+                "processes is limited; results are the same\n",
+                threads,
+                world->scenario->run.threads);
     }
 }
 

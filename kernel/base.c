@@ -53,7 +53,7 @@ void sim_check_failed(const char *file, int line, const char *expression, const 
     abort();
 }
 
-static _Noreturn void out_of_memory(size_t count, size_t size_bytes)
+void sim_out_of_memory(size_t count, size_t size_bytes)
 {
     if (count == 1) {
         fprintf(stderr, "rocesim: out of memory: %zu bytes asked for\n", size_bytes);
@@ -77,7 +77,7 @@ void *sim_alloc_array(size_t count, size_t size_bytes)
     const bool empty = count == 0 || size_bytes == 0;
     void *memory = empty ? calloc(1, 1) : calloc(count, size_bytes);
     if (memory == NULL) {
-        out_of_memory(count, size_bytes);
+        sim_out_of_memory(count, size_bytes);
     }
     return memory;
 }
@@ -86,11 +86,11 @@ void *sim_realloc_array(void *memory, size_t count, size_t size_bytes)
 {
     size_t total_bytes;
     if (__builtin_mul_overflow(count, size_bytes, &total_bytes)) {
-        out_of_memory(count, size_bytes);
+        sim_out_of_memory(count, size_bytes);
     }
     void *grown = realloc(memory, total_bytes == 0 ? 1 : total_bytes);
     if (grown == NULL) {
-        out_of_memory(count, size_bytes);
+        sim_out_of_memory(count, size_bytes);
     }
     return grown;
 }
@@ -99,7 +99,7 @@ void *sim_alloc_lines(size_t size_bytes)
 {
     size_t rounded_bytes;
     if (__builtin_add_overflow(size_bytes, (size_t)(SIM_CACHE_LINE - 1), &rounded_bytes)) {
-        out_of_memory(1, size_bytes);
+        sim_out_of_memory(1, size_bytes);
     }
     rounded_bytes -= rounded_bytes % SIM_CACHE_LINE;
     if (rounded_bytes == 0) {
@@ -112,7 +112,7 @@ void *sim_alloc_lines(size_t size_bytes)
     }
     void *memory = aligned_alloc(huge ? HUGE_PAGE_BYTES : SIM_CACHE_LINE, rounded_bytes);
     if (memory == NULL) {
-        out_of_memory(1, size_bytes);
+        sim_out_of_memory(1, size_bytes);
     }
     if (huge) {
         (void)madvise(memory, rounded_bytes, MADV_HUGEPAGE); // a wish: small pages do as well
@@ -158,7 +158,7 @@ void *sim_grow(void *memory, size_t count, size_t *capacity, size_t size_bytes)
     }
     size_t capacity_new = 8;
     if (*capacity >= 8 && __builtin_mul_overflow(*capacity, (size_t)2, &capacity_new)) {
-        out_of_memory(count + 1, size_bytes);
+        sim_out_of_memory(count + 1, size_bytes);
     }
     void *grown = sim_realloc_array(memory, capacity_new, size_bytes);
     *capacity = capacity_new;

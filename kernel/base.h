@@ -34,6 +34,9 @@ SIM_C_BEGIN
 typedef uint64_t sim_time_t; // picoseconds since the start of the simulation
 
 #define SIM_TIME_NEVER UINT64_MAX
+// The largest simulated time, 106.75 days: every run ends before it. What begins earlier may end up
+// to as long after it, so that times never wrap.
+#define SIM_TIME_END (UINT64_C(1) << 63)
 #define SIM_PS_PER_NS UINT64_C(1000)
 #define SIM_PS_PER_US UINT64_C(1000000)
 #define SIM_PS_PER_MS UINT64_C(1000000000)
@@ -118,6 +121,9 @@ void *sim_alloc_array(size_t count, size_t size_bytes) __attribute__((malloc, al
 // Grows (or shrinks) memory of sim_alloc; new bytes are not initialised.
 void *sim_realloc_array(void *memory, size_t count, size_t size_bytes)
     __attribute__((alloc_size(2, 3)));
+// Says on stderr that there is no memory for count elements of a size, and ends the program (exit
+// 1).
+void sim_out_of_memory(size_t count, size_t size_bytes) __attribute__((noreturn));
 // Aligned to a cache line, zeroed; on huge pages where it is large. Free with sim_free.
 void *sim_alloc_lines(size_t size_bytes) __attribute__((malloc, alloc_size(1)));
 char *sim_strdup(const char *text) __attribute__((malloc));

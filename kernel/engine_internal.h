@@ -161,6 +161,7 @@ struct sim {
 
     sim_thread_t **threads; // threads[0] exists from sim_create on
     unsigned thread_count;
+    bool threads_missing; // the system gave fewer than options.threads asked for
     sim_unit_t *units;
     uint32_t unit_count;
     sim_time_t window_ps;

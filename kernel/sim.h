@@ -37,7 +37,8 @@ typedef struct sim_options {
     bool fifo_ties;      // ties go by insertion instead, across all nodes: kernel/order/fifo.h
     bool one_list;       // events of all nodes run one after the other, in order: for what draws or
                          // counts across nodes as they happen; on one thread, and slower
-    sim_time_t until_ps; // the run ends before the first event at or after this; NEVER allowed
+    sim_time_t until_ps; // the run ends before the first event at or after this; SIM_TIME_END at
+                         // most, which is what NEVER means
     sim_time_t
         stall_ps; // events for this long without progress, with work outstanding, are a stall;
                   // 1 ms at most counts of any time without events; 0: off
@@ -93,8 +94,11 @@ sim_channel_t *sim_channel_create(sim_t *sim,
 // the run slower where that is short. Results are the same.
 void sim_keep_apart(sim_t *sim);
 
-// Runs until nothing is left, the time limit, an interruption or a stall. May be called once.
+// Runs until nothing is left, the time limit, an interruption or a stall. May be called once. Where
+// the system does not give all threads that the options ask for, fewer run it, to the same results.
 sim_ended_t sim_run(sim_t *sim);
+// How many threads ran it, at most; 0: as many as were asked for. After sim_run.
+unsigned sim_threads_missed(const sim_t *sim);
 
 // Asks a running simulation to end at the next window. Safe in a signal handler.
 void sim_interrupt(sim_t *sim);

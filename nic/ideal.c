@@ -3,9 +3,18 @@
 //
 // The transmitter of hop h starts frame i when the frame has arrived and frame i - 1 with its gap
 // is out. Frames of one message differ: the first carries a RETH (a READ response's first and last
-// an AETH), the last the rest of the payload. So each frame is followed from hop to hop, except
-// that a run of equal frames is cut short once each hop's spacing has become what it will stay: the
-// larger of the hop's own frame time and the spacing of the hop before.
+// an AETH), the last the rest of the payload. So frames are followed from hop to hop, until what
+// happens repeats itself.
+//
+// Repeating: the same thing (a frame, a piece, a message) is sent time after time, and after some
+// number of them, the period, each hop's division by its rate has left the same remainder. Let D_h
+// be how far hop h has moved on in a period. If D_h is that of the hop before, or is larger while
+// hop h never waited for a frame, then the next period is like this one: only a hop's backlog
+// grows. All periods that are left are then added at once. Where rates are a whole number of
+// picoseconds per byte the period is one frame, else rate / gcd(rate, 8e12 bytes) at most, which is
+// found by Brent's cycle search. A rate whose period is longer than PERIOD_MAX is followed so far;
+// the rest goes at the pace of the last PERIOD_MAX frames less a picosecond, so that it is at most
+// a few parts in 10^9 shorter than the frames would be, and never longer.
 #include "nic/ideal.h"
 
 #include "net/frame.h"
@@ -14,18 +23,21 @@
 
 #define HOPS_MAX SIM_COUNT_OF(((net_path_t *)NULL)->ports)
 
+#define PERIOD_MAX 16384u
+
 typedef struct hop {
     const net_port_t *port;
-    sim_time_t free_ps;    // the last frame and its gap are out
-    sim_time_t spacing_ps; // from the frame before the last one
-    uint64_t remainder;    // of the division by the rate
+    sim_time_t free_ps; // the last frame and its gap are out
+    uint64_t remainder; // of the division by the rate
+    uint64_t waits;     // frames that it had to wait for; wraps
 } hop_t;
 
 typedef struct pipeline {
     hop_t hops[HOPS_MAX];
     uint32_t hop_count;
-    bool inexact; // a rate whose times carry a remainder from frame to frame
+    uint64_t followed; // frames
     bool started;
+    bool endless;          // beyond what simulated time can say
     sim_time_t arrived_ps; // last bit of the last frame at the end of the path
 } pipeline_t;
 
@@ -34,8 +46,6 @@ static void pipeline_init(pipeline_t *pipeline, const net_path_t *path, sim_time
     *pipeline = (pipeline_t){.hop_count = path->hop_count};
     for (uint32_t i = 0; i < path->hop_count; i++) {
         pipeline->hops[i].port = path->ports[i];
-        pipeline->inexact |=
-            path->ports[i]->exact_ps_per_byte == 0 && path->ports[i]->timing == NULL;
     }
     pipeline->hops[0].free_ps = start_ps;
 }
@@ -55,43 +65,98 @@ static sim_time_t frame_time_ps(hop_t *hop, uint32_t frame_bytes, bool back_to_b
     return numerator / hop->port->rate_bps;
 }
 
-// Sends one frame. True when every hop is spaced by the larger of its frame time and the spacing of
-// the hop before: either it was waiting for itself and will be, or for its input and will be, so
-// that more frames like this one come at the same spacings.
-static bool send_frame(pipeline_t *pipeline, uint32_t frame_bytes)
+static void send_frame(pipeline_t *pipeline, uint32_t frame_bytes)
 {
-    bool settled = pipeline->started;
     sim_time_t arrive_ps = pipeline->hops[0].free_ps;
-    sim_time_t spacing_before_ps = 0;
     for (uint32_t i = 0; i < pipeline->hop_count; i++) {
         hop_t *const hop = &pipeline->hops[i];
         const bool back_to_back = pipeline->started && hop->free_ps >= arrive_ps;
         const sim_time_t start_ps = hop->free_ps > arrive_ps ? hop->free_ps : arrive_ps;
-        const sim_time_t time_ps = frame_time_ps(hop, frame_bytes, back_to_back);
-        hop->spacing_ps = start_ps + time_ps - hop->free_ps;
-        hop->free_ps = start_ps + time_ps;
-        const sim_time_t slower_ps = time_ps > spacing_before_ps ? time_ps : spacing_before_ps;
-        settled &= hop->spacing_ps == slower_ps;
-        spacing_before_ps = hop->spacing_ps;
+        hop->waits += !back_to_back;
+        hop->free_ps = start_ps + frame_time_ps(hop, frame_bytes, back_to_back);
         arrive_ps = hop->free_ps - hop->port->gap_ps + hop->port->delay_ps;
     }
+    pipeline->endless |= arrive_ps > SIM_TIME_NEVER / 2;
     pipeline->arrived_ps = arrive_ps;
     pipeline->started = true;
-    return settled && !pipeline->inexact;
+    pipeline->followed++;
 }
 
-static void send_frames(pipeline_t *pipeline, uint64_t count, uint32_t frame_bytes)
+// Whether what came since `before` will come again and again.
+static bool repeats(const pipeline_t *before, const pipeline_t *now)
 {
-    for (uint64_t i = 0; i < count; i++) {
-        if (send_frame(pipeline, frame_bytes)) {
-            const uint64_t left = count - 1 - i;
-            for (uint32_t h = 0; h < pipeline->hop_count; h++) {
-                pipeline->hops[h].free_ps += left * pipeline->hops[h].spacing_ps;
-            }
-            pipeline->arrived_ps += left * pipeline->hops[pipeline->hop_count - 1].spacing_ps;
-            return;
+    uint64_t moved_ps = 0;
+    for (uint32_t h = 0; h < now->hop_count; h++) {
+        const hop_t *const a = &before->hops[h];
+        const hop_t *const b = &now->hops[h];
+        const uint64_t own_ps = b->free_ps - a->free_ps;
+        const bool backlog_grows = h == 0 || (own_ps > moved_ps && a->waits == b->waits);
+        if (a->remainder != b->remainder || (own_ps != moved_ps && !backlog_grows)) {
+            return false;
         }
+        moved_ps = own_ps;
     }
+    return before->started;
+}
+
+// `times` more of what moved the pipeline from `before` to where it is, each shorter by short_ps.
+static void repeat(const pipeline_t *before, pipeline_t *now, uint64_t times, sim_time_t short_ps)
+{
+    uint64_t moved_ps = 0;
+    for (uint32_t h = 0; h < now->hop_count; h++) {
+        hop_t *const hop = &now->hops[h];
+        const uint64_t last_ps = hop->free_ps;
+        moved_ps = hop->free_ps - before->hops[h].free_ps;
+        moved_ps -= moved_ps < short_ps ? moved_ps : short_ps;
+        now->endless |= moved_ps != 0 && times > SIM_TIME_NEVER / 4 / moved_ps;
+        hop->free_ps += times * moved_ps;
+        hop->waits += times * (hop->waits - before->hops[h].waits);
+        now->endless |= hop->free_ps < last_ps || hop->free_ps > SIM_TIME_NEVER / 2;
+    }
+    now->arrived_ps += times * moved_ps;
+}
+
+// What is sent over and over: count of it, at least 1.
+typedef void (*send_fn)(pipeline_t *pipeline, const void *what);
+
+static void send_many(pipeline_t *pipeline, uint64_t count, send_fn send, const void *what)
+{
+    pipeline_t mark = *pipeline;
+    uint64_t since_mark = 0;
+    uint64_t next_mark = 1;
+    for (uint64_t done = 0; done < count && !pipeline->endless; done++) {
+        if (since_mark > 0 && repeats(&mark, pipeline)) {
+            const uint64_t times = (count - done) / since_mark;
+            repeat(&mark, pipeline, times, 0);
+            done += times * since_mark;
+            if (done == count) {
+                return;
+            }
+        } else if (mark.started && pipeline->followed - mark.followed >= PERIOD_MAX) {
+            const uint64_t times = (count - done) / since_mark;
+            repeat(&mark, pipeline, times, 1);
+            done += times * since_mark;
+            if (done == count) {
+                return;
+            }
+        }
+        if (since_mark == next_mark) {
+            mark = *pipeline;
+            since_mark = 0;
+            next_mark *= 2;
+        }
+        send(pipeline, what);
+        since_mark++;
+    }
+}
+
+typedef struct frame_what {
+    uint32_t bytes;
+} frame_what_t;
+
+static void send_one_frame(pipeline_t *pipeline, const void *what)
+{
+    send_frame(pipeline, ((const frame_what_t *)what)->bytes);
 }
 
 // RC opcodes of the frames of one message.
@@ -151,32 +216,45 @@ static uint32_t data_sender(const nic_ideal_t *ideal)
     return ideal->opcode == NIC_WR_RDMA_READ ? ideal->responder : ideal->requester;
 }
 
-static void send_piece(pipeline_t *pipeline, const nic_ideal_t *ideal, uint64_t bytes)
+// A piece of a message: the frames of one work request.
+typedef struct piece_what {
+    const nic_ideal_t *ideal;
+    uint64_t bytes;
+} piece_what_t;
+
+static void send_piece(pipeline_t *pipeline, const void *what)
 {
+    const piece_what_t *const piece = what;
+    const nic_ideal_t *const ideal = piece->ideal;
     const operation_t *const operation = &operations[ideal->opcode];
     const uint32_t sender = data_sender(ideal);
     const uint64_t mtu = ideal->mtu_bytes;
-    if (bytes <= mtu) {
-        send_frame(pipeline, frame_bytes_of(ideal, sender, operation->only, bytes));
+    if (piece->bytes <= mtu) {
+        send_frame(pipeline, frame_bytes_of(ideal, sender, operation->only, piece->bytes));
         return;
     }
-    const uint64_t frames = (bytes + mtu - 1) / mtu;
+    const uint64_t frames = (piece->bytes + mtu - 1) / mtu;
+    const frame_what_t middle = {frame_bytes_of(ideal, sender, operation->middle, mtu)};
+    const uint64_t last_bytes = piece->bytes - (frames - 1) * mtu;
     send_frame(pipeline, frame_bytes_of(ideal, sender, operation->first, mtu));
-    send_frames(pipeline, frames - 2, frame_bytes_of(ideal, sender, operation->middle, mtu));
-    send_frame(pipeline,
-               frame_bytes_of(ideal, sender, operation->last, bytes - (frames - 1) * mtu));
+    send_many(pipeline, frames - 2, send_one_frame, &middle);
+    send_frame(pipeline, frame_bytes_of(ideal, sender, operation->last, last_bytes));
+}
+
+static void send_message(pipeline_t *pipeline, const void *what)
+{
+    const nic_ideal_t *const ideal = what;
+    const uint64_t bytes = ideal->message_bytes;
+    const uint64_t full = bytes <= ideal->piece_bytes ? 0 : (bytes - 1) / ideal->piece_bytes;
+    const piece_what_t piece = {ideal, ideal->piece_bytes};
+    const piece_what_t last = {ideal, bytes - full * ideal->piece_bytes};
+    send_many(pipeline, full, send_piece, &piece);
+    send_piece(pipeline, &last);
 }
 
 static void send_messages(pipeline_t *pipeline, const nic_ideal_t *ideal)
 {
-    for (uint64_t i = 0; i < ideal->messages; i++) {
-        uint64_t left = ideal->message_bytes;
-        while (left > ideal->piece_bytes) {
-            send_piece(pipeline, ideal, ideal->piece_bytes);
-            left -= ideal->piece_bytes;
-        }
-        send_piece(pipeline, ideal, left);
-    }
+    send_many(pipeline, ideal->messages, send_message, ideal);
 }
 
 sim_time_t nic_ideal_ps(const nic_ideal_t *ideal)
@@ -203,5 +281,5 @@ sim_time_t nic_ideal_ps(const nic_ideal_t *ideal)
         pipeline_init(&return_trip, &back, there.arrived_ps);
         send_frame(&return_trip, frame_bytes_of(ideal, ideal->responder, ROCE_ACKNOWLEDGE, 0));
     }
-    return return_trip.arrived_ps;
+    return there.endless || return_trip.endless ? SIM_TIME_NEVER : return_trip.arrived_ps;
 }

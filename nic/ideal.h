@@ -26,8 +26,11 @@ typedef struct nic_ideal {
     uint64_t piece_bytes; // a longer message is posted in pieces of this; a multiple of the MTU
 } nic_ideal_t;
 
-// NEVER: there is no path. Cost: O(messages x hops), whatever their length, where each rate is a
-// whole number of picoseconds per byte; else O(frames x hops).
+// NEVER: there is no path, or it takes longer than half of what simulated time can say (106 days).
+// Cost: O(hops x (frames of a piece's ends)), whatever the length and number of messages: what
+// repeats itself is counted (nic/ideal.c). At rates of more than ten significant digits, whose
+// frames do not repeat within a hundred thousand, a few parts in 10^9 short for messages of more
+// frames than that.
 sim_time_t nic_ideal_ps(const nic_ideal_t *ideal);
 
 SIM_C_END

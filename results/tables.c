@@ -72,7 +72,9 @@ static void flow_fct(results_file_t *file, const void *row, unsigned priority)
 static void flow_ideal(results_file_t *file, const void *row, unsigned priority)
 {
     (void)priority;
-    results_file_put_ns(file, FLOW(row)->ideal_ps);
+    if (FLOW(row)->ideal_ps != SIM_TIME_NEVER) {
+        results_file_put_ns(file, FLOW(row)->ideal_ps);
+    }
 }
 
 static void flow_slowdown(results_file_t *file, const void *row, unsigned priority)
@@ -122,7 +124,7 @@ static const results_column_t flow_columns[] = {
     {"start_ns", "ns", "when it was posted", false, flow_start},
     {"end_ns", "ns", "when the sender knew the last byte to be delivered; empty: unfinished or failed", false, flow_end},
     {"fct_ns", "ns", "flow completion time: end_ns - start_ns; empty: unfinished or failed", false, flow_fct},
-    {"ideal_fct_ns", "ns", "completion time with the network to itself, by closed form", false, flow_ideal},
+    {"ideal_fct_ns", "ns", "completion time with the network to itself, by closed form; empty: none, or longer than 106 days", false, flow_ideal},
     {"slowdown", "", "fct_ns / ideal_fct_ns, rounded down to millionths; empty: unfinished or failed", false, flow_slowdown},
     {"retransmitted_packets", "packets", "data packets sent again", false, flow_retransmitted},
     {"app", "", "traffic that made it: poisson, incast...", false, flow_app},

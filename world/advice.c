@@ -105,12 +105,14 @@ void world_advise(const world_t *world, FILE *out)
     world_text_t timeout;
     fprintf(out,
             "warning: the round trip from %s to %s takes %s, longer than the retransmission "
-            "timeout of %s: everything is sent again; set nic.timeout to %u instead of %" PRIu64
-            ", or 0 for none\n",
+            "timeout of %s: everything is sent again; set nic.timeout to ",
             world->nics[worst.from].name,
             world->nics[worst.to].name,
             world_format_time(&trip, worst.round_trip_ps),
-            world_format_time(&timeout, timeout_of(config)),
-            enough,
-            config->timeout);
+            world_format_time(&timeout, timeout_of(config)));
+    if (enough > config->timeout) {
+        fprintf(out, "%u instead of %" PRIu64 ", or 0 for none\n", enough, config->timeout);
+    } else {
+        fprintf(out, "0, none\n");
+    }
 }

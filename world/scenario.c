@@ -20,7 +20,7 @@ static const sim_attr_t run_attrs[] = {
      "hash|insertion|list", "order of events at the same picosecond: by hash, or as sequential simulators do, "
      "in the order they were scheduled (slower); list: also run in it, one by one (one thread)"},
     RUN("until", SIM_ATTR_TIME, until_ps, "never", NULL, NULL,
-        "simulated time at which the run ends, if it has not before"),
+        "simulated time at which the run ends, if it has not before; at most 9223372s (106 days), where every run ends"),
     RUN("stall-after", SIM_ATTR_TIME, stall_ps, "1s", NULL, NULL,
         "time of events without any progress that counts as a stall; 0s: never"),
     RUN("threads", SIM_ATTR_COUNT, threads, "1", "1", "64",

@@ -163,10 +163,93 @@ static void run_thread(sim_thread_t *thread)
     }
 }
 
+// Threads are made before units are shared out among them, since some may not start; they wait here
+// until that is done.
+#define STACK_BYTES ((size_t)1 << 20)
+typedef struct crew {
+    sim_t *sim;
+    pthread_mutex_t mutex;
+    pthread_cond_t may_go;
+    bool go;
+    bool needed;    // there is something to run
+    unsigned count; // of handles, from 1
+    unsigned kept;  // those from here on go home at once
+    pthread_t handles[SIM_THREADS_MAX];
+} crew_t;
+
+typedef struct recruit {
+    crew_t *crew;
+    unsigned index;
+} recruit_t;
+
 static void *thread_main(void *argument)
 {
-    run_thread(argument);
+    const recruit_t recruit = *(const recruit_t *)argument;
+    crew_t *const crew = recruit.crew;
+    pthread_mutex_lock(&crew->mutex);
+    while (!crew->go && recruit.index < crew->kept) {
+        pthread_cond_wait(&crew->may_go, &crew->mutex);
+    }
+    pthread_mutex_unlock(&crew->mutex);
+    // There may be fewer units than threads.
+    if (crew->go && crew->needed && recruit.index < crew->sim->thread_count) {
+        run_thread(crew->sim->threads[recruit.index]);
+    }
     return NULL;
+}
+
+// The system has no room for another thread: it shall have some for the run itself.
+static void keep_some(crew_t *crew)
+{
+    pthread_mutex_lock(&crew->mutex);
+    crew->kept = (crew->count + 7) / 8;
+    pthread_cond_broadcast(&crew->may_go);
+    pthread_mutex_unlock(&crew->mutex);
+    while (crew->count > crew->kept) {
+        pthread_join(crew->handles[--crew->count], NULL);
+    }
+    crew->sim->options.threads = crew->count;
+    crew->sim->threads_missing = true;
+}
+
+// As many threads as the run may have and the system gives. Results do not depend on how many.
+static void recruit_threads(crew_t *crew, recruit_t *recruits)
+{
+    sim_t *const sim = crew->sim;
+    const size_t most =
+        sim->options.threads < sim->node_count ? sim->options.threads : sim->node_count;
+    // Nothing here is deep; the system's default, 8 MB for each of 64, is more than some limits
+    // allow.
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, STACK_BYTES);
+    crew->count = 1;
+    while (crew->count < most) {
+        recruits[crew->count] = (recruit_t){crew, crew->count};
+        if (pthread_create(&crew->handles[crew->count],
+                           &small,
+                           thread_main,
+                           &recruits[crew->count]) != 0) {
+            keep_some(crew);
+            break;
+        }
+        crew->count++;
+    }
+    pthread_attr_destroy(&small);
+}
+
+static void run_crew(crew_t *crew)
+{
+    pthread_mutex_lock(&crew->mutex);
+    crew->go = true;
+    pthread_cond_broadcast(&crew->may_go);
+    pthread_mutex_unlock(&crew->mutex);
+    if (crew->needed) {
+        run_thread(crew->sim->threads[0]);
+    }
+    for (unsigned t = 1; t < crew->count; t++) {
+        pthread_join(crew->handles[t], NULL);
+    }
 }
 
 // What nodes armed before the run puts their units into the windows they begin in.
@@ -250,24 +333,25 @@ static void finish(sim_t *sim)
 sim_ended_t sim_run(sim_t *sim)
 {
     SIM_CHECK(!sim->ran);
+    crew_t crew = {
+        .sim = sim,
+        .mutex = PTHREAD_MUTEX_INITIALIZER,
+        .may_go = PTHREAD_COND_INITIALIZER,
+        .kept = SIM_THREADS_MAX,
+    };
+    recruit_t recruits[SIM_THREADS_MAX];
+    recruit_threads(&crew, recruits);
     sim__partition(sim);
     sim->ran = true;
     sim->ended = SIM_ENDED_DONE;
     if (sim->node_count > 0 && first_window(sim) != SIM_NO_WINDOW) {
-        pthread_t handles[SIM_THREADS_MAX];
         // Samples from before anything happens see what was there at the beginning.
         for (unsigned t = 0; t < sim->thread_count; t++) {
             sim__sample_until(sim->threads[t], sim->window * sim->window_ps);
         }
-        for (unsigned t = 1; t < sim->thread_count; t++) {
-            const int error = pthread_create(&handles[t], NULL, thread_main, sim->threads[t]);
-            SIM_CHECKF(error == 0, "thread %u of %u: error %d", t, sim->thread_count, error);
-        }
-        run_thread(sim->threads[0]);
-        for (unsigned t = 1; t < sim->thread_count; t++) {
-            pthread_join(handles[t], NULL);
-        }
+        crew.needed = true;
     }
+    run_crew(&crew);
     finish(sim);
     return sim->ended;
 }

@@ -122,7 +122,9 @@ static void add_slab(sim_pool_t *pool)
     const size_t bytes = chunks * SIM_POOL_CHUNK_BYTES;
     slab_t *const slab = sim_alloc(sizeof(*slab));
     slab->hot = aligned_alloc(bytes, bytes);
-    SIM_CHECKF(slab->hot != NULL, "no memory for another %zu bytes", bytes);
+    if (slab->hot == NULL) {
+        sim_out_of_memory(1, bytes);
+    }
     if (chunks > 1) {
         (void)madvise(slab->hot, bytes, MADV_HUGEPAGE); // a wish
     }

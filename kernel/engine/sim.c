@@ -19,6 +19,9 @@ sim_t *sim_create(const sim_options_t *options)
     SIM_CHECK(options->threads >= 1 && options->threads <= SIM_THREADS_MAX);
     sim_t *const sim = sim_alloc(sizeof(*sim));
     sim->options = *options;
+    if (sim->options.until_ps > SIM_TIME_END) {
+        sim->options.until_ps = SIM_TIME_END;
+    }
     sim->threads = sim_alloc_array(SIM_THREADS_MAX, sizeof(*sim->threads));
     sim->fifo = options->fifo_ties ? sim__fifo_create() : NULL;
     sim->threads[0] = sim__thread_create(sim, 0);
@@ -253,6 +256,11 @@ sim_node_t *sim_node_at(const sim_t *sim, size_t index)
 {
     SIM_CHECK(index < sim->node_count);
     return sim->nodes[index];
+}
+
+unsigned sim_threads_missed(const sim_t *sim)
+{
+    return sim->threads_missing ? sim->options.threads : 0;
 }
 
 uint64_t sim_work_outstanding(const sim_t *sim)

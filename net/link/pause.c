@@ -6,7 +6,8 @@ sim_time_t net_port_quanta_ps(const net_port_t *port, uint16_t quanta)
 {
     __extension__ typedef unsigned __int128 wide_t;
     const wide_t bits = (wide_t)quanta * NET_PFC_QUANTUM_BITS;
-    return (sim_time_t)(bits * SIM_PS_PER_S / port->rate_bps);
+    const wide_t pause_ps = bits * SIM_PS_PER_S / port->rate_bps;
+    return pause_ps < SIM_TIME_END ? (sim_time_t)pause_ps : SIM_TIME_END - 1;
 }
 
 static void release(net_port_t *port, uint32_t priority)
