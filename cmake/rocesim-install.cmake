@@ -14,9 +14,10 @@ foreach(header IN LISTS library_headers world_headers results_headers)
     file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${header}")
     get_filename_component(folder "${name}" DIRECTORY)
     # A header that needs an internal one is a folder's own, whatever its name; so is one with C's
-    # atomics, which C++ does not have.
+    # atomics, which C++ does not have, and what a transport or an application is made of.
     file(STRINGS "${header}" needs_internal REGEX "^#include (\".*_internal\\.h\"|<stdatomic\\.h>)")
-    if(NOT name MATCHES "_internal\\.h$" AND NOT needs_internal)
+    if(NOT name MATCHES "_internal\\.h$" AND NOT needs_internal AND
+       NOT folder MATCHES "^(apps|nic/transport)/")
         install(FILES "${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rocesim/${folder}")
     endif()
 endforeach()

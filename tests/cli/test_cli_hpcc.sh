@@ -240,7 +240,7 @@ bad "port" flow.txt '2s/100/70000/' 2:7 "'70000' is not the destination port"
 bad "bytes" flow.txt '2s/2500/0/' 2:11 "'0' is not the bytes of a flow"
 bad "start" flow.txt '2s/2.000000000/soon/' 2:16 "'soon' is not a start"
 bad "late" flow.txt '2s/2.000000000/20000/' 2:16 "more than 10000 s"
-bad "short row" flow.txt '3s/ 2.3//' 4:1 "the file ends here, expected the start of a flow"
+bad "short row" flow.txt '3s/ 2.3//' 3:1 "a flow of 5 words after flows of 6"
 
 # -- wrong trace files
 
@@ -380,7 +380,7 @@ cm '3s/2/4/;4s/$/ send_done_trigger 1/;5s/$/\n1->2 trigger 1 size 9\n0->2 trigge
 cm '4s/id 1/rate 1/' 4:7 "unknown word 'rate'"
 cm '5a failure switch_type AGG switch_id 0 link_id 1' 6:1 "links: {agg0--core1"
 cm '4s/start 0/start x/' 4:18 "'x' is not a start"
-cm '2s/Nodes 16/Nodes 20/;4s/15/18/' 4:1 "no host has the number 18"
+cm '2s/Nodes 16/Nodes 20/;4s/15/18/' 2:7 "20 nodes, and the network has 16 hosts"
 
 # Triggers: when the sender of 0->1 is done, 0->2; when its receiver is, 1->3; when 1->3 and 2->3 have
 # arrived, 3->0 and 3->1; when each of those is done, one of 3->2.
