@@ -15,6 +15,7 @@ typedef enum nic_extra_kind {
     NIC_EXTRA_CC,        // ops: nic_cc_ops_t; chosen by nic.congestion-control
     NIC_EXTRA_TRANSPORT, // ops: nic_transport_ops_t; chosen by nic.transport
     NIC_EXTRA_STORE,     // ops: nic_store_ops_t; chosen by nic.detailed.store
+    NIC_EXTRA_POLICY,    // ops: nic_policy_ops_t; chosen by nic.cache.policy
 } nic_extra_kind_t;
 
 typedef struct nic_extra {

@@ -3,6 +3,7 @@
 #ifndef NIC_HOST_H
 #define NIC_HOST_H
 
+#include "nic/cache.h"
 #include "nic/congestion.h"
 #include "nic/detail.h"
 #include "nic/verbs.h"
@@ -78,12 +79,14 @@ typedef struct nic_config {
     uint32_t replacement;        // nic_replacement_t, of the detailed NIC's caches
     bool sram_shared;            // all of them are one memory
     nic_detail_t detail;         // SIM_AUTO: the profile's
+    char *store;                 // "auto": as cache.policy asks for
+    nic_cache_config_t cache;
     void *cc_config[16]; // per nic_cc_all entry: the algorithm's config struct, NULL if it has none
     // An algorithm of the program's own instead of the one congestion_control names; NULL: by name.
     // Both are borrowed and must outlive the network; its QPs find the config in nic_cc_t.
     const nic_cc_ops_t *custom_cc;
     const void *custom_cc_config;
-    // A store of the program's own for detailed NICs, likewise; NULL: the flat one.
+    // A store of the program's own for detailed NICs, likewise; NULL: the one that store names.
     const struct nic_store_ops *custom_store;
     const void *custom_store_config;
     char *transport;           // of RC queue pairs that do not say (nic/transport.h)

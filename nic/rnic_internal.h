@@ -135,6 +135,7 @@ struct nic_rnic {
     nic_cache_t caches[NIC_CACHE_COUNT];
     nic_store_t *store;
     uint32_t answered;   // 1 << nic_store_kind_t: kinds that the store answers for, not the caches
+    uint64_t lookups;    // that the store answered, in dear builds
     bool waits;          // a lookup of what is being served does not know yet when it is over
     bool asynchronous;   // contexts to send with keep their queue pair waiting, not the unit
     nic_cache_t near[2]; // contexts of RC queue pairs next to the units, by side
@@ -260,6 +261,7 @@ void nic__rnic_context(nic_t *nic,
 // store/store.c: kinds that a store answers for
 void nic__store_create(nic_t *nic);
 void nic__store_destroy(nic_t *nic);
+const nic_policy_ops_t *nic__config_policy(const nic_config_t *config);
 void nic__store_look_up(nic_t *nic, nic_store_lookup_t *lookup);
 // What is being served waits for a lookup: the timer is armed when that is over.
 void nic__store_wait(nic_rnic_t *rnic, sim_timer_t *timer, sim_time_t least_ps);

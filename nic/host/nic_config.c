@@ -21,6 +21,19 @@
      .default_text = default_, .min_text = min_, .max_text = max_, .help = help_,             \
      .auto_ok = true}
 
+#define CACHE(path_, type_, field, default_, min_, max_, help_)                                   \
+    {.path = "nic.cache." path_, .type = SIM_ATTR_##type_,                                        \
+     .offset = offsetof(nic_config_t, cache.field), .default_text = default_, .min_text = min_,   \
+     .max_text = max_, .help = help_},
+#define CACHE_CHOICE(path_, field, default_, choices_, help_)                                     \
+    {.path = "nic.cache." path_, .type = SIM_ATTR_ENUM,                                           \
+     .offset = offsetof(nic_config_t, cache.field), .default_text = default_,                     \
+     .choices = choices_, .help = help_},
+#define CACHE_AUTO(path_, type_, field, min_, max_, help_)                                        \
+    {.path = "nic.cache." path_, .type = SIM_ATTR_##type_,                                        \
+     .offset = offsetof(nic_config_t, cache.field), .default_text = "auto", .min_text = min_,     \
+     .max_text = max_, .help = help_, .auto_ok = true},
+
 static const sim_attr_t attrs[] = {
     ATTR("mtu", BYTES, mtu_bytes, "4096", "256", "4096",
          "path MTU: payload of a full packet; 256, 512, 1024, 2048 or 4096 (see any-mtu)"),
@@ -118,6 +131,10 @@ static const sim_attr_t attrs[] = {
      .offset = offsetof(nic_config_t, sram_shared), .default_text = "false",
      .help = "contexts, translations, WQEs and completion queues compete for one cache of all entries"},
     NIC_DETAIL_MAP(DETAIL)
+    {.path = "nic.detailed.store", .type = SIM_ATTR_STRING, .offset = offsetof(nic_config_t, store),
+     .default_text = "auto",
+     .help = "who keeps contexts and memory keys: flat, tiered, or a program's own; auto: tiered where nic.cache.policy is not flat"},
+    NIC_CACHE_MAP(CACHE, CACHE_CHOICE, CACHE_AUTO)
 };
 // clang-format on
 
@@ -296,6 +313,25 @@ static sim_err_t check_transport(const nic_config_t *config, sim_message_t *mess
     return check_name(&list, config, NIC_EXTRA_TRANSPORT, config->transport, message);
 }
 
+static sim_err_t check_stores(const nic_config_t *config, sim_message_t *message)
+{
+    name_list_t stores = {.attribute = "nic.detailed.store", .what = "store"};
+    add_name(&stores, "auto");
+    for (uint32_t i = 0; nic_store_all[i] != NULL; i++) {
+        add_name(&stores, nic_store_all[i]->name);
+    }
+    const sim_err_t error = check_name(&stores, config, NIC_EXTRA_STORE, config->store, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    name_list_t policies = {.attribute = "nic.cache.policy", .what = "policy"};
+    add_name(&policies, "flat");
+    for (uint32_t i = 0; nic_policy_all[i] != NULL; i++) {
+        add_name(&policies, nic_policy_all[i]->name);
+    }
+    return check_name(&policies, config, NIC_EXTRA_POLICY, config->cache.policy, message);
+}
+
 sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
 {
     if (config->mtu_bytes < 256 || config->mtu_bytes > 4096 ||
@@ -316,6 +352,14 @@ sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
     if (error != SIM_OK) {
         return error;
     }
-    const sim_err_t unknown = check_transport(config, message);
-    return unknown != SIM_OK ? unknown : check_algorithm(config, message);
+    const sim_err_t wrong = nic_cache_check(&config->cache, message);
+    if (wrong != SIM_OK) {
+        return wrong;
+    }
+    const sim_err_t unknown = check_stores(config, message);
+    if (unknown != SIM_OK) {
+        return unknown;
+    }
+    const sim_err_t transport = check_transport(config, message);
+    return transport != SIM_OK ? transport : check_algorithm(config, message);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/host/reports.c - the reports of a NIC's parts.
 #include "nic/reports.h"
+#include "nic/cache.h"
 #include "nic/nic_internal.h"
 
 #include <string.h>
@@ -25,5 +26,6 @@ const nic_report_t *nic_reports(const nic_t *nic, size_t *count)
 }
 
 const nic_report_info_t nic_report_infos[] = {
+    {"cache", "NICs with a tiered cache (nic.cache.policy)", &nic_cache_report},
     {NULL, NULL, NULL},
 };

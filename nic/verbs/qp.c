@@ -140,6 +140,9 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
         nic__rnic_place(made);
     }
     *slot_of(nic, number) = made;
+    if (nic->detailed) {
+        nic__store_add(nic, NIC_STORE_CONTEXT, number);
+    }
     nic->counters.qps_created++;
     nic->counters.qps_live++;
     if (nic->counters.qps_live > nic->counters.qps_peak) {

@@ -49,6 +49,7 @@ typedef enum nic_pcie_use {
     NIC_PCIE_PAYLOAD_WRITE, // NIC writes what was received or read
     NIC_PCIE_CQE_WRITE,
     NIC_PCIE_ATOMIC_WRITE,
+    NIC_PCIE_CONTEXT_WRITE, // a store gives something back, or asks the driver
     NIC_PCIE_USE_COUNT,
 } nic_pcie_use_t;
 

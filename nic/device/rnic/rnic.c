@@ -144,7 +144,6 @@ void nic__rnic_place(nic_qp_t *qp)
         qp->near_set[side] = (uint16_t)nic_cache_set(&rnic->near[side], qp->number);
     }
     qp->unit = (uint16_t)(qp->number % (uint32_t)rnic->detail.pu_count);
-    nic__store_add(qp->nic, NIC_STORE_CONTEXT, qp->number);
 }
 
 void nic__rnic_place_cq(nic_cq_t *cq)

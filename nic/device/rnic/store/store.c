@@ -5,7 +5,8 @@
 // The flat caches are looked into in place (nic__rnic_lookup): what was used last in its set costs
 // a comparison. Kinds that a store answers for have a flat cache of one entry that stays empty, so
 // that their lookups always come here and those of ordinary NICs pay nothing for it.
-#include "nic/rnic_internal.h"
+#include "nic/device/rnic/store/tiered.h"
+#include "nic/extra.h"
 
 #include <string.h>
 
@@ -30,7 +31,7 @@ static const nic_store_ops_t flat = {
     .help = "a set-associative cache for each kind, in front of host memory",
 };
 
-const nic_store_ops_t *const nic_store_all[] = {&flat, NULL};
+const nic_store_ops_t *const nic_store_all[] = {&flat, &nic__store_tiered, NULL};
 
 const nic_store_ops_t *nic_store_find(const char *name)
 {
@@ -54,12 +55,43 @@ static nic_store_t *create_flat(void)
     return store;
 }
 
+// The store that a config chooses, and its own config.
+static const nic_store_ops_t *chosen(const nic_config_t *config, const void **store_config)
+{
+    *store_config = config->custom_store_config;
+    if (config->custom_store != NULL) {
+        return config->custom_store;
+    }
+    *store_config = &config->cache;
+    if (strcmp(config->store, "auto") == 0) {
+        return strcmp(config->cache.policy, "flat") == 0 ? &flat : &nic__store_tiered;
+    }
+    const nic_store_ops_t *const found = nic_store_find(config->store);
+    const nic_extra_t *const extra =
+        found != NULL ? NULL
+                      : nic_config_extra(config, NIC_EXTRA_STORE, config->store, store_config);
+    return extra != NULL ? extra->ops : found;
+}
+
+const nic_policy_ops_t *nic__config_policy(const nic_config_t *config)
+{
+    const nic_policy_ops_t *const found = config->cache.custom_policy != NULL
+                                              ? config->cache.custom_policy
+                                              : nic_policy_find(config->cache.policy);
+    const void *unused;
+    const nic_extra_t *const extra =
+        nic_config_extra(config, NIC_EXTRA_POLICY, config->cache.policy, &unused);
+    return found != NULL ? found : extra != NULL ? extra->ops : nic_policy_find("hybrid");
+}
+
 void nic__store_create(nic_t *nic)
 {
     nic_rnic_t *const rnic = nic->rnic;
     const nic_config_t *const config = &nic->host->config;
-    const nic_store_ops_t *const ops = config->custom_store;
-    if (ops == NULL) {
+    const void *store_config;
+    const nic_store_ops_t *const ops = chosen(config, &store_config);
+    SIM_CHECKF(ops != NULL, "no store \"%s\"", config->store);
+    if (ops == &flat) {
         rnic->store = create_flat();
     } else {
         const nic_store_place_t place = {
@@ -67,7 +99,7 @@ void nic__store_create(nic_t *nic)
             .node = nic__node(nic),
             .pcie = &rnic->pcie,
             .seed = nic->interface,
-            .config = config->custom_store_config,
+            .config = store_config,
         };
         rnic->store = ops->create(&place);
         SIM_CHECKF(rnic->store != NULL, "%s", ops->name);
@@ -75,6 +107,7 @@ void nic__store_create(nic_t *nic)
     }
     rnic->store->nic = nic;
     rnic->answered = rnic->store->ops->kinds;
+    rnic->asynchronous = ops == &nic__store_tiered && config->cache.expand_asynchronous;
 }
 
 void nic__store_destroy(nic_t *nic)
@@ -101,8 +134,10 @@ void nic__store_look_up(nic_t *nic, nic_store_lookup_t *lookup)
     SIM_CHECK(!lookup->waits || (lookup->begins && lookup->urgent && store->ops->wait != NULL));
     rnic->waits |= lookup->waits;
 #ifdef SIM_DEAR_CHECKS
+    // All of a large store is looked at less often.
     sim_message_t message = {""};
-    if (store->ops->check != NULL) {
+    rnic->lookups++;
+    if (store->ops->check != NULL && (rnic->lookups < 1000 || rnic->lookups % 1024 == 0)) {
         SIM_CHECKF(store->ops->check(store, &message), "%s", message.text);
     }
 #endif

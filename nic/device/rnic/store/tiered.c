@@ -1,0 +1,672 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/device/rnic/store/tiered.c - the tiered store: objects, lookups, what is due
+// (docs/models/tiered-cache.md).
+//
+// A lookup goes one of three ways. Hot Inline: the token is in L1 (or staged next to it), one
+// compare-and-swap serves the work request. Prefetched Batch: the directory says L2, the token is
+// loaded from there, alone or with others. On-demand Expand: it is with the host, whose driver
+// answers a request for it.
+#include "nic/device/rnic/store/tiered.h"
+
+#include <string.h>
+
+// -- objects by key
+
+static nic_token_type_t type_of(nic_store_kind_t kind)
+{
+    switch (kind) {
+    case NIC_STORE_CONTEXT:
+        return NIC_TOKEN_QP;
+    case NIC_STORE_CQ:
+        return NIC_TOKEN_CQ;
+    case NIC_STORE_KEY:
+        return NIC_TOKEN_MR;
+    case NIC_STORE_PD:
+        return NIC_TOKEN_PD;
+    case NIC_STORE_TRANSLATION:
+    case NIC_STORE_WQE:
+    case NIC_STORE_KIND_COUNT:
+        break;
+    }
+    SIM_CHECK(false);
+    return NIC_TOKEN_PD;
+}
+
+static uint64_t map_key(nic_token_type_t type, uint64_t key)
+{
+    return (key << 2 | (uint64_t)type) + 1;
+}
+
+static size_t map_place(const tiered_t *tiered, uint64_t name)
+{
+    const size_t mask = tiered->map_capacity - 1;
+    size_t place = (size_t)sim_mix64(name) & mask;
+    while (tiered->map_keys[place] != 0 && tiered->map_keys[place] != name) {
+        place = (place + 1) & mask;
+    }
+    return place;
+}
+
+static void map_grow(tiered_t *tiered)
+{
+    const size_t old_capacity = tiered->map_capacity;
+    uint64_t *const keys = tiered->map_keys;
+    uint32_t *const tokens = tiered->map_tokens;
+    tiered->map_capacity = old_capacity == 0 ? 64 : old_capacity * 2;
+    tiered->map_keys = sim_alloc_array(tiered->map_capacity, sizeof(*keys));
+    tiered->map_tokens = sim_alloc_array(tiered->map_capacity, sizeof(*tokens));
+    for (size_t i = 0; i < old_capacity; i++) {
+        if (keys[i] != 0) {
+            const size_t place = map_place(tiered, keys[i]);
+            tiered->map_keys[place] = keys[i];
+            tiered->map_tokens[place] = tokens[i];
+        }
+    }
+    sim_free(keys);
+    sim_free(tokens);
+}
+
+static void map_remove(tiered_t *tiered, size_t place)
+{
+    const size_t mask = tiered->map_capacity - 1;
+    tiered->map_keys[place] = 0;
+    tiered->map_count--;
+    // What lies behind it may have wanted its place.
+    for (size_t i = (place + 1) & mask; tiered->map_keys[i] != 0; i = (i + 1) & mask) {
+        const uint64_t name = tiered->map_keys[i];
+        const uint32_t number = tiered->map_tokens[i];
+        tiered->map_keys[i] = 0;
+        const size_t to = map_place(tiered, name);
+        tiered->map_keys[to] = name;
+        tiered->map_tokens[to] = number;
+    }
+}
+
+uint32_t tiered__find(const tiered_t *tiered, nic_token_type_t type, uint64_t key)
+{
+    if (tiered->map_capacity == 0) {
+        return TIERED_NONE;
+    }
+    const size_t place = map_place(tiered, map_key(type, key));
+    return tiered->map_keys[place] == 0 ? TIERED_NONE : tiered->map_tokens[place];
+}
+
+void tiered__context_of(const tiered_t *tiered, const tiered_token_t *token, nic_context_t *context)
+{
+    const uint32_t number = (uint32_t)token->key;
+    memset(context, 0, sizeof(*context));
+    context->type = (nic_token_type_t)token->type;
+    const nic_t *const nic = tiered->store.nic;
+    switch (context->type) {
+    case NIC_TOKEN_PD:
+        context->pd = (nic_pd_context_t){.index = token->index, .pdn = number};
+        break;
+    case NIC_TOKEN_CQ:
+        context->cq = (nic_cq_context_t){.index = token->index, .cqn = number};
+        break;
+    case NIC_TOKEN_MR: {
+        const nic_mr_t *const mr = nic__pd_number(nic, number) != 0 ? nic__region(nic, number) : NULL;
+        context->mr = (nic_mr_context_t){.index = token->index, .lkey = number};
+        if (mr != NULL) {
+            const uint64_t shift = nic->rnic->page_shift;
+            context->mr.access_flags = mr->access;
+            context->mr.page_bits = (uint32_t)shift;
+            context->mr.page_count =
+                ((mr->address + (mr->length_bytes - 1)) >> shift) - (mr->address >> shift) + 1;
+            context->mr.address = mr->address;
+            context->mr.length_bytes = mr->length_bytes;
+            context->mr.pdn = mr->pd->number;
+        }
+        break;
+    }
+    case NIC_TOKEN_QP: {
+        const nic_qp_t *const qp = nic__find_qp(nic, number);
+        context->qp = (nic_qp_context_t){.index = token->index, .qpn = number};
+        context->qp.small_fields = token->contents;
+        if (qp != NULL) {
+            context->qp.qp_type = qp->type;
+            context->qp.state = qp->state;
+            context->qp.pd_index = qp->pd->number - 1;
+            context->qp.send_cq_index = qp->send_cq->number - 1;
+            context->qp.recv_cq_index = qp->recv_cq->number - 1;
+            context->qp.access_flags = qp->access;
+            context->qp.mtu_bytes = qp->mtu_bytes;
+        }
+        break;
+    }
+    case NIC_TOKEN_TYPE_COUNT:
+        break;
+    }
+}
+
+static bool fits_in_token(const tiered_t *tiered, const tiered_token_t *token)
+{
+    nic_context_t context;
+    uint8_t bytes[NIC_TOKEN_BYTES_MAX];
+    tiered__context_of(tiered, token, &context);
+    return tiered->config.compression && nic_token_encode(&context, 0, bytes);
+}
+
+static uint32_t make(tiered_t *tiered, nic_token_type_t type, uint64_t key)
+{
+    uint32_t number = 0;
+    if (tiered->freed_count != 0) {
+        number = tiered->freed[--tiered->freed_count];
+    } else {
+        SIM_GROW(tiered->tokens, tiered->token_count, &tiered->token_capacity);
+        number = (uint32_t)tiered->token_count++;
+    }
+    tiered_token_t *const token = &tiered->tokens[number];
+    *token = (tiered_token_t){
+        .key = key,
+        .type = (uint8_t)type,
+        .live = true,
+        .l1_slot = TIERED_NONE,
+        .staging = TIERED_NONE,
+        .move = TIERED_NONE,
+        // Indices of a pool are given out in order, and again when they are free.
+        .index = tiered->type_live[type],
+        .last_access_ps = tiered->now_ps,
+    };
+    nic_cell_init(&token->cell, 3, 0);
+    token->cell.entry.token_offset = (uint32_t)key;
+    token->compressed = fits_in_token(tiered, token);
+    if (!token->compressed) {
+        token->cell.entry.flags |= NIC_DIRECTORY_UNCOMPRESSED;
+        tiered->uncompressed++;
+    }
+    if (2 * (tiered->map_count + 1) > tiered->map_capacity) {
+        map_grow(tiered);
+    }
+    const size_t place = map_place(tiered, map_key(type, key));
+    tiered->map_keys[place] = map_key(type, key);
+    tiered->map_tokens[place] = number;
+    tiered->map_count++;
+    tiered->type_live[type]++;
+    tiered->type_peak[type] = tiered->type_live[type] > tiered->type_peak[type]
+                                  ? tiered->type_live[type]
+                                  : tiered->type_peak[type];
+    if (type == NIC_TOKEN_QP && tiered->pins < tiered->config.pinned) {
+        tiered->pins++;
+        tiered__move_now(tiered, token, 1, 0);
+        tiered__part(tiered, token)->policy->remove(tiered__part(tiered, token)->ranks,
+                                                    token->l1_slot);
+        token->cell.entry.flags |= NIC_DIRECTORY_PINNED;
+    }
+    return number;
+}
+
+static void move_time_on(tiered_t *tiered, sim_time_t time_ps)
+{
+    if (time_ps > tiered->now_ps) {
+        tiered->now_ps = time_ps;
+    }
+    tiered->cxl.own_ps = 0;
+}
+
+static void tiered_add(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
+{
+    tiered_t *const tiered = (tiered_t *)(void *)store;
+    move_time_on(tiered, tiered->node->now_ps);
+    const nic_token_type_t type = type_of(kind);
+    SIM_CHECK(tiered__find(tiered, type, key) == TIERED_NONE);
+    (void)make(tiered, type, key);
+}
+
+static void tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
+{
+    tiered_t *const tiered = (tiered_t *)(void *)store;
+    const nic_token_type_t type = type_of(kind);
+    const uint32_t number = tiered__find(tiered, type, key);
+    if (number == TIERED_NONE) {
+        return;
+    }
+    tiered_token_t *const token = &tiered->tokens[number];
+    tiered__forget_move(tiered, token);
+    if (token->staging != TIERED_NONE) {
+        tiered->staging[token->staging] = TIERED_NONE;
+    }
+    tiered__leave(tiered, token);
+    map_remove(tiered, map_place(tiered, map_key(type, key)));
+    tiered->type_live[type]--;
+    tiered->uncompressed -= !token->compressed;
+    tiered->pins -= (token->cell.entry.flags & NIC_DIRECTORY_PINNED) != 0;
+    token->live = false;
+    if (!token->queued) { // else the batch gives its number back
+        SIM_GROW(tiered->freed, tiered->freed_count, &tiered->freed_capacity);
+        tiered->freed[tiered->freed_count++] = number;
+    }
+}
+
+// Rights, keys and states go to the host at once.
+static void tiered_change(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
+{
+    tiered_t *const tiered = (tiered_t *)(void *)store;
+    move_time_on(tiered, tiered->node->now_ps);
+    const uint32_t number = tiered__find(tiered, type_of(kind), key);
+    if (number == TIERED_NONE) {
+        return;
+    }
+    tiered_token_t *const token = &tiered->tokens[number];
+    tiered->counters.strong_writes++;
+    if (token->cell.entry.layer != 3) {
+        const sim_time_t took_ps =
+            tiered__dma_write(tiered, tiered__bytes(token)) +
+            (tiered->has_l2 ? tiered__cxl_write(tiered, tiered__bytes(token)) : 0);
+        token->here_ps = nic__later(token->here_ps, tiered->now_ps + took_ps);
+    }
+}
+
+// -- contents
+
+void tiered__note_write(tiered_t *tiered, tiered_token_t *token)
+{
+    nic_cell_t *const cell = &token->cell;
+    token->contents++;
+    const bool through = tiered->config.write == NIC_CACHE_WRITE_THROUGH;
+    if (token->staging != TIERED_NONE && !through) {
+        token->staged = token->contents;
+        token->staged_dirty = true;
+        return;
+    }
+    nic_cell_view_t view;
+    const bool entered = nic_cell_enter(cell, false, &view);
+    const bool written = nic_cell_write(cell, &view, token->contents);
+    SIM_CHECK(entered && written);
+    token->staged = token->contents;
+    if (cell->entry.layer == 3 || through) {
+        tiered->counters.write_throughs += through;
+        cell->copy[3] = token->contents;
+        (void)tiered__dma_write(tiered, NIC_SMALL_FIELDS_BYTES);
+    } else {
+        cell->entry.flags |= NIC_DIRECTORY_DIRTY;
+    }
+}
+
+// What was not written through is lost: of L1 and of the staging area, which are on the NIC.
+void tiered__reset(tiered_t *tiered)
+{
+    tiered->counters.resets++;
+    for (uint32_t i = 0; i < tiered->config.staging_entries; i++) {
+        const uint32_t number = tiered->staging[i];
+        if (number != TIERED_NONE) {
+            tiered_token_t *const token = &tiered->tokens[number];
+            const uint64_t kept = token->cell.copy[token->cell.entry.layer];
+            if (token->staged_dirty) {
+                tiered->counters.dirty_lost += token->contents != kept;
+                tiered->counters.lost_writes += token->contents - kept;
+                token->contents = kept;
+            }
+            token->staged_dirty = false;
+            token->staging = TIERED_NONE;
+            tiered->staging[i] = TIERED_NONE;
+        }
+    }
+    for (uint32_t number = 0; number < tiered->token_count; number++) {
+        tiered_token_t *const token = &tiered->tokens[number];
+        if (!token->live || token->cell.entry.layer != 1) {
+            continue;
+        }
+        tiered__forget_move(tiered, token);
+        const uint64_t kept = token->cell.copy[3];
+        tiered->counters.dirty_lost += token->contents != kept;
+        tiered->counters.lost_writes += token->contents - kept;
+        token->contents = kept;
+        token->cell.copy[1] = kept;
+        token->cell.entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;
+        if ((token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
+            tiered__move_now(tiered, token, 3, 0);
+        }
+    }
+}
+
+// -- lookups
+
+typedef struct serving {
+    tiered_path_t path;
+    sim_time_t took_ps;
+} serving_t;
+
+// From L2: after the directory, alone.
+static sim_time_t load(tiered_t *tiered, const tiered_token_t *token)
+{
+    return tiered->config.l1_latency_ps + tiered__read_directory(tiered) +
+           tiered__cxl_read(tiered, tiered__bytes(token));
+}
+
+static serving_t serve_from(tiered_t *tiered, tiered_token_t *token, uint32_t layer)
+{
+    const sim_time_t l1_ps = tiered->config.l1_latency_ps;
+    if (layer == 1) {
+        const sim_time_t swap_ps = token->type == NIC_TOKEN_QP ? tiered__swap(tiered, token, l1_ps) : 0;
+        return (serving_t){TIERED_L1, l1_ps + swap_ps};
+    }
+    if (layer == 2) {
+        return (serving_t){TIERED_L2, load(tiered, token)};
+    }
+    const sim_time_t directory_ps = tiered__read_directory(tiered);
+    return (serving_t){TIERED_EXPAND,
+                       l1_ps + directory_ps + tiered__expand(tiered, token, 1, false)};
+}
+
+// An access to a token that moves: it waits for the end, or takes the old copy and looks again
+// whether that still holds.
+static serving_t serve_moving(tiered_t *tiered, tiered_token_t *token)
+{
+    const sim_time_t end_ps = tiered->moves[token->move].end_ps;
+    const sim_time_t left_ps = end_ps > tiered->now_ps ? end_ps - tiered->now_ps : 0;
+    const uint32_t to = nic_move_target(&token->cell);
+    if (tiered->config.waiting == NIC_CACHE_WAIT) {
+        tiered->counters.waits++;
+        serving_t serving = serve_from(tiered, token, to);
+        serving.took_ps += left_ps;
+        return serving;
+    }
+    serving_t serving = serve_from(tiered, token, token->cell.entry.layer);
+    if (serving.took_ps > left_ps && serving.path != TIERED_L1) {
+        tiered->counters.version_retries++; // the version is another one now
+        const serving_t again = serve_from(tiered, token, to);
+        serving.took_ps += again.took_ps;
+        serving.path = again.path > serving.path ? again.path : serving.path;
+    }
+    return serving;
+}
+
+static serving_t serve(tiered_t *tiered, tiered_token_t *token)
+{
+    const sim_time_t now_ps = tiered->now_ps;
+    serving_t serving;
+    if (token->staging != TIERED_NONE && !tiered__in_l1(token)) {
+        serving = serve_from(tiered, token, 1);
+        tiered->counters.staging_hits++;
+        tiered->counters.prefetches_used += token->prefetched;
+        token->prefetched = false;
+    } else if (nic_cell_moving(&token->cell)) {
+        serving = serve_moving(tiered, token);
+    } else {
+        serving = serve_from(tiered, token, token->cell.entry.layer);
+    }
+    // What an earlier access asked for is on its way: this one needs it, too.
+    if (token->here_ps > now_ps + serving.took_ps) {
+        serving.took_ps = token->here_ps - now_ps;
+    }
+    return serving;
+}
+
+static void count_path(tiered_t *tiered,
+                       const tiered_token_t *token,
+                       const nic_store_lookup_t *lookup,
+                       tiered_path_t path)
+{
+    tiered_counters_t *const counters = &tiered->counters;
+    tiered_type_counters_t *const type = &counters->types[token->type];
+    type->lookups++;
+    type->l1_hits += path == TIERED_L1;
+    type->l2_hits += path == TIERED_L2;
+    type->expands += path == TIERED_EXPAND;
+    if (token->type != NIC_TOKEN_QP) {
+        return;
+    }
+    if (!lookup->begins) {
+        counters->follow_ups++;
+        counters->follow_up_misses += path != TIERED_L1;
+        return;
+    }
+    const bool background = path == TIERED_EXPAND && !lookup->urgent;
+    counters->accesses++;
+    counters->l1_hits += path == TIERED_L1;
+    counters->l2_hits += path == TIERED_L2;
+    counters->expands_urgent += path == TIERED_EXPAND && !background;
+    counters->expands_background += background;
+}
+
+static void count_time(tiered_t *tiered, tiered_path_t path, sim_time_t took_ps)
+{
+    nic_histogram_add(&tiered->all, took_ps);
+    nic_histogram_add(&tiered->paths[path], took_ps);
+}
+
+static void begin_counting(tiered_t *tiered)
+{
+    memset(&tiered->counters, 0, sizeof(tiered->counters));
+    memset(&tiered->at_adaptation, 0, sizeof(tiered->at_adaptation));
+    for (uint32_t path = 0; path < TIERED_PATH_COUNT; path++) {
+        nic_histogram_clear(&tiered->paths[path]);
+    }
+    nic_histogram_clear(&tiered->all);
+    nic_histogram_clear(&tiered->move_times);
+    tiered->cxl.read_bytes = 0;
+    tiered->cxl.write_bytes = 0;
+    tiered->cxl.busy_ps = 0;
+    tiered->cxl_busy_at_adaptation_ps = 0;
+    tiered->counted_from_ps = tiered->now_ps;
+    tiered->recorded_from = tiered->recorded_count;
+}
+
+static void note_access(tiered_t *tiered, uint32_t number)
+{
+    if (tiered->seen++ == tiered->count_from) {
+        begin_counting(tiered);
+    }
+    if (tiered->config.record) {
+        SIM_GROW(tiered->recorded, tiered->recorded_count, &tiered->recorded_capacity);
+        tiered->recorded[tiered->recorded_count++] = number;
+    }
+}
+
+// A token of L2 joins the miss queue, where the caller can wait. Policies that take everything in
+// give it its place in L1 now: only its data are late.
+static bool joins_batch(tiered_t *tiered, tiered_token_t *token, const nic_store_lookup_t *lookup)
+{
+    if (!lookup->begins || !lookup->urgent || token->type != NIC_TOKEN_QP ||
+        tiered->config.l2_path != NIC_CACHE_BATCH) {
+        return false;
+    }
+    return token->queued ||
+           (token->cell.state == NIC_TOKEN_IN_L2 && token->staging == TIERED_NONE);
+}
+
+static void trace(const tiered_t *tiered, const tiered_token_t *token, uint32_t path)
+{
+    const nic_t *const nic = tiered->store.nic;
+    if (token->type == NIC_TOKEN_QP && nic__traced(nic, NIC_TRACE_CACHE)) {
+        const nic_qp_t *const qp = nic__find_qp(nic, (uint32_t)token->key);
+        nic__trace_value(nic, qp, NIC_TRACE_CACHE, path, 0);
+    }
+}
+
+static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
+{
+    tiered_t *const tiered = (tiered_t *)(void *)store;
+    const nic_token_type_t type = type_of(lookup->kind);
+    move_time_on(tiered, lookup->at_ps);
+    tiered__catch_up(tiered);
+    tiered->cxl.own_ps = 0;
+    uint32_t number = tiered__find(tiered, type, lookup->key);
+    if (number == TIERED_NONE) {
+        if (type == NIC_TOKEN_QP) {
+            return; // no such queue pair: there is nothing to be brought
+        }
+        number = make(tiered, type, lookup->key);
+    }
+    tiered_token_t *const token = &tiered->tokens[number];
+    const bool counted = type == NIC_TOKEN_QP && lookup->begins;
+    if (counted) {
+        note_access(tiered, number);
+    }
+    if (joins_batch(tiered, token, lookup)) {
+        const bool first = !token->queued;
+        count_path(tiered, token, lookup, first || !tiered__in_l1(token) ? TIERED_L2 : TIERED_L1);
+        trace(tiered, token, TIERED_L2);
+        if (first) {
+            tiered__queue_miss(tiered, token);
+        }
+        lookup->waits = true;
+        tiered->last = number;
+    } else {
+        const serving_t serving = serve(tiered, token);
+        count_path(tiered, token, lookup, serving.path);
+        trace(tiered, token, serving.path);
+        if (counted) {
+            count_time(tiered, serving.path, serving.took_ps);
+        }
+        lookup->ready_ps = nic__later(lookup->ready_ps, tiered->now_ps + serving.took_ps);
+        if (serving.path != TIERED_L1) {
+            token->here_ps = nic__later(token->here_ps, tiered->now_ps + serving.took_ps);
+        }
+    }
+    if (counted || type != NIC_TOKEN_QP || !tiered__in_l1(token)) {
+        tiered__after_access(tiered, token, counted || type != NIC_TOKEN_QP);
+    }
+    if (type == NIC_TOKEN_QP || type == NIC_TOKEN_CQ) {
+        tiered__note_write(tiered, token);
+    }
+}
+
+// -- life
+
+static nic_store_t *tiered_create(const nic_store_place_t *place)
+{
+    tiered_t *const tiered = sim_alloc(sizeof(*tiered));
+    const nic_cache_config_t *const config = place->config;
+    tiered->config = *config;
+    tiered->store.ops = &nic__store_tiered;
+    tiered->store.nic = place->nic;
+    tiered->node = place->node;
+    tiered->pcie = place->pcie;
+    tiered->has_l2 = config->l2_bytes != 0;
+    tiered->directory_on_nic = config->directory == NIC_CACHE_DIRECTORY_SRAM;
+    tiered->directory_in_cxl =
+        tiered->has_l2 && (config->directory == NIC_CACHE_DIRECTORY_CXL ||
+                           config->directory == NIC_CACHE_DIRECTORY_AUTO);
+    __extension__ typedef unsigned __int128 wide_t;
+    const wide_t work = (wide_t)8 * SIM_PS_PER_S << 20;
+    tiered->cxl_byte_time = (uint64_t)((work + config->l2_rate_bps - 1) / config->l2_rate_bps);
+    tiered->promote_l1 = config->promote_l1;
+    tiered->promote_l2 = config->promote_l2;
+    tiered->next_aging_ps = config->aging_ps;
+    tiered->next_maintenance_ps = config->maintenance_ps;
+    tiered->next_adaptation_ps = config->adaptive ? config->adaptive_interval_ps : SIM_TIME_NEVER;
+    tiered->reset_ps = config->reset_ps;
+    tiered->last = TIERED_NONE;
+    tiered->staging = sim_alloc_array(config->staging_entries + 1, sizeof(*tiered->staging));
+    for (uint64_t i = 0; i < config->staging_entries; i++) {
+        tiered->staging[i] = TIERED_NONE;
+    }
+    sim_timer_init(&tiered->batch_timer, tiered__batch_fired);
+    tiered__parts_init(tiered, place->seed);
+    nic_add_report(place->nic, "cache", &nic_cache_report, tiered);
+    return &tiered->store;
+}
+
+static void tiered_destroy(nic_store_t *store)
+{
+    tiered_t *const tiered = (tiered_t *)(void *)store;
+    tiered__parts_fini(tiered);
+    tiered__batch_fini(tiered);
+    for (uint32_t path = 0; path < TIERED_PATH_COUNT; path++) {
+        nic_histogram_fini(&tiered->paths[path]);
+    }
+    nic_histogram_fini(&tiered->all);
+    nic_histogram_fini(&tiered->move_times);
+    sim_free(tiered->tokens);
+    sim_free(tiered->freed);
+    sim_free(tiered->map_keys);
+    sim_free(tiered->map_tokens);
+    sim_free(tiered->moves);
+    sim_free(tiered->staging);
+    sim_free(tiered->recorded);
+    sim_free(tiered);
+}
+
+// -- invariants
+
+static const char *wrong_with(const tiered_t *tiered, const tiered_token_t *token, uint32_t number)
+{
+    const tiered_partition_t *const part = &tiered->parts[token->type == NIC_TOKEN_QP ? 0 : 1];
+    const nic_directory_entry_t *const entry = &token->cell.entry;
+    if (!nic_cell_check(&token->cell)) {
+        return "its state, layer and flags differ";
+    }
+    if ((entry->layer == 1) != (token->l1_slot != TIERED_NONE) ||
+        (entry->layer == 1 && part->held[token->l1_slot] != number)) {
+        return "directory and L1 differ";
+    }
+    if (entry->layer == 2 && part->pages[token->type].owner[entry->token_offset] != number) {
+        return "directory and L2 differ";
+    }
+    if (token->staging != TIERED_NONE && tiered->staging[token->staging] != number) {
+        return "directory and staging area differ";
+    }
+    const bool staged = token->staging != TIERED_NONE && token->staged_dirty;
+    if ((staged ? token->staged : token->cell.copy[entry->layer]) != token->contents) {
+        return "a write is lost";
+    }
+    if (nic_cell_moving(&token->cell) != (token->move != TIERED_NONE)) {
+        return "it moves without a move";
+    }
+    return NULL;
+}
+
+static bool tiered_check(const nic_store_t *store, sim_message_t *message)
+{
+    const tiered_t *const tiered = (const tiered_t *)(const void *)store;
+    uint32_t in_l1[2] = {0, 0};
+    uint32_t in_l2[2] = {0, 0};
+    for (uint32_t number = 0; number < tiered->token_count; number++) {
+        const tiered_token_t *const token = &tiered->tokens[number];
+        if (!token->live) {
+            continue;
+        }
+        const char *const wrong = wrong_with(tiered, token, number);
+        if (wrong != NULL) {
+            (void)sim_fail(message, SIM_ERR_STATE, "token %u: %s", number, wrong);
+            return false;
+        }
+        in_l1[token->type == NIC_TOKEN_QP ? 0 : 1] += token->cell.entry.layer == 1;
+        in_l2[token->type == NIC_TOKEN_QP ? 0 : 1] += token->cell.entry.layer == 2;
+    }
+    for (uint32_t p = 0; p < 2; p++) {
+        const tiered_partition_t *const part = &tiered->parts[p];
+        uint32_t slots = 0;
+        for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
+            const nic_pages_t *const pages = &part->pages[type];
+            if (pages->slots != 0 && !nic_pages_check(pages)) {
+                (void)sim_fail(message, SIM_ERR_STATE, "pages of type %u do not add up", type);
+                return false;
+            }
+            slots += pages->used_slots;
+        }
+        if (part->slots_used != in_l1[p] || part->units_used > part->units ||
+            part->free_count + part->slots_used != part->slots || slots != in_l2[p] ||
+            part->l2_used_bytes > part->l2_bytes) {
+            (void)sim_fail(message, SIM_ERR_STATE, "tiers of partition %u do not add up", p);
+            return false;
+        }
+    }
+    return true;
+}
+
+const nic_store_ops_t nic__store_tiered = {
+    .name = "tiered",
+    .help = "compressed tokens in SRAM, CXL memory and host memory (nic.cache.*)",
+    .kinds = 1u << NIC_STORE_CONTEXT | 1u << NIC_STORE_CQ | 1u << NIC_STORE_KEY | 1u << NIC_STORE_PD,
+    .create = tiered_create,
+    .destroy = tiered_destroy,
+    .look_up = tiered_look_up,
+    .wait = tiered__wait,
+    .add = tiered_add,
+    .change = tiered_change,
+    .remove = tiered_remove,
+    .check = tiered_check,
+};
+
+bool nic_cache_count_from(nic_t *nic, uint64_t access)
+{
+    const nic_store_t *const store = nic_store_of(nic);
+    if (store == NULL || store->ops != &nic__store_tiered) {
+        return false;
+    }
+    ((tiered_t *)(void *)nic->rnic->store)->count_from = access;
+    return true;
+}
