@@ -20,6 +20,7 @@ extern const app_ops_t app_herd;
 extern const app_ops_t app_drtm_kv;
 extern const app_ops_t app_mooncake_bench;
 extern const app_ops_t app_mooncake_replay;
+extern const app_ops_t app_contexts;
 
 // -- runtime.c
 

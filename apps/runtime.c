@@ -39,6 +39,7 @@ const app_ops_t *const app_all[] = {
     &app_drtm_kv,
     &app_mooncake_bench,
     &app_mooncake_replay,
+    &app_contexts,
     NULL,
 };
 
