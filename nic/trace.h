@@ -49,8 +49,9 @@ typedef enum nic_trace_point {
     NIC_TRACE_STATE = 1 << 14,
     // value: 1 created, 0 to be destroyed.
     NIC_TRACE_LIFE = 1 << 15,
-    // A detailed NIC with a tiered cache looked a context up. value: where it was, as
-    // nic_cache_way_t; before: ps until it is there, 0 where it joined a batch.
+    // A detailed NIC with a tiered cache looked a context up. value: the way it took, 0 L1 (hot
+    // inline), 1 L2 (prefetched batch), 2 the host (on-demand expand); before: ps until it is
+    // there, 0 where it joined a batch.
     NIC_TRACE_CACHE = 1 << 16,
 } nic_trace_point_t;
 

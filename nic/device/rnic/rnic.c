@@ -178,8 +178,14 @@ void nic__rnic_look_further(nic_t *nic,
         rnic->caches[cache].hits++;
         return;
     }
-    const sim_time_t here_ps =
-        nic_pcie_read(&rnic->pcie, rnic->at_ps, CONTEXT_BYTES, NIC_PCIE_CONTEXT_READ);
+    nic_store_t *const store = rnic->store;
+    sim_time_t here_ps = SIM_TIME_NEVER;
+    if (SIM_UNLIKELY(store->ops->fetch != NULL)) {
+        here_ps = store->ops->fetch(store, (nic_store_kind_t)cache, rnic->at_ps);
+    }
+    if (SIM_LIKELY(here_ps == SIM_TIME_NEVER)) {
+        here_ps = nic_pcie_read(&rnic->pcie, rnic->at_ps, CONTEXT_BYTES, NIC_PCIE_CONTEXT_READ);
+    }
     rnic->caches[cache].misses++;
     *stall_ps += rnic->stall_ps[cache];
     *data_ps = nic__later(*data_ps, here_ps);

@@ -216,9 +216,13 @@ static void doorbell_arrives(nic_item_t *item, const nic_qp_t *qp)
         bytes += padded(wqe_bytes(&rnic->detail, qp, nic__wqe(qp, item->first + i)));
     }
     item->kind = NIC_ITEM_WQE;
-    nic__item_at(
-        item,
-        nic_pcie_read(&rnic->pcie, nic__node(item->nic)->now_ps, bytes, NIC_PCIE_WQE_READ));
+    const sim_time_t now_ps = nic__node(item->nic)->now_ps;
+    sim_time_t here_ps = nic_pcie_read(&rnic->pcie, now_ps, bytes, NIC_PCIE_WQE_READ);
+    nic_store_t *const store = rnic->store;
+    if (SIM_UNLIKELY(store->ops->hold_doorbell != NULL)) {
+        here_ps += store->ops->hold_doorbell(store, now_ps, here_ps);
+    }
+    nic__item_at(item, here_ps);
 }
 
 // -- the processing unit's part

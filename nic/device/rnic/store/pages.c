@@ -109,8 +109,8 @@ static uint32_t find_page(const nic_pages_t *pages, uint32_t slots)
 bool nic_pages_has_room(const nic_pages_t *pages, uint32_t slots)
 {
     SIM_CHECK(slots >= 1);
-    return slots <= pages->slots && (pages->page_count < pages->page_limit ||
-                                     find_page(pages, slots) != NIC_PAGE_NONE);
+    return slots <= pages->slots &&
+           (pages->page_count < pages->page_limit || find_page(pages, slots) != NIC_PAGE_NONE);
 }
 
 uint32_t nic_pages_put(nic_pages_t *pages,

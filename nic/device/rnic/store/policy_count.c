@@ -186,11 +186,12 @@ static uint32_t hybrid_victim(void *policy)
     for (uint32_t slot = counts->slots[counts->anchor].newer; slot != counts->anchor;
          slot = counts->slots[slot].newer) {
         const wide_t behind = (wide_t)rank * counts->alpha.num;
-        if (best != NIC_POLICY_NONE && least + behind >= best_score) {
+        if (best != NIC_POLICY_NONE && least + behind > best_score) {
             break;
         }
         const wide_t score = counts->slots[slot].uses * use + behind;
-        if (best == NIC_POLICY_NONE || score < best_score) {
+        if (best == NIC_POLICY_NONE || score < best_score ||
+            (score == best_score && counts->slots[slot].uses < counts->slots[best].uses)) {
             best = slot;
             best_score = score;
         }

@@ -105,7 +105,8 @@ void tiered__context_of(const tiered_t *tiered, const tiered_token_t *token, nic
         context->cq = (nic_cq_context_t){.index = token->index, .cqn = number};
         break;
     case NIC_TOKEN_MR: {
-        const nic_mr_t *const mr = nic__pd_number(nic, number) != 0 ? nic__region(nic, number) : NULL;
+        const nic_mr_t *const mr =
+            nic__pd_number(nic, number) != 0 ? nic__region(nic, number) : NULL;
         context->mr = (nic_mr_context_t){.index = token->index, .lkey = number};
         if (mr != NULL) {
             const uint64_t shift = nic->rnic->page_shift;
@@ -189,8 +190,8 @@ static uint32_t make(tiered_t *tiered, nic_token_type_t type, uint64_t key)
     if (type == NIC_TOKEN_QP && tiered->pins < tiered->config.pinned) {
         tiered->pins++;
         tiered__move_now(tiered, token, 1, 0);
-        tiered__part(tiered, token)->policy->remove(tiered__part(tiered, token)->ranks,
-                                                    token->l1_slot);
+        tiered__part(tiered, token)
+            ->policy->remove(tiered__part(tiered, token)->ranks, token->l1_slot);
         token->cell.entry.flags |= NIC_DIRECTORY_PINNED;
     }
     return number;
@@ -338,7 +339,8 @@ static serving_t serve_from(tiered_t *tiered, tiered_token_t *token, uint32_t la
 {
     const sim_time_t l1_ps = tiered->config.l1_latency_ps;
     if (layer == 1) {
-        const sim_time_t swap_ps = token->type == NIC_TOKEN_QP ? tiered__swap(tiered, token, l1_ps) : 0;
+        const sim_time_t swap_ps =
+            token->type == NIC_TOKEN_QP ? tiered__swap(tiered, token, l1_ps) : 0;
         return (serving_t){TIERED_L1, l1_ps + swap_ps};
     }
     if (layer == 2) {
@@ -462,16 +464,18 @@ static bool joins_batch(tiered_t *tiered, tiered_token_t *token, const nic_store
         tiered->config.l2_path != NIC_CACHE_BATCH) {
         return false;
     }
-    return token->queued ||
-           (token->cell.state == NIC_TOKEN_IN_L2 && token->staging == TIERED_NONE);
+    return token->queued || (token->cell.state == NIC_TOKEN_IN_L2 && token->staging == TIERED_NONE);
 }
 
-static void trace(const tiered_t *tiered, const tiered_token_t *token, uint32_t path)
+static void trace(const tiered_t *tiered,
+                  const tiered_token_t *token,
+                  tiered_path_t path,
+                  sim_time_t took_ps)
 {
     const nic_t *const nic = tiered->store.nic;
     if (token->type == NIC_TOKEN_QP && nic__traced(nic, NIC_TRACE_CACHE)) {
         const nic_qp_t *const qp = nic__find_qp(nic, (uint32_t)token->key);
-        nic__trace_value(nic, qp, NIC_TRACE_CACHE, path, 0);
+        nic__trace_value(nic, qp, NIC_TRACE_CACHE, path, took_ps);
     }
 }
 
@@ -497,7 +501,7 @@ static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
     if (joins_batch(tiered, token, lookup)) {
         const bool first = !token->queued;
         count_path(tiered, token, lookup, first || !tiered__in_l1(token) ? TIERED_L2 : TIERED_L1);
-        trace(tiered, token, TIERED_L2);
+        trace(tiered, token, TIERED_L2, 0);
         if (first) {
             tiered__queue_miss(tiered, token);
         }
@@ -506,7 +510,7 @@ static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
     } else {
         const serving_t serving = serve(tiered, token);
         count_path(tiered, token, lookup, serving.path);
-        trace(tiered, token, serving.path);
+        trace(tiered, token, serving.path, serving.took_ps);
         if (counted) {
             count_time(tiered, serving.path, serving.took_ps);
         }
@@ -521,6 +525,36 @@ static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
     if (type == NIC_TOKEN_QP || type == NIC_TOKEN_CQ) {
         tiered__note_write(tiered, token);
     }
+    if (counted || type != NIC_TOKEN_QP) {
+        tiered__consider(tiered, token);
+    }
+}
+
+// -- what else is kept: WQEs that L1 has no room for, Doorbells
+
+#define WQE_BYTES 64u
+
+static sim_time_t tiered_fetch(nic_store_t *store, nic_store_kind_t kind, sim_time_t at_ps)
+{
+    tiered_t *const tiered = (tiered_t *)(void *)store;
+    if (kind != NIC_STORE_WQE || !tiered->has_l2) {
+        return SIM_TIME_NEVER;
+    }
+    move_time_on(tiered, at_ps);
+    tiered->counters.wqe_reads++;
+    return tiered->now_ps + tiered__cxl_read(tiered, WQE_BYTES);
+}
+
+// Places are taken in turn, so the next one is the first to be free.
+static sim_time_t tiered_hold_doorbell(nic_store_t *store, sim_time_t at_ps, sim_time_t done_ps)
+{
+    tiered_t *const tiered = (tiered_t *)(void *)store;
+    sim_time_t *const free_ps = &tiered->doorbell_free_ps[tiered->next_doorbell];
+    tiered->next_doorbell = (tiered->next_doorbell + 1) % tiered->config.doorbells;
+    const sim_time_t wait_ps = *free_ps > at_ps ? *free_ps - at_ps : 0;
+    tiered->counters.doorbell_waits += wait_ps != 0;
+    *free_ps = done_ps + wait_ps;
+    return wait_ps;
 }
 
 // -- life
@@ -536,9 +570,8 @@ static nic_store_t *tiered_create(const nic_store_place_t *place)
     tiered->pcie = place->pcie;
     tiered->has_l2 = config->l2_bytes != 0;
     tiered->directory_on_nic = config->directory == NIC_CACHE_DIRECTORY_SRAM;
-    tiered->directory_in_cxl =
-        tiered->has_l2 && (config->directory == NIC_CACHE_DIRECTORY_CXL ||
-                           config->directory == NIC_CACHE_DIRECTORY_AUTO);
+    tiered->directory_in_cxl = tiered->has_l2 && (config->directory == NIC_CACHE_DIRECTORY_CXL ||
+                                                  config->directory == NIC_CACHE_DIRECTORY_AUTO);
     __extension__ typedef unsigned __int128 wide_t;
     const wide_t work = (wide_t)8 * SIM_PS_PER_S << 20;
     tiered->cxl_byte_time = (uint64_t)((work + config->l2_rate_bps - 1) / config->l2_rate_bps);
@@ -553,6 +586,8 @@ static nic_store_t *tiered_create(const nic_store_place_t *place)
     for (uint64_t i = 0; i < config->staging_entries; i++) {
         tiered->staging[i] = TIERED_NONE;
     }
+    tiered->doorbell_free_ps =
+        sim_alloc_array(config->doorbells, sizeof(*tiered->doorbell_free_ps));
     sim_timer_init(&tiered->batch_timer, tiered__batch_fired);
     tiered__parts_init(tiered, place->seed);
     nic_add_report(place->nic, "cache", &nic_cache_report, tiered);
@@ -576,6 +611,7 @@ static void tiered_destroy(nic_store_t *store)
     sim_free(tiered->moves);
     sim_free(tiered->staging);
     sim_free(tiered->recorded);
+    sim_free(tiered->doorbell_free_ps);
     sim_free(tiered);
 }
 
@@ -650,7 +686,8 @@ static bool tiered_check(const nic_store_t *store, sim_message_t *message)
 const nic_store_ops_t nic__store_tiered = {
     .name = "tiered",
     .help = "compressed tokens in SRAM, CXL memory and host memory (nic.cache.*)",
-    .kinds = 1u << NIC_STORE_CONTEXT | 1u << NIC_STORE_CQ | 1u << NIC_STORE_KEY | 1u << NIC_STORE_PD,
+    .kinds =
+        1u << NIC_STORE_CONTEXT | 1u << NIC_STORE_CQ | 1u << NIC_STORE_KEY | 1u << NIC_STORE_PD,
     .create = tiered_create,
     .destroy = tiered_destroy,
     .look_up = tiered_look_up,
@@ -658,6 +695,8 @@ const nic_store_ops_t nic__store_tiered = {
     .add = tiered_add,
     .change = tiered_change,
     .remove = tiered_remove,
+    .fetch = tiered_fetch,
+    .hold_doorbell = tiered_hold_doorbell,
     .check = tiered_check,
 };
 

@@ -51,7 +51,7 @@ typedef struct tiered_token {
     uint32_t staging;   // place in the staging area; TIERED_NONE: none
     uint32_t newer;     // in L2, by last use
     uint32_t older;
-    uint32_t move; // in the heap of moves; TIERED_NONE: none
+    uint32_t move;  // in the heap of moves; TIERED_NONE: none
     uint32_t index; // in the pool of its type
     uint8_t type;   // nic_token_type_t
     bool live;
@@ -71,13 +71,13 @@ typedef struct tiered_partition {
     uint32_t units_max;
     uint32_t slots_used;
     uint32_t slots_max;
-    uint32_t *held;  // token by slot; TIERED_NONE: free
-    uint32_t *free;  // stack of free slots
+    uint32_t *held; // token by slot; TIERED_NONE: free
+    uint32_t *free; // stack of free slots
     uint32_t free_count;
     const nic_policy_ops_t *policy;
     void *ranks;
     nic_pages_t pages[NIC_TOKEN_TYPE_COUNT]; // L2; types that are not of the partition have none
-    uint64_t l2_bytes;     // capacity, of all pages together
+    uint64_t l2_bytes;                       // capacity, of all pages together
     uint64_t l2_used_bytes;
     uint64_t l2_used_bytes_max;
     uint32_t anchor; // of the ring by last use: a token that stands for none
@@ -145,6 +145,7 @@ typedef struct tiered_counters {
     uint64_t dma_write_bytes;
     uint64_t driver_requests;
     uint64_t doorbell_waits;
+    uint64_t wqe_reads;
     sim_time_t driver_busy_ps;
     tiered_type_counters_t types[NIC_TOKEN_TYPE_COUNT];
 } tiered_counters_t;
@@ -183,7 +184,7 @@ typedef struct tiered {
     size_t move_capacity;
     uint64_t promote_l1; // as adapted
     uint64_t promote_l2;
-    uint32_t sampled;    // accesses since the last one counted
+    uint32_t sampled; // accesses since the last one counted
     sim_time_t next_aging_ps;
     sim_time_t next_maintenance_ps;
     uint32_t hand; // of maintenance
@@ -203,6 +204,8 @@ typedef struct tiered {
     struct tiered_flight *flights;
     uint32_t *staging; // ring of tokens
     uint32_t staging_next;
+    sim_time_t *doorbell_free_ps; // of each place
+    uint64_t next_doorbell;
     // counting
     uint64_t count_from;
     uint64_t seen; // counted accesses, ever
@@ -227,7 +230,8 @@ static inline uint32_t tiered__number(const tiered_t *tiered, const tiered_token
 }
 static inline uint32_t tiered__units(const tiered_token_t *token)
 {
-    const uint32_t bytes = TIERED_ENTRY_BARE_BYTES + nic_context_bytes((nic_token_type_t)token->type);
+    const uint32_t bytes =
+        TIERED_ENTRY_BARE_BYTES + nic_context_bytes((nic_token_type_t)token->type);
     const uint32_t unit = (uint32_t)sizeof(nic_l1_entry_t);
     return token->compressed ? 1 : (bytes + unit - 1) / unit;
 }
@@ -249,7 +253,10 @@ sim_time_t tiered__cxl_write(tiered_t *tiered, uint64_t bytes);
 sim_time_t tiered__read_directory(tiered_t *tiered);
 // A request to the driver, its work, and the context on its way: ends on the NIC, or in L2 with
 // stage.
-sim_time_t tiered__expand(tiered_t *tiered, const tiered_token_t *token, uint32_t count, bool stage);
+sim_time_t tiered__expand(tiered_t *tiered,
+                          const tiered_token_t *token,
+                          uint32_t count,
+                          bool stage);
 sim_time_t tiered__dma_write(tiered_t *tiered, uint64_t bytes);
 // Changes the hot state of an entry at now + after_ps; returns how much longer that takes.
 sim_time_t tiered__swap(tiered_t *tiered, tiered_token_t *token, sim_time_t after_ps);
@@ -272,13 +279,16 @@ void tiered__move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_
 sim_time_t tiered__write_back(tiered_t *tiered, tiered_token_t *token, uint32_t to);
 uint64_t tiered__occupied_saving(const tiered_t *tiered);
 // The full context that a token stands for.
-void tiered__context_of(const tiered_t *tiered, const tiered_token_t *token, nic_context_t *context);
+void tiered__context_of(const tiered_t *tiered,
+                        const tiered_token_t *token,
+                        nic_context_t *context);
 
 // -- tiered_move.c
 
 // counted: it says how often the token is used; else it only may have brought it.
 void tiered__after_access(tiered_t *tiered, tiered_token_t *token, bool counted);
-void tiered__catch_up(tiered_t *tiered); // what is due by now_ps
+void tiered__consider(tiered_t *tiered, tiered_token_t *token); // whether it is to be promoted
+void tiered__catch_up(tiered_t *tiered);                        // what is due by now_ps
 void tiered__forget_move(tiered_t *tiered, tiered_token_t *token);
 
 // -- tiered_batch.c

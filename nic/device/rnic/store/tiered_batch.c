@@ -144,8 +144,7 @@ static void read_cluster(tiered_t *tiered, const place_t *places, uint32_t count
     const nic_pages_t *const kind = &tiered->parts[0].pages[NIC_TOKEN_QP];
     const sim_time_t took_ps = tiered->config.l1_latency_ps + tiered__read_directory(tiered) +
                                tiered__cxl_read(tiered, pages * nic_pages_page_bytes(kind));
-    tiered_flight_t *const flight =
-        sim_alloc(sizeof(*flight) + count * sizeof(flight->tokens[0]));
+    tiered_flight_t *const flight = sim_alloc(sizeof(*flight) + count * sizeof(flight->tokens[0]));
     sim_timer_init(&flight->timer, land);
     flight->tiered = tiered;
     flight->count = count;
@@ -168,8 +167,7 @@ static uint32_t drain(tiered_t *tiered, place_t *places)
     size_t taken = 0;
     while (taken < tiered->queue_count && count < tiered->config.batch_max) {
         const uint32_t number = tiered->queue[taken++];
-        places[count++] =
-            (place_t){tiered->tokens[number].queued_page, number};
+        places[count++] = (place_t){tiered->tokens[number].queued_page, number};
     }
     for (size_t i = taken; i < tiered->queue_count; i++) {
         tiered->queue[i - taken] = tiered->queue[i];
@@ -198,7 +196,9 @@ static void run_worker(tiered_t *tiered)
     }
     sim_free(places);
     if (tiered->queue_count != 0) {
-        sim_timer_arm(tiered->node, &tiered->batch_timer, tiered->now_ps + tiered->config.batch_wait_ps);
+        sim_timer_arm(tiered->node,
+                      &tiered->batch_timer,
+                      tiered->now_ps + tiered->config.batch_wait_ps);
     }
 }
 

@@ -99,14 +99,12 @@ sim_time_t tiered__expand(tiered_t *tiered, const tiered_token_t *token, uint32_
         (uint64_t)count * nic_context_bytes((nic_token_type_t)token->type);
     const sim_time_t unpack_ps = token->compressed ? config->decompress_ps * count : 0;
     // The mailbox's write, the driver with its check of rights at the IOMMU.
-    sim_time_t took_ps = nic_pcie_write(tiered->pcie,
-                                        tiered->now_ps,
-                                        MAILBOX_BYTES,
-                                        NIC_PCIE_CONTEXT_WRITE) -
-                         tiered->now_ps;
-    took_ps += drive(tiered,
-                     config->driver_ps + config->iommu_ps +
-                         (config->decompress_on_nic ? 0 : unpack_ps));
+    sim_time_t took_ps =
+        nic_pcie_write(tiered->pcie, tiered->now_ps, MAILBOX_BYTES, NIC_PCIE_CONTEXT_WRITE) -
+        tiered->now_ps;
+    took_ps +=
+        drive(tiered,
+              config->driver_ps + config->iommu_ps + (config->decompress_on_nic ? 0 : unpack_ps));
     if (tiered->has_l2 && (stage || config->expand_answer == NIC_CACHE_TO_CXL)) {
         // The driver writes it into L2, and the NIC takes it from there where it is wanted at once.
         took_ps += tiered__cxl_write(tiered, (uint64_t)count * tiered__bytes(token));

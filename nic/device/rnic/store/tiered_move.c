@@ -89,7 +89,8 @@ static void end_move(tiered_t *tiered, const tiered_move_t *move)
     tiered_token_t *const token = &tiered->tokens[move->token];
     nic_cell_t *const cell = &token->cell;
     nic_move_put(cell);
-    if (cell->copy[cell->entry.layer] != cell->snapshot) {
+    if (cell->copy[cell->entry.layer] != cell->snapshot &&
+        tiered->config.waiting == NIC_CACHE_OPTIMISTIC) {
         // The old copy was written meanwhile: the difference follows.
         tiered->counters.reconciled++;
         (void)(tiered->has_l2 ? tiered__cxl_write(tiered, NIC_SMALL_FIELDS_BYTES)
@@ -134,7 +135,15 @@ static void promote_to_l1(tiered_t *tiered, tiered_token_t *token, uint64_t coun
     begin_move(tiered, token, 1, took_ps);
 }
 
-// With it come those that lie behind it in host memory: one request, one transfer.
+static bool l2_is_tight(const tiered_t *tiered, const tiered_partition_t *part)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    const sim_ratio_t pressure = tiered->config.l2_pressure;
+    return (wide_t)part->l2_used_bytes * pressure.den >= (wide_t)part->l2_bytes * pressure.num;
+}
+
+// With it come those that lie behind it in host memory, where there is room for them: one request,
+// one transfer.
 static void promote_to_l2(tiered_t *tiered, tiered_token_t *token)
 {
     if (!tiered__has_l2(tiered, token)) {
@@ -145,7 +154,9 @@ static void promote_to_l2(tiered_t *tiered, tiered_token_t *token)
     batch[count++] = tiered__number(tiered, token);
     const uint64_t in_cluster =
         tiered->config.cluster_bytes / nic_context_bytes((nic_token_type_t)token->type);
-    for (uint64_t k = 1; k <= tiered->config.neighbours && count < SIM_COUNT_OF(batch); k++) {
+    const bool room = !l2_is_tight(tiered, tiered__part(tiered, token));
+    for (uint64_t k = 1; room && k <= tiered->config.neighbours && count < SIM_COUNT_OF(batch);
+         k++) {
         if (in_cluster == 0 || (token->key + k) / in_cluster != token->key / in_cluster) {
             break;
         }
@@ -228,19 +239,16 @@ void tiered__after_access(tiered_t *tiered, tiered_token_t *token, bool counted)
     if (!token->queued) {
         tiered__stage(tiered, token);
     }
-    if (counted) {
+}
+
+void tiered__consider(tiered_t *tiered, tiered_token_t *token)
+{
+    if (!tiered__part(tiered, token)->policy->installs_on_miss) {
         promote(tiered, token);
     }
 }
 
 // -- the maintenance worker
-
-static bool l2_is_tight(const tiered_t *tiered, const tiered_partition_t *part)
-{
-    __extension__ typedef unsigned __int128 wide_t;
-    const sim_ratio_t pressure = tiered->config.l2_pressure;
-    return (wide_t)part->l2_used_bytes * pressure.den >= (wide_t)part->l2_bytes * pressure.num;
-}
 
 static void maintain_token(tiered_t *tiered, tiered_token_t *token)
 {
@@ -305,8 +313,8 @@ static void adapt(tiered_t *tiered)
     const tiered_counters_t *const then = &tiered->at_adaptation;
     const uint64_t l1 = now->l1_hits - then->l1_hits;
     const uint64_t l2 = now->l2_hits - then->l2_hits;
-    const uint64_t expands = now->expands_urgent + now->expands_background -
-                             then->expands_urgent - then->expands_background;
+    const uint64_t expands = now->expands_urgent + now->expands_background - then->expands_urgent -
+                             then->expands_background;
     const sim_time_t driver_ps = now->driver_busy_ps - then->driver_busy_ps;
     const sim_time_t cxl_ps = tiered->cxl.busy_ps - tiered->cxl_busy_at_adaptation_ps;
     const sim_time_t up_ps = tiered->pcie->up.busy_ps - tiered->up_busy_ps;
@@ -323,8 +331,11 @@ static void adapt(tiered_t *tiered)
         tiered->promote_l2 *= tiered->promote_l2 < config->promote_l2 ? 2 : 1;
         tiered->counters.raised++;
     } else if (misses_l1 && at_least(driver_ps, interval_ps, config->adaptive_cpu)) {
-        tiered->promote_l1 = tiered->promote_l1 > 1 ? tiered->promote_l1 / 2 : 1;
-        tiered->promote_l2 = tiered->promote_l2 > 1 ? tiered->promote_l2 / 2 : 1;
+        // Not below what would have the driver busy with moves alone.
+        tiered->promote_l1 /= tiered->promote_l1 * 16 > config->promote_l1 * 2 - 1 ? 2 : 1;
+        tiered->promote_l2 /= tiered->promote_l2 * 4 > config->promote_l2 * 2 - 1 ? 2 : 1;
+        tiered->promote_l1 += tiered->promote_l1 == 0;
+        tiered->promote_l2 += tiered->promote_l2 == 0;
         tiered->counters.lowered++;
     }
 }
@@ -344,8 +355,8 @@ void tiered__catch_up(tiered_t *tiered)
     const sim_time_t until_ps = tiered->now_ps;
     const nic_cache_config_t *const config = &tiered->config;
     for (;;) {
-        const sim_time_t move_ps = tiered->move_count != 0 ? tiered->moves[0].end_ps
-                                                           : SIM_TIME_NEVER;
+        const sim_time_t move_ps =
+            tiered->move_count != 0 ? tiered->moves[0].end_ps : SIM_TIME_NEVER;
         sim_time_t due_ps = move_ps;
         const sim_time_t others_ps[] = {tiered->reset_ps,
                                         tiered->next_aging_ps,

@@ -88,8 +88,7 @@ static void make_room_l1(tiered_t *tiered, const tiered_token_t *token)
     tiered_partition_t *const part = tiered__part(tiered, token);
     while (part->units_used + tiered__units(token) > part->units) {
         const uint32_t slot = part->policy->victim(part->ranks);
-        SIM_CHECKF(slot != NIC_POLICY_NONE && slot < part->slots &&
-                       part->held[slot] != TIERED_NONE,
+        SIM_CHECKF(slot != NIC_POLICY_NONE && slot < part->slots && part->held[slot] != TIERED_NONE,
                    "policy %s has no victim",
                    part->policy->name);
         tiered_token_t *const victim = &tiered->tokens[part->held[slot]];
@@ -220,8 +219,7 @@ bool tiered__fill_l2(tiered_t *tiered, tiered_token_t *token)
     nic_context_t context = {.type = (nic_token_type_t)token->type};
     tiered__context_of(tiered, token, &context);
     if (token->compressed) {
-        const bool fits =
-            nic_token_encode(&context, (uint8_t)token->cell.entry.version, bytes);
+        const bool fits = nic_token_encode(&context, (uint8_t)token->cell.entry.version, bytes);
         SIM_CHECK(fits);
     } else {
         nic_context_encode(&context, bytes);
@@ -342,9 +340,8 @@ uint64_t tiered__occupied_saving(const tiered_t *tiered)
         for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
             const nic_pages_t *const pages = &part->pages[type];
             if (pages->slots != 0 && tiered->config.compression) {
-                saved += (uint64_t)pages->used_slots *
-                         (nic_context_bytes((nic_token_type_t)type) -
-                          nic_token_bytes((nic_token_type_t)type));
+                saved += (uint64_t)pages->used_slots * (nic_context_bytes((nic_token_type_t)type) -
+                                                        nic_token_bytes((nic_token_type_t)type));
             }
         }
     }

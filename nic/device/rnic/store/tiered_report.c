@@ -82,8 +82,7 @@ static void fill_types(const tiered_t *tiered, cache_report_t *report)
     for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
         const tiered_type_counters_t *const counters = &tiered->counters.types[type];
         type_report_t *const row = &report->types[type];
-        const nic_pages_t *const pages =
-            &tiered->parts[type == NIC_TOKEN_QP ? 0 : 1].pages[type];
+        const nic_pages_t *const pages = &tiered->parts[type == NIC_TOKEN_QP ? 0 : 1].pages[type];
         row->type = nic_token_type_name((nic_token_type_t)type);
         row->objects = tiered->type_live[type];
         row->lookups = counters->lookups;
@@ -276,6 +275,7 @@ static const sim_report_row_t rows[] = {
     WHOLE("lost_writes", counters.lost_writes, "", "changes that a reset lost"),
     WHOLE("dirty_lost", counters.dirty_lost, "", "tokens that it lost changes of"),
     WHOLE("doorbell_waits", counters.doorbell_waits, "", "Doorbells that waited for a place in L1"),
+    WHOLE("wqe_reads", counters.wqe_reads, "", "WQEs read again from L2"),
     WHOLE("l1_entries_peak", l1_entries_peak, "", "of queue pairs in L1 at most"),
     WHOLE("l1_bytes", l1_bytes, "bytes", "used by them at the end, 28 each, 252 where not compressed"),
     SHOWN("l1_bytes_peak", l1_bytes_peak, "bytes", "of L1 used for queue pairs, at most"),

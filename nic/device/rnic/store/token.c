@@ -154,8 +154,8 @@ bool nic_token_decode(const uint8_t *bytes, size_t size_bytes, nic_context_t *co
     nic_token_type_t type;
     uint8_t version;
     uint16_t index;
-    if (!nic_token_header(bytes, size_bytes, &type, &version, &index) ||
-        type != context->type || size_bytes < nic_token_bytes(type)) {
+    if (!nic_token_header(bytes, size_bytes, &type, &version, &index) || type != context->type ||
+        size_bytes < nic_token_bytes(type)) {
         return false;
     }
     switch (type) {
@@ -201,8 +201,15 @@ typedef struct field {
     uint8_t word; // 4, 8: a number; 1: bytes as they are
 } field_t;
 
-#define NUMBER(type, member) {offsetof(nic_context_t, type.member), sizeof(((nic_context_t *)0)->type.member), sizeof(((nic_context_t *)0)->type.member)}
-#define BYTES(type, member) {offsetof(nic_context_t, type.member), sizeof(((nic_context_t *)0)->type.member), 1}
+#define NUMBER(type, member)                                                             \
+    {                                                                                    \
+        offsetof(nic_context_t, type.member), sizeof(((nic_context_t *)0)->type.member), \
+            sizeof(((nic_context_t *)0)->type.member)                                    \
+    }
+#define BYTES(type, member)                                                                \
+    {                                                                                      \
+        offsetof(nic_context_t, type.member), sizeof(((nic_context_t *)0)->type.member), 1 \
+    }
 
 static const field_t pd_fields[] = {NUMBER(pd, index), NUMBER(pd, pdn), NUMBER(pd, owner)};
 static const field_t mr_fields[] = {
