@@ -473,6 +473,7 @@ static values_t other_values(const sim_attr_t *attr, const char *config)
 static const char *const exceptions[] = {
     "nic.any-mtu",         // permits other values of nic.mtu
     "nic.profile",         // these two: tests/test_knobs_detailed.c
+    "nic.cache.",          // tests/test_knobs_cache.c
     "nic.detailed.",       //
     "nic.hpcc.check-path", // paths here stay; tests/hpcc/moved
     "switch.marking",      // a single one so far

@@ -47,6 +47,7 @@ static const context_t contexts[] = {
 };
 
 static const char *const exceptions[] = {
+    PREFIX "store",          // tests/test_knobs_cache.c
     PREFIX "key.ways",       // needs several regions: tests/nic/test_store.c
     PREFIX "wqe.inline-max", // refuses posts: inline_has_a_limit in tests/nic/test_rnic.c
 };
