@@ -39,7 +39,7 @@ typedef struct nic_rnic nic_rnic_t;
 
 typedef struct nic_wqe {
     uint64_t wr_id;
-    uint64_t local_address;
+    uint64_t local_address;  // NIC_WQE_LIST: of the list of places, whose number is lkey
     uint64_t remote_address; // UD: interface << 32 | QP number
     uint32_t length;
     uint32_t lkey;
@@ -47,11 +47,12 @@ typedef struct nic_wqe {
     uint32_t immediate;
     uint32_t end_psn; // first PSN after it, low 32 bits; valid once it began to be sent
     uint8_t opcode;   // nic_wr_opcode_t
-    uint8_t flags;    // NIC_SEND_ bits, NIC_WQE_HELD
+    uint8_t flags;    // NIC_SEND_ bits, NIC_WQE_HELD, NIC_WQE_LIST
 } nic_wqe_t;
 
 // Posted before or while the send queue drains: it does not begin before the state is RTS again.
 #define NIC_WQE_HELD 0x80u
+#define NIC_WQE_LIST 0x40u // it has several places
 
 // What few work requests have, in the same place of a ring of its own: the operands of an atomic,
 // and an inline payload that is not all zeros.
@@ -60,7 +61,25 @@ typedef struct nic_wqe_more {
     uint64_t swap;
     uint8_t *inlined; // NULL: none
     uint32_t inlined_bytes;
+    nic_sge_t *list; // NULL: one place
 } nic_wqe_more_t;
+
+// Where a message lies in a host's memory: one place, or several.
+typedef struct nic_place {
+    uint64_t address;
+    uint32_t key;
+    uint32_t count;
+    const nic_sge_t *list; // NULL: address and key say it
+} nic_place_t;
+
+static inline nic_place_t nic__wqe_place(const nic_wqe_t *wqe)
+{
+    if (SIM_LIKELY((wqe->flags & NIC_WQE_LIST) == 0)) {
+        return (nic_place_t){.address = wqe->local_address, .key = wqe->lkey, .count = 1};
+    }
+    return (nic_place_t){.count = wqe->lkey,
+                         .list = (const nic_sge_t *)(uintptr_t)wqe->local_address};
+}
 
 static inline bool nic__is_atomic(uint8_t opcode)
 {
@@ -81,9 +100,19 @@ static inline bool nic__is_fetched(nic_wc_opcode_t opcode)
 typedef struct nic_recv_wqe {
     uint64_t wr_id;
     uint64_t address;
-    uint32_t length;
+    uint32_t length; // of all places
     uint32_t lkey;
+    nic_sge_t *list; // NULL: one place
+    uint32_t list_count;
 } nic_recv_wqe_t;
+
+static inline nic_place_t nic__receive_place(const nic_recv_wqe_t *receive)
+{
+    return (nic_place_t){.address = receive->address,
+                         .key = receive->lkey,
+                         .count = receive->list == NULL ? 1 : receive->list_count,
+                         .list = receive->list};
+}
 
 // A READ or atomic being answered.
 typedef struct nic_read {
@@ -629,6 +658,7 @@ bool nic__ack_still_queued(const nic_qp_t *qp);
 
 // receive_queue.c
 bool nic__take_shared(nic_qp_t *qp); // false: none is there
+void nic__free_receives(nic_recv_wqe_t *ring, uint32_t capacity);
 void nic__srqs_free(nic_t *nic);
 // Whether a message that begins finds a receive: the QP's oldest is it then.
 static inline bool nic__receive_posted(nic_qp_t *qp)
@@ -640,10 +670,11 @@ static inline const nic_recv_wqe_t *nic__oldest_receive(const nic_qp_t *qp)
 {
     return &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
 }
-// Where the next payload of the message being received goes.
-static inline uint64_t nic__rx_address(const nic_qp_t *qp, nic_rx_kind_t kind)
+// Where the message being received goes.
+static inline nic_place_t nic__rx_place(const nic_qp_t *qp, nic_rx_kind_t kind)
 {
-    return qp->rx_bytes + (kind == NIC_RX_SEND ? nic__oldest_receive(qp)->address : qp->rx_address);
+    return kind == NIC_RX_SEND ? nic__receive_place(nic__oldest_receive(qp))
+                               : (nic_place_t){.address = qp->rx_address, .count = 1};
 }
 
 // Frees a packet that reached its end.
@@ -682,8 +713,25 @@ bool nic__access_ok(const nic_pd_t *pd,
                     uint32_t access);
 // The region of a key; NULL: there is none.
 nic_mr_t *nic__region(const nic_t *nic, uint32_t key);
+bool nic__list_ok(const nic_pd_t *pd, const nic_sge_t *list, uint32_t count, uint32_t access);
 // The number of the protection domain of a key; 0: there is no such key.
 uint32_t nic__pd_number(const nic_t *nic, uint32_t key);
+
+// gather.c: work requests with several places
+nic_sge_t *nic__copy_list(const nic_sge_t *list, uint32_t count);
+// The whole length; false: too many places, or too long.
+bool nic__list_length(const nic_sge_t *sge, const nic_sge_t *list, uint32_t count, uint64_t *bytes);
+static inline bool nic__place_ok(const nic_pd_t *pd,
+                                 const nic_place_t *place,
+                                 uint64_t length_bytes,
+                                 uint32_t access)
+{
+    return SIM_LIKELY(place->list == NULL)
+               ? nic__access_ok(pd, place->key, place->address, length_bytes, access)
+               : nic__list_ok(pd, place->list, place->count, access);
+}
+// The first piece of at most `bytes` bytes that is in one place, from `offset` on.
+nic_sge_t nic__first_piece(const nic_place_t *place, uint64_t offset, uint64_t bytes);
 
 // contents.c
 void nic__memory_fini(nic_memory_t *memory);
@@ -693,7 +741,8 @@ void nic__note_contents(nic_memory_t *memory); // from now on there are some
 // payload.c: contents of a packet, taken from memory and put there
 void nic__carry(nic_t *nic, net_packet_t *packet, uint64_t address);
 void nic__carry_request(nic_qp_t *qp, uint32_t index, uint32_t offset, net_packet_t *packet);
-void nic__keep(nic_t *nic, const net_packet_t *packet, uint64_t address);
+// From `offset` on of a place.
+void nic__keep(nic_t *nic, const net_packet_t *packet, const nic_place_t *place, uint64_t offset);
 // Of a request: they go where its message goes if it is accepted, and the packet has none left.
 void nic__take_contents(const nic_qp_t *qp,
                         net_packet_t *packet,
@@ -710,7 +759,8 @@ void nic__free_more(nic_qp_t *qp);
 static inline bool nic__needs_more(const nic_qp_t *qp, const nic_send_wr_t *wr)
 {
     return SIM_UNLIKELY(qp->sq_more != NULL) || SIM_UNLIKELY(nic__is_atomic((uint8_t)wr->opcode)) ||
-           (SIM_UNLIKELY(qp->nic->contents) && (wr->send_flags & NIC_SEND_INLINE) != 0);
+           (SIM_UNLIKELY(qp->nic->contents) && (wr->send_flags & NIC_SEND_INLINE) != 0) ||
+           SIM_UNLIKELY(wr->num_sge > 1);
 }
 
 // qp.c

@@ -253,11 +253,15 @@ typedef struct nic_sge {
     uint32_t lkey;
 } nic_sge_t;
 
+#define NIC_SGES_MAX 30u // of a work request
+
 typedef struct nic_send_wr {
     uint64_t wr_id;
     nic_wr_opcode_t opcode;
     uint32_t send_flags;
-    nic_sge_t sge; // one element: simulated memory needs no gathering
+    nic_sge_t sge;            // where the message lies, or is to lie...
+    const nic_sge_t *sg_list; // ...or the places that it is gathered from, or scattered to, in
+    uint32_t num_sge;         // order; 0: sge. Atomics have one place
     uint32_t imm_data;
     struct {
         uint64_t remote_addr;
@@ -280,14 +284,18 @@ typedef struct nic_send_wr {
 typedef struct nic_recv_wr {
     uint64_t wr_id;
     nic_sge_t sge;
+    const nic_sge_t *sg_list; // num_sge of them, or num_sge is 0 and sge is meant
+    uint32_t num_sge;
 } nic_recv_wr_t;
 
 // With the detailed NIC a payload flagged NIC_SEND_INLINE travels within the WQE; without the flag
 // the NIC reads it from host memory. Where posting happens in a step of a core (nic/core.h), it
 // costs that core.
+// Lists of places are copied.
 // SIM_ERR_FULL: the queue holds max_send_wr (max_recv_wr) already. SIM_ERR_STATE: the QP cannot
 // take it in its state (one in an error can: it completes as flushed, 1 us later). SIM_ERR_INVALID:
-// the verb does not exist for the transport. SIM_ERR_RANGE: longer than a message can be (UD: than
+// the verb does not exist for the transport, or there are more than NIC_SGES_MAX places.
+// SIM_ERR_RANGE: longer than a message can be (UD: than
 // the path MTU; inline: than the detailed NIC's nic.detailed.wqe.inline-max).
 // Wrong keys and bounds are found when the NIC works on it, and complete with an error.
 SIM_MUST_CHECK sim_err_t nic_post_send(nic_qp_t *qp, const nic_send_wr_t *wr);

@@ -17,22 +17,49 @@ void nic__carry(nic_t *nic, net_packet_t *packet, uint64_t address)
     }
 }
 
-void nic__keep(nic_t *nic, const net_packet_t *packet, uint64_t address)
+void nic__keep(nic_t *nic, const net_packet_t *packet, const nic_place_t *place, uint64_t offset)
 {
     nic_memory_t *const memory = &nic->host->memory;
     const uint8_t *const contents = net_packet_contents(packet);
-    if (contents != NULL) {
-        nic_memory_write(memory, address, contents, packet->payload_bytes);
-    } else {
-        nic_memory_clear(memory, address, packet->payload_bytes);
+    uint64_t done = 0;
+    while (done < packet->payload_bytes) {
+        const nic_sge_t piece =
+            nic__first_piece(place, offset + done, packet->payload_bytes - done);
+        if (contents != NULL) {
+            nic_memory_write(memory, piece.addr, contents + done, piece.length);
+        } else {
+            nic_memory_clear(memory, piece.addr, piece.length);
+        }
+        done += piece.length;
     }
+}
+
+// Bytes of a place; NULL: only whether there are any.
+static bool gather(const nic_memory_t *memory,
+                   const nic_place_t *place,
+                   uint64_t offset,
+                   uint8_t *to,
+                   uint64_t bytes)
+{
+    bool any = false;
+    for (uint64_t done = 0; done < bytes;) {
+        const nic_sge_t piece = nic__first_piece(place, offset + done, bytes - done);
+        if (to != NULL) {
+            nic_memory_read(memory, piece.addr, to + done, piece.length);
+        } else {
+            any |= nic_memory_has(memory, piece.addr, piece.length);
+        }
+        done += piece.length;
+    }
+    return any;
 }
 
 void nic__take_contents(const nic_qp_t *qp, net_packet_t *packet, nic_rx_kind_t kind, bool accepted)
 {
     nic_t *const nic = qp->nic;
     if (accepted) {
-        nic__keep(nic, packet, nic__rx_address(qp, kind));
+        const nic_place_t place = nic__rx_place(qp, kind);
+        nic__keep(nic, packet, &place, qp->rx_bytes);
     }
     if (packet->contents) {
         net_packet_drop_contents(&nic->host->node, packet);
@@ -51,6 +78,7 @@ static void clear_more(const nic_qp_t *qp, nic_wqe_more_t *more)
     if (more->inlined != NULL) {
         net_payload_free(&qp->nic->host->node, more->inlined, more->inlined_bytes);
     }
+    sim_free(more->list);
     *more = (nic_wqe_more_t){0};
 }
 
@@ -77,13 +105,18 @@ void nic__free_more(nic_qp_t *qp)
 void nic__set_more(nic_qp_t *qp, uint32_t index, const nic_send_wr_t *wr)
 {
     const nic_memory_t *const memory = &qp->nic->host->memory;
-    const uint32_t bytes = (uint32_t)wr->sge.length;
+    nic_wqe_t *const wqe = nic__wqe(qp, index);
+    const uint32_t bytes = wqe->length;
+    const bool listed = wr->num_sge > 1;
+    const nic_place_t place = {.address = wqe->local_address,
+                               .count = wr->num_sge,
+                               .list = listed ? wr->sg_list : NULL};
     const bool atomic = nic__is_atomic((uint8_t)wr->opcode);
     const bool inlined = (wr->send_flags & NIC_SEND_INLINE) != 0 && qp->nic->contents &&
                          !nic__is_fetch((uint8_t)wr->opcode) &&
-                         nic_memory_has(memory, wr->sge.addr, bytes);
+                         gather(memory, &place, 0, NULL, bytes);
     if (qp->sq_more == NULL) {
-        if (!atomic && !inlined) {
+        if (!atomic && !inlined && !listed) {
             return;
         }
         nic__grow_more(qp, qp->sq_capacity);
@@ -97,7 +130,13 @@ void nic__set_more(nic_qp_t *qp, uint32_t index, const nic_send_wr_t *wr)
     if (inlined) {
         more->inlined = net_payload_new(&qp->nic->host->node, bytes);
         more->inlined_bytes = bytes;
-        nic_memory_read(memory, wr->sge.addr, more->inlined, bytes);
+        (void)gather(memory, &place, 0, more->inlined, bytes);
+    }
+    if (listed) {
+        more->list = nic__copy_list(wr->sg_list, wr->num_sge);
+        wqe->local_address = (uintptr_t)more->list;
+        wqe->lkey = wr->num_sge;
+        wqe->flags |= NIC_WQE_LIST;
     }
 }
 
@@ -108,7 +147,12 @@ void nic__carry_request(nic_qp_t *qp, uint32_t index, uint32_t offset, net_packe
         return;
     }
     if ((wqe->flags & NIC_SEND_INLINE) == 0) {
-        nic__carry(qp->nic, packet, wqe->local_address + offset);
+        const nic_memory_t *const memory = &qp->nic->host->memory;
+        const nic_place_t place = nic__wqe_place(wqe);
+        if (gather(memory, &place, offset, NULL, packet->payload_bytes)) {
+            uint8_t *const contents = net_packet_add_contents(&qp->nic->host->node, packet);
+            (void)gather(memory, &place, offset, contents, packet->payload_bytes);
+        }
         return;
     }
     const nic_wqe_more_t *const more = qp->sq_more != NULL ? more_at(qp, index) : NULL;

@@ -126,7 +126,8 @@ void nic__accept_response(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, 
         keep_original(nic, qp, &wqe, original);
     }
     if (!placed && nic__keeps(nic, packet)) {
-        nic__keep(nic, packet, wqe.local_address + qp->una_offset);
+        const nic_place_t place = nic__wqe_place(&wqe);
+        nic__keep(nic, packet, &place, qp->una_offset);
     }
     nic__note_progress(nic, qp);
     qp->una_psn++;

@@ -17,11 +17,8 @@ static nic_verdict_t begin_send(nic_qp_t *qp)
         return NIC_VERDICT_NOT_READY;
     }
     const nic_recv_wqe_t *const receive = nic__oldest_receive(qp);
-    if (!nic__access_ok(qp->pd,
-                        receive->lkey,
-                        receive->address,
-                        receive->length,
-                        NIC_ACCESS_LOCAL_WRITE)) {
+    const nic_place_t place = nic__receive_place(receive);
+    if (!nic__place_ok(qp->pd, &place, receive->length, NIC_ACCESS_LOCAL_WRITE)) {
         return NIC_VERDICT_OPERATION;
     }
     qp->rx_bytes = 0;

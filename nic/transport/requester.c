@@ -72,11 +72,8 @@ static bool nic__fetch_wqe(nic_qp_t *qp, nic_wqe_t *wqe)
     if ((wqe->flags & NIC_SEND_INLINE) != 0 && !is_fetch(wqe)) {
         return true;
     }
-    return nic__access_ok(qp->pd,
-                          wqe->lkey,
-                          wqe->local_address,
-                          wqe->length,
-                          is_fetch(wqe) ? NIC_ACCESS_LOCAL_WRITE : 0);
+    const nic_place_t place = nic__wqe_place(wqe);
+    return nic__place_ok(qp->pd, &place, wqe->length, is_fetch(wqe) ? NIC_ACCESS_LOCAL_WRITE : 0);
 }
 
 // A WQE failed before its first packet. Requests before it are still to be answered, and

@@ -330,11 +330,11 @@ bool nic_transport_execute(nic_qp_t *qp, net_packet_t *packet, bool placed)
     return qp->expected_psn != expected_psn;
 }
 
-static void place_at(nic_t *nic, net_packet_t *packet, uint64_t address)
+static void place_at(nic_t *nic, net_packet_t *packet, const nic_place_t *place, uint64_t offset)
 {
     nic__write_payload(nic, packet->payload_bytes);
     if (nic__keeps(nic, packet)) {
-        nic__keep(nic, packet, address);
+        nic__keep(nic, packet, place, offset);
         if (packet->contents) {
             net_packet_drop_contents(&nic->host->node, packet);
         }
@@ -355,7 +355,8 @@ static bool place_response(nic_qp_t *qp, net_packet_t *packet)
         offset + packet->payload_bytes > wqe->length) {
         return false;
     }
-    place_at(qp->nic, packet, wqe->local_address + offset);
+    const nic_place_t place = nic__wqe_place(wqe);
+    place_at(qp->nic, packet, &place, offset);
     return true;
 }
 
@@ -377,7 +378,8 @@ bool nic_transport_place(nic_qp_t *qp, net_packet_t *packet)
                         NIC_ACCESS_REMOTE_WRITE)) {
         return false;
     }
-    place_at(qp->nic, packet, aside->reth.address);
+    const nic_place_t place = {.address = aside->reth.address, .count = 1};
+    place_at(qp->nic, packet, &place, 0);
     return true;
 }
 

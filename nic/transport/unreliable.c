@@ -38,11 +38,8 @@ static bool receive_usable(nic_t *nic, nic_qp_t *qp, uint32_t bytes)
         nic->counters.resp_local_length_error++;
         return false;
     }
-    return nic__access_ok(qp->pd,
-                          receive->lkey,
-                          receive->address,
-                          receive->length,
-                          NIC_ACCESS_LOCAL_WRITE);
+    const nic_place_t place = nic__receive_place(receive);
+    return nic__place_ok(qp->pd, &place, receive->length, NIC_ACCESS_LOCAL_WRITE);
 }
 
 // -- UC
@@ -99,7 +96,8 @@ static void receive_unreliable(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     const uint32_t immediate = (operation & HAS_IMM) != 0 ? net_packet_aside(packet)->immediate : 0;
     qp->expected_psn += (uint64_t)distance + 1;
     if (wanted && nic__keeps(nic, packet)) {
-        nic__keep(nic, packet, nic__rx_address(qp, kind));
+        const nic_place_t place = nic__rx_place(qp, kind);
+        nic__keep(nic, packet, &place, qp->rx_bytes);
     }
     nic__consume(nic, packet);
     if (!wanted) {
@@ -146,7 +144,8 @@ static void receive_datagram(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         .wc_flags = (operation & HAS_IMM) != 0 ? NIC_WC_WITH_IMM : 0,
     };
     if (wanted && nic__keeps(nic, packet)) {
-        nic__keep(nic, packet, nic__oldest_receive(qp)->address);
+        const nic_place_t place = nic__rx_place(qp, NIC_RX_SEND);
+        nic__keep(nic, packet, &place, 0);
     }
     nic__consume(nic, packet);
     if (wanted) {

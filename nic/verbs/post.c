@@ -27,15 +27,20 @@ static inline bool in_error(const nic_qp_t *qp)
     return (qp->state == NIC_QPS_ERR || qp->state == NIC_QPS_SQE) && (qp->flags & NIC_QP_DEAD) == 0;
 }
 
-static sim_err_t check_send(const nic_qp_t *qp, const nic_send_wr_t *wr)
+static sim_err_t check_send(const nic_qp_t *qp, const nic_send_wr_t *wr, uint64_t *length_bytes)
 {
     if ((qp->flags & NIC_QP_CLOSED) != 0 && !in_error(qp)) {
         return SIM_ERR_STATE;
     }
+    uint64_t bytes = wr->sge.length;
+    if (SIM_UNLIKELY(wr->num_sge != 0) &&
+        !nic__list_length(&wr->sge, wr->sg_list, wr->num_sge, &bytes)) {
+        return SIM_ERR_INVALID;
+    }
     const bool send = wr->opcode == NIC_WR_SEND || wr->opcode == NIC_WR_SEND_WITH_IMM;
     if (wr->opcode > NIC_WR_ATOMIC_FETCH_AND_ADD || (qp->type == NIC_QPT_UD && !send) ||
         (qp->type == NIC_QPT_UC && wr->opcode >= NIC_WR_RDMA_READ) ||
-        (wr->opcode >= NIC_WR_ATOMIC_CMP_AND_SWP && wr->sge.length != 8)) {
+        (wr->opcode >= NIC_WR_ATOMIC_CMP_AND_SWP && (bytes != 8 || wr->num_sge > 1))) {
         return SIM_ERR_INVALID;
     }
     if (qp->type == NIC_QPT_UD) {
@@ -46,14 +51,14 @@ static sim_err_t check_send(const nic_qp_t *qp, const nic_send_wr_t *wr)
             return SIM_ERR_INVALID;
         }
     }
-    if (wr->sge.length > NIC_MESSAGE_BYTES_MAX ||
-        (qp->type == NIC_QPT_UD && wr->sge.length > qp->mtu_bytes)) {
+    if (bytes > NIC_MESSAGE_BYTES_MAX || (qp->type == NIC_QPT_UD && bytes > qp->mtu_bytes)) {
         return SIM_ERR_RANGE;
     }
     if (SIM_UNLIKELY(qp->nic->detailed) && (wr->send_flags & NIC_SEND_INLINE) != 0 &&
-        wr->sge.length > nic__rnic_inline_max(qp->nic)) {
+        bytes > nic__rnic_inline_max(qp->nic)) {
         return SIM_ERR_RANGE;
     }
+    *length_bytes = bytes;
     return qp->sq_posted - qp->sq_done < qp->send_wr_max ? SIM_OK : SIM_ERR_FULL;
 }
 
@@ -74,27 +79,29 @@ static inline void nic__doorbell(nic_qp_t *qp, uint32_t count, bool batch)
 
 static sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
 {
-    const sim_err_t error = check_send(qp, wr);
+    uint64_t length_bytes = 0;
+    const sim_err_t error = check_send(qp, wr, &length_bytes);
     if (error != SIM_OK) {
         return error;
     }
     if (qp->sq_posted - qp->sq_done == qp->sq_capacity) {
         grow_send_queue(qp);
     }
+    const nic_sge_t *const sge = SIM_LIKELY(wr->num_sge != 1) ? &wr->sge : wr->sg_list;
     const bool datagram = qp->type == NIC_QPT_UD;
     const bool atomic = nic__is_atomic((uint8_t)wr->opcode);
     *nic__wqe(qp, qp->sq_posted) = (nic_wqe_t){
         .wr_id = wr->wr_id,
-        .local_address = wr->sge.addr,
+        .local_address = sge->addr,
         .remote_address = datagram ? (uint64_t)wr->ud.remote_interface << 32 | wr->ud.remote_qpn
                           : atomic ? wr->atomic.remote_addr
                                    : wr->rdma.remote_addr,
-        .length = (uint32_t)wr->sge.length,
-        .lkey = wr->sge.lkey,
+        .length = (uint32_t)length_bytes,
+        .lkey = sge->lkey,
         .rkey = datagram ? wr->ud.remote_qkey : (atomic ? wr->atomic.rkey : wr->rdma.rkey),
         .immediate = wr->imm_data,
         .opcode = (uint8_t)wr->opcode,
-        .flags = (uint8_t)((wr->send_flags & ~NIC_WQE_HELD) | qp->wqe_flags),
+        .flags = (uint8_t)((wr->send_flags & ~(NIC_WQE_HELD | NIC_WQE_LIST)) | qp->wqe_flags),
     };
     if (nic__needs_more(qp, wr)) {
         nic__set_more(qp, qp->sq_posted, wr);
@@ -106,7 +113,7 @@ static sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
             .time_ps = nic__node(qp->nic)->now_ps,
             .nic = qp->nic,
             .qp = qp,
-            .value = wr->sge.length,
+            .value = length_bytes,
             .wr = wr,
         };
         nic__trace_tell(&trace);

@@ -157,7 +157,7 @@ void nic__qp_free(nic_qp_t *qp)
 {
     nic__free_more(qp);
     sim_free(qp->sq);
-    sim_free(qp->rq);
+    nic__free_receives(qp->rq, qp->rq_capacity);
     sim_free(qp->reads);
     sim_free(qp->atomics);
     sim_free(qp);

@@ -8,14 +8,23 @@
 
 // -- of a queue pair
 
+void nic__free_receives(nic_recv_wqe_t *ring, uint32_t capacity)
+{
+    for (uint32_t i = 0; ring != NULL && i < capacity; i++) {
+        sim_free(ring[i].list);
+    }
+    sim_free(ring);
+}
+
 static void grow_receive_queue(nic_qp_t *qp)
 {
     const uint32_t capacity = qp->rq_capacity == 0 ? 2 : qp->rq_capacity * 2;
     nic_recv_wqe_t *const ring = sim_alloc_array(capacity, sizeof(*ring));
     for (uint32_t i = qp->rq_done; i != qp->rq_posted; i++) {
         ring[i & (capacity - 1)] = qp->rq[i & (qp->rq_capacity - 1)];
+        qp->rq[i & (qp->rq_capacity - 1)].list = NULL;
     }
-    sim_free(qp->rq);
+    nic__free_receives(qp->rq, qp->rq_capacity);
     qp->rq = ring;
     qp->rq_capacity = capacity;
 }
@@ -25,18 +34,34 @@ static void push(nic_qp_t *qp, const nic_recv_wqe_t *receive)
     if (qp->rq_posted - qp->rq_done == qp->rq_capacity) {
         grow_receive_queue(qp);
     }
-    qp->rq[qp->rq_posted & (qp->rq_capacity - 1)] = *receive;
+    nic_recv_wqe_t *const slot = &qp->rq[qp->rq_posted & (qp->rq_capacity - 1)];
+    if (SIM_UNLIKELY(slot->list != NULL)) {
+        sim_free(slot->list); // of the one before it in the ring
+    }
+    *slot = *receive;
     qp->rq_posted++;
 }
 
-static nic_recv_wqe_t wqe_of(const nic_recv_wr_t *wr)
+static nic_recv_wqe_t wqe_of(const nic_recv_wr_t *wr, uint64_t length_bytes)
 {
+    const nic_sge_t *const sge = SIM_LIKELY(wr->num_sge != 1) ? &wr->sge : wr->sg_list;
+    const bool listed = SIM_UNLIKELY(wr->num_sge > 1);
     return (nic_recv_wqe_t){
         .wr_id = wr->wr_id,
-        .address = wr->sge.addr,
-        .length = (uint32_t)wr->sge.length,
-        .lkey = wr->sge.lkey,
+        .address = sge->addr,
+        .length = (uint32_t)length_bytes,
+        .lkey = sge->lkey,
+        .list = listed ? nic__copy_list(wr->sg_list, wr->num_sge) : NULL,
+        .list_count = wr->num_sge,
     };
+}
+
+static sim_err_t check_length(const nic_recv_wr_t *wr, uint64_t *length_bytes)
+{
+    if (!nic__list_length(&wr->sge, wr->sg_list, wr->num_sge, length_bytes)) {
+        return SIM_ERR_INVALID;
+    }
+    return *length_bytes > NIC_MESSAGE_BYTES_MAX ? SIM_ERR_RANGE : SIM_OK;
 }
 
 static sim_err_t append_receive(nic_qp_t *qp, const nic_recv_wr_t *wr)
@@ -50,10 +75,12 @@ static sim_err_t append_receive(nic_qp_t *qp, const nic_recv_wr_t *wr)
     if (qp->rq_posted - qp->rq_done >= qp->recv_wr_max) {
         return SIM_ERR_FULL;
     }
-    if (wr->sge.length > NIC_MESSAGE_BYTES_MAX) {
-        return SIM_ERR_RANGE;
+    uint64_t length_bytes = 0;
+    const sim_err_t error = check_length(wr, &length_bytes);
+    if (error != SIM_OK) {
+        return error;
     }
-    const nic_recv_wqe_t receive = wqe_of(wr);
+    const nic_recv_wqe_t receive = wqe_of(wr, length_bytes);
     push(qp, &receive);
     if (SIM_UNLIKELY(qp->state == NIC_QPS_ERR)) {
         nic__flush_late(qp);
@@ -107,7 +134,7 @@ void nic__srqs_free(nic_t *nic)
     while (nic->srqs != NULL) {
         nic_srq_t *const srq = nic->srqs;
         nic->srqs = srq->next;
-        sim_free(srq->ring);
+        nic__free_receives(srq->ring, srq->capacity);
         sim_free(srq);
     }
 }
@@ -147,13 +174,15 @@ sim_err_t nic_post_srq_recv(nic_srq_t *srq,
     while (done < count && error == SIM_OK) {
         if (nic_srq_posted(srq) >= srq->wr_max) {
             error = SIM_ERR_FULL;
-        } else if (wr[done].sge.length > NIC_MESSAGE_BYTES_MAX) {
-            error = SIM_ERR_RANGE;
-        } else {
+            break;
+        }
+        uint64_t length_bytes = 0;
+        error = check_length(&wr[done], &length_bytes);
+        if (error == SIM_OK) {
             if (nic_srq_posted(srq) == srq->capacity) {
                 grow_shared(srq);
             }
-            srq->ring[srq->posted & (srq->capacity - 1)] = wqe_of(&wr[done]);
+            srq->ring[srq->posted & (srq->capacity - 1)] = wqe_of(&wr[done], length_bytes);
             srq->posted++;
             done++;
         }
@@ -173,7 +202,9 @@ bool nic__take_shared(nic_qp_t *qp)
     if (srq->done == srq->posted) {
         return false;
     }
-    push(qp, &srq->ring[srq->done & (srq->capacity - 1)]);
+    nic_recv_wqe_t *const receive = &srq->ring[srq->done & (srq->capacity - 1)];
+    push(qp, receive);
+    receive->list = NULL; // it is the queue pair's now
     srq->done++;
     if (SIM_UNLIKELY(nic_srq_posted(srq) < srq->limit)) {
         srq->limit = 0; // before it is told, so that it can be set again

@@ -401,6 +401,212 @@ START_TEST(going_back_to_zero_moves_the_same_bytes)
 }
 END_TEST
 
+// -- several places of a work request
+
+// The places lie apart, some empty; pieces of one packet come from several.
+static uint32_t cut(program_t *program,
+                    uint64_t base,
+                    uint64_t bytes,
+                    uint32_t key,
+                    nic_sge_t *list)
+{
+    uint32_t count = 0;
+    uint64_t at = base;
+    while (bytes != 0 && count < NIC_SGES_MAX - 1) {
+        const uint64_t piece = draw(program, 4) == 0 ? 0 : 1 + draw(program, bytes);
+        at += draw(program, 300);
+        list[count++] = (nic_sge_t){at, piece, piece == 0 ? 0 : key};
+        at += piece;
+        bytes -= piece;
+    }
+    list[count++] = (nic_sge_t){at, bytes, bytes == 0 ? 0 : key};
+    return count;
+}
+
+static void gather_shadow(const program_t *program,
+                          uint32_t host,
+                          const nic_sge_t *list,
+                          uint32_t count,
+                          uint8_t *bytes,
+                          bool scatter)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t *const there = program->shadow[host] + (list[i].addr - PAIR_MEMORY);
+        memcpy(scatter ? there : bytes, scatter ? bytes : there, list[i].length);
+        bytes += list[i].length;
+    }
+}
+
+static void post_listed(program_t *program, const pair_qp_t *qps, uint32_t slot)
+{
+    static const uint64_t sizes[] = {1, 64, 256, 1000, 4097, 9999};
+    static const nic_wr_opcode_t opcodes[] = {NIC_WR_SEND, NIC_WR_RDMA_WRITE, NIC_WR_RDMA_READ};
+    pair_t *const pair = program->pair;
+    const nic_wr_opcode_t opcode = opcodes[slot % 3];
+    const uint64_t bytes = sizes[draw(program, SIM_COUNT_OF(sizes))];
+    const uint64_t base = PAIR_MEMORY + (uint64_t)slot * SLOT_BYTES;
+    nic_sge_t local[NIC_SGES_MAX];
+    nic_sge_t remote[NIC_SGES_MAX];
+    uint8_t moved[10000];
+    nic_send_wr_t wr = pair_wr(pair, opcode, 0);
+    wr.sg_list = local;
+    wr.num_sge = cut(program, base, bytes, nic_mr_lkey(pair->mr[0]), local);
+    wr.rdma.remote_addr = base + draw(program, 100);
+    uint32_t remote_count = 1;
+    remote[0] = (nic_sge_t){wr.rdma.remote_addr, bytes, 0};
+    if (opcode == NIC_WR_SEND) {
+        remote_count = cut(program, base, bytes, nic_mr_lkey(pair->mr[1]), remote);
+        const nic_recv_wr_t receive = {.sg_list = remote, .num_sge = remote_count};
+        ck_assert_int_eq(nic_post_recv(qps->qp[1], &receive), SIM_OK);
+        if (bytes <= 256 && draw(program, 2) == 0) {
+            wr.send_flags |= NIC_SEND_INLINE;
+        }
+    }
+    const bool read = opcode == NIC_WR_RDMA_READ;
+    gather_shadow(program, read, read ? remote : local, read ? 1 : wr.num_sge, moved, false);
+    gather_shadow(program,
+                  !read,
+                  read ? local : remote,
+                  read ? wr.num_sge : remote_count,
+                  moved,
+                  true);
+    ck_assert_int_eq(nic_post_send(qps->qp[0], &wr), SIM_OK);
+    memset(local, 0xff, sizeof(local)); // the lists are the program's again
+    memset(remote, 0xff, sizeof(remote));
+}
+
+static void post_all_listed(pair_t *pair, void *ctx)
+{
+    (void)pair;
+    program_t *const program = ctx;
+    for (uint32_t slot = 0; slot < OPERATIONS_MAX; slot++) {
+        post_listed(program, pair->on_done_ctx, slot);
+    }
+}
+
+START_TEST(places_are_gathered_and_scattered)
+{
+    pair_config_t config;
+    pair_config_init(&config);
+    detailed(&config, _i % 2 == 0 ? NIC_IDEAL : NIC_DETAILED);
+    config.nic.mtu_bytes = UINT64_C(1) << (8 + _i % 5);
+    config.nic.timeout = 4;
+    config.link.loss_rate = (sim_ratio_t){_i % 3 == 0 ? 0 : 2, 100};
+    pair_t *const pair = pair_create(&config);
+    program_t program = {.pair = pair};
+    sim_random_init(&program.random, (uint64_t)_i, 0, "places");
+    write_memory(&program, 0);
+    write_memory(&program, 1);
+    pair_qp_t qps;
+    pair_connect(pair, &qps, NIC_QPT_RC, NULL);
+    pair->on_done = ignore_done;
+    pair->on_done_ctx = &qps;
+    pair_call_at(pair, 0, 1000, post_all_listed, &program);
+    pair_run(pair);
+    ck_assert_uint_eq(pair->done_count[0], OPERATIONS_MAX);
+    for (uint32_t i = 0; i < OPERATIONS_MAX; i++) {
+        ck_assert_int_eq(pair->done[0][i].wc.status, NIC_WC_SUCCESS);
+    }
+    for (uint32_t host = 0; host < 2; host++) {
+        check_same(nic_host_memory(pair->node[host]),
+                   PAIR_MEMORY,
+                   program.shadow[host],
+                   SHADOW_BYTES);
+        sim_free(program.shadow[host]);
+    }
+    ck_assert(nic_conserved(pair->nic[0]) && nic_conserved(pair->nic[1]));
+    pair_destroy(pair);
+    pair_config_fini(&config);
+}
+END_TEST
+
+// The last place of three has a wrong key, or is too long by one byte.
+START_TEST(each_place_has_its_key_and_bounds)
+{
+    pair_config_t config;
+    pair_config_init(&config);
+    detailed(&config, _i % 2 == 0 ? NIC_IDEAL : NIC_DETAILED);
+    pair_t *const pair = pair_create(&config);
+    pair_qp_t qps;
+    pair_connect(pair, &qps, NIC_QPT_RC, NULL);
+    const uint32_t key = nic_mr_lkey(pair->mr[0]);
+    const nic_sge_t list[3] = {
+        {PAIR_MEMORY, 10, key},
+        {PAIR_MEMORY + 50, 10, key},
+        {PAIR_MEMORY + PAIR_MEMORY_BYTES - 9, _i / 2 == 0 ? 10 : 9, _i / 2 == 0 ? key : key ^ 1},
+    };
+    nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_WRITE, 0);
+    wr.sg_list = list;
+    wr.num_sge = 3;
+    pair_post_at(pair, 1000, qps.qp[0], &wr);
+    pair_run(pair);
+    ck_assert_int_eq(pair->done[0][0].wc.status, NIC_WC_LOC_PROT_ERR);
+    pair_destroy(pair);
+    pair_config_fini(&config);
+}
+END_TEST
+
+// The detailed NIC reads each place by itself, and its WQE has a pointer for each: three pointers
+// and 36 bytes are two lines of 64, one pointer is one.
+START_TEST(places_cost_reads_and_pointers)
+{
+    for (uint32_t count = 1; count <= 3; count += 2) {
+        pair_config_t config;
+        pair_config_init(&config);
+        detailed(&config, NIC_DETAILED);
+        pair_t *const pair = pair_create(&config);
+        pair_qp_t qps;
+        pair_connect(pair, &qps, NIC_QPT_RC, NULL);
+        nic_sge_t list[3];
+        for (uint32_t i = 0; i < 3; i++) {
+            list[i] = (nic_sge_t){PAIR_MEMORY + 1000 * i, 300 / count, nic_mr_lkey(pair->mr[0])};
+        }
+        nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_WRITE, 0);
+        wr.sg_list = list;
+        wr.num_sge = count;
+        pair_post_at(pair, 1000, qps.qp[0], &wr);
+        pair_run(pair);
+        nic_rnic_counters_t counters;
+        ck_assert(nic_get_rnic_counters(pair->nic[0], &counters));
+        ck_assert_uint_eq(counters.mmio_lines, count == 1 ? 1 : 2);
+        ck_assert_uint_eq(counters.pcie_reads - (counters.context_misses +
+                                                 counters.translation_misses + counters.cq_misses),
+                          count);
+        pair_destroy(pair);
+        pair_config_fini(&config);
+    }
+}
+END_TEST
+
+START_TEST(too_many_places_are_refused)
+{
+    pair_config_t config;
+    pair_config_init(&config);
+    pair_t *const pair = pair_create(&config);
+    pair_qp_t qps;
+    pair_connect(pair, &qps, NIC_QPT_RC, NULL);
+    nic_sge_t list[NIC_SGES_MAX + 1];
+    for (uint32_t i = 0; i <= NIC_SGES_MAX; i++) {
+        list[i] = (nic_sge_t){PAIR_MEMORY, UINT64_C(1) << 27, nic_mr_lkey(pair->mr[0])};
+    }
+    nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_WRITE, 0);
+    nic_recv_wr_t receive = {.sg_list = list, .num_sge = NIC_SGES_MAX + 1};
+    wr.sg_list = list;
+    wr.num_sge = NIC_SGES_MAX + 1;
+    ck_assert_int_eq(nic_post_send(qps.qp[0], &wr), SIM_ERR_INVALID);
+    ck_assert_int_eq(nic_post_recv(qps.qp[1], &receive), SIM_ERR_INVALID);
+    wr.num_sge = receive.num_sge = 17; // 17 x 2^27 are more than 2^31
+    ck_assert_int_eq(nic_post_send(qps.qp[0], &wr), SIM_ERR_RANGE);
+    ck_assert_int_eq(nic_post_recv(qps.qp[1], &receive), SIM_ERR_RANGE);
+    wr.opcode = NIC_WR_ATOMIC_FETCH_AND_ADD;
+    wr.num_sge = 2;
+    list[0].length = list[1].length = 4;
+    ck_assert_int_eq(nic_post_send(qps.qp[0], &wr), SIM_ERR_INVALID);
+    pair_destroy(pair);
+    pair_config_fini(&config);
+}
+END_TEST
+
 // -- what is lost without reliability is not there, what came is whole
 
 static void datagram_attr(nic_qp_attr_t *attr)
@@ -634,6 +840,10 @@ CHECK_MAIN(CHECK_TEST(what_nobody_wrote_is_what_the_fill_says),
            CHECK_LOOP(every_verb_moves_bytes_on_ideal_nics, 0, 12),
            CHECK_LOOP(every_verb_moves_bytes_on_detailed_nics, 0, 12),
            CHECK_LOOP(going_back_to_zero_moves_the_same_bytes, 0, 6),
+           CHECK_LOOP(places_are_gathered_and_scattered, 0, 12),
+           CHECK_LOOP(each_place_has_its_key_and_bounds, 0, 4),
+           CHECK_TEST(places_cost_reads_and_pointers),
+           CHECK_TEST(too_many_places_are_refused),
            CHECK_LOOP(datagrams_bring_bytes, 0, 2),
            CHECK_LOOP(unreliable_connections_bring_bytes, 0, 2),
            CHECK_LOOP(unreliable_writes_bring_bytes, 0, 2),

@@ -169,6 +169,27 @@ static sim_time_t take_lock(nic_t *nic, const net_packet_t *packet, sim_time_t t
     return *free_ps;
 }
 
+// Where a payload goes: the first place of it.
+static inline void translate_at(nic_t *nic,
+                                const nic_place_t *place,
+                                uint64_t offset,
+                                sim_time_t *stall_ps,
+                                sim_time_t *data_ps)
+{
+    if (SIM_LIKELY(place->list == NULL)) {
+        nic__rnic_translate(nic, place->key, place->address, stall_ps, data_ps);
+        return;
+    }
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < place->count; i++) {
+        end += place->list[i].length;
+        if (end > offset) {
+            nic__rnic_translate(nic, place->list[i].lkey, place->list[i].addr, stall_ps, data_ps);
+            return;
+        }
+    }
+}
+
 // What a packet needs besides its QP's context.
 static inline void look_up_memory(nic_t *nic,
                                   const net_packet_t *packet,
@@ -182,7 +203,8 @@ static inline void look_up_memory(nic_t *nic,
     if (class == NIC_IS_RESPONSE) {
         if (qp != NULL && qp->sq_done != qp->sq_posted) {
             const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_done);
-            nic__rnic_translate(nic, wqe->lkey, wqe->local_address, stall_ps, data_ps);
+            const nic_place_t place = nic__wqe_place(wqe);
+            translate_at(nic, &place, qp->una_offset, stall_ps, data_ps);
         }
     } else if (class == NIC_IS_ATOMIC) {
         nic__rnic_translate(nic, aside->atomic.rkey, aside->atomic.address, stall_ps, data_ps);
@@ -198,7 +220,9 @@ static inline void look_up_memory(nic_t *nic,
         nic__rnic_lookup(nic, NIC_STORE_CQ, set, key, stall_ps, data_ps);
     } else if (class == NIC_IS_SEND && qp != NULL && qp->rq_done != qp->rq_posted) {
         const nic_recv_wqe_t *const receive = &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
-        nic__rnic_translate(nic, receive->lkey, receive->address, stall_ps, data_ps);
+        const nic_place_t place = nic__receive_place(receive);
+        const bool first = qp->rx_kind == NIC_RX_NONE;
+        translate_at(nic, &place, first ? 0 : qp->rx_bytes, stall_ps, data_ps);
     }
 }
 

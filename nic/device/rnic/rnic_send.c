@@ -20,12 +20,18 @@ static inline bool has_payload_to_read(const nic_wqe_t *wqe)
     return !is_fetch(wqe) && wqe->length != 0 && (wqe->flags & NIC_SEND_INLINE) == 0;
 }
 
+// A pointer in the WQE for each.
+static inline uint64_t places(const nic_wqe_t *wqe)
+{
+    return SIM_LIKELY((wqe->flags & NIC_WQE_LIST) == 0) ? 1 : wqe->lkey;
+}
+
 static uint64_t wqe_bytes(const nic_detail_t *detail, const nic_qp_t *qp, const nic_wqe_t *wqe)
 {
     const uint64_t header =
         qp->type == NIC_QPT_UD ? detail->datagram_header_bytes : detail->wqe_header_bytes;
     if (wqe->opcode == NIC_WR_RDMA_READ) {
-        return header + detail->pointer_bytes;
+        return header + places(wqe) * detail->pointer_bytes;
     }
     if (is_fetch(wqe)) {
         return header + detail->pointer_bytes + detail->atomic_bytes;
@@ -34,7 +40,7 @@ static uint64_t wqe_bytes(const nic_detail_t *detail, const nic_qp_t *qp, const 
         return nic__min((uint32_t)header, NIC_PCIE_LINE_BYTES); // the address fits without payload
     }
     const bool inlined = (wqe->flags & NIC_SEND_INLINE) != 0;
-    return header + (inlined ? wqe->length : detail->pointer_bytes);
+    return header + (inlined ? wqe->length : places(wqe) * detail->pointer_bytes);
 }
 
 static uint64_t padded(uint64_t bytes)
@@ -236,6 +242,45 @@ static inline sim_time_t payload_ps(const nic_detail_t *detail, uint32_t bytes)
            (bytes > detail->tx_long_from_bytes ? detail->tx_long_ps : 0);
 }
 
+static void translate_all(nic_t *nic,
+                          const nic_wqe_t *wqe,
+                          sim_time_t *stall_ps,
+                          sim_time_t *data_ps)
+{
+    const nic_place_t place = nic__wqe_place(wqe);
+    if (SIM_LIKELY(place.list == NULL)) {
+        nic__rnic_translate(nic, place.key, place.address, stall_ps, data_ps);
+        return;
+    }
+    for (uint32_t i = 0; i < place.count; i++) {
+        if (place.list[i].length != 0) {
+            nic__rnic_translate(nic, place.list[i].lkey, place.list[i].addr, stall_ps, data_ps);
+        }
+    }
+}
+
+// A packet's payload: a read for each place that it comes from, all asked for at once.
+static sim_time_t read_payload_ps(nic_t *nic,
+                                  const nic_wqe_t *wqe,
+                                  uint64_t offset,
+                                  uint32_t bytes,
+                                  bool prefetched)
+{
+    nic_pcie_t *const pcie = &nic->rnic->pcie;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const nic_place_t place = nic__wqe_place(wqe);
+    sim_time_t ready_ps = now_ps;
+    for (uint64_t done = 0; done < bytes;) {
+        const uint64_t piece_bytes = nic__first_piece(&place, offset + done, bytes - done).length;
+        ready_ps = nic__later(
+            ready_ps,
+            prefetched ? nic_pcie_prefetched(pcie, now_ps, piece_bytes)
+                       : nic_pcie_read(pcie, now_ps, piece_bytes, NIC_PCIE_PAYLOAD_READ));
+        done += piece_bytes;
+    }
+    return ready_ps;
+}
+
 sim_time_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp, sim_time_t *here_ps)
 {
     nic_t *const nic = item->nic;
@@ -258,7 +303,7 @@ sim_time_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp, sim_t
     // A WQE that has to be read again keeps its own queue pair waiting, not the unit.
     nic__rnic_lookup_wqe(nic, qp, item->first, &stall_ps, here_ps);
     if (has_payload_to_read(wqe)) {
-        nic__rnic_translate(nic, wqe->lkey, wqe->local_address, &stall_ps, &data_ps);
+        translate_all(nic, wqe, &stall_ps, &data_ps);
         stall_ps += payload_ps(detail, nic__min(wqe->length, qp->mtu_bytes));
     }
     rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + stall_ps;
@@ -283,7 +328,7 @@ void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t h
     if (has_payload_to_read(wqe)) {
         const uint32_t bytes = nic__min(wqe->length, qp->mtu_bytes);
         const sim_time_t late_ps = nic__later(here_ps, now_ps) - now_ps;
-        ready_ps = late_ps + nic_pcie_read(&nic->rnic->pcie, now_ps, bytes, NIC_PCIE_PAYLOAD_READ);
+        ready_ps = late_ps + read_payload_ps(nic, wqe, 0, bytes, false);
     }
     // WQEs are sent in order: one behind another whose payload is on its way waits for that.
     qp->ready_ps = nic__later(qp->ready_ps, ready_ps);
@@ -316,13 +361,16 @@ void nic__rnic_gate(nic_qp_t *qp)
 }
 
 // The payload of the next packet was asked for ahead of its turn: it comes as fast as PCIe is.
-static sim_time_t next_segment_ps(nic_t *nic, uint32_t bytes, sim_time_t cost_ps)
+static sim_time_t next_segment_ps(nic_t *nic,
+                                  uint32_t bytes,
+                                  sim_time_t cost_ps,
+                                  sim_time_t here_ps)
 {
     nic_rnic_t *const rnic = nic->rnic;
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     rnic->tx_free_ps =
         nic__later(rnic->tx_free_ps, now_ps) + cost_ps + payload_ps(&rnic->detail, bytes);
-    return nic__later(rnic->tx_free_ps, nic_pcie_prefetched(&rnic->pcie, now_ps, bytes));
+    return nic__later(rnic->tx_free_ps, here_ps);
 }
 
 static void response_sent(nic_t *nic, nic_qp_t *qp)
@@ -335,7 +383,9 @@ static void response_sent(nic_t *nic, nic_qp_t *qp)
         return;
     }
     const uint32_t bytes = nic__min(read->left_bytes, qp->mtu_bytes);
-    const sim_time_t ready_ps = next_segment_ps(nic, bytes, nic->rnic->detail.tx_response_ps);
+    nic_rnic_t *const rnic = nic->rnic;
+    const sim_time_t here_ps = nic_pcie_prefetched(&rnic->pcie, nic__node(nic)->now_ps, bytes);
+    const sim_time_t ready_ps = next_segment_ps(nic, bytes, rnic->detail.tx_response_ps, here_ps);
     if (ready_ps > nic->port->busy_until_ps) {
         qp->flags &= (uint16_t)~NIC_QP_READS;
         qp->reads_ready--;
@@ -359,7 +409,8 @@ void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
         return;
     }
     const uint32_t bytes = nic__min(wqe->length - qp->send_offset, qp->mtu_bytes);
-    const sim_time_t ready_ps = next_segment_ps(nic, bytes, nic->rnic->detail.tx_send_ps);
+    const sim_time_t here_ps = read_payload_ps(nic, wqe, qp->send_offset, bytes, true);
+    const sim_time_t ready_ps = next_segment_ps(nic, bytes, nic->rnic->detail.tx_send_ps, here_ps);
     if (ready_ps > nic->port->busy_until_ps) {
         qp->flags |= NIC_QP_FETCHING;
         nic__item_at(nic__item_new(nic, NIC_ITEM_SEGMENT, qp), ready_ps);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/verbs/gather.c - work requests whose message lies in several places.
+//
+// A message is the places one after the other; those of no bytes are as if they were not there.
+// Each has a key of its own, and all are looked at before the first byte moves (IBA vol. 1, 10.6.7,
+// 10.8.3: a protection error completes the request before anything is sent or received).
+#include "nic/nic_internal.h"
+
+nic_sge_t *nic__copy_list(const nic_sge_t *list, uint32_t count)
+{
+    nic_sge_t *const copy = sim_alloc_array(count, sizeof(*copy));
+    for (uint32_t i = 0; i < count; i++) {
+        copy[i] = list[i];
+    }
+    return copy;
+}
+
+bool nic__list_length(const nic_sge_t *sge, const nic_sge_t *list, uint32_t count, uint64_t *bytes)
+{
+    *bytes = 0;
+    if (count == 0) {
+        *bytes = sge->length;
+        return true;
+    }
+    for (uint32_t i = 0; i < count && i < NIC_SGES_MAX; i++) {
+        *bytes +=
+            list[i].length <= NIC_MESSAGE_BYTES_MAX ? list[i].length : NIC_MESSAGE_BYTES_MAX + 1;
+    }
+    return count <= NIC_SGES_MAX;
+}
+
+bool nic__list_ok(const nic_pd_t *pd, const nic_sge_t *list, uint32_t count, uint32_t access)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!nic__access_ok(pd, list[i].lkey, list[i].addr, list[i].length, access)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+nic_sge_t nic__first_piece(const nic_place_t *place, uint64_t offset, uint64_t bytes)
+{
+    if (SIM_LIKELY(place->list == NULL)) {
+        return (nic_sge_t){place->address + offset, bytes, place->key};
+    }
+    uint32_t i = 0;
+    while (offset >= place->list[i].length) {
+        offset -= place->list[i].length;
+        i++;
+        SIM_CHECK(i < place->count);
+    }
+    const nic_sge_t *const sge = &place->list[i];
+    const uint64_t here = sge->length - offset;
+    return (nic_sge_t){sge->addr + offset, bytes < here ? bytes : here, sge->lkey};
+}
