@@ -301,6 +301,7 @@ static const sim_report_row_t transport_rows[] = {
      .help = "of them, first, second... retransmissions; the sixteenth: or more",
      .offset = offsetof(transport_report_t, by_round)},
     WHOLE(rounds_max, "", true, "most often that one packet was sent again"),
+    WHOLE(went_back, "", true, "NAKs after which go-back-n went back"),
     WHOLE(timeouts, "", true, "of senders"),
     WHOLE(nodes_max, "", true, "maps of losses that a NIC's queue pairs held at most, as sampled"),
     WHOLE(nodes_peak, "", false, "the same at any time"),

@@ -420,6 +420,7 @@ struct nic {
     uint32_t mr_free; // no slot before it is free, 0 apart
     uint32_t mr_generation;
     uint64_t last_serial; // of a QP
+    uint64_t went_back;   // sequence NAKs after which a requester went back
     nic_pd_t *pds;
     nic_cq_t *cqs;
     nic_srq_t *srqs;
@@ -574,6 +575,10 @@ static inline sim_time_t nic__timeout_ps(const nic_qp_t *qp)
 {
     return UINT64_C(4096000) << qp->timeout;
 }
+
+// transport.c: the round trip of the idle path: propagation, a full frame there and an ACK back on
+// each link.
+sim_time_t nic__idle_rtt_ps(const nic_qp_t *qp);
 
 // How far a wire PSN is from a 64-bit one, within half of the 24-bit space.
 static inline int64_t nic__psn_distance(uint32_t wire_psn, uint64_t psn)

@@ -78,6 +78,14 @@ static void implied_nak(nic_qp_t *qp)
 
 // -- ACK and NAK
 
+// Whether a NAK can only have been caused by what was sent before the sender went back for the same
+// packet: it comes less than a round trip of the idle path after that.
+static bool is_stale(const nic_qp_t *qp)
+{
+    return (qp->flags & NIC_QP_RECOVERING) != 0 &&
+           nic__node(qp->nic)->now_ps < qp->retry_base_ps + nic__idle_rtt_ps(qp);
+}
+
 // A sequence NAK. Where NAKs of one gap repeat, those after the first say nothing about the retries
 // that failed: the peer is there, and they use none up. Cards take their time before they go back
 // (nic.recovery-delay); further NAKs until then change nothing.
@@ -86,9 +94,11 @@ static void sequence_error(nic_qp_t *qp)
     const nic_config_t *const config = &qp->nic->host->config;
     qp->nic->counters.packet_seq_err++;
     if (qp->next_psn == qp->una_psn ||
-        (config->recovery_delay_ps != 0 && (qp->flags & NIC_QP_RNR_WAIT) != 0)) {
+        (config->recovery_delay_ps != 0 && (qp->flags & NIC_QP_RNR_WAIT) != 0) ||
+        (config->nak_once && is_stale(qp))) {
         return;
     }
+    qp->nic->went_back++;
     if (config->nak_interval_ps == 0) {
         if (!retry(qp)) {
             return;
@@ -96,6 +106,9 @@ static void sequence_error(nic_qp_t *qp)
     } else {
         take_back(qp, packets_to_repeat(qp));
         rewind(qp);
+    }
+    if (config->nak_once) {
+        qp->flags |= NIC_QP_RECOVERING;
     }
     if (SIM_UNLIKELY(config->recovery_delay_ps != 0)) {
         sim_node_t *const node = nic__node(qp->nic);

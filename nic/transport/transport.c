@@ -147,6 +147,18 @@ bool nic_transport_each_counter(const nic_t *nic, nic_transport_counter_fn fn, v
     return any;
 }
 
+sim_time_t nic__idle_rtt_ps(const nic_qp_t *qp)
+{
+    net_path_t path;
+    const net_t *const net = qp->nic->host->node.net;
+    if (!net_path_of(net, qp->path.source, qp->path.destination, qp->path.flow_hash, &path)) {
+        return 0;
+    }
+    const uint32_t frame = qp->mtu_bytes + qp->nic->header_bytes;
+    return 2 * path.delay_ps + net_path_time_ps(&path, 1, frame, 0) - path.delay_ps +
+           net_path_time_ps(&path, 1, qp->nic->frame_bytes_min, 0) - path.delay_ps;
+}
+
 void nic_link_losses(const net_t *net, uint64_t *lost, uint64_t *events)
 {
     *lost = *events = 0;
@@ -165,6 +177,7 @@ void nic_transport_add_totals(const nic_t *nic, nic_transport_totals_t *totals)
 {
     const nic_counters_t *const counters = nic_get_counters(nic);
     totals->retransmitted += counters->retransmitted_packets;
+    totals->went_back += nic->went_back;
     totals->timeouts += counters->local_ack_timeout_err;
     for (const struct nic_transport_share *share = nic->shares; share != NULL;
          share = share->next) {

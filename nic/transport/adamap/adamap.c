@@ -94,24 +94,11 @@ static void nic_destroy(nic_t *nic, void *nic_state)
 
 // -- the sending side
 
-// The round trip of the idle path: propagation, and one full frame and one ACK on each link.
-static sim_time_t base_rtt_ps(const nic_qp_t *qp)
-{
-    net_path_t path;
-    const net_t *const net = qp->nic->host->node.net;
-    if (!net_path_of(net, qp->path.source, qp->path.destination, qp->path.flow_hash, &path)) {
-        return 0;
-    }
-    const uint32_t frame = qp->mtu_bytes + qp->nic->header_bytes;
-    return 2 * path.delay_ps + net_path_time_ps(&path, 1, frame, 0) - path.delay_ps +
-           net_path_time_ps(&path, 1, qp->nic->frame_bytes_min, 0) - path.delay_ps;
-}
-
 static void open(nic_qp_t *qp)
 {
     nic_adamap_state_t *const state = nic__adamap_of(qp);
     const nic_adamap_config_t *const config = nic__adamap_config(state);
-    state->base_rtt_ps = base_rtt_ps(qp);
+    state->base_rtt_ps = nic__idle_rtt_ps(qp);
     state->timeout_ps = config->timeout_ps != SIM_AUTO
                             ? config->timeout_ps
                             : 3 * state->base_rtt_ps + 200 * SIM_PS_PER_US;
