@@ -148,7 +148,9 @@ extern const nic_transport_ops_t *const nic_transport_all[];
 #define NIC_TRANSPORTS_MAX 8u
 
 extern const nic_transport_ops_t nic_transport_gbn;
+extern const nic_transport_ops_t nic_transport_irn;
 extern const nic_transport_ops_t nic_transport_adamap;
+extern const nic_transport_ops_t nic_transport_sdr;
 
 // -- looking at a queue pair
 

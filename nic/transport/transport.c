@@ -11,7 +11,9 @@
 
 const nic_transport_ops_t *const nic_transport_all[] = {
     &nic_transport_gbn,
+    &nic_transport_irn,
     &nic_transport_adamap,
+    &nic_transport_sdr,
     NULL,
 };
 

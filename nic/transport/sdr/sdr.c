@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/sdr/sdr.c - the transport "sdr": selective repeat of chunks, as SDR-RDMA builds it
+// on a bitmap of chunks that software reads.
+//
+// A chunk is some packets in a row, by PSN. The receiver tells of each chunk that is whole; the
+// sender sends a chunk again that it did not hear of for RTO = a x RTT since its last packet left.
+// With nack on the receiver asks for a chunk as soon as a later one is whole. docs/models/sdr.md
+// Source: "SDR-RDMA", SC 2025 (arXiv 2505.05366), sections on reliability and its model.
+#include "nic/nic_internal.h"
+#include "nic/transport/selective/held.h"
+
+#define PREFIX "nic.sdr"
+
+typedef struct sdr_config {
+    uint64_t chunk_bytes;
+    sim_ratio_t rto; // of round trips
+    bool nack;
+} sdr_config_t;
+
+// clang-format off
+#define AT(member) offsetof(sdr_config_t, member)
+static const sim_attr_t attrs[] = {
+    {PREFIX ".chunk", SIM_ATTR_BYTES, false, AT(chunk_bytes), "64KiB", "1", "64MiB", NULL,
+     "payload of a chunk, rounded up to packets"},
+    {PREFIX ".rto", SIM_ATTR_RATIO, false, AT(rto), "3", "1", "1000", NULL,
+     "a chunk not heard of for so many round trips of the path is sent again"},
+    {PREFIX ".nack", SIM_ATTR_BOOL, false, AT(nack), "off", NULL, NULL, NULL,
+     "the receiver asks for a chunk, once, when a later one is whole"},
+};
+// clang-format on
+static const sim_attr_table_t attr_table = {PREFIX,
+                                            "node",
+                                            sizeof(sdr_config_t),
+                                            attrs,
+                                            SIM_COUNT_OF(attrs)};
+
+// A chunk whose last packet left.
+typedef struct sdr_wait {
+    uint64_t chunk;
+    sim_time_t due_ps;
+} sdr_wait_t;
+
+typedef struct sdr {
+    nic_held_t held;  // first
+    uint32_t packets; // of a chunk
+    sim_time_t rto_ps;
+    uint64_t origin_psn; // of chunk 0 of what is sent
+    uint64_t source_psn; // of chunk 0 of what is received
+    sdr_wait_t *waits;   // ring, in order of due_ps
+    uint32_t wait_capacity;
+    uint32_t wait_first;
+    uint32_t wait_end;
+    uint64_t asked; // receiver: chunks before it were asked for
+    sim_timer_t timer;
+} sdr_t;
+
+static inline sdr_t *sdr_of(nic_qp_t *qp)
+{
+    return (sdr_t *)(void *)nic_transport_of(qp);
+}
+
+static uint64_t begin_of(uint64_t origin_psn, const sdr_t *sdr, uint64_t chunk)
+{
+    return origin_psn + chunk * sdr->packets;
+}
+
+static void chunk_due(sim_node_t *node, sim_timer_t *timer);
+
+static void sdr_open(nic_qp_t *qp)
+{
+    sdr_t *const sdr = sdr_of(qp);
+    const sdr_config_t *const config = sdr->held.base.config;
+    nic__held_open(&sdr->held);
+    sdr->packets = (uint32_t)((config->chunk_bytes + qp->mtu_bytes - 1) / qp->mtu_bytes);
+    // In 1/1000 round trips: exact enough, and in range.
+    const uint64_t permille = config->rto.num * 1000 / config->rto.den;
+    sdr->rto_ps = sdr->held.rtt_ps / 1000 * permille + sdr->held.rtt_ps % 1000 * permille / 1000;
+    sdr->origin_psn = qp->next_psn;
+    sdr->source_psn = sdr->held.kept.first_psn;
+    sim_timer_init(&sdr->timer, chunk_due);
+}
+
+static void sdr_close(nic_qp_t *qp)
+{
+    sdr_t *const sdr = sdr_of(qp);
+    sim_timer_cancel(nic_transport_node(qp), &sdr->timer);
+    sim_free(sdr->waits);
+    nic__held_close(&sdr->held);
+}
+
+// A bit a chunk, on the host: the NIC keeps none.
+static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals_t *sums)
+{
+    (void)nic;
+    nic__held_totals(nic_state, 1, sums);
+}
+
+// -- sending
+
+static bool ready(const nic_qp_t *qp)
+{
+    const sdr_t *const sdr = (const sdr_t *)(const void *)nic_transport_of_const(qp);
+    if (nic__resend_waits(&sdr->held.resend)) {
+        return (qp->flags & (NIC_QP_RNR_WAIT | NIC_QP_CLOSED)) == 0;
+    }
+    return nic_transport_new_ready(qp);
+}
+
+static void push_wait(sdr_t *sdr, uint64_t chunk, sim_time_t due_ps)
+{
+    if (sdr->wait_end - sdr->wait_first == sdr->wait_capacity) {
+        const uint32_t capacity = sdr->wait_capacity == 0 ? 16 : sdr->wait_capacity * 2;
+        sdr_wait_t *const waits = sim_alloc_array(capacity, sizeof(*waits));
+        for (uint32_t i = sdr->wait_first; i != sdr->wait_end; i++) {
+            waits[i & (capacity - 1)] = sdr->waits[i & (sdr->wait_capacity - 1)];
+        }
+        sim_free(sdr->waits);
+        sdr->waits = waits;
+        sdr->wait_capacity = capacity;
+    }
+    sdr->waits[sdr->wait_end++ & (sdr->wait_capacity - 1)] = (sdr_wait_t){chunk, due_ps};
+}
+
+static void await(sdr_t *sdr, uint64_t chunk, sim_time_t due_ps)
+{
+    nic_qp_t *const qp = sdr->held.base.qp;
+    push_wait(sdr, chunk, due_ps);
+    if (!sim_timer_armed(&sdr->timer) && qp->timeout != 0) {
+        sim_timer_arm(nic_transport_node(qp), &sdr->timer, due_ps);
+    }
+}
+
+// The PSNs of a chunk that were sent.
+static bool stretch_of(const sdr_t *sdr, uint64_t chunk, uint64_t *psn, uint32_t *count)
+{
+    const nic_qp_t *const qp = sdr->held.base.qp;
+    uint64_t end_psn = begin_of(sdr->origin_psn, sdr, chunk + 1);
+    *psn = begin_of(sdr->origin_psn, sdr, chunk);
+    *psn = *psn < qp->una_psn ? qp->una_psn : *psn;
+    end_psn = end_psn > qp->next_psn ? qp->next_psn : end_psn;
+    *count = end_psn > *psn ? (uint32_t)(end_psn - *psn) : 0;
+    return *count != 0;
+}
+
+static void chunk_due(sim_node_t *node, sim_timer_t *timer)
+{
+    sdr_t *const sdr = SIM_CONTAINER_OF(timer, sdr_t, timer);
+    nic_qp_t *const qp = sdr->held.base.qp;
+    while (sdr->wait_first != sdr->wait_end) {
+        const sdr_wait_t wait = sdr->waits[sdr->wait_first & (sdr->wait_capacity - 1)];
+        uint64_t psn = 0;
+        uint32_t count = 0;
+        if (!stretch_of(sdr, wait.chunk, &psn, &count) ||
+            (*nic__resend_of(&sdr->held.resend, psn) & NIC_SENT_HELD) != 0) {
+            sdr->wait_first++;
+            continue;
+        }
+        if (wait.due_ps > node->now_ps || (qp->flags & NIC_QP_RNR_WAIT) != 0) {
+            sim_timer_arm(node,
+                          timer,
+                          wait.due_ps > node->now_ps ? wait.due_ps : node->now_ps + sdr->rto_ps);
+            break;
+        }
+        sdr->wait_first++;
+        // One time-out for all that is due: the peer is silent, or it is not.
+        if (node->now_ps >= sdr->held.active_ps + sdr->rto_ps) {
+            sdr->held.active_ps = node->now_ps;
+            if (!nic__held_silent(&sdr->held)) {
+                return;
+            }
+        }
+        sdr->held.recover_psn = UINT64_MAX;
+        nic__resend_add(&sdr->held.resend, qp, psn, count, 1, 0);
+    }
+    nic_transport_schedule(qp);
+}
+
+static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
+{
+    (void)nic;
+    sdr_t *const sdr = sdr_of(qp);
+    const nic_held_sent_t sent = nic__held_next(&sdr->held);
+    if (sent.packet == NULL) {
+        return NULL;
+    }
+    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    if (qp->una_psn == sent.psn && !sent.again) {
+        sdr->held.active_ps = now_ps;
+    }
+    // The last packet of its chunk, or of what is to be sent.
+    const uint64_t chunk = (sent.end_psn - 1 - sdr->origin_psn) / sdr->packets;
+    const bool last = sent.end_psn == begin_of(sdr->origin_psn, sdr, chunk + 1) ||
+                      (sent.end_psn == qp->next_psn && qp->sq_send == qp->sq_posted) ||
+                      sent.end_psn - sent.psn > 1;
+    if (last) {
+        await(sdr, chunk, now_ps + sdr->rto_ps);
+    }
+    return sent.packet;
+}
+
+static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    (void)nic;
+    sdr_t *const sdr = sdr_of(qp);
+    const nic_held_news_t news = nic__held_acknowledged(&sdr->held, packet);
+    if (!news.alive) {
+        return;
+    }
+    sdr->held.active_ps = nic_transport_node(qp)->now_ps;
+    if (news.told && news.missing) {
+        nic__resend_add(&sdr->held.resend, qp, news.psn, news.count, 1, 0);
+        nic__resend_trim(&sdr->held.resend, qp);
+    }
+    if (qp->una_psn != qp->next_psn && sdr->wait_first == sdr->wait_end) {
+        // What was refused, or is not whole, is waited for again.
+        await(sdr,
+              (qp->una_psn - sdr->origin_psn) / sdr->packets,
+              nic_transport_node(qp)->now_ps + sdr->rto_ps);
+    }
+    nic_transport_schedule(qp);
+}
+
+static void responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    nic__held_responded(nic, qp, packet);
+    sdr_t *const sdr = sdr_of(qp);
+    if ((qp->flags & NIC_QP_CLOSED) == 0 && qp->una_psn != qp->next_psn &&
+        sdr->wait_first == sdr->wait_end) {
+        await(sdr,
+              (qp->una_psn - sdr->origin_psn) / sdr->packets,
+              nic_transport_node(qp)->now_ps + sdr->rto_ps);
+    }
+}
+
+// -- receiving
+
+// Whether all packets of a chunk came.
+static bool is_whole(const sdr_t *sdr, uint64_t chunk)
+{
+    const uint64_t begin_psn = begin_of(sdr->source_psn, sdr, chunk);
+    for (uint64_t psn = begin_psn; psn < begin_psn + sdr->packets; psn++) {
+        if (!nic__kept_has(&sdr->held.kept, psn)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void ask_before(sdr_t *sdr, uint64_t chunk)
+{
+    const uint64_t oldest = (sdr->held.kept.first_psn - sdr->source_psn) / sdr->packets;
+    sdr->asked = sdr->asked < oldest ? oldest : sdr->asked;
+    for (; sdr->asked < chunk; sdr->asked++) {
+        if (!is_whole(sdr, sdr->asked)) {
+            nic__held_tell(&sdr->held,
+                           begin_of(sdr->source_psn, sdr, sdr->asked),
+                           sdr->packets,
+                           true);
+        }
+    }
+}
+
+static void request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    (void)nic;
+    sdr_t *const sdr = sdr_of(qp);
+    const sdr_config_t *const config = sdr->held.base.config;
+    nic_kept_t *const kept = &sdr->held.kept;
+    const bool message_end = packet->ack_request;
+    const uint64_t before_psn = kept->first_psn;
+    const net_packet_t cause = *packet;
+    const nic_arrival_t arrival = nic__held_take(&sdr->held, packet, NIC_PSN_WINDOW);
+    if (arrival.refused) {
+        return;
+    }
+    if (kept->first_psn != before_psn) {
+        if (message_end) {
+            nic_transport_acknowledge(qp, cause.telemetry == NET_TELEMETRY_INT ? NULL : &cause);
+        }
+        return;
+    }
+    if (arrival.psn < before_psn) {
+        nic_transport_acknowledge(qp, NULL);
+        return;
+    }
+    const uint64_t chunk = (arrival.psn - sdr->source_psn) / sdr->packets;
+    if (is_whole(sdr, chunk)) {
+        nic__held_tell(&sdr->held, begin_of(sdr->source_psn, sdr, chunk), sdr->packets, false);
+        if (config->nack) {
+            ask_before(sdr, chunk);
+        }
+    }
+}
+
+const nic_transport_ops_t nic_transport_sdr = {
+    .name = "sdr",
+    .state_bytes = sizeof(sdr_t),
+    .nic_state_bytes = sizeof(nic_held_shared_t),
+    .attrs = &attr_table,
+    .open = sdr_open,
+    .close = sdr_close,
+    .ready = ready,
+    .next_packet = next_packet,
+    .acknowledged = acknowledged,
+    .responded = responded,
+    .request = request,
+    .totals = totals,
+};

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/selective/held.c - selective acknowledgement, as IRN and SDR-RDMA share it.
+#include "nic/transport/selective/held.h"
+
+#include "nic/nic_internal.h"
+
+static nic_held_shared_t *shared_of(const nic_held_t *held)
+{
+    return held->base.nic_state;
+}
+
+void nic__held_open(nic_held_t *held)
+{
+    nic_qp_t *const qp = held->base.qp;
+    held->rtt_ps = nic__idle_rtt_ps(qp);
+    held->recover_psn = UINT64_MAX;
+    nic__resend_init(&held->resend);
+    nic__kept_init(&held->kept, nic_transport_look(qp).expected_psn);
+}
+
+void nic__held_close(nic_held_t *held)
+{
+    nic_held_shared_t *const shared = shared_of(held);
+    for (uint32_t i = 0; i < NIC_RESEND_ROUNDS; i++) {
+        shared->by_round[i] += held->resend.by_round[i];
+    }
+    if (held->resend.rounds_max > shared->rounds_max) {
+        shared->rounds_max = held->resend.rounds_max;
+    }
+    nic_transport_timer_cancel(held->base.qp);
+    nic__kept_fini(&held->kept, held->base.qp);
+    nic__resend_fini(&held->resend);
+}
+
+void nic__held_totals(const nic_held_shared_t *shared,
+                      uint32_t bitmaps,
+                      nic_transport_totals_t *totals)
+{
+    for (uint32_t i = 0; i < NIC_RESEND_ROUNDS; i++) {
+        totals->by_round[i] += shared->by_round[i];
+    }
+    const uint64_t used_bytes = bitmaps * ((shared->span_max + 7) / 8);
+#define TAKE_MAX(field, value) totals->field = (value) > totals->field ? (value) : totals->field
+    TAKE_MAX(rounds_max, shared->rounds_max);
+    TAKE_MAX(nic_bytes_per_qp, shared->nic_bytes_per_qp);
+    TAKE_MAX(nic_bytes_per_qp_max, used_bytes);
+    TAKE_MAX(repair_ps_max, shared->repair_ps_max);
+#undef TAKE_MAX
+    totals->duplicates += shared->duplicates;
+    totals->dropped += shared->dropped;
+    totals->repaired += shared->repaired;
+    totals->repair_ps += shared->repair_ps;
+    totals->work += shared->repaired;
+}
+
+// -- the receiving side
+
+nic_arrival_t nic__held_take(nic_held_t *held, net_packet_t *packet, uint64_t limit)
+{
+    nic_qp_t *const qp = held->base.qp;
+    nic_held_shared_t *const shared = shared_of(held);
+    const uint64_t psn = nic_transport_psn(packet->psn, held->kept.first_psn);
+    if (psn >= held->kept.first_psn + limit) {
+        shared->dropped++;
+        nic_transport_consume(qp, packet);
+        return (nic_arrival_t){.psn = psn, .news = NIC_KEPT_AGAIN, .refused = true};
+    }
+    const nic_arrival_t arrival = nic__kept_receive(&held->kept, qp, packet);
+    shared->duplicates += arrival.news == NIC_KEPT_AGAIN;
+    shared->repaired += held->kept.repaired;
+    shared->repair_ps += held->kept.repair_ps;
+    if (held->kept.repair_ps_max > shared->repair_ps_max) {
+        shared->repair_ps_max = held->kept.repair_ps_max;
+    }
+    held->kept.repaired = held->kept.repair_ps = 0;
+    const uint64_t span = held->kept.end_psn - held->kept.first_psn;
+    shared->span_max = span > shared->span_max ? span : shared->span_max;
+    return arrival;
+}
+
+void nic__held_tell(nic_held_t *held, uint64_t psn, uint32_t count, bool missing)
+{
+    nic_qp_t *const qp = held->base.qp;
+    net_packet_t *const answer =
+        nic_transport_answer(qp,
+                             held->kept.first_psn,
+                             (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE,
+                             8,
+                             NULL);
+    net_packet_aside_t *const aside = net_packet_aside(answer);
+    aside->map.first_psn = (uint32_t)psn & ROCE_PSN_MASK;
+    aside->map.length = count;
+    for (uint32_t w = 0; w < SIM_COUNT_OF(aside->map.bits); w++) {
+        aside->map.bits[w] = 0;
+    }
+    aside->selective.round = missing;
+    aside->selective.index = 0;
+    nic_transport_send(qp, answer);
+}
+
+// -- the sending side
+
+static void mark(nic_held_t *held, uint64_t psn, uint32_t count)
+{
+    const nic_qp_t *const qp = held->base.qp;
+    const uint64_t end_psn = psn + count < qp->next_psn ? psn + count : qp->next_psn;
+    for (psn = psn < qp->una_psn ? qp->una_psn : psn; psn < end_psn; psn++) {
+        *nic__resend_of(&held->resend, psn) |= NIC_SENT_HELD;
+    }
+}
+
+static void take_stretch(nic_held_t *held, const net_packet_t *packet, nic_held_news_t *news)
+{
+    nic_qp_t *const qp = held->base.qp;
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    news->told = true;
+    news->missing = aside->selective.round != 0;
+    news->psn = nic_transport_psn(aside->map.first_psn, qp->una_psn);
+    news->count = aside->map.length;
+    qp->nic->counters.packet_seq_err++;
+    nic__trace(qp->nic, qp, NIC_TRACE_NAK_RECEIVED, packet->aeth >> 24, 0);
+    if (!news->missing) {
+        mark(held, news->psn, news->count);
+    }
+}
+
+nic_held_news_t nic__held_acknowledged(nic_held_t *held, net_packet_t *packet)
+{
+    nic_qp_t *const qp = held->base.qp;
+    nic_held_news_t news = {0};
+    const bool positive = packet->aeth >> 29 == 0;
+    const uint64_t end_psn = nic_transport_psn(packet->psn, qp->una_psn) + positive;
+    if ((qp->flags & NIC_QP_CLOSED) != 0 || end_psn > qp->next_psn) {
+        nic_transport_consume(qp, packet);
+        return news;
+    }
+    held->silent = 0;
+    const bool stretch =
+        packet->aeth >> 24 == ((uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE);
+    const uint64_t before_psn = qp->una_psn;
+    if (end_psn > before_psn || !positive) {
+        nic_transport_advance(qp, end_psn > before_psn ? end_psn : before_psn, packet, stretch);
+    }
+    news.alive = (qp->flags & NIC_QP_CLOSED) == 0;
+    news.moved = qp->una_psn != before_psn;
+    if (news.alive && stretch) {
+        take_stretch(held, packet, &news);
+    } else if (news.alive && !positive && end_psn >= before_psn) {
+        (void)nic_transport_refused(qp, packet);
+        news.alive = (qp->flags & NIC_QP_CLOSED) == 0;
+        if (news.alive && qp->una_psn != qp->next_psn) {
+            nic__resend_add(&held->resend, qp, qp->una_psn, 1, 0, 0);
+        }
+    } else if (news.alive && qp->una_psn < end_psn && held->recover_psn != qp->una_psn) {
+        qp->nic->counters.implied_nak_seq_err++; // an ACK passed responses that never came
+        held->recover_psn = qp->una_psn;
+        nic__resend_fetches(&held->resend, qp);
+    }
+    if (news.alive) {
+        nic__resend_trim(&held->resend, qp);
+    }
+    nic_transport_consume(qp, packet);
+    return news;
+}
+
+void nic__held_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    (void)nic;
+    nic_held_t *const held = nic__held_of(qp);
+    held->silent = 0;
+    held->active_ps = nic_transport_node(qp)->now_ps;
+    nic__resend_responded(&held->resend, qp, packet, &held->recover_psn);
+    if ((qp->flags & NIC_QP_CLOSED) == 0) {
+        nic__resend_trim(&held->resend, qp);
+        nic_transport_schedule(qp);
+    }
+}
+
+nic_held_sent_t nic__held_next(nic_held_t *held)
+{
+    nic_qp_t *const qp = held->base.qp;
+    nic_held_sent_t sent = {0};
+    if (nic__resend_waits(&held->resend)) {
+        nic_resend_item_t item;
+        sent.packet = nic__resend_next(&held->resend, qp, &item);
+        sent.psn = item.psn;
+        sent.end_psn = item.psn + 1;
+        sent.again = true;
+    } else {
+        sent.psn = qp->next_psn;
+        sent.packet = nic_transport_new_packet(qp, NIC_PACKET_ADDRESSED);
+        sent.end_psn = qp->next_psn;
+        if (sent.packet != NULL) {
+            nic__resend_note_new(&held->resend, qp, sent.psn, sent.end_psn);
+        }
+    }
+    if (sent.packet != NULL) {
+        net_packet_aside(sent.packet)->selective.round = sent.again;
+        net_packet_aside(sent.packet)->selective.index = 0;
+    }
+    return sent;
+}
+
+bool nic__held_silent(nic_held_t *held)
+{
+    nic_qp_t *const qp = held->base.qp;
+    qp->nic->counters.local_ack_timeout_err++;
+    nic__trace(qp->nic, qp, NIC_TRACE_TIMEOUT, held->silent, 0);
+    if (held->silent++ >= qp->retry_count) {
+        nic_transport_fail(qp, NIC_WC_RETRY_EXC_ERR);
+        return false;
+    }
+    nic_cc_t *const cc = nic__cc(qp);
+    if (cc->ops->timeout != NULL) {
+        cc->ops->timeout(cc);
+        nic__cc_sync(qp);
+    }
+    return true;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/selective/held.h - what transports share that acknowledge single packets: IRN,
+// SDR-RDMA.
+//
+// The receiver keeps what comes ahead of its turn and tells of stretches it holds; the sender marks
+// them and sends again what it takes for lost. Which that is, and when, is each transport's own.
+#ifndef NIC_TRANSPORT_SELECTIVE_HELD_H
+#define NIC_TRANSPORT_SELECTIVE_HELD_H
+
+#include "nic/transport/selective/kept.h"
+#include "nic/transport/selective/resend.h"
+
+typedef struct nic_held {
+    nic_transport_t base; // first
+    nic_resend_t resend;
+    nic_kept_t kept;
+    sim_time_t rtt_ps;    // of the idle path
+    sim_time_t active_ps; // the time-out runs from here
+    uint64_t recover_psn; // where responses were found missing
+    uint64_t span_max;    // PSNs between the oldest gap and the newest packet, at most
+    uint32_t silent;      // time-outs since the peer was last heard
+} nic_held_t;
+
+// Of a NIC.
+typedef struct nic_held_shared {
+    uint64_t by_round[NIC_RESEND_ROUNDS];
+    uint64_t rounds_max;
+    uint64_t duplicates;
+    uint64_t dropped; // beyond what the bitmaps reach
+    uint64_t repaired;
+    uint64_t repair_ps;
+    uint64_t repair_ps_max;
+    uint64_t span_max;
+    uint64_t nic_bytes_per_qp;
+} nic_held_shared_t;
+
+static inline nic_held_t *nic__held_of(nic_qp_t *qp)
+{
+    return (nic_held_t *)(void *)nic_transport_of(qp);
+}
+
+void nic__held_open(nic_held_t *held);
+void nic__held_close(nic_held_t *held);
+void nic__held_totals(const nic_held_shared_t *shared,
+                      uint32_t bitmaps,
+                      nic_transport_totals_t *totals);
+
+// Takes a request, unless it is beyond `limit` PSNs from the expected one.
+nic_arrival_t nic__held_take(nic_held_t *held, net_packet_t *packet, uint64_t limit);
+// Tells the sender that the peer holds (or misses: round 1) a stretch, besides all before the
+// expected packet.
+void nic__held_tell(nic_held_t *held, uint64_t psn, uint32_t count, bool missing);
+
+typedef struct nic_held_news {
+    bool alive;   // the send queue still works
+    bool moved;   // something new was acknowledged in order
+    bool told;    // a stretch came with it
+    bool missing; // which the peer misses
+    uint64_t psn;
+    uint32_t count;
+} nic_held_news_t;
+// An ACK or NAK: advances, marks what is held, deals with refusals. Takes the packet.
+nic_held_news_t nic__held_acknowledged(nic_held_t *held, net_packet_t *packet);
+void nic__held_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+
+// The next packet: of the queue, or a new one. first_psn, end_psn: its PSNs; again: it was sent
+// before.
+typedef struct nic_held_sent {
+    net_packet_t *packet;
+    uint64_t psn;
+    uint64_t end_psn;
+    bool again;
+} nic_held_sent_t;
+nic_held_sent_t nic__held_next(nic_held_t *held);
+// One more time-out without a word of the peer. False: the queue pair has failed.
+bool nic__held_silent(nic_held_t *held);
+
+#endif // NIC_TRANSPORT_SELECTIVE_HELD_H
