@@ -75,6 +75,9 @@ static void sdr_open(nic_qp_t *qp)
     // In 1/1000 round trips: exact enough, and in range.
     const uint64_t permille = config->rto.num * 1000 / config->rto.den;
     sdr->rto_ps = sdr->held.rtt_ps / 1000 * permille + sdr->held.rtt_ps % 1000 * permille / 1000;
+    // An answer that comes after exactly one round trip is in time, whatever it waits behind.
+    const uint64_t frame_bytes = (uint64_t)qp->mtu_bytes + qp->nic->header_bytes;
+    sdr->rto_ps += 2 * frame_bytes * 8 * SIM_PS_PER_S / nic_rate_bps(qp->nic);
     sdr->origin_psn = qp->next_psn;
     sdr->source_psn = sdr->held.kept.first_psn;
     sim_timer_init(&sdr->timer, chunk_due);
