@@ -43,10 +43,11 @@ enum {
     X(read_latency_ps,      "pcie.read-latency",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","330ns","420ns",    "400ns",     "FFFF", "read request to data, idle PCIe link") \
     X(write_latency_ps,     "pcie.write-latency",      TIME,  "0ps", NIC_DETAIL_PS_MAX, "300ns","300ns","400ns",    "200ns",     "FFFF", "a posted write until it is seen, idle PCIe link") \
     X(overhead_permille,    "pcie.overhead",           COUNT, "0",   "1000",  "33",      "33",         "33",         "33",        "FFFF", "thousandths that the link layer adds to the time of each byte") \
-    X(mmio_overhead_permille,"pcie.mmio-overhead",     COUNT, "0",   "1000",  "60",      "60",         "60",         "60",        "FFFF", "thousandths that write-combined lines take longer still") \
+    X(mmio_overhead_permille,"pcie.mmio-overhead",     COUNT, "0",   "1000",  "60",      "626",        "60",         "60",        "FFFF", "thousandths that write-combined lines take longer still") \
     X(wqe_header_bytes,     "wqe.header",              BYTES, "16",  "192",   "36",      "36",         "36",         "36",        "MMMP", "WQE without inline payload, RC and UC") \
     X(datagram_header_bytes,"wqe.datagram-header",     BYTES, "16",  "192",   "68",      "68",         "68",         "68",        "MMMP", "WQE without inline payload, UD") \
     X(pointer_bytes,        "wqe.pointer",             BYTES, "0",   "64",    "16",      "16",         "16",         "16",        "PPPP", "part of a WQE that says where a payload lies") \
+    X(block_header_bytes,   "wqe.block-header",        BYTES, "0",   "16",    "0",       "4",          "0",          "0",         "FMFF", "of each further line of 64 bytes that an inline payload reaches into") \
     X(atomic_bytes,         "wqe.atomic",              BYTES, "0",   "64",    "16",      "16",         "16",         "16",        "PPPP", "operands in the WQE of an atomic") \
     X(inline_max_bytes,     "wqe.inline-max",          BYTES, "0",   "1024",  "256",     "256",        "256",        "256",       "FFFF", "inline payload at most") \
     X(recv_wqe_bytes,       "wqe.receive",             BYTES, "16",  "64",    "16",      "16",         "16",         "16",        "PPPP", "WQE of a receive") \
@@ -57,14 +58,16 @@ enum {
     X(pu_send_ps,           "pu.send",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "220ns","110ns","70ns",     "50ns",      "FFFF", "processing unit: a WQE that came by MMIO") \
     X(pu_send_fetched_ps,   "pu.send-fetched",         TIME,  "0ps", NIC_DETAIL_PS_MAX, "320ns","160ns","120ns",    "70ns",      "FFFM", "processing unit: a WQE that the NIC read") \
     X(pu_receive_ps,        "pu.receive",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "160ns","100ns","72ns",    "50ns",      "FFFF", "processing unit: a packet received") \
-    X(tx_send_ps,           "tx.send",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","28ns", "6.37ns",    "4.65ns",    "FFMP", "sending side, shared: a packet of a SEND or WRITE") \
+    X(tx_send_ps,           "tx.send",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","26.3ns","6.37ns",    "4.65ns",    "FFMP", "sending side, shared: a packet of a SEND or WRITE") \
     X(tx_request_ps,        "tx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "90ns","36ns", "6.37ns",    "4.65ns",    "FFFP", "sending side, shared: a READ or atomic request") \
     X(tx_response_ps,       "tx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","28ns", "6.37ns",    "4.65ns",    "FFFP", "sending side, shared: a packet of a READ's or atomic's response") \
     X(tx_line_ps,           "tx.line",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","6ns",  "0ns",       "0ns",       "FFFF", "sending side, shared: each 64 bytes of a packet's payload read from host memory, or a part of them") \
-    X(tx_long_ps,           "tx.long",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","47ns", "0ns",       "0ns",       "FFFF", "sending side, shared: a packet whose payload is longer than tx.long-from, on top") \
-    X(tx_long_from_bytes,   "tx.long-from",            BYTES, "0",   "4096",  "256",     "256",        "256",        "256",       "FFFF", "see tx.long") \
     X(rx_request_ps,        "rx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","38.5ns","8.2ns",   "4.65ns",    "FMMP", "receiving side, shared: a request") \
+    X(rx_put_ps,            "rx.put",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","25.9ns","8.2ns",   "4.65ns",    "FFMP", "receiving side, shared: a packet of a WRITE") \
+    X(rx_put_line_ps,       "rx.put-line",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","3ns",  "0ns",       "0ns",       "FFFF", "receiving side, shared: each 64 bytes that such a packet brings, or a part of them") \
     X(rx_response_ps,       "rx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "110ns","42ns","11.36ns",   "8ns",       "FFMF", "receiving side, shared: a response of a READ or atomic") \
+    X(rx_long_ps,           "rx.long",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","43ns", "0ns",       "0ns",       "FFFF", "receiving side, shared: a READ's response of more payload than one PCIe write takes (pcie.payload-max), on top") \
+    X(rx_long_line_ps,      "rx.long-line",            TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","7ns",  "0ns",       "0ns",       "FFFF", "receiving side, shared: each 64 bytes of that payload beyond the first write, or a part of them") \
     X(rx_ack_ps,            "rx.ack",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "30ns","12ns", "4ns",       "3ns",       "FFFF", "receiving side, shared: an ACK, NAK or CNP") \
     X(rx_write_ps,          "rx.write",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "20ns","7ns",  "4ns",       "2ns",       "FMMF", "receiving side, shared: a receive that writes payload and CQE apart") \
     X(rx_cqe_ps,            "rx.cqe",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","7ns",  "0ns",       "0ns",       "FFFF", "receiving side, shared: the CQE of a READ or atomic, written apart from its data") \

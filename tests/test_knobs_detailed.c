@@ -40,7 +40,7 @@ static const context_t contexts[] = {
      "detailed.tx.long=3us",
      OUT "verb=read; bytes=3000; qps-per-thread=8; window=4"},
     {"", IN "verb=fetch-add; counters=64; region=64MiB; qps-per-thread=2; window=8"},
-    {"detailed.rx.request=2us; detailed.receive-buffer.bytes=20KB; "
+    {"detailed.rx.put=2us; detailed.receive-buffer.bytes=20KB; "
      "detailed.receive-buffer.pause=14KB; detailed.receive-buffer.resume=4KB",
      IN "verb=write; bytes=4000; inline=off; qps-per-thread=2; window=8"},
     {"detailed.pcie.lanes=1", IN "verb=write; bytes=4000; inline=off; qps-per-thread=2; window=8"},

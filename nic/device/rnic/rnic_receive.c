@@ -124,6 +124,7 @@ void nic__rnic_set_costs(nic_rnic_t *rnic)
     for (uint32_t class = 0; class < NIC_PACKET_CLASS_COUNT; class ++) {
         rnic->rx_cost_ps[class] = rnic->detail.rx_request_ps;
     }
+    rnic->rx_cost_ps[NIC_IS_WRITE] = rnic->detail.rx_put_ps;
     rnic->rx_cost_ps[NIC_IS_ACK] = rnic->detail.rx_ack_ps;
     rnic->rx_cost_ps[NIC_IS_RESPONSE] = rnic->detail.rx_response_ps;
     rnic->rx_cost_ps[NIC_IS_ATOMIC] = rnic->detail.rx_atomic_ps;
@@ -134,6 +135,11 @@ static bool goes_inline(const nic_rnic_t *rnic, const net_packet_t *packet)
     const uint8_t operation = packet->opcode & ROCE_OPERATION_MASK;
     return packet->payload_bytes <= rnic->detail.recv_inline_bytes &&
            (operation == ROCE_SEND_ONLY || operation == ROCE_SEND_ONLY_IMM);
+}
+
+static uint64_t lines_of(uint64_t bytes)
+{
+    return (bytes + NIC_PCIE_LINE_BYTES - 1) / NIC_PCIE_LINE_BYTES;
 }
 
 // What host memory takes longer for a word that is not in the processor's cache.
@@ -247,6 +253,13 @@ sim_time_t nic__rnic_serve_packet(nic_t *nic,
     sim_time_t stall_ps = rnic->rx_cost_ps[class];
     if (class == NIC_IS_SEND && packet->payload_bytes != 0 && !goes_inline(rnic, packet)) {
         stall_ps += rnic->detail.rx_write_ps;
+    } else if (class == NIC_IS_WRITE) {
+        stall_ps += lines_of(packet->payload_bytes) * rnic->detail.rx_put_line_ps;
+    } else if (class == NIC_IS_RESPONSE &&
+               packet->payload_bytes > rnic->detail.payload_max_bytes) {
+        // What one PCIe write does not take needs a second piece of work.
+        const uint64_t beyond = packet->payload_bytes - rnic->detail.payload_max_bytes;
+        stall_ps += rnic->detail.rx_long_ps + lines_of(beyond) * rnic->detail.rx_long_line_ps;
     }
     sim_time_t data_ps = now_ps + rnic->detail.pu_receive_ps;
     // The sending and the receiving side each have their part of a context.

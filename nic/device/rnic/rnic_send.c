@@ -39,8 +39,14 @@ static uint64_t wqe_bytes(const nic_detail_t *detail, const nic_qp_t *qp, const 
     if (wqe->length == 0) {
         return nic__min((uint32_t)header, NIC_PCIE_LINE_BYTES); // the address fits without payload
     }
-    const bool inlined = (wqe->flags & NIC_SEND_INLINE) != 0;
-    return header + (inlined ? wqe->length : places(wqe) * detail->pointer_bytes);
+    if ((wqe->flags & NIC_SEND_INLINE) == 0) {
+        return header + places(wqe) * detail->pointer_bytes;
+    }
+    // A payload fills the line that the header ends in; each further one begins with a header.
+    const uint64_t room = (NIC_PCIE_LINE_BYTES - header % NIC_PCIE_LINE_BYTES) % NIC_PCIE_LINE_BYTES;
+    const uint64_t line = NIC_PCIE_LINE_BYTES - detail->block_header_bytes;
+    const uint64_t blocks = wqe->length > room ? (wqe->length - room + line - 1) / line : 0;
+    return header + wqe->length + blocks * detail->block_header_bytes;
 }
 
 static uint64_t padded(uint64_t bytes)
@@ -233,13 +239,10 @@ static void doorbell_arrives(nic_item_t *item, const nic_qp_t *qp)
 
 // -- the processing unit's part
 
-// A packet's payload, read from host memory, passes the sending side line by line; a long one takes
-// more than the one piece that a short one fits in.
+// A packet's payload, read from host memory, passes the sending side line by line.
 static inline sim_time_t payload_ps(const nic_detail_t *detail, uint32_t bytes)
 {
-    const uint32_t lines = (bytes + NIC_PCIE_LINE_BYTES - 1) / NIC_PCIE_LINE_BYTES;
-    return lines * detail->tx_line_ps +
-           (bytes > detail->tx_long_from_bytes ? detail->tx_long_ps : 0);
+    return (bytes + NIC_PCIE_LINE_BYTES - 1) / NIC_PCIE_LINE_BYTES * detail->tx_line_ps;
 }
 
 static void translate_all(nic_t *nic,
