@@ -81,6 +81,8 @@ enum {
     X(context_entries,      "context.entries",         COUNT, "1",   "16777216", "256",  "192",        "2560",       "8192",      "FFFF", "cached contexts of queue pairs, two for each: to send and to receive") \
     X(context_ways,         "context.ways",            COUNT, "1",   "64",    "8",       "5",          "8",          "4",         "FFFF", "associativity of that cache") \
     X(context_stall_ps,     "context.stall",           TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","455ns","6ns",      "12ns",      "FFFF", "a miss of it occupies its side of the NIC for") \
+    X(uc_context_entries,  "context.uc-entries",      COUNT, "0",   "16777216", "0",    "192",        "0",          "0",         "FFFF", "cached contexts of unreliable connections, apart from the others; 0: among them") \
+    X(put_context_stall_ps, "context.put-stall",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","40ns", "0ns",       "0ns",       "FFFF", "where they are apart, a miss of a receiver's occupies its side of the NIC for") \
     X(near_entries,         "context.near-entries",    COUNT, "1",   "65536", "32",      "32",         "128",         "256",       "FFFF", "contexts of RC queue pairs that each side has at hand") \
     X(near_ways,            "context.near-ways",       COUNT, "1",   "64",    "4",       "4",          "8",          "8",         "FFFF", "associativity of that memory") \
     X(near_stall_ps,        "context.near-stall",      TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","0ns",  "6ns",      "1ns",       "FFFF", "another one occupies its side of the NIC for") \
@@ -108,8 +110,8 @@ enum {
     X(cpu_poll_ps,          "cpu.poll",                TIME,  "1ps", NIC_DETAIL_PS_MAX, "15ns","10ns", "10ns",      "8ns",       "FFFF", "core: to look at a completion queue") \
     X(cpu_cqe_ps,           "cpu.cqe",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "12ns","8ns",  "8ns",       "5ns",       "FFFF", "core: to take a CQE out") \
     X(cpu_clock_mhz,        "cpu.clock",               COUNT, "1",   "100000", "2200",   "2900",       "3000",       "3000",      "PPPF", "MHz of cores of a host, up to two at work; all costs of cores are given for this rate") \
-    X(cpu_clock_all_mhz,    "cpu.clock-all",           COUNT, "1",   "100000", "2200",   "2900",       "2500",       "3000",      "PFPF", "MHz of each when clock-all-from or more are at work; for a number between, between") \
-    X(cpu_clock_all_from,   "cpu.clock-all-from",      COUNT, "3",   "4096",  "3",       "3",          "6",          "3",         "PFPF", "see clock-all")
+    X(cpu_clock_all_mhz,    "cpu.clock-all",           COUNT, "1",   "100000", "2200",   "2500",       "2500",       "3000",      "PPPF", "MHz of each when clock-all-from or more are at work; for a number between, between") \
+    X(cpu_clock_all_from,   "cpu.clock-all-from",      COUNT, "3",   "4096",  "3",       "5",          "6",          "3",         "PPPF", "see clock-all")
 // clang-format on
 
 typedef struct nic_detail {

@@ -30,19 +30,20 @@ typedef struct context {
 } context_t;
 
 static const context_t contexts[] = {
-    {"", OUT "verb=write; bytes=48; qps-per-thread=2; window=16"},
+    {"", OUT "verb=write; bytes=92; qps-per-thread=2; window=16"},
     {"", OUT "verb=send; transport=ud; bytes=40; batch=8; window=32; receivers=2"},
     {"detailed.context.entries=8; detailed.context.ways=2; detailed.context.near-entries=24; "
      "detailed.context.near-ways=2; detailed.context.near-stall=300ns; "
      "detailed.translation.entries=4; detailed.translation.ways=2; "
      "detailed.translation.page=4KiB; detailed.wqe.entries=8; detailed.wqe.ways=2; "
-     "detailed.cq.entries=2; detailed.cq.ways=2; detailed.key.entries=1; detailed.pcie.tags=8; "
-     "detailed.tx.long=3us",
+     "detailed.cq.entries=2; detailed.cq.ways=2; detailed.key.entries=1; detailed.pcie.tags=8",
      OUT "verb=read; bytes=3000; qps-per-thread=8; window=4"},
     {"", IN "verb=fetch-add; counters=64; region=64MiB; qps-per-thread=2; window=8"},
     {"detailed.rx.put=2us; detailed.receive-buffer.bytes=20KB; "
      "detailed.receive-buffer.pause=14KB; detailed.receive-buffer.resume=4KB",
      IN "verb=write; bytes=4000; inline=off; qps-per-thread=2; window=8"},
+    {"detailed.context.uc-entries=4; detailed.context.ways=2; detailed.context.put-stall=300ns",
+     IN "verb=write; transport=uc; bytes=20; qps-per-thread=4; window=8"},
     {"detailed.pcie.lanes=1", IN "verb=write; bytes=4000; inline=off; qps-per-thread=2; window=8"},
 };
 

@@ -184,7 +184,9 @@ static void connect_client(app__herd_t *herd, app__herd_client_t *client, uint32
         nic_qp_on_write(peer->qp, app__herd_written, peer);
         nic_qp_on_write(client->request_qps[server], answer_written, client);
     }
-    if (herd->reads) {
+    if (herd->reads && is_reliable(herd)) {
+        client->read_qps[server] = client->request_qps[server]; // one connection for all
+    } else if (herd->reads) {
         client->read_qps[server] = app__machine_qp(client->thread.machine,
                                                    NIC_QPT_RC,
                                                    client->cq,
@@ -305,8 +307,8 @@ static void choose_sizes(app__herd_t *herd)
     herd->value_bytes = by_key && !herd->reads ? 0 : longest;
     herd->large = longest > APP_HERD_SMALL_VALUE_MAX;
     herd->slot_bytes = app_herd_slot_bytes(longest);
-    herd->answer_slot_bytes = (uint32_t)lines(longest + 1);
-    herd->receive_bytes = (uint32_t)lines(longest);
+    herd->answer_slot_bytes = (uint32_t)lines(longest + config->get_head + 1);
+    herd->receive_bytes = (uint32_t)lines(longest + config->get_head + config->put_answer);
     // An answer to each request under way, and as many late ones.
     herd->receives =
         2 * (config->window_per == APP__HERD_PER_CLIENT ? herd->window : herd->ops_per_client);

@@ -321,11 +321,13 @@ static bool belongs(app__herd_client_t *client,
     uint8_t value[APP_HERD_VALUE_MAX];
     uint32_t stamp = 0;
     const app_city128_t key = app_herd_key(op->key);
-    if (bytes != app__herd_value_bytes(client->herd, key)) {
+    const uint32_t head = (uint32_t)client->herd->config.get_head;
+    const uint32_t value_bytes = app__herd_value_bytes(client->herd, key);
+    if (bytes != head + value_bytes) {
         return false;
     }
-    nic_memory_read(client->memory, address, value, bytes);
-    return app_herd_check_value(key, value, bytes, &stamp);
+    nic_memory_read(client->memory, address + head, value, value_bytes);
+    return app_herd_check_value(key, value, value_bytes, &stamp);
 }
 
 void app__herd_answered(app__herd_client_t *client, uint32_t at, uint32_t bytes, uint64_t address)
@@ -339,7 +341,8 @@ void app__herd_answered(app__herd_client_t *client, uint32_t at, uint32_t bytes,
     const sim_time_t now_ps = nic_core_now_ps(client->thread.core);
     const bool checks = herd->config.verify && herd->config.service == APP__HERD_MICA &&
                         !op->by_read && address != 0;
-    if (checks && (op->put ? bytes != 0 : bytes != 0 && !belongs(client, op, bytes, address))) {
+    if (checks && (op->put ? bytes != herd->config.put_answer
+                           : bytes != 0 && !belongs(client, op, bytes, address))) {
         client->wrong++;
     }
     client->outstanding--;
@@ -407,7 +410,10 @@ static uint32_t harvest(app__herd_client_t *client, uint32_t most)
         const bool value = status != 0 || herd->config.service == APP__HERD_MODEL;
         const app__herd_op_t *const op = &client->ops[at];
         const uint32_t bytes =
-            value && !op->put ? app__herd_value_bytes(herd, app_herd_key(op->key)) : 0;
+            app__herd_answer_bytes(herd,
+                                   op->put,
+                                   value,
+                                   app__herd_value_bytes(herd, app_herd_key(op->key)));
         app__herd_answered(client, at, bytes, address + 1);
         client->arrived[i] = APP__HERD_NONE;
     }

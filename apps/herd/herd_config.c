@@ -27,6 +27,8 @@ static const sim_attr_t attrs[] = {
     {PREFIX ".unsignaled", SIM_ATTR_COUNT, false, AT(unsignaled), "64", "1", "64", NULL, "one completion for so many requests of a client, or answers of a queue pair (UNSIG_BATCH)"},
     {PREFIX ".update-percentage", SIM_ATTR_COUNT, false, AT(update_percentage), "5", "0", "100", NULL, "how many of a hundred operations are PUTs"},
     {PREFIX ".put-percent", SIM_ATTR_COUNT, false, AT(update_percentage), "5", "0", "100", NULL, "another name of update-percentage"},
+    {PREFIX ".get-head", SIM_ATTR_BYTES, true, AT(get_head), "auto", "0", "16", NULL, "bytes before the value in the answer of a GET that hit; auto: the preset's (0, 0, 2: a length)"},
+    {PREFIX ".put-answer", SIM_ATTR_BYTES, true, AT(put_answer), "auto", "0", "64", NULL, "bytes of a PUT's answer; auto: the preset's (0, 0, 1), farm: 31"},
     {PREFIX ".key", SIM_ATTR_BYTES, false, AT(key_bytes), "16", "16", "16", NULL, "size of a key: HERD's are hashes of 16 bytes"},
     {PREFIX ".value", SIM_ATTR_BYTES, true, AT(value_bytes), "32", "4", "1024", NULL, "size of a value; auto: by its key, 8 to 46"},
     {PREFIX ".keys", SIM_ATTR_COUNT, true, AT(keys), "auto", "1", "67108864", NULL, "keys, which every worker holds all of; auto: the preset's (1048576, 8388608, 1048576)"},
@@ -77,17 +79,19 @@ typedef struct preset {
     uint64_t ports;
     uint64_t keys;
     uint64_t pipeline;
+    uint64_t get_head;
+    uint64_t put_answer;
     uint64_t buckets_numerator; // of the keys
     uint64_t buckets_denominator;
 } preset_t;
 
 static const preset_t presets[] = {
     [APP__HERD_GUIDE] =
-        {12, 70, 32, APP__HERD_PER_WORKER, APP__HERD_GATE_POLL, 32, 2, 1u << 20, 0, 1, 4},
+        {12, 70, 32, APP__HERD_PER_WORKER, APP__HERD_GATE_POLL, 32, 2, 1u << 20, 0, 0, 0, 1, 4},
     [APP__HERD_PUBLIC] =
-        {12, 70, 32, APP__HERD_PER_CLIENT, APP__HERD_GATE_ALL, 32, 2, 1u << 23, 0, 1, 4},
+        {12, 70, 32, APP__HERD_PER_CLIENT, APP__HERD_GATE_ALL, 32, 2, 1u << 23, 0, 0, 0, 1, 4},
     [APP__HERD_2014] =
-        {6, 51, 4, APP__HERD_PER_CLIENT, APP__HERD_GATE_EACH, 1, 1, 1u << 20, 1, 4, 1},
+        {6, 51, 4, APP__HERD_PER_CLIENT, APP__HERD_GATE_EACH, 1, 1, 1u << 20, 1, 2, 1, 4, 1},
 };
 
 static uint64_t preset_of(uint64_t value, uint64_t preset)
@@ -135,6 +139,10 @@ sim_err_t app__herd_resolve(app__herd_config_t *config, sim_message_t *message)
     config->keys = preset_of(config->keys, preset->keys);
     config->pipeline = preset_of(config->pipeline, preset->pipeline);
     config->inline_max = preset_of(config->inline_max, 143);
+    config->get_head = preset_of(config->get_head, preset->get_head);
+    // FaRM's answers to PUTs are messages, which take as many lines as those of 32-byte echoes.
+    const bool farm = config->system == APP__HERD_FARM || config->system == APP__HERD_FARM_VAR;
+    config->put_answer = preset_of(config->put_answer, farm ? 31 : preset->put_answer);
     if (config->window_per == APP__HERD_PER_AUTO) {
         config->window_per = preset->window_per;
     }
@@ -168,6 +176,7 @@ sim_err_t app__herd_resolve(app__herd_config_t *config, sim_message_t *message)
     }
     if (config->system == APP__HERD_ECHO) {
         config->service = APP__HERD_MODEL;
+        config->get_head = 0;
     }
     return SIM_OK;
 }

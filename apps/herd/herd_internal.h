@@ -65,6 +65,8 @@ typedef struct app__herd_config {
     uint64_t qps_per_port;
     uint64_t unsignaled;
     uint64_t update_percentage;
+    uint64_t get_head;
+    uint64_t put_answer;
     uint64_t key_bytes;
     uint64_t value_bytes;
     uint64_t keys;
@@ -333,6 +335,16 @@ static inline uint64_t app__herd_answer_slot_address(const app__herd_client_t *c
 static inline uint32_t app__herd_value_bytes(const app__herd_t *herd, app_city128_t key)
 {
     return herd->value_bytes != 0 ? herd->value_bytes : app_herd_value_length(key);
+}
+// Of an answer: GETs that missed say nothing.
+static inline uint32_t app__herd_answer_bytes(const app__herd_t *herd,
+                                              bool put,
+                                              bool hit,
+                                              uint32_t value_bytes)
+{
+    const app__herd_config_t *const config = &herd->config;
+    return put ? (uint32_t)config->put_answer
+               : app_herd_answer_bytes(true, hit, value_bytes + (uint32_t)config->get_head);
 }
 static inline bool app__herd_measured(const app__herd_t *herd, sim_time_t now_ps)
 {

@@ -246,22 +246,34 @@ static void serve_by_store(app__herd_worker_t *worker, app__herd_call_t *call)
         const uint64_t all = herd->config.model_hit.den;
         const uint64_t drawn = sim_mix64(request.key.low + worker->gets) % all;
         call->hit = !call->put && drawn < hit;
-        call->answer_bytes = call->hit ? app__herd_value_bytes(herd, request.key) : 0;
+        call->answer_bytes = app__herd_answer_bytes(herd,
+                                                    call->put,
+                                                    call->hit,
+                                                    app__herd_value_bytes(herd, request.key));
         return;
     }
     if (call->put) {
         app_mica_put(worker->mica, request.key, request.value, request.value_bytes);
+        call->answer_bytes = (uint32_t)herd->config.put_answer;
         return;
     }
-    uint8_t value[APP_HERD_VALUE_MAX];
-    call->hit = app_mica_get(worker->mica, request.key, value, &call->answer_bytes);
+    uint8_t answer[16 + 1 + APP_HERD_VALUE_MAX] = {0};
+    const uint32_t status = herd->config.answer == APP__HERD_BY_SEND ? 0 : 1;
+    const uint32_t head = status + (uint32_t)herd->config.get_head;
+    uint32_t value_bytes = 0;
+    call->hit = app_mica_get(worker->mica, request.key, answer + head, &value_bytes);
+    call->answer_bytes = app__herd_answer_bytes(herd, false, call->hit, value_bytes);
     if (call->hit) {
         call->answer_address = app__herd_answers_address(herd, worker->index, worker->next_answer);
         worker->next_answer = (worker->next_answer + 1) % app__herd_answer_buffers(herd);
-        const uint32_t head = herd->config.answer == APP__HERD_BY_SEND ? 0 : 1;
-        const uint8_t status = 1;
-        nic_memory_write(worker->memory, call->answer_address, &status, head);
-        nic_memory_write(worker->memory, call->answer_address + head, value, call->answer_bytes);
+        if (status != 0) {
+            answer[0] = 1;
+        }
+        if (herd->config.get_head >= 2) {
+            answer[status] = (uint8_t)value_bytes;
+            answer[status + 1] = (uint8_t)(value_bytes >> 8);
+        }
+        nic_memory_write(worker->memory, call->answer_address, answer, head + value_bytes);
     }
 }
 

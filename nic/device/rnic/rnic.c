@@ -46,6 +46,13 @@ static void make_caches(nic_rnic_t *rnic, const nic_config_t *config, uint64_t s
         const bool shared = config->sram_shared && (rnic->answered >> c & 1) == 0;
         rnic->held[c] = &rnic->caches[shared ? 0 : c];
     }
+    if (detail->uc_context_entries != 0 && !config->sram_shared) {
+        nic_cache_init(&rnic->uc_contexts,
+                       detail->uc_context_entries,
+                       detail->context_ways,
+                       at_random,
+                       seed + NIC_CACHE_COUNT);
+    }
 }
 
 void nic__rnic_create(nic_t *nic)
@@ -86,6 +93,7 @@ void nic__rnic_destroy(nic_t *nic)
     for (uint32_t side = 0; side < 2; side++) {
         nic_cache_fini(&rnic->near[side]);
     }
+    nic_cache_fini(&rnic->uc_contexts);
     nic_pcie_fini(&rnic->pcie);
     sim_free(rnic->lock_free_ps);
     sim_free(rnic->tx_units);
@@ -212,6 +220,27 @@ static void look_up_context(nic_t *nic,
     *data_ps = lookup.ready_ps;
 }
 
+// Of an unreliable connection's receiver little is needed, the next PSN and the rights: where their
+// contexts lie apart, a miss costs less.
+static void look_up_unreliable(nic_t *nic,
+                               uint64_t key,
+                               bool receives,
+                               sim_time_t *stall_ps,
+                               sim_time_t *data_ps)
+{
+    nic_rnic_t *const rnic = nic->rnic;
+    nic_cache_t *const contexts = &rnic->caches[NIC_STORE_CONTEXT];
+    if (nic_cache_use(&rnic->uc_contexts, nic_cache_set(&rnic->uc_contexts, key), key)) {
+        contexts->hits++;
+        return;
+    }
+    contexts->misses++;
+    const sim_time_t here_ps =
+        nic_pcie_read(&rnic->pcie, rnic->at_ps, CONTEXT_BYTES, NIC_PCIE_CONTEXT_READ);
+    *stall_ps += receives ? rnic->detail.put_context_stall_ps : rnic->detail.context_stall_ps;
+    *data_ps = nic__later(*data_ps, here_ps);
+}
+
 void nic__rnic_context(nic_t *nic,
                        const nic_qp_t *qp,
                        uint32_t number,
@@ -234,6 +263,10 @@ void nic__rnic_context(nic_t *nic,
     if ((qp->flags & NIC_QP_UNRELIABLE) == 0 &&
         !nic_cache_use(&rnic->near[side], qp->near_set[side], number)) {
         *stall_ps += rnic->detail.near_stall_ps;
+    }
+    if (rnic->uc_contexts.keys != NULL && qp->type == NIC_QPT_UC) {
+        look_up_unreliable(nic, key, side == NIC_SIDE_RECEIVE, stall_ps, data_ps);
+        return;
     }
     nic__rnic_lookup(nic, NIC_STORE_CONTEXT, qp->context_set[side], key, stall_ps, data_ps);
 }

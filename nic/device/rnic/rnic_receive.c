@@ -255,8 +255,7 @@ sim_time_t nic__rnic_serve_packet(nic_t *nic,
         stall_ps += rnic->detail.rx_write_ps;
     } else if (class == NIC_IS_WRITE) {
         stall_ps += lines_of(packet->payload_bytes) * rnic->detail.rx_put_line_ps;
-    } else if (class == NIC_IS_RESPONSE &&
-               packet->payload_bytes > rnic->detail.payload_max_bytes) {
+    } else if (class == NIC_IS_RESPONSE && packet->payload_bytes > rnic->detail.payload_max_bytes) {
         // What one PCIe write does not take needs a second piece of work.
         const uint64_t beyond = packet->payload_bytes - rnic->detail.payload_max_bytes;
         stall_ps += rnic->detail.rx_long_ps + lines_of(beyond) * rnic->detail.rx_long_line_ps;

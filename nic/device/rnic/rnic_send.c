@@ -43,7 +43,8 @@ static uint64_t wqe_bytes(const nic_detail_t *detail, const nic_qp_t *qp, const 
         return header + places(wqe) * detail->pointer_bytes;
     }
     // A payload fills the line that the header ends in; each further one begins with a header.
-    const uint64_t room = (NIC_PCIE_LINE_BYTES - header % NIC_PCIE_LINE_BYTES) % NIC_PCIE_LINE_BYTES;
+    const uint64_t room =
+        (NIC_PCIE_LINE_BYTES - header % NIC_PCIE_LINE_BYTES) % NIC_PCIE_LINE_BYTES;
     const uint64_t line = NIC_PCIE_LINE_BYTES - detail->block_header_bytes;
     const uint64_t blocks = wqe->length > room ? (wqe->length - room + line - 1) / line : 0;
     return header + wqe->length + blocks * detail->block_header_bytes;
