@@ -181,5 +181,6 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
         }
     }
     net__changes_schedule(net);
+    net__faults_schedule(net);
     return SIM_OK;
 }

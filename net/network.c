@@ -42,6 +42,7 @@ void net_destroy(net_t *net)
     net__loss_lists_free(net);
     sim_free(net->ports);
     net__changes_free(net);
+    net__faults_free(net);
     sim_free(net->leaf_of);
     sim_free(net->leaves);
     sim_free(net->attachments);

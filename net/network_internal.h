@@ -90,6 +90,11 @@ struct net {
     size_t change_count;
     size_t change_capacity;
     net_change_timer_t *change_timers;
+    struct net_fault *faults; // link/faults.c
+    size_t fault_count;
+    size_t fault_capacity;
+    struct net_fault_timer *fault_timers;
+    size_t fault_timer_count;
     net_routes_t **routes; // [state of the links][node index]; state 0: all up
     size_t state_count;
     uint32_t telemetry;    // bit per net_telemetry_t that someone wants
@@ -139,6 +144,9 @@ extern const net_balance_ops_t net__balance_ecmp;   // switch/balance.c
 void net__changes_route(net_t *net);
 void net__changes_schedule(net_t *net);
 void net__changes_free(net_t *net);
+// faults.c, likewise.
+void net__faults_schedule(net_t *net);
+void net__faults_free(net_t *net);
 void net__set_routes(const net_t *net, net_node_t *node, size_t state);
 
 // routing_search.c: routes of every forwarding node, by node index, with the links as link_up says.

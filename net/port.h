@@ -35,6 +35,8 @@ typedef enum net_trace_point {
     // at the egress port of a switch: the buffer of a packet sent was given back, and a pause of
     // the peer it came from was ended if that was due
     NET_TRACE_RELEASE = 1 << 11,
+    NET_TRACE_FAULT = 1 << 12,    // detail: net_fault_kind_t (net/faults.h); bit 8: it is over
+    NET_TRACE_WATCHDOG = 1 << 13, // a switch breaks a pause; detail: priority; bit 8: no more
 } net_trace_point_t;
 
 typedef enum net_drop_reason {
@@ -46,6 +48,7 @@ typedef enum net_drop_reason {
     NET_DROP_LINK_LOSS, // loss rate or bit errors
     NET_DROP_LINK_DOWN,
     NET_DROP_HOST, // no such QP or interface at the receiving host (nic_counters_t.late_answers)
+    NET_DROP_WATCHDOG, // waited in a queue whose pause the PFC watchdog breaks by dropping
     NET_DROP_REASON_COUNT,
 } net_drop_reason_t;
 const char *net_drop_reason_name(net_drop_reason_t reason);
@@ -96,6 +99,13 @@ typedef struct net_pause_counters {
     sim_time_t paused_ps;       // total, closed periods
     sim_time_t paused_since_ps; // of the open period
 } net_pause_counters_t;
+
+// Of a switch with a PFC watchdog, by class.
+typedef struct net_watchdog_counters {
+    uint64_t detected; // storms that began
+    uint64_t restored; // and ended
+    uint64_t dropped;  // packets
+} net_watchdog_counters_t;
 
 // What a switch's port writes into packets that ask for telemetry (net/telemetry.h).
 typedef struct net_meter {
@@ -164,8 +174,11 @@ struct net_port {
     // there. NULL: as a rule, the sender decides.
     bool (*lost_on_arrival)(const net_port_t *port);
     void *lost_ctx;
-    uint64_t drop_countdown; // net_port_drop_next; 0: off
-    sim_time_t next_down_ps; // when the link will next go down
+    uint64_t drop_countdown;  // net_port_drop_next; 0: off
+    uint64_t degraded_bps;    // what the link carries, of a fault; 0: all of its rate
+    uint8_t ignores_pauses;   // classes whose pauses count for nothing
+    uint8_t discards_stopped; // classes that drop what waits while they are stopped
+    sim_time_t next_down_ps;  // when the link will next go down
     struct net_listener *listeners;
     char *name;
 
@@ -176,6 +189,7 @@ struct net_port {
     sim_timer_t pause_timer;                   // ends a pause whose time runs out
     uint64_t ecn_marked[NET_PRIORITIES];       // packets that got CE here
     uint64_t ecn_marked_again[NET_PRIORITIES]; // that would have, had they not come with it
+    net_watchdog_counters_t watchdog[NET_PRIORITIES];
     uint64_t drops[NET_DROP_REASON_COUNT];
     uint64_t dropped_bytes;
 };
@@ -315,6 +329,9 @@ sim_time_t net_port_paused_ps(const net_port_t *port, uint32_t priority, sim_tim
 // Applies a PFC frame that arrived at this port; does not free it. Returns the classes that may go
 // again (the node then tries to send).
 uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet);
+// From now on pauses of these classes are counted and have no effect, and one that holds ends; or
+// they have again, from the next on.
+void net_port_ignore_pauses(net_port_t *port, uint8_t classes, bool ignore);
 // Sends the peer a PFC frame for these classes (quanta 0: resume), before any data: at once where
 // the port is idle, else with the next wake, which must then send and clear port->control. A frame
 // still waiting takes the newest word for each class, so at most one waits.

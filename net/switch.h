@@ -12,6 +12,12 @@ SIM_C_BEGIN
 
 typedef enum net_trust { NET_TRUST_DSCP, NET_TRUST_PCP } net_trust_t;
 
+typedef enum net_watchdog_action {
+    NET_WATCHDOG_OFF,
+    NET_WATCHDOG_DROP,  // packets of a queue in a storm
+    NET_WATCHDOG_IGNORE // its pauses
+} net_watchdog_action_t;
+
 typedef enum net_mark_at { NET_MARK_AT_DEQUEUE, NET_MARK_AT_ENQUEUE } net_mark_at_t;
 
 typedef struct net_switch_config {
@@ -27,7 +33,10 @@ typedef struct net_switch_config {
     sim_time_t pfc_response_ps;   // of the peer, for the headroom; SIM_AUTO: IEEE 802.3 by rate
     uint64_t pfc_quanta;          // of an XOFF; refreshed at half of it
     uint64_t pfc_threshold_bytes; // fixed XOFF threshold instead of alpha; SIM_AUTO: dynamic
-    sim_ratio_t lossy_alpha;      // egress limit of lossy classes: alpha x free shared buffer
+    uint32_t pfc_watchdog;        // net_watchdog_action_t
+    sim_time_t watchdog_detect_ps;
+    sim_time_t watchdog_restore_ps;
+    sim_ratio_t lossy_alpha; // egress limit of lossy classes: alpha x free shared buffer
     bool ecn_enabled;
     uint8_t ecn_priorities;
     uint32_t ecn_mark_at;    // net_mark_at_t: by the bytes left behind, or by those found ahead

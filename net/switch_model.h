@@ -58,6 +58,7 @@ struct net_switch {
     void *buffer_state; // of state_bytes each
     void *marking_state;
     void *balance_state;
+    struct net_watchdog *watchdog; // NULL: none
     net_switch_config_t config;
     sim_node_ops_t loop; // the node's operations, where they are not the usual ones
 };

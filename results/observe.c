@@ -118,7 +118,8 @@ static sim_err_t attach_events(results_observers_t *observers,
                 continue;
             }
             net_port_listen(&node->ports[p],
-                            NET_TRACE_DROP | NET_TRACE_PAUSED | NET_TRACE_RESUMED | NET_TRACE_LINK,
+                            NET_TRACE_DROP | NET_TRACE_PAUSED | NET_TRACE_RESUMED | NET_TRACE_LINK |
+                                NET_TRACE_FAULT | NET_TRACE_WATCHDOG,
                             on_event,
                             observers);
         }

@@ -2,6 +2,8 @@
 // results/tables.c - the columns of flows.csv, ports.csv, events.csv and series.csv.
 #include "results/tables.h"
 
+#include "net/faults.h"
+
 #include <string.h>
 
 // -- flows.csv
@@ -260,6 +262,21 @@ static void port_prio_marked(results_file_t *file, const void *row, unsigned pri
     results_file_put_u64(file, PORT(row)->ecn_marked[priority]);
 }
 
+static void port_prio_storms(results_file_t *file, const void *row, unsigned priority)
+{
+    results_file_put_u64(file, PORT(row)->watchdog[priority].detected);
+}
+
+static void port_prio_storms_over(results_file_t *file, const void *row, unsigned priority)
+{
+    results_file_put_u64(file, PORT(row)->watchdog[priority].restored);
+}
+
+static void port_prio_storm_drops(results_file_t *file, const void *row, unsigned priority)
+{
+    results_file_put_u64(file, PORT(row)->watchdog[priority].dropped);
+}
+
 static void port_prio_marked_again(results_file_t *file, const void *row, unsigned priority)
 {
     results_file_put_u64(file, PORT(row)->ecn_marked_again[priority]);
@@ -288,6 +305,9 @@ static const results_column_t port_columns[] = {
     {"paused_prio%u_ns", "ns", "time the peer kept the class stopped", true, port_prio_paused},
     {"ecn_marked_prio%u", "packets", "packets of the class that got CE here", true, port_prio_marked},
     {"ecn_marked_again_prio%u", "packets", "packets of the class that would have got CE here, but came with it", true, port_prio_marked_again},
+    {"pfcwd_detected_prio%u", "storms", "times the PFC watchdog found the class stopped for too long", true, port_prio_storms},
+    {"pfcwd_restored_prio%u", "storms", "times it found that over", true, port_prio_storms_over},
+    {"pfcwd_dropped_prio%u", "packets", "packets it dropped meanwhile", true, port_prio_storm_drops},
 };
 const results_table_t results_port_table = {
     "ports.csv", "A row per port, by node, then by port number. Totals over the whole run.",
@@ -313,6 +333,10 @@ static const char *event_text(const results_event_row_t *event)
         return "resumed";
     case NET_TRACE_LINK:
         return event->detail != 0 ? "link_up" : "link_down";
+    case NET_TRACE_FAULT:
+        return event->detail >> 8 != 0 ? "fault_over" : "fault";
+    case NET_TRACE_WATCHDOG:
+        return event->detail >> 8 != 0 ? "storm_over" : "storm";
     case NET_TRACE_TX:
     case NET_TRACE_RX:
     case NET_TRACE_ENQUEUE:
@@ -344,6 +368,8 @@ static void event_priority(results_file_t *file, const void *row, unsigned prior
     const results_event_row_t *const event = row;
     if (event->point == NET_TRACE_PAUSED || event->point == NET_TRACE_RESUMED) {
         results_file_put_u64(file, event->detail);
+    } else if (event->point == NET_TRACE_WATCHDOG) {
+        results_file_put_u64(file, event->detail & 0xff);
     } else if (event->has_packet) {
         results_file_put_u64(file, event->priority);
     }
@@ -355,6 +381,8 @@ static void event_reason(results_file_t *file, const void *row, unsigned priorit
     const results_event_row_t *const event = row;
     if (event->point == NET_TRACE_DROP) {
         results_file_put(file, net_drop_reason_name((net_drop_reason_t)event->detail));
+    } else if (event->point == NET_TRACE_FAULT) {
+        results_file_put(file, net_fault_name((net_fault_kind_t)(event->detail & 0xff)));
     } else if (event->root != NULL) {
         results_file_put_csv(file, results_pause_root_name(event->root));
     }
@@ -393,10 +421,10 @@ static void event_bytes(results_file_t *file, const void *row, unsigned priority
 // clang-format off
 static const results_column_t event_columns[] = {
     {"time_ns", "ns", "when", false, event_time},
-    {"event", "", "drop, paused, resumed, link_down or link_up", false, event_name},
+    {"event", "", "drop, paused, resumed, link_down, link_up; fault and fault_over (faults:); storm and storm_over (switch.pfc.watchdog)", false, event_name},
     {"port", "", "where; of a pause, the port that was stopped", false, event_port},
     {"priority", "", "class of the pause or the packet", false, event_priority},
-    {"reason", "", "of a drop; of paused: the port where the pauses began that led to it (pfc.roots of summary.json)", false, event_reason},
+    {"reason", "", "of a drop; of a fault its kind; of paused: the port where the pauses began that led to it (pfc.roots of summary.json)", false, event_reason},
     {"src", "", "of the dropped packet", false, event_src},
     {"dst", "", "of the dropped packet", false, event_dst},
     {"frame_bytes", "bytes", "of the dropped packet", false, event_bytes},

@@ -43,6 +43,7 @@ size_t world_attr_tables(const world_registry_t *registry, const sim_attr_table_
     add(&list, &net_switch_config_attrs);
     add_nic(&list, registry);
     add(&list, &world_down_config_attrs);
+    add(&list, &world_fault_config_attrs);
     for (const app_ops_t *const *ops = world_registry_apps(registry); *ops != NULL; ops++) {
         add(&list, (*ops)->attrs);
     }

@@ -253,6 +253,7 @@ static const section_t sections[] = {
     {"topology", world__take_topology},
     {"nodes", world__take_nodes},
     {"links", world__take_links},
+    {"faults", world__take_faults},
     {"traffic", take_traffic},
     {"observe", world__take_observe},
     {"captures", world__take_captures},
@@ -332,6 +333,7 @@ sim_err_t world_scenario_create(const world_registry_t *registry,
 
 static void destroy_lists(world_scenario_t *scenario)
 {
+    world__faults_fini(scenario);
     for (size_t i = 0; i < scenario->link_count; i++) {
         world_pair_fini(&scenario->links[i].names);
         sim_free(scenario->links[i].downs);

@@ -122,6 +122,34 @@ typedef struct world_down {
     world_place_t place;
 } world_down_t;
 
+// Each entry of "faults".
+typedef enum world_fault_kind {
+    WORLD_FAULT_DOWN,
+    WORLD_FAULT_DEGRADED, // from here on, net_fault_kind_t
+    WORLD_FAULT_ERRORS,
+    WORLD_FAULT_SLOW_RECEIVER,
+    WORLD_FAULT_PAUSE_STORM,
+} world_fault_kind_t;
+
+typedef struct world_fault_config {
+    char *part;
+    uint32_t kind; // world_fault_kind_t
+    sim_time_t at_ps;
+    sim_time_t until_ps;
+    sim_time_t every_ps; // NEVER: once
+    uint64_t times;
+    uint64_t rate_bps;
+    sim_ratio_t bit_error_rate;
+    sim_ratio_t loss_rate;
+    uint8_t priorities;
+} world_fault_config_t;
+extern const sim_attr_table_t world_fault_config_attrs;
+
+typedef struct world_fault {
+    world_fault_config_t config;
+    world_place_t place;
+} world_fault_t;
+
 // Values of the links that match a pattern.
 typedef struct world_link_overlay {
     const char *pattern;
@@ -172,6 +200,9 @@ typedef struct world_scenario {
     world_outputs_config_t outputs;
     net_config_t network;
     compat_hpcc_config_t hpcc;
+    world_fault_t *faults;
+    size_t fault_count;
+    size_t fault_capacity;
     net_link_config_t link;
     const world_tree_t *link_map; // what the scenario says about all links; NULL: nothing
     net_switch_config_t switch_config;
@@ -266,6 +297,10 @@ SIM_MUST_CHECK sim_err_t world__take_topology(world_scenario_t *scenario,
 SIM_MUST_CHECK sim_err_t world__take_nodes(world_scenario_t *scenario,
                                            const world_tree_t *map,
                                            world_error_t *error);
+SIM_MUST_CHECK sim_err_t world__take_faults(world_scenario_t *scenario,
+                                            const world_tree_t *list,
+                                            world_error_t *error);
+void world__faults_fini(world_scenario_t *scenario);
 SIM_MUST_CHECK sim_err_t world__take_links(world_scenario_t *scenario,
                                            const world_tree_t *map,
                                            world_error_t *error);

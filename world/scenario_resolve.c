@@ -156,7 +156,13 @@ static void add_lists(world_document_t *document,
                       world_tree_t *root,
                       const world_scenario_t *scenario)
 {
-    world_tree_t *list = add_list(document, root, "traffic");
+    world_tree_t *list = add_list(document, root, "faults");
+    for (size_t i = 0; i < scenario->fault_count; i++) {
+        world_tree_t *const entry = new_map(document);
+        fill(document, entry, &world_fault_config_attrs, &scenario->faults[i].config);
+        world_tree_add(list, NULL, entry);
+    }
+    list = add_list(document, root, "traffic");
     for (size_t i = 0; i < scenario->traffic_count; i++) {
         const world_traffic_t *const traffic = &scenario->traffic[i];
         world_tree_t *const entry = new_map(document);

@@ -190,7 +190,10 @@ static sim_err_t build_network(world_t *world, world_error_t *error)
     if (result == SIM_OK) {
         result = world__variants_check(world->variants, error);
         if (result == SIM_OK) {
-            result = world__apply_link_downs(world, error);
+            result = world__check_links(world, error);
+        }
+        if (result == SIM_OK) {
+            result = world__apply_faults(world, error);
         }
         if (result != SIM_OK) {
             return result;

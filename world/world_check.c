@@ -39,8 +39,8 @@ sim_err_t world__check_node_overlays(const world_t *world, world_error_t *error)
     return SIM_OK;
 }
 
-// Before net_build: link ends are known, ports not yet.
-sim_err_t world__apply_link_downs(const world_t *world, world_error_t *error)
+// Before net_build: link ends are known, ports not yet. When links go down: scenario_faults.c.
+sim_err_t world__check_links(const world_t *world, world_error_t *error)
 {
     const world_scenario_t *const scenario = world->scenario;
     for (size_t i = 0; i < scenario->link_count; i++) {
@@ -52,13 +52,6 @@ sim_err_t world__apply_link_downs(const world_t *world, world_error_t *error)
                 continue;
             }
             any = true;
-            for (size_t d = 0; d < overlay->down_count; d++) {
-                const world_down_config_t *const down = &overlay->downs[d].config;
-                net_link_change_at(world->net, (uint32_t)l, down->at_ps, false);
-                if (down->until_ps != SIM_TIME_NEVER) {
-                    net_link_change_at(world->net, (uint32_t)l, down->until_ps, true);
-                }
-            }
         }
         if (!any) {
             world_shown_t shown;

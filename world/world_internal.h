@@ -15,7 +15,10 @@ SIM_MUST_CHECK sim_err_t world__find_hosts(const char *pattern,
 
 // world_check.c: whether patterns of the scenario mean something. Link changes are made known to
 // the network too, before net_build; the others come after it.
-SIM_MUST_CHECK sim_err_t world__apply_link_downs(const world_t *world, world_error_t *error);
+SIM_MUST_CHECK sim_err_t world__check_links(const world_t *world, world_error_t *error);
+// scenario_faults.c: reads the section; tells the network, before net_build, of faults and of links
+// that go down.
+SIM_MUST_CHECK sim_err_t world__apply_faults(const world_t *world, world_error_t *error);
 SIM_MUST_CHECK sim_err_t world__check_node_overlays(const world_t *world, world_error_t *error);
 SIM_MUST_CHECK sim_err_t world__check_lint(const world_t *world, world_error_t *error);
 SIM_MUST_CHECK sim_err_t world__check_series(const world_t *world, world_error_t *error);

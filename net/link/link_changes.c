@@ -25,12 +25,13 @@ void net_link_change_at(net_t *net, uint32_t link, sim_time_t time_ps, bool up)
 
 void net__set_routes(const net_t *net, net_node_t *node, size_t state)
 {
-    if (node->forward != NULL) {
+    if (node->forward != NULL && net->routes[state] != NULL) {
         node->forward->set_routes(node, &net->routes[state][node->sim.index]);
     }
 }
 
-// State s + 1 of the links is after the first s + 1 changes.
+// State s + 1 of the links is after the first s + 1 changes. Of several changes at one instant (a
+// switch that goes down) only the last has routes.
 void net__changes_route(net_t *net)
 {
     bool *const up = sim_alloc_array(net->link_count + 1, sizeof(*up));
@@ -40,7 +41,9 @@ void net__changes_route(net_t *net)
     net->routes[0] = net__routes_compute(net, up);
     for (size_t i = 0; i < net->change_count; i++) {
         up[net->changes[i].link] = net->changes[i].up;
-        net->routes[i + 1] = net__routes_compute(net, up);
+        const bool last =
+            i + 1 == net->change_count || net->changes[i + 1].time_ps != net->changes[i].time_ps;
+        net->routes[i + 1] = last ? net__routes_compute(net, up) : NULL;
     }
     sim_free(up);
 }

@@ -65,6 +65,9 @@ uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
             continue;
         }
         port->pauses[p].rx_pause++;
+        if (port->ignores_pauses & bit) {
+            continue;
+        }
         port->paused_until_ps[p] = port->node->net->link_rules.pauses_last
                                        ? SIM_TIME_NEVER
                                        : now_ps + net_port_quanta_ps(port, aside->pfc.quanta[p]);
@@ -77,6 +80,24 @@ uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
     arm_pause_timer(port);
     net_port_trace(port, NET_TRACE_PFC, packet, 0);
     return released;
+}
+
+void net_port_ignore_pauses(net_port_t *port, uint8_t classes, bool ignore)
+{
+    if (!ignore) {
+        port->ignores_pauses &= (uint8_t)~classes;
+        return;
+    }
+    port->ignores_pauses |= classes;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        if (classes & port->paused & (1u << p)) {
+            release(port, p);
+        }
+    }
+    arm_pause_timer(port);
+    if (port->waiting & classes) {
+        net_port_wake(port);
+    }
 }
 
 sim_time_t net_port_paused_ps(const net_port_t *port, uint32_t priority, sim_time_t now_ps)

@@ -60,7 +60,9 @@ void net_node_digest(const net_node_t *node, sim_digest_t *digest)
             sim_digest_add(digest, port->ecn_marked[c] + port->ecn_marked_again[c]);
         }
         for (uint32_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
-            sim_digest_add(digest, port->drops[r]);
+            if (r < NET_DROP_WATCHDOG || port->drops[r] > 0) {
+                sim_digest_add(digest, port->drops[r]);
+            }
         }
     }
 }
@@ -76,6 +78,7 @@ const char *net_drop_reason_name(net_drop_reason_t reason)
         [NET_DROP_LINK_LOSS] = "link-loss",
         [NET_DROP_LINK_DOWN] = "link-down",
         [NET_DROP_HOST] = "unknown-qp",
+        [NET_DROP_WATCHDOG] = "pfc-watchdog",
     };
     SIM_CHECK(reason < NET_DROP_REASON_COUNT);
     return names[reason];
@@ -191,6 +194,9 @@ static inline sim_time_t divided_time(net_port_t *port, uint32_t bytes)
 
 static sim_time_t inexact_time(net_port_t *port, uint32_t bytes)
 {
+    if (port->degraded_bps != 0) {
+        return (bytes * (8 * SIM_PS_PER_S) + port->degraded_bps - 1) / port->degraded_bps;
+    }
     return port->timing != NULL ? port->timing->time_ps(port, bytes) : divided_time(port, bytes);
 }
 
@@ -202,8 +208,9 @@ __attribute__((noinline)) static void transmit_otherwise(net_port_t *port, net_p
     }
     const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
     SIM_ASSERT(node->now_ps >= port->busy_until_ps);
-    port->busy_until_ps = node->now_ps + (port->ps_per_byte != 0 ? bytes * port->ps_per_byte
-                                                                 : inexact_time(port, bytes));
+    port->busy_until_ps = node->now_ps + (port->ps_per_byte != 0 && port->degraded_bps == 0
+                                              ? bytes * port->ps_per_byte
+                                              : inexact_time(port, bytes));
     if (port->down) { // into the void: nothing is on the link to be counted or captured
         net_port_drop(port, packet, NET_DROP_LINK_DOWN);
         return;
@@ -257,10 +264,10 @@ void net__port_set_rate(net_port_t *port, uint64_t rate_bps)
 
 void net__port_update_special(net_port_t *port)
 {
-    const bool otherwise = port->down || port->metered || port->next_down_ps != SIM_TIME_NEVER ||
-                           port->drop_countdown > 0 || port->config.loss_rate.num > 0 ||
-                           port->config.bit_error_rate.num > 0 || port->loss != NULL ||
-                           (port->trace_points & NET_TRACE_TX) != 0;
+    const bool otherwise = port->down || port->metered || port->degraded_bps != 0 ||
+                           port->next_down_ps != SIM_TIME_NEVER || port->drop_countdown > 0 ||
+                           port->config.loss_rate.num > 0 || port->config.bit_error_rate.num > 0 ||
+                           port->loss != NULL || (port->trace_points & NET_TRACE_TX) != 0;
     port->special = port->ps_per_byte == 0 || otherwise;
     port->inexact = port->ps_per_byte == 0 && port->timing == NULL && !otherwise;
 }

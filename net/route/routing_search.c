@@ -293,7 +293,7 @@ net_routes_t *net__routes_compute(const net_t *net, const bool *link_up)
 
 void net__routes_free(const net_t *net, net_routes_t *routes)
 {
-    for (size_t i = 0; i < net->node_count; i++) {
+    for (size_t i = 0; routes != NULL && i < net->node_count; i++) {
         sim_free(routes[i].hops);
         sim_free(routes[i].ports);
     }

@@ -82,6 +82,8 @@ static ALWAYS_INLINE void enqueue_any(net_switch_t *sw,
     net_queue_push(egress, packet);
     if (!(egress->paused & bit)) {
         net_port_wake(egress);
+    } else if (SIM_UNLIKELY(egress->discards_stopped & bit)) {
+        net__watchdog_drop(sw, egress, packet->priority);
     }
 }
 

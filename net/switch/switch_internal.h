@@ -12,6 +12,11 @@ void net__switch_run_tables(sim_node_t *node);
 void net__switch_run(sim_node_t *node);
 void net__switch_warm(const sim_node_t *node, uint32_t arrivals);
 
+// watchdog.c: of a switch that has one; drops what waits in a queue.
+void net__watchdog_start(net_switch_t *sw);
+void net__watchdog_free(net_switch_t *sw);
+void net__watchdog_drop(net_switch_t *sw, net_port_t *egress, uint32_t priority);
+
 // -- balance "ecmp"
 
 // Hash of the 5-tuple with the switch's own seed: the same function at two tiers would send what

@@ -54,6 +54,7 @@ static void add_digest(const sim_node_t *node, sim_digest_t *digest)
 
 static void fini_parts(net_switch_t *sw)
 {
+    net__watchdog_free(sw);
     if (sw->buffer->fini != NULL) {
         sw->buffer->fini(sw);
     }
@@ -124,6 +125,7 @@ static void build_parts(net_switch_t *sw)
     sw->marking->built(sw);
     sw->balance->built(sw);
     sw->buffer->built(sw);
+    net__watchdog_start(sw);
 }
 
 static void built(net_node_t *node)

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/link/faults.c - links that slow down or err, NICs that take packets slowly or storm with
+// pauses.
+//
+// Each fault has a background timer at each port it changes, in the port's own node: so nobody
+// reaches into another node. A slow receiver has a buffer that fills with what arrives and drains
+// at its rate; every few microseconds it looks whether to stop its peer or let it go. A storm
+// repeats its pause before the peer's clock runs out.
+#include "net/faults.h"
+
+#include "net/network_internal.h"
+
+#define LOOK_PS (2 * SIM_PS_PER_US)
+#define STOP_BYTES 65536u // in a slow receiver's buffer; lets its peer go at half
+#define QUANTA 65535u
+
+typedef struct net_fault_timer {
+    sim_timer_t timer; // first
+    net_fault_t fault;
+    net_port_t *port;
+    bool begun;
+    bool stopped;
+    uint64_t received_bytes; // when it looked last
+    uint64_t held_bytes;
+    sim_ratio_t bit_error_rate; // as before
+    sim_ratio_t loss_rate;
+} fault_timer_t;
+
+const char *net_fault_name(net_fault_kind_t kind)
+{
+    static const char *const names[] = {
+        [NET_FAULT_DEGRADED] = "degraded",
+        [NET_FAULT_ERRORS] = "bit-errors",
+        [NET_FAULT_SLOW_RECEIVER] = "slow-receiver",
+        [NET_FAULT_PAUSE_STORM] = "pause-storm",
+    };
+    SIM_CHECK((size_t)kind < SIM_COUNT_OF(names));
+    return names[kind];
+}
+
+void net_fault_at(net_t *net, const net_fault_t *fault)
+{
+    SIM_CHECK(!net->built);
+    SIM_CHECK(fault->link < net->link_count && fault->until_ps > fault->at_ps);
+    SIM_GROW(net->faults, net->fault_count, &net->fault_capacity);
+    net->faults[net->fault_count++] = *fault;
+}
+
+static void tell(const fault_timer_t *state, bool over)
+{
+    net_port_trace(state->port, NET_TRACE_FAULT, NULL, (uint32_t)state->fault.kind | over << 8);
+}
+
+// -- of the link
+
+static void change_link(fault_timer_t *state, bool on)
+{
+    net_port_t *const port = state->port;
+    if (state->fault.kind == NET_FAULT_DEGRADED) {
+        port->degraded_bps = on ? state->fault.rate_bps : 0;
+    } else if (on) {
+        state->bit_error_rate = port->config.bit_error_rate;
+        state->loss_rate = port->config.loss_rate;
+        port->config.bit_error_rate = state->fault.bit_error_rate;
+        port->config.loss_rate = state->fault.loss_rate;
+    } else {
+        port->config.bit_error_rate = state->bit_error_rate;
+        port->config.loss_rate = state->loss_rate;
+    }
+    net__port_update_special(port);
+}
+
+// -- of a NIC
+
+static void stop(fault_timer_t *state, bool stop)
+{
+    if (stop || state->stopped) {
+        net_port_pause_send(state->port, state->fault.priorities, stop ? QUANTA : 0);
+    }
+    state->stopped = stop;
+}
+
+static uint64_t received_bytes(const fault_timer_t *state)
+{
+    uint64_t bytes = 0;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        bytes += state->fault.priorities >> p & 1u ? state->port->received[p].bytes : 0;
+    }
+    return bytes;
+}
+
+// Fills and drains since the last look; says whether to stop the peer.
+static void look(fault_timer_t *state)
+{
+    const uint64_t received = received_bytes(state);
+    const uint64_t drained = state->fault.rate_bps / 8 * LOOK_PS / SIM_PS_PER_S;
+    state->held_bytes += received - state->received_bytes;
+    state->held_bytes -= drained < state->held_bytes ? drained : state->held_bytes;
+    state->received_bytes = received;
+    if (state->held_bytes >= STOP_BYTES && !state->stopped) {
+        stop(state, true);
+    } else if (state->held_bytes < STOP_BYTES / 2 && state->stopped) {
+        stop(state, false);
+    }
+}
+
+// -- over time
+
+static sim_time_t next_look(const fault_timer_t *state, sim_time_t now_ps)
+{
+    sim_time_t next_ps = SIM_TIME_NEVER;
+    if (state->fault.kind == NET_FAULT_SLOW_RECEIVER) {
+        next_ps = now_ps + LOOK_PS;
+    } else if (state->fault.kind == NET_FAULT_PAUSE_STORM) {
+        next_ps = now_ps + net_port_quanta_ps(state->port, QUANTA) / 2;
+    }
+    return next_ps < state->fault.until_ps ? next_ps : state->fault.until_ps;
+}
+
+static void begin_or_go_on(fault_timer_t *state)
+{
+    const bool begins = !state->begun;
+    state->begun = true;
+    if (begins) {
+        tell(state, false);
+    }
+    switch (state->fault.kind) {
+    case NET_FAULT_DEGRADED:
+    case NET_FAULT_ERRORS:
+        change_link(state, true);
+        break;
+    case NET_FAULT_SLOW_RECEIVER:
+        state->received_bytes = begins ? received_bytes(state) : state->received_bytes;
+        look(state);
+        break;
+    case NET_FAULT_PAUSE_STORM:
+        stop(state, true);
+        break;
+    }
+}
+
+static void end(fault_timer_t *state)
+{
+    if (state->fault.kind == NET_FAULT_DEGRADED || state->fault.kind == NET_FAULT_ERRORS) {
+        change_link(state, false);
+    } else {
+        stop(state, false);
+    }
+    tell(state, true);
+}
+
+static void fired(sim_node_t *node, sim_timer_t *timer)
+{
+    fault_timer_t *const state = SIM_CONTAINER_OF(timer, fault_timer_t, timer);
+    if (state->begun && node->now_ps >= state->fault.until_ps) {
+        end(state);
+        return;
+    }
+    begin_or_go_on(state);
+    const sim_time_t next_ps = next_look(state, node->now_ps);
+    if (next_ps != SIM_TIME_NEVER) {
+        sim_timer_arm(node, &state->timer, next_ps);
+    }
+}
+
+static void schedule_at(net_t *net, const net_fault_t *fault, net_port_t *port)
+{
+    fault_timer_t *const state = &net->fault_timers[net->fault_timer_count++];
+    *state = (fault_timer_t){.fault = *fault, .port = port};
+    sim_timer_init_background(&state->timer, fired);
+    sim_timer_arm(&port->node->sim, &state->timer, fault->at_ps);
+    port->lossless_guaranteed = false;
+    port->peer->lossless_guaranteed = false;
+}
+
+void net__faults_schedule(net_t *net)
+{
+    net->fault_timers = sim_alloc_array(2 * net->fault_count + 1, sizeof(*net->fault_timers));
+    for (size_t i = 0; i < net->fault_count; i++) {
+        const net_fault_t *const fault = &net->faults[i];
+        const net_link_t *const link = &net->links[fault->link];
+        const bool of_node =
+            fault->kind == NET_FAULT_SLOW_RECEIVER || fault->kind == NET_FAULT_PAUSE_STORM;
+        if (!of_node || fault->node == link->a) {
+            schedule_at(net, fault, &link->a->ports[link->a_port]);
+        }
+        if (!of_node || fault->node == link->b) {
+            schedule_at(net, fault, &link->b->ports[link->b_port]);
+        }
+    }
+}
+
+void net__faults_free(net_t *net)
+{
+    sim_free(net->fault_timers);
+    sim_free(net->faults);
+}

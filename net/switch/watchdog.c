@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/switch/watchdog.c - a PFC watchdog: breaks pauses that last too long.
+//
+// A queue whose class the peer has kept stopped for the detection time, with packets waiting, is in
+// a storm. Then either its packets are dropped while it stays stopped (drop), or the pauses of the
+// peer count for nothing (ignore), until no pause frame has come for the restoration time. Both
+// times are looked at every eighth of the shorter one, as switches poll.
+// Behaviour: SONiC's PFC watchdog. Page: docs/models/pfc.md.
+#include "net/switch/switch_internal.h"
+
+#define LOOKS 8u
+
+typedef struct watch {
+    uint64_t rx_pause; // when it was looked at last
+    sim_time_t quiet_since_ps;
+    bool storm;
+} watch_t;
+
+struct net_watchdog {
+    sim_timer_t timer;
+    net_switch_t *sw;
+    sim_time_t every_ps;
+    watch_t *watches; // by port and class
+};
+
+void net__watchdog_drop(net_switch_t *sw, net_port_t *egress, uint32_t priority)
+{
+    while ((egress->waiting >> priority & 1u) != 0) {
+        net_packet_t *const packet = net_queue_pop(egress, priority);
+        const uint32_t ingress_port = packet->ingress_port;
+        const uint32_t bytes = packet->frame_bytes;
+        egress->watchdog[priority].dropped++;
+        net_port_drop(egress, packet, NET_DROP_WATCHDOG);
+        sw->held_bytes -= bytes;
+        sw->buffer->release(sw, ingress_port, priority, bytes);
+    }
+}
+
+static void tell(const net_port_t *port, uint32_t priority, bool over)
+{
+    net_port_trace(port, NET_TRACE_WATCHDOG, NULL, priority | over << 8);
+}
+
+static void begin(net_switch_t *sw, net_port_t *port, uint32_t priority)
+{
+    const uint8_t bit = (uint8_t)(1u << priority);
+    port->watchdog[priority].detected++;
+    tell(port, priority, false);
+    if (sw->config.pfc_watchdog == NET_WATCHDOG_DROP) {
+        port->discards_stopped |= bit;
+        net__watchdog_drop(sw, port, priority);
+    } else {
+        net_port_ignore_pauses(port, bit, true);
+    }
+}
+
+static void end(net_switch_t *sw, net_port_t *port, uint32_t priority)
+{
+    const uint8_t bit = (uint8_t)(1u << priority);
+    (void)sw;
+    port->watchdog[priority].restored++;
+    port->discards_stopped &= (uint8_t)~bit;
+    net_port_ignore_pauses(port, bit, false);
+    tell(port, priority, true);
+}
+
+static void look(net_switch_t *sw, net_port_t *port, uint32_t priority, watch_t *watch)
+{
+    const sim_time_t now_ps = sw->node.sim.now_ps;
+    const net_pause_counters_t *const pauses = &port->pauses[priority];
+    if (pauses->rx_pause != watch->rx_pause) {
+        watch->rx_pause = pauses->rx_pause;
+        watch->quiet_since_ps = now_ps;
+    }
+    if (watch->storm) {
+        if (now_ps - watch->quiet_since_ps >= sw->config.watchdog_restore_ps) {
+            watch->storm = false;
+            end(sw, port, priority);
+        }
+        return;
+    }
+    const bool stopped = (port->paused >> priority & 1u) != 0;
+    if (stopped && (port->waiting >> priority & 1u) != 0 &&
+        now_ps - pauses->paused_since_ps >= sw->config.watchdog_detect_ps) {
+        watch->storm = true;
+        watch->quiet_since_ps = now_ps;
+        begin(sw, port, priority);
+    }
+}
+
+static void fired(sim_node_t *node, sim_timer_t *timer)
+{
+    struct net_watchdog *const dog = SIM_CONTAINER_OF(timer, struct net_watchdog, timer);
+    net_switch_t *const sw = dog->sw;
+    for (uint32_t p = 0; p < sw->node.port_count; p++) {
+        for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
+            look(sw, &sw->node.ports[p], c, &dog->watches[p * NET_PRIORITIES + c]);
+        }
+    }
+    sim_timer_arm(node, timer, node->now_ps + dog->every_ps);
+}
+
+void net__watchdog_start(net_switch_t *sw)
+{
+    if (sw->config.pfc_watchdog == NET_WATCHDOG_OFF || sw->lossless == 0 ||
+        sw->buffer->loop != NULL) {
+        return;
+    }
+    struct net_watchdog *const dog = sim_alloc(sizeof(*dog));
+    const sim_time_t detect_ps = sw->config.watchdog_detect_ps;
+    const sim_time_t restore_ps = sw->config.watchdog_restore_ps;
+    dog->sw = sw;
+    dog->every_ps = (detect_ps < restore_ps ? detect_ps : restore_ps) / LOOKS;
+    dog->watches =
+        sim_alloc_array((size_t)sw->node.port_count * NET_PRIORITIES + 1, sizeof(watch_t));
+    for (uint32_t p = 0; p < sw->node.port_count; p++) {
+        sw->node.ports[p].lossless_guaranteed = false;
+    }
+    sim_timer_init_background(&dog->timer, fired);
+    sim_timer_arm(&sw->node.sim, &dog->timer, dog->every_ps);
+    sw->watchdog = dog;
+}
+
+void net__watchdog_free(net_switch_t *sw)
+{
+    if (sw->watchdog != NULL) {
+        sim_free(sw->watchdog->watches);
+        sim_free(sw->watchdog);
+    }
+}
