@@ -137,7 +137,8 @@ typedef struct sim_window_observer {
 } sim_window_observer_t;
 
 struct sim {
-    sim_options_t options;
+    sim_options_t options; // as they hold: no run goes on beyond SIM_TIME_END
+    sim_options_t asked;   // as they were given
     sim_node_t **nodes;
     size_t node_count;
     size_t node_capacity;

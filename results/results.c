@@ -43,6 +43,7 @@ sim_time_t results_port_paused_ps(const net_port_t *port, unsigned priority, sim
 typedef struct flow_taker {
     results_t *results;
     results_flow_bins_t *app_flows;
+    bool any;
 } flow_taker_t;
 
 static void take_flow(const app_flow_result_t *flow, void *ctx)
@@ -57,6 +58,7 @@ static void take_flow(const app_flow_result_t *flow, void *ctx)
     } else if (flow->start_ps >= results->sim_time_ps) {
         results->flow_not_begun++;
     }
+    taker->any = true;
     if (flow->start_ps < results->traffic_from_ps) {
         results->traffic_from_ps = flow->start_ps;
     }
@@ -72,11 +74,12 @@ static void take_apps(results_t *results, const world_t *world)
     results->app_flows = sim_alloc_array(world->app_count + 1, sizeof(*results->app_flows));
     for (size_t i = 0; i < world->app_count; i++) {
         const app_t *const app = world->apps[i];
-        flow_taker_t taker = {results, &results->app_flows[i]};
+        flow_taker_t taker = {results, &results->app_flows[i], false};
         results_flow_bins_init(taker.app_flows, app->ops->name);
         if (app->ops->flows != NULL) {
             app->ops->flows(app, take_flow, &taker);
-        } else {
+        }
+        if (!taker.any) {
             results->traffic_from_ps = 0;
         }
     }

@@ -19,6 +19,7 @@ sim_t *sim_create(const sim_options_t *options)
     SIM_CHECK(options->threads >= 1 && options->threads <= SIM_THREADS_MAX);
     sim_t *const sim = sim_alloc(sizeof(*sim));
     sim->options = *options;
+    sim->asked = *options;
     if (sim->options.until_ps > SIM_TIME_END) {
         sim->options.until_ps = SIM_TIME_END;
     }
@@ -220,7 +221,7 @@ void sim_sample(sim_t *sim,
 
 const sim_options_t *sim_options(const sim_t *sim)
 {
-    return &sim->options;
+    return &sim->asked;
 }
 
 sim_time_t sim_end_time_ps(const sim_t *sim)
