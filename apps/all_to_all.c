@@ -17,7 +17,7 @@ typedef struct all_to_all_config {
 
 // clang-format off
 static const sim_attr_t attrs[] = {
-    {PREFIX ".hosts", SIM_ATTR_STRING, false, offsetof(all_to_all_config_t, hosts), "host*",
+    {PREFIX ".hosts", SIM_ATTR_STRING, false, offsetof(all_to_all_config_t, hosts), "*",
      NULL, NULL, NULL, "hosts that take part, at least two"},
     {PREFIX ".bytes", SIM_ATTR_BYTES, false, offsetof(all_to_all_config_t, bytes), "64KB", "1",
      "1TB", NULL, "size of each message, for each pair"},

@@ -31,7 +31,7 @@ typedef struct incast_config {
 static const sim_attr_t attrs[] = {
     {PREFIX ".to", SIM_ATTR_STRING, false, offsetof(incast_config_t, to), "host0", NULL, NULL,
      NULL, "the host that receives"},
-    {PREFIX ".from", SIM_ATTR_STRING, false, offsetof(incast_config_t, from), "host*", NULL, NULL,
+    {PREFIX ".from", SIM_ATTR_STRING, false, offsetof(incast_config_t, from), "*", NULL, NULL,
      NULL, "hosts that the senders are drawn from"},
     {PREFIX ".senders", SIM_ATTR_COUNT, true, offsetof(incast_config_t, senders), "auto", "1",
      "16000000", NULL, "senders of each burst; auto: all of `from` but the target"},
@@ -115,7 +115,10 @@ static sim_err_t add_burst(incast_t *incast,
     for (size_t i = 0; senders < wanted && i < from->count; i++) {
         draw(incast, i);
         const uint32_t sender = from->interfaces[incast->order[i]];
-        if (app__host(net, sender) == app__host(net, burst->target)) {
+        // Of a host with several NICs those count that have a path to the target.
+        if (app__host(net, sender) == app__host(net, burst->target) ||
+            (app__host(net, sender)->port_count > 1 &&
+             !app__can_talk(net, sender, burst->target))) {
             continue;
         }
         const sim_err_t error = add_sender(incast, plan, burst, sender, message);

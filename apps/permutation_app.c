@@ -18,7 +18,7 @@ typedef struct permutation_config {
 
 // clang-format off
 static const sim_attr_t attrs[] = {
-    {PREFIX ".hosts", SIM_ATTR_STRING, false, offsetof(permutation_config_t, hosts), "host*",
+    {PREFIX ".hosts", SIM_ATTR_STRING, false, offsetof(permutation_config_t, hosts), "*",
      NULL, NULL, NULL, "hosts that take part, at least two"},
     {PREFIX ".bytes", SIM_ATTR_BYTES, false, offsetof(permutation_config_t, bytes), "1MB", "1",
      "1TB", NULL, "size of each message"},

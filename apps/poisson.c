@@ -28,9 +28,9 @@ typedef struct poisson_config {
 
 // clang-format off
 static const sim_attr_t attrs[] = {
-    {PREFIX ".from", SIM_ATTR_STRING, false, offsetof(poisson_config_t, from), "host*", NULL, NULL,
+    {PREFIX ".from", SIM_ATTR_STRING, false, offsetof(poisson_config_t, from), "*", NULL, NULL,
      NULL, "hosts at which flows arrive"},
-    {PREFIX ".to", SIM_ATTR_STRING, false, offsetof(poisson_config_t, to), "host*", NULL, NULL,
+    {PREFIX ".to", SIM_ATTR_STRING, false, offsetof(poisson_config_t, to), "*", NULL, NULL,
      NULL, "hosts they go to, drawn uniformly among those that are not the source"},
     {PREFIX ".sizes", SIM_ATTR_STRING, false, offsetof(poisson_config_t, sizes), "websearch", NULL,
      NULL, NULL, "distribution of message sizes: a built-in name or a file"},

@@ -82,6 +82,8 @@ static const char help_program[] =
 static const char help_run[] =
     "rocesim run SCENARIO.yaml [options]\n"
     "\n"
+    "SCENARIO.yaml is a file, a pipe, or - for the standard input.\n"
+    "\n"
     "  -o DIR             write results there: scenario.yaml (resolved), summary.json, flows.csv,\n"
     "                     ports.csv, events.csv, series.csv, captures/, manifest.json, "
     "topology.json,\n"

@@ -29,13 +29,17 @@ static size_t read_number(const char *text, uint64_t *number)
     return size > 1 && text[0] == '0' ? 0 : size;
 }
 
-// One "4" or "0-15" of a bracket; returns its bytes, 0 if it is not one.
+// One "4", "0-15" or "1-*" of a bracket; returns its bytes, 0 if it is not one.
 static size_t read_range(const char *text, uint64_t *first, uint64_t *last)
 {
     const size_t size = read_number(text, first);
     *last = *first;
     if (size == 0 || text[size] != '-') {
         return size;
+    }
+    if (text[size + 1] == '*') {
+        *last = UINT64_MAX;
+        return size + 2;
     }
     const size_t more = read_number(text + size + 1, last);
     return more == 0 || *last < *first ? 0 : size + 1 + more;
@@ -58,11 +62,12 @@ static sim_err_t check_bracket(const char *bracket, size_t *size, sim_message_t 
         const size_t bytes = read_range(p, &first, &last);
         p += bytes;
         if (bytes == 0 || (*p != ',' && p != end)) {
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
-                            "'%.*s' is no range of numbers, expected [0-15], [0,4,8-11] or [*]",
-                            (int)(*size < 64 ? *size : 64),
-                            bracket);
+            return sim_fail(
+                message,
+                SIM_ERR_INVALID,
+                "'%.*s' is no range of numbers, expected [0-15], [0,4,8-11], [1-*] or [*]",
+                (int)(*size < 64 ? *size : 64),
+                bracket);
         }
         if (p == end) {
             return SIM_OK;
@@ -71,8 +76,54 @@ static sim_err_t check_bracket(const char *bracket, size_t *size, sim_message_t 
     }
 }
 
+// Several patterns in brackets: the first bracket closes at the end, and there is more in it than
+// ranges of numbers.
+static bool is_list(const char *pattern)
+{
+    unsigned depth = 0;
+    bool more = false;
+    if (pattern[0] != '[') {
+        return false;
+    }
+    for (const char *p = pattern; *p != '\0'; p++) {
+        depth += *p == '[';
+        if (*p == ']' && --depth == 0) {
+            return p[1] == '\0' && more;
+        }
+        more = more || (strchr("0123456789,-*[]", *p) == NULL);
+    }
+    return false;
+}
+
+static sim_err_t check_list(const char *pattern, sim_message_t *message)
+{
+    world_pattern_list_t list;
+    const sim_err_t result = world_pattern_list_parse(pattern, &list, message);
+    if (result == SIM_OK) {
+        world_pattern_list_fini(&list);
+    }
+    return result;
+}
+
+static bool matches_list(const char *pattern, const char *name)
+{
+    world_pattern_list_t list;
+    sim_message_t message;
+    bool matches = false;
+    if (world_pattern_list_parse(pattern, &list, &message) == SIM_OK) {
+        for (size_t i = 0; i < list.count && !matches; i++) {
+            matches = world_pattern_match(list.patterns[i], name);
+        }
+        world_pattern_list_fini(&list);
+    }
+    return matches;
+}
+
 sim_err_t world_pattern_check(const char *pattern, sim_message_t *message)
 {
+    if (is_list(pattern)) {
+        return check_list(pattern, message);
+    }
     if (*pattern == '\0') {
         return sim_fail(message,
                         SIM_ERR_INVALID,
@@ -165,6 +216,9 @@ bool world_pattern_match(const char *pattern, const char *name)
     if (world_pattern_is_literal(pattern)) {
         return strcmp(pattern, name) == 0;
     }
+    if (is_list(pattern)) {
+        return matches_list(pattern, name);
+    }
     const size_t length = strlen(name);
     if (length > NAME_BYTES_MAX) {
         return false;
@@ -182,12 +236,44 @@ bool world_pattern_match(const char *pattern, const char *name)
     return reached[length];
 }
 
+// "[a->b, c->d]": the first pair, and the others behind it.
+static sim_err_t parse_pairs(const char *pattern,
+                             const char *separator,
+                             const char *what,
+                             world_pair_t *pair,
+                             sim_message_t *message)
+{
+    world_pattern_list_t list;
+    *pair = (world_pair_t){NULL, NULL, NULL};
+    sim_err_t result = world_pattern_list_parse(pattern, &list, message);
+    if (result != SIM_OK) {
+        return result;
+    }
+    world_pair_t *last = pair;
+    for (size_t i = 0; i < list.count && result == SIM_OK; i++) {
+        if (i > 0) {
+            last->more = sim_alloc(sizeof(*last));
+            last = last->more;
+        }
+        result = world_pair_parse(list.patterns[i], separator, what, last, message);
+    }
+    world_pattern_list_fini(&list);
+    if (result != SIM_OK) {
+        world_pair_fini(pair);
+    }
+    return result;
+}
+
 sim_err_t world_pair_parse(const char *pattern,
                            const char *separator,
                            const char *what,
                            world_pair_t *pair,
                            sim_message_t *message)
 {
+    *pair = (world_pair_t){NULL, NULL, NULL};
+    if (is_list(pattern)) {
+        return parse_pairs(pattern, separator, what, pair, message);
+    }
     const char *const middle = strstr(pattern, separator);
     if (middle == NULL) {
         return sim_fail(message, SIM_ERR_INVALID, "no '%s' in it, expected %s", separator, what);
@@ -210,12 +296,19 @@ sim_err_t world_pair_parse(const char *pattern,
 
 void world_pair_fini(world_pair_t *pair)
 {
+    for (world_pair_t *more = pair->more; more != NULL;) {
+        world_pair_t *const next = more->more;
+        sim_free(more->left);
+        sim_free(more->right);
+        sim_free(more);
+        more = next;
+    }
     sim_free(pair->left);
     sim_free(pair->right);
-    *pair = (world_pair_t){NULL, NULL};
+    *pair = (world_pair_t){NULL, NULL, NULL};
 }
 
-bool world_port_match(const world_pair_t *pair, const char *node_name, const char *port_name)
+static bool port_matches(const world_pair_t *pair, const char *node_name, const char *port_name)
 {
     const char *const middle = strstr(port_name, "->");
     if (middle == NULL || !world_pattern_match(pair->left, node_name)) {
@@ -238,10 +331,26 @@ bool world_port_match(const world_pair_t *pair, const char *node_name, const cha
     return matches;
 }
 
-bool world_link_match(const world_pair_t *pair, const char *a, const char *b)
+bool world_port_match(const world_pair_t *pair, const char *node_name, const char *port_name)
+{
+    while (pair != NULL && !port_matches(pair, node_name, port_name)) {
+        pair = pair->more;
+    }
+    return pair != NULL;
+}
+
+static bool link_matches(const world_pair_t *pair, const char *a, const char *b)
 {
     return (world_pattern_match(pair->left, a) && world_pattern_match(pair->right, b)) ||
            (world_pattern_match(pair->left, b) && world_pattern_match(pair->right, a));
+}
+
+bool world_link_match(const world_pair_t *pair, const char *a, const char *b)
+{
+    while (pair != NULL && !link_matches(pair, a, b)) {
+        pair = pair->more;
+    }
+    return pair != NULL;
 }
 
 // -- lists

@@ -3,10 +3,11 @@
 //
 //     *        any characters, also none
 //     ?        one character
-//     [0-15]   a number in the range, [0,4,8-11] in one of them, [*] any number;
+//     [0-15]   a number in the range, [0,4,8-11] in one of them, [1-*] from one on, [*] any;
 //              written without leading zeros
 // and everything else stands for itself: host[0-15], leaf*->host5, leaf0--spine?.
-// Several patterns: "[host0, host[8-11]]" (what a YAML list becomes as text).
+// Several patterns stand in brackets wherever one does: "[host0, host[8-11]]" (what a YAML list
+// becomes as text), "[leaf0->host1, leaf1->*]", "[leaf0, leaf1]->host*".
 //
 // Matching takes time in proportion to pattern x name, whatever the pattern.
 #ifndef WORLD_PATTERNS_H
@@ -31,6 +32,7 @@ bool world_pattern_is_literal(const char *pattern);
 typedef struct world_pair {
     char *left;
     char *right;
+    struct world_pair *more; // another alternative; NULL: none
 } world_pair_t;
 // Splits and checks. what says what is expected, for the message: "leaf0->host5".
 SIM_MUST_CHECK sim_err_t world_pair_parse(const char *pattern,

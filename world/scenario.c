@@ -293,7 +293,8 @@ static void name_scenario(world_scenario_t *scenario)
     const char *const dot = strrchr(base, '.');
     const size_t size = dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
     sim_free(scenario->run.name);
-    scenario->run.name = sim_format("%.*s", (int)size, base);
+    scenario->run.name =
+        strcmp(base, "-") == 0 ? sim_strdup("stdin") : sim_format("%.*s", (int)size, base);
     for (char *p = scenario->run.name; *p != '\0'; p++) {
         *p = *p > ' ' && *p <= '~' ? *p : '_'; // file names need not be text
     }

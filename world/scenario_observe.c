@@ -216,20 +216,35 @@ static sim_err_t check_class(const world_series_t *series,
                       net_port_metrics[series->metric].name);
 }
 
+// A list of pairs would be several series.
+static sim_err_t take_one_pair(const char *text,
+                               const char *separator,
+                               const char *what,
+                               world_pair_t *pair,
+                               sim_message_t *message)
+{
+    const sim_err_t result = world_pair_parse(text, separator, what, pair, message);
+    if (result == SIM_OK && pair->more != NULL) {
+        world_pair_fini(pair);
+        return sim_fail(message, SIM_ERR_INVALID, "a list, expected %s; or a list of series", what);
+    }
+    return result;
+}
+
 // "host5:2", "host5->host6" or "host5->host6:2".
 static sim_err_t take_qps(world_series_t *series, const char *text, sim_message_t *message)
 {
     world_pair_t pair;
     sim_err_t result = SIM_OK;
     if (strstr(text, "->") == NULL) {
-        result = world_pair_parse(text, ":", "a QP such as host5:2 or host*:*", &pair, message);
+        result = take_one_pair(text, ":", "a QP such as host5:2 or host*:*", &pair, message);
         if (result == SIM_OK) {
             series->nodes = pair.left;
             series->qps = pair.right;
         }
         return result;
     }
-    result = world_pair_parse(text, "->", "QPs such as host5->host6", &pair, message);
+    result = take_one_pair(text, "->", "QPs such as host5->host6", &pair, message);
     if (result != SIM_OK) {
         return result;
     }
@@ -327,6 +342,35 @@ static sim_err_t parse_series(const world_registry_t *registry,
     return result;
 }
 
+// "[a, b]": the last series of the scenario as a series for each, with the same configuration.
+static sim_err_t take_series_list(world_scenario_t *scenario, world_error_t *error)
+{
+    const world_series_t like = scenario->series[--scenario->series_count];
+    const char *const text = like.config.series;
+    const size_t size = strlen(text);
+    sim_err_t result = SIM_OK;
+    size_t start = 1;
+    unsigned depth = 0;
+    for (size_t i = 1; i < size && result == SIM_OK; i++) {
+        depth += text[i] == '[';
+        if (depth == 0 && (text[i] == ',' || i == size - 1)) {
+            start += strspn(text + start, " ");
+            SIM_GROW(scenario->series, scenario->series_count, &scenario->series_capacity);
+            world_series_t *const series = &scenario->series[scenario->series_count++];
+            *series = (world_series_t){.place = like.place};
+            sim_attrs_copy(&world_observe_config_attrs, &series->config, &like.config);
+            sim_free(series->config.series);
+            series->config.series = sim_format("%.*s", (int)(i - start), text + start);
+            result = parse_series(scenario->registry, series, &series->place, error);
+            start = i + 1;
+        }
+        depth -= text[i] == ']' && depth > 0;
+    }
+    world_observe_config_t config = like.config;
+    sim_attrs_fini(&world_observe_config_attrs, &config);
+    return result;
+}
+
 static sim_err_t take_series(world_scenario_t *scenario,
                              const world_tree_t *map,
                              world_error_t *error)
@@ -353,6 +397,10 @@ static sim_err_t take_series(world_scenario_t *scenario,
                           SIM_ERR_INVALID,
                           &map->place,
                           "an entry of observe without 'series', " SERIES_EXPECTED);
+    }
+    const char *const text = series->config.series;
+    if (text[0] == '[' && text[strlen(text) - 1] == ']') {
+        return take_series_list(scenario, error);
     }
     return parse_series(scenario->registry, series, &series->place, error);
 }

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -111,6 +112,11 @@ static sim_err_t read_all(int file, size_t size_max, char **bytes, size_t *size)
         if (got < 0 && errno == EINTR) {
             continue;
         }
+        if (got < 0 && errno == EAGAIN) { // a pipe whose other end is late
+            struct pollfd late = {file, POLLIN, 0};
+            (void)poll(&late, 1, -1);
+            continue;
+        }
         if (got < 0) {
             sim_free(buffer);
             return SIM_ERR_IO;
@@ -134,7 +140,9 @@ sim_err_t world_read_file(const char *file_name,
 {
     const world_place_t place = {file_name, 0, 0};
     // Not blocking: a named pipe without a writer must not hang the program.
-    const int file = open(file_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int file = strcmp(file_name, "-") == 0
+                         ? dup(STDIN_FILENO)
+                         : open(file_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) {
         return world_fail(error, SIM_ERR_IO, &place, "cannot open: %s", strerror(errno));
     }

@@ -64,7 +64,8 @@ SIM_MUST_CHECK sim_err_t world_yaml_read(world_document_t *document,
                                          world_tree_t **tree,
                                          world_error_t *error);
 
-// Reads a file into memory that the caller frees with sim_free; a 0 follows the last byte.
+// Reads a file ("-": the standard input) into memory that the caller frees with sim_free; a 0
+// follows the last byte. Waits for what comes by a pipe; one that nobody writes to is empty.
 // SIM_ERR_RANGE: larger than size_max. place is where the file was named (NULL: the command line).
 SIM_MUST_CHECK sim_err_t world_read_file(const char *file_name,
                                          size_t size_max,

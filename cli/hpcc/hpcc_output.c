@@ -251,8 +251,88 @@ static sim_err_t open_output(const cli_hpcc_outputs_t *outputs,
     return result;
 }
 
+// One file under two names: both there, or to be made in the same folder under the same name.
+static bool same_file(const char *a, const char *b)
+{
+    struct stat of_a;
+    struct stat of_b;
+    const bool a_there = stat(a, &of_a) == 0;
+    const bool b_there = stat(b, &of_b) == 0;
+    if (a_there || b_there) {
+        return a_there && b_there && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino &&
+               S_ISREG(of_a.st_mode);
+    }
+    const char *const a_slash = strrchr(a, '/');
+    const char *const b_slash = strrchr(b, '/');
+    if (strcmp(a_slash != NULL ? a_slash + 1 : a, b_slash != NULL ? b_slash + 1 : b) != 0) {
+        return false;
+    }
+    char *const a_folder =
+        a_slash != NULL ? sim_format("%.*s/.", (int)(a_slash - a), a) : sim_strdup(".");
+    char *const b_folder =
+        b_slash != NULL ? sim_format("%.*s/.", (int)(b_slash - b), b) : sim_strdup(".");
+    const bool same = stat(a_folder, &of_a) == 0 && stat(b_folder, &of_b) == 0 &&
+                      of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+    sim_free(a_folder);
+    sim_free(b_folder);
+    return same;
+}
+
+// An output named like an input would destroy it, and one named like another output that.
+static sim_err_t check_names(const cli_hpcc_outputs_t *outputs, world_error_t *error)
+{
+    const cli_hpcc_t *const hpcc = outputs->hpcc;
+    static const struct {
+        cli_hpcc_key_t key;
+        const char *name;
+    } written[] = {
+        {CLI_HPCC_FCT_OUTPUT_FILE, "FCT_OUTPUT_FILE"},
+        {CLI_HPCC_PFC_OUTPUT_FILE, "PFC_OUTPUT_FILE"},
+        {CLI_HPCC_QLEN_MON_FILE, "QLEN_MON_FILE"},
+        {CLI_HPCC_TRACE_OUTPUT_FILE, "TRACE_OUTPUT_FILE"},
+    };
+    const char *const read[] = {hpcc->config->file_name,
+                                hpcc->topology_file.path,
+                                hpcc->flow_file.path,
+                                hpcc->trace_file.path};
+    const char *paths[SIM_COUNT_OF(written)];
+    for (size_t i = 0; i < SIM_COUNT_OF(written); i++) {
+        const bool used = written[i].key != CLI_HPCC_TRACE_OUTPUT_FILE || hpcc->traced_count > 0;
+        paths[i] = used ? cli_hpcc_text(hpcc->config, written[i].key) : NULL;
+        const world_place_t *const place = &hpcc->config->values[written[i].key].place;
+        for (size_t r = 0; r < SIM_COUNT_OF(read) && paths[i] != NULL; r++) {
+            if (read[r] != NULL && same_file(paths[i], read[r])) {
+                return world_fail(error,
+                                  SIM_ERR_EXISTS,
+                                  place,
+                                  "%s is %s, which is read, expected another file",
+                                  written[i].name,
+                                  paths[i]);
+            }
+        }
+        for (size_t o = 0; o < i && paths[i] != NULL; o++) {
+            if (paths[o] != NULL && same_file(paths[i], paths[o])) {
+                return world_fail(error,
+                                  SIM_ERR_EXISTS,
+                                  place,
+                                  "%s is %s, as %s is, expected another file",
+                                  written[i].name,
+                                  paths[i],
+                                  written[o].name);
+            }
+        }
+    }
+    return SIM_OK;
+}
+
 static sim_err_t open_all(cli_hpcc_outputs_t *outputs, world_error_t *error)
 {
+    if (outputs->folder == NULL) {
+        const sim_err_t names = check_names(outputs, error);
+        if (names != SIM_OK) {
+            return names;
+        }
+    }
     sim_err_t result =
         open_output(outputs, CLI_HPCC_FCT_OUTPUT_FILE, "fct.txt", &outputs->fct, error);
     if (result == SIM_OK) {
