@@ -56,8 +56,10 @@ typedef struct app_flow_result {
     uint8_t priority;
     uint64_t bytes;
     sim_time_t start_ps;
-    sim_time_t end_ps;   // last byte acknowledged at the sender; NEVER: unfinished or failed
-    sim_time_t ideal_ps; // closed form on the idle path it takes
+    sim_time_t end_ps;        // last byte acknowledged at the sender; NEVER: unfinished or failed
+    sim_time_t ideal_ps;      // closed form on the idle path it takes
+    uint64_t delivered_bytes; // acknowledged so far; of an unfinished flow only
+    sim_time_t failed_ps;     // 0: it has not failed
     uint64_t retransmitted_packets;
     // Where ties go by insertion: in which place it ended of its application's, from 1; else 0.
     uint32_t end_order;

@@ -36,6 +36,7 @@ void app__chains_free(app__plan_t *plan)
     }
     for (size_t i = 0; i < plan->source_count; i++) {
         sim_free(plan->sources[i].due);
+        sim_free(plan->sources[i].failures);
     }
     sim_free(plan->triggers);
     sim_free(plan->chains);

@@ -372,21 +372,55 @@ sim_time_t app__plan_ideal_of_ps(const app__plan_t *plan, uint64_t index, uint64
     return nic_ideal_ps(&ideal);
 }
 
-// Packets sent again, so far, of transfers under way.
-static void look_at_unfinished(const app__plan_t *plan)
+// Of a transfer that has not ended well: how far it came, or when it failed.
+typedef struct progress {
+    uint64_t delivered_bytes;
+    sim_time_t failed_ps;
+} progress_t;
+
+// Payload in that many packets of the transfer, from its first one on.
+static uint64_t payload_of(const app__plan_t *plan,
+                           const app__transfer_t *transfer,
+                           uint64_t packets)
 {
+    const uint64_t mtu_bytes = app__plan_mtu_bytes(plan, transfer);
+    if (transfer->bytes == 0 || mtu_bytes == 0) {
+        return 0;
+    }
+    const uint64_t of_message = (transfer->bytes + mtu_bytes - 1) / mtu_bytes;
+    const uint64_t rest_bytes = packets % of_message * mtu_bytes;
+    const uint64_t bytes = packets / of_message * transfer->bytes + rest_bytes;
+    return bytes < app__transfer_bytes(transfer) ? bytes : app__transfer_bytes(transfer);
+}
+
+// How far transfers under way are, and when others failed: by transfer; NULL: there are none. The
+// packets they have sent again go into the transfers.
+static progress_t *look_at_unfinished(const app__plan_t *plan)
+{
+    progress_t *progress = NULL;
     for (size_t i = 0; i < plan->source_count; i++) {
-        const app__transfer_run_t *run = plan->sources[i].runs;
-        for (; run != NULL; run = run->run_next) {
-            plan->transfers[run->index].retransmitted =
-                (uint32_t)nic_qp_retransmitted_packets(run->qp);
+        const app__source_t *const source = &plan->sources[i];
+        if (progress == NULL && (source->runs != NULL || source->failure_count > 0)) {
+            progress = sim_alloc_array(plan->count, sizeof(*progress));
+        }
+        for (const app__transfer_run_t *run = source->runs; run != NULL; run = run->run_next) {
+            app__transfer_t *const transfer = &plan->transfers[run->index];
+            const uint64_t una_psn = nic_qp_una_psn(run->qp);
+            const uint64_t first_psn = app__plan_first_psn(plan, run->index);
+            transfer->retransmitted = (uint32_t)nic_qp_retransmitted_packets(run->qp);
+            progress[run->index].delivered_bytes =
+                una_psn < first_psn ? 0 : payload_of(plan, transfer, una_psn - first_psn);
+        }
+        for (size_t f = 0; f < source->failure_count; f++) {
+            progress[source->failures[f].index].failed_ps = source->failures[f].time_ps;
         }
     }
+    return progress;
 }
 
 void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
 {
-    look_at_unfinished(plan);
+    progress_t *const progress = look_at_unfinished(plan);
     for (uint64_t i = 0; i < plan->count; i++) {
         const app__transfer_t *const transfer = &plan->transfers[i];
         const app_flow_result_t result = {
@@ -403,12 +437,15 @@ void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
             .end_ps = transfer->end_ps,
             .end_order = transfer->end_order,
             .ideal_ps = app__plan_ideal_ps(plan, i),
+            .delivered_bytes = progress != NULL ? progress[i].delivered_bytes : 0,
+            .failed_ps = progress != NULL ? progress[i].failed_ps : 0,
             .retransmitted_packets = transfer->retransmitted,
             .status = (nic_wc_status_t)transfer->status,
             .label = plan->label,
         };
         fn(&result, ctx);
     }
+    sim_free(progress);
 }
 
 void app__plan_progress(const app__plan_t *plan, uint64_t *done, uint64_t *planned)

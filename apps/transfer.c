@@ -161,6 +161,9 @@ static void end_transfer(app__transfer_run_t *run)
         }
     } else {
         source->failed++;
+        SIM_GROW(source->failures, source->failure_count, &source->failure_capacity);
+        source->failures[source->failure_count++] =
+            (app__failure_t){run->index, source->endpoint->node->now_ps};
     }
     sim_work_end(source->endpoint->node, 1);
     sim_progress(source->endpoint->node);

@@ -20,6 +20,11 @@ typedef struct app__trigger {
 } app__trigger_t;
 
 // The transfers of one plan that one interface requests.
+typedef struct app__failure {
+    uint64_t index; // of the transfer
+    sim_time_t time_ps;
+} app__failure_t;
+
 typedef struct app__source {
     sim_timer_t timer; // at the start of the next one
     app__plan_t *plan;
@@ -30,6 +35,9 @@ typedef struct app__source {
     uint64_t started;
     uint64_t completed;
     uint64_t failed;
+    app__failure_t *failures; // in order of time
+    size_t failure_count;
+    size_t failure_capacity;
     sim_timer_t due_timer; // at once, for those that triggers started
     uint32_t *due;         // transfers
     size_t due_count;

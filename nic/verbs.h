@@ -212,6 +212,9 @@ uint32_t nic_qp_flow_hash(const nic_qp_t *qp);
 bool nic_qp_quiet(const nic_qp_t *qp);
 // The next PSN expected from the peer, 24 bits: what ibv_query_qp tells as rq_psn.
 uint32_t nic_qp_rq_psn(const nic_qp_t *qp);
+// Everything before it has been acknowledged: 64 bits, beginning with the sq_psn it was connected
+// with. Of a QP in an error, what was sent.
+uint64_t nic_qp_una_psn(const nic_qp_t *qp);
 // Packets this QP has sent again: requests, and READ responses that were asked for again.
 uint64_t nic_qp_retransmitted_packets(const nic_qp_t *qp);
 

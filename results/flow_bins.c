@@ -2,6 +2,8 @@
 // results/flow_bins.c - flows by size: gathered, and as summary.json has them.
 #include "results/flow_bins.h"
 
+#include <math.h>
+
 __extension__ typedef unsigned __int128 u128_t;
 
 #define PS_PER_US 1e6
@@ -37,6 +39,9 @@ static void bin_fini(results_size_bin_t *bin)
 
 void results_flow_bins_init(results_flow_bins_t *flows, const char *name)
 {
+    flows->failed = 0;
+    flows->delivered_bytes = 0;
+    sim_sample_set_init(&flows->rates_bps);
     bin_init(&flows->all, name, UINT64_MAX);
     for (size_t i = 0; i < RESULTS_SIZE_BINS; i++) {
         bin_init(&flows->bins[i], bin_limits[i].name, bin_limits[i].bytes_max);
@@ -45,10 +50,42 @@ void results_flow_bins_init(results_flow_bins_t *flows, const char *name)
 
 void results_flow_bins_fini(results_flow_bins_t *flows)
 {
+    sim_sample_set_fini(&flows->rates_bps);
     bin_fini(&flows->all);
     for (size_t i = 0; i < RESULTS_SIZE_BINS; i++) {
         bin_fini(&flows->bins[i]);
     }
+}
+
+void results_flow_bins_add_progress(results_flow_bins_t *flows,
+                                    const app_flow_result_t *flow,
+                                    sim_time_t end_ps)
+{
+    if (flow->status != NIC_WC_SUCCESS) {
+        flows->failed++;
+        return;
+    }
+    const bool done = flow->end_ps != SIM_TIME_NEVER;
+    const uint64_t bytes = done ? flow->bytes : flow->delivered_bytes;
+    const sim_time_t until_ps = done ? flow->end_ps : end_ps;
+    flows->delivered_bytes += bytes;
+    if (flow->start_ps < until_ps) {
+        const u128_t rate_bps = (u128_t)bytes * 8 * SIM_PS_PER_S / (until_ps - flow->start_ps);
+        sim_sample_set_add(&flows->rates_bps,
+                           rate_bps < UINT64_MAX ? (uint64_t)rate_bps : UINT64_MAX);
+    }
+}
+
+double results_flow_bins_fairness(const results_flow_bins_t *flows)
+{
+    double sum = 0;
+    double squares = 0;
+    for (size_t i = 0; i < flows->rates_bps.count; i++) {
+        const double rate = (double)flows->rates_bps.values[i];
+        sum += rate;
+        squares += rate * rate;
+    }
+    return squares > 0 ? sum * sum / ((double)flows->rates_bps.count * squares) : (double)NAN;
 }
 
 uint64_t results_flow_slowdown(const app_flow_result_t *flow)

@@ -25,6 +25,9 @@ typedef struct results_size_bin {
 } results_size_bin_t;
 
 typedef struct results_flow_bins {
+    uint64_t failed;
+    uint64_t delivered_bytes;   // of all flows, unfinished ones too, failed ones not
+    sim_sample_set_t rates_bps; // of each flow that began and has not failed: delivered / its time
     results_size_bin_t all;
     results_size_bin_t bins[RESULTS_SIZE_BINS];
 } results_flow_bins_t;
@@ -33,6 +36,13 @@ typedef struct results_flow_bins {
 void results_flow_bins_init(results_flow_bins_t *flows, const char *name);
 void results_flow_bins_fini(results_flow_bins_t *flows);
 void results_flow_bins_add(results_flow_bins_t *flows, const app_flow_result_t *flow);
+
+// What the flow had delivered when the run ended at end_ps, and at which rate.
+void results_flow_bins_add_progress(results_flow_bins_t *flows,
+                                    const app_flow_result_t *flow,
+                                    sim_time_t end_ps);
+// Jain's index of the rates, (sum)^2 / (count x sum of squares): 1 where all are equal; NAN: none.
+double results_flow_bins_fairness(const results_flow_bins_t *flows);
 
 // Slowdown in millionths: (end - start) / ideal, rounded down. The flow must be finished.
 uint64_t results_flow_slowdown(const app_flow_result_t *flow);

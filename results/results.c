@@ -64,6 +64,8 @@ static void take_flow(const app_flow_result_t *flow, void *ctx)
     }
     results_flow_bins_add(&results->flows, flow);
     results_flow_bins_add(taker->app_flows, flow);
+    results_flow_bins_add_progress(&results->flows, flow, results->sim_time_ps);
+    results_flow_bins_add_progress(taker->app_flows, flow, results->sim_time_ps);
 }
 
 static void take_apps(results_t *results, const world_t *world)

@@ -7,6 +7,7 @@
 #include "nic/reports.h"
 #include "results/part.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -142,6 +143,38 @@ static json_t *get_by_size(const world_t *world, results_t *results)
 {
     (void)world;
     return results_flow_bins_json(&results->flows);
+}
+
+static json_t *goodput_json(results_flow_bins_t *flows)
+{
+    const sim_percentiles_t rates = sim_percentiles(&flows->rates_bps, 1000000000);
+    json_t *const object = json_object();
+    results_part_json(&sim_report_percentiles, &rates, object, NULL);
+    return object;
+}
+
+static json_t *fairness_json(const results_flow_bins_t *flows)
+{
+    const double index = results_flow_bins_fairness(flows);
+    return isnan(index) ? json_null() : json_real(index);
+}
+
+static json_t *get_delivered_bytes(const world_t *world, results_t *results)
+{
+    (void)world;
+    return results_json_whole(results->flows.delivered_bytes);
+}
+
+static json_t *get_goodput(const world_t *world, results_t *results)
+{
+    (void)world;
+    return goodput_json(&results->flows);
+}
+
+static json_t *get_fairness(const world_t *world, results_t *results)
+{
+    (void)world;
+    return fairness_json(&results->flows);
 }
 
 // -- the network
@@ -298,6 +331,10 @@ static json_t *take_flows(results_flow_bins_t *flows)
     json_t *const object = json_object();
     json_object_set_new(object, "count", results_json_whole(flows->all.count));
     json_object_set_new(object, "completed", results_json_whole(flows->all.completed));
+    json_object_set_new(object, "failed", results_json_whole(flows->failed));
+    json_object_set_new(object, "delivered_bytes", results_json_whole(flows->delivered_bytes));
+    json_object_set_new(object, "goodput_gbps", goodput_json(flows));
+    json_object_set_new(object, "fairness", fairness_json(flows));
     json_object_set_new(object, "fct_us", results_bin_fct_json(&flows->all));
     json_object_set_new(object, "slowdown", results_bin_slowdown_json(&flows->all));
     json_object_set_new(object, "by_size", results_flow_bins_json(flows));
@@ -451,6 +488,9 @@ const results_summary_field_t results_summary_fields[] = {
     {"flows.completed", "", "flows that ended in success", get_flow_completed},
     {"flows.failed", "", "flows that ended in a completion error", get_flow_failed},
     {"flows.not_begun", "", "flows whose start is not before the end of the run", get_flow_not_begun},
+    {"flows.delivered_bytes", "bytes", "payload delivered, of unfinished flows too, of failed ones not", get_delivered_bytes},
+    {"flows.goodput_gbps", "Gbps", "a distribution (below) over the flows that began and have not failed: payload delivered / time from the start to the end, or to the end of the run", get_goodput},
+    {"flows.fairness", "", "Jain's index of those rates: 1 where all are equal, 1 / count where one has all; null: none", get_fairness},
     {"flows.fct_us", "us", "mean, p50, p90, p99, max of the completion time; percentiles are exact (nearest rank); null where no flow has completed", get_fct},
     {"flows.slowdown", "", "the same of the completion time divided by the ideal one", get_slowdown},
     {"flows.by_size", "", "a list: size (bytes of the flow: 0-10KB means up to 10000), count, completed, fct_us and slowdown as above", get_by_size},
@@ -468,7 +508,7 @@ const results_summary_field_t results_summary_fields[] = {
     {"hottest_ports", "", "a list of ports by largest queue: port, queue_bytes_max, tx_bytes, utilisation (share of the link's time that frames took, preamble to gap, from traffic_from_ps to the end), ecn_marked, rx_pause, paused_ps", get_hottest},
     {"conservation", "", "ok: frames and bytes created are delivered, dropped or in flight, and no lossless class dropped; WQEs, CQEs and PCIe bytes of detailed NICs add up; message says what is wrong", get_conservation},
     {"nic_counters", "", "sums over all NICs, by the names of docs/formats/counters.md", get_nic_counters},
-    {"apps", "", "a list by traffic entry: kind, transfers_done, transfers_planned, what the application tells itself (below, by kind), units (of that, by dotted path), and flows (count, completed, fct_us, slowdown, by_size as above) where it has any", get_apps},
+    {"apps", "", "a list by traffic entry: kind, transfers_done, transfers_planned, what the application tells itself (below, by kind), units (of that, by dotted path), and flows (count, completed, failed, delivered_bytes, goodput_gbps, fairness, fct_us, slowdown, by_size as above) where it has any", get_apps},
     {"operations", "", "work requests that NICs with nic.model detailed completed; null where there are none", get_operations},
     {"events_per_operation", "", "events of the whole run / operations", get_events_per_operation},
     {"nics", "", "a list of the NICs with something to tell: name; with nic.model detailed, what happened inside by the names of docs/formats/counters.md; objects of their parts, below", get_nics},

@@ -116,6 +116,24 @@ static void flow_status(results_file_t *file, const void *row, unsigned priority
     results_file_put_csv(file, unfinished ? "unfinished" : nic_wc_status_text(FLOW(row)->status));
 }
 
+static void flow_delivered(results_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    if (finished(FLOW(row))) {
+        results_file_put_u64(file, FLOW(row)->bytes);
+    } else if (FLOW(row)->status == NIC_WC_SUCCESS) {
+        results_file_put_u64(file, FLOW(row)->delivered_bytes);
+    }
+}
+
+static void flow_failed(results_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    if (FLOW(row)->failed_ps > 0) {
+        results_file_put_ns(file, FLOW(row)->failed_ps);
+    }
+}
+
 // clang-format off
 static const results_column_t flow_columns[] = {
     {"flow_id", "", "number of the flow, unique in the run", false, flow_id},
@@ -131,6 +149,8 @@ static const results_column_t flow_columns[] = {
     {"retransmitted_packets", "packets", "data packets sent again", false, flow_retransmitted},
     {"app", "", "traffic that made it: poisson, incast...", false, flow_app},
     {"priority", "", "class of its data packets, 0 to 7", false, flow_priority},
+    {"delivered_bytes", "bytes", "payload that the sender knew to be delivered at the end of the run; empty: failed", false, flow_delivered},
+    {"failed_ns", "ns", "when it failed; empty: it has not", false, flow_failed},
     {"status", "", "success, unfinished, or the completion error it failed with", false, flow_status},
 };
 const results_table_t results_flow_table = {

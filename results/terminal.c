@@ -121,6 +121,16 @@ static void print_flows(results_t *results, FILE *out)
                 results->flow_not_begun == 1 ? "s" : "");
     }
     fputc('\n', out);
+    if (results->flow_completed < results->flow_count && results->flows.rates_bps.count > 0) {
+        world_text_t bytes;
+        world_text_t median;
+        fprintf(out,
+                "            %s delivered; %s in the median over flows; fairness %.3f\n",
+                world_format_bytes(&bytes, results->flows.delivered_bytes),
+                world_format_rate(&median,
+                                  sim_sample_set_percentile(&results->flows.rates_bps, 50, 100)),
+                results_flow_bins_fairness(&results->flows));
+    }
     fprintf(out,
             "            %-10s %9s %9s %11s %11s %9s %9s %9s\n",
             "size",
@@ -357,7 +367,7 @@ static void print_value(const app_value_t *value, void *ctx)
     sim_free(text);
 }
 
-static void print_apps(const world_t *world, FILE *out)
+static void print_apps(const world_t *world, const results_t *results, FILE *out)
 {
     for (size_t i = 0; i < world->app_count; i++) {
         const app_t *const app = world->apps[i];
@@ -369,12 +379,15 @@ static void print_apps(const world_t *world, FILE *out)
         uint64_t done = 0;
         uint64_t planned = 0;
         app->ops->progress(app, &done, &planned);
+        uint64_t failed = results->app_flows[i].failed;
+        failed = failed < done ? failed : done; // progress counts them as done
         const int width = fprintf(out,
                                   "  traffic   %zu, %s: %" PRIu64 " of %" PRIu64 " transfers done",
                                   i,
                                   app->ops->name,
-                                  done,
-                                  planned);
+                                  done - failed,
+                                  planned) +
+                          (failed > 0 ? fprintf(out, ", %" PRIu64 " FAILED", failed) : 0);
         value_line_t line = {out, width > 0 ? (size_t)width : 0};
         if (app->ops->values != NULL) {
             app->ops->values(app, print_value, &line);
@@ -395,7 +408,7 @@ void results_report(const world_t *world, results_t *results, const char *folder
     print_hottest(results, out);
     print_rnics(results, out);
     print_nic_parts(world, out);
-    print_apps(world, out);
+    print_apps(world, results, out);
     if (results->event_rows_left_out > 0) {
         fprintf(out,
                 "  events    the first %" PRIu64 " are in events.csv, %" PRIu64

@@ -156,6 +156,26 @@ static void take_flows(const taker_t *taker, const json_t *flows)
              "  completed",
              json_object_get(flows, "completed"));
     put_json(taker,
+             CLI_COMPARE_COUNT,
+             "flows.failed",
+             "  failed",
+             json_object_get(flows, "failed"));
+    put_json(taker,
+             CLI_COMPARE_BYTES,
+             "flows.delivered_bytes",
+             "  delivered",
+             json_object_get(flows, "delivered_bytes"));
+    put_json(taker,
+             CLI_COMPARE_REAL,
+             "flows.goodput_gbps.p50",
+             "goodput p50, Gbps",
+             cli__compare_find(flows, "goodput_gbps.p50"));
+    put_json(taker,
+             CLI_COMPARE_REAL,
+             "flows.fairness",
+             "fairness",
+             json_object_get(flows, "fairness"));
+    put_json(taker,
              CLI_COMPARE_US,
              "flows.fct_us.p50",
              "FCT p50",

@@ -240,6 +240,11 @@ uint32_t nic_qp_rq_psn(const nic_qp_t *qp)
     return (uint32_t)qp->expected_psn & ROCE_PSN_MASK;
 }
 
+uint64_t nic_qp_una_psn(const nic_qp_t *qp)
+{
+    return qp->una_psn;
+}
+
 uint64_t nic_qp_retransmitted_packets(const nic_qp_t *qp)
 {
     return qp->retransmitted_packets;
