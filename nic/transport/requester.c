@@ -238,16 +238,32 @@ static void ask_for_feedback(nic_t *nic, const nic_qp_t *qp, net_packet_t *packe
     }
 }
 
+// The part of a work request that one packet carries.
+typedef struct piece {
+    const nic_wqe_t *wqe;
+    uint32_t index; // of it
+    uint32_t offset;
+    uint32_t bytes;
+    bool last;
+} piece_t;
+
+static inline piece_t piece_at(const nic_qp_t *qp, uint32_t index, uint32_t offset)
+{
+    const nic_wqe_t *const wqe = nic__wqe(qp, index);
+    const uint32_t left_bytes = wqe->length - offset;
+    const bool last = left_bytes <= qp->mtu_bytes;
+    return (piece_t){wqe, index, offset, last ? left_bytes : qp->mtu_bytes, last};
+}
+
 // A packet of a SEND or WRITE: all but what the ACKs need.
 __attribute__((always_inline)) static inline net_packet_t *build_data(nic_t *nic,
                                                                       nic_qp_t *qp,
-                                                                      uint32_t index,
-                                                                      uint32_t offset,
-                                                                      uint32_t payload_bytes)
+                                                                      const piece_t *piece)
 {
-    const nic_wqe_t *const wqe = nic__wqe(qp, index);
-    const bool first = offset == 0;
-    const bool last = offset + payload_bytes == wqe->length;
+    const nic_wqe_t *const wqe = piece->wqe;
+    const uint32_t payload_bytes = piece->bytes;
+    const bool first = piece->offset == 0;
+    const bool last = piece->last;
     const uint32_t extensions = first || last ? extension_bytes(qp, wqe, first, last) : 0;
     net_packet_t *const packet = nic__new_packet(
         nic,
@@ -263,7 +279,7 @@ __attribute__((always_inline)) static inline net_packet_t *build_data(nic_t *nic
         set_extensions(packet, qp, wqe);
     }
     if (SIM_UNLIKELY(nic->contents)) {
-        nic__carry_request(qp, index, offset, packet);
+        nic__carry_request(qp, piece->index, piece->offset, packet);
     }
     return packet;
 }
@@ -286,10 +302,10 @@ net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp)
     if (SIM_UNLIKELY(is_fetch(wqe))) {
         return build_fetch(nic, qp, wqe);
     }
-    const uint32_t left_bytes = wqe->length - offset;
-    const bool last = left_bytes <= qp->mtu_bytes;
-    const uint32_t payload_bytes = last ? left_bytes : qp->mtu_bytes;
-    net_packet_t *const packet = build_data(nic, qp, qp->sq_send, offset, payload_bytes);
+    const piece_t piece = piece_at(qp, qp->sq_send, offset);
+    const bool last = piece.last;
+    const uint32_t payload_bytes = piece.bytes;
+    net_packet_t *const packet = build_data(nic, qp, &piece);
     if (SIM_LIKELY((qp->flags & NIC_QP_UNRELIABLE) == 0)) {
         count_retransmission(nic, qp, packet);
         packet->ack_request = wants_ack(nic, qp, last, payload_bytes);
@@ -345,11 +361,8 @@ uint32_t nic__find_wqe(const nic_qp_t *qp, uint64_t psn, uint64_t *first_psn)
 
 static net_packet_t *repeat_data(nic_t *nic, nic_qp_t *qp, uint32_t index, uint32_t offset)
 {
-    const nic_wqe_t *const wqe = nic__wqe(qp, index);
-    const uint32_t left_bytes = wqe->length - offset;
-    const bool last = left_bytes <= qp->mtu_bytes;
-    const uint32_t payload_bytes = last ? left_bytes : qp->mtu_bytes;
-    net_packet_t *const packet = build_data(nic, qp, index, offset, payload_bytes);
+    const piece_t piece = piece_at(qp, index, offset);
+    net_packet_t *const packet = build_data(nic, qp, &piece);
     packet->ack_request = true;
     if ((qp->flags & NIC_QP_FEEDBACK) != 0) {
         ask_for_feedback(nic, qp, packet, offset);
