@@ -95,6 +95,9 @@ typedef struct nic_config {
     // A transport of the program's own instead, likewise borrowed.
     const nic_transport_ops_t *custom_transport;
     const void *custom_transport_config;
+    // A device of the program's own instead of the one that model names, likewise.
+    const nic_device_ops_t *custom_device;
+    const void *custom_device_config;
     // Rows that a program added to the library's (nic/extra.h).
     const struct nic_extra *extras;
     size_t extra_count;

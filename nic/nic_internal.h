@@ -17,6 +17,7 @@
 #define NIC_NIC_INTERNAL_H
 
 #include "net/port.h"
+#include "nic/device.h"
 #include "nic/host.h"
 #include "nic/memory.h"
 #include "nic/store.h"
@@ -33,7 +34,6 @@
 
 typedef struct nic_host nic_host_t;
 typedef struct nic_core nic_core_t;
-typedef struct nic_rnic nic_rnic_t;
 
 // -- work requests as the NIC keeps them
 
@@ -270,37 +270,23 @@ struct nic_qp {
     sim_time_t nak_ps;
     nic_wqe_more_t *sq_more;    // parallel to sq; NULL before the first that needs it
     nic_atomic_done_t *atomics; // the last reads_accepted_max executed; NULL before the first
-    struct nic_item *early;     // WQEs on a detailed NIC before others posted sooner, by index
     uint8_t state;              // nic_qp_state_t
     uint8_t stopped_status;     // nic_wc_status_t of SQ_STOPPED
     uint8_t atomics_next;       // the oldest in atomics
     bool transport_open;
     uint32_t queued_ack_number; // low bits; a later one is newer
-
-    // line 7: what a detailed NIC needs
-    _Alignas(SIM_CACHE_LINE) uint64_t serial; // no other QP of the NIC ever had it
-    sim_time_t ready_ps;                      // of the last WQE with a payload on its way
-    sim_time_t response_ps;                   // of the last READ to be answered
-    struct nic_item *waiting;                 // its WQEs in the queue of its processing unit
-    net_packet_t *waiting_packet;             // its last packet there
-    uint32_t sq_ready;                        // end of the WQEs that are through the NIC
-    uint32_t sq_here; // end of the WQEs that have arrived on the NIC, in order
-    uint32_t context_set
-        [2]; // where its context may be in the cache, by side (nic/device/rnic/rnic_cache.h)
-    uint16_t near_set[2]; // and among those at hand
-    uint16_t unit;        // its processing units
-    uint16_t reads_ready; // READs at the head of those to answer whose first data are there
+    uint16_t reads_ready;       // READs at the head of those to answer whose first data are there
 };
 
 static_assert(offsetof(nic_qp_t, next_send_ps) == 3 * SIM_CACHE_LINE, "pace is line 3");
 static_assert(offsetof(nic_qp_t, send_cq) == 4 * SIM_CACHE_LINE, "posting is line 4");
-static_assert(offsetof(nic_qp_t, serial) == 7 * SIM_CACHE_LINE, "a detailed NIC has a line");
-static_assert(sizeof(nic_qp_t) == 8 * SIM_CACHE_LINE, "eight lines, and the algorithm's state");
+static_assert(sizeof(nic_qp_t) == 7 * SIM_CACHE_LINE, "seven lines, and what lies around it");
 static_assert(offsetof(nic_qp_t, una_psn) == SIM_CACHE_LINE, "sending begins in line 0");
 static_assert(offsetof(nic_qp_t, expected_psn) == 2 * SIM_CACHE_LINE, "receiving is line 2");
 static_assert(NIC_PSN_WINDOW * 256 >= NIC_MESSAGE_BYTES_MAX, "any message fits in the PSN window");
 
-// The algorithm's state lies behind the QP.
+// The algorithm's state lies behind the QP, and the transport's behind that; the device's before
+// it.
 #define NIC_QP_BYTES sizeof(nic_qp_t)
 static inline nic_cc_t *nic__cc(nic_qp_t *qp)
 {
@@ -396,7 +382,7 @@ struct nic {
     uint16_t ack_interval;
     uint32_t trace_points; // union over listeners
     uint32_t interface;
-    bool detailed; // rnic is there
+    bool detailed; // its device has operations: it is not the ideal one
     bool contents; // the host's memory has some
     bool plain;    // packets go straight to the protocol: neither detailed nor scan
     nic_t *next_kicked;
@@ -419,8 +405,7 @@ struct nic {
     size_t mr_capacity;
     uint32_t mr_free; // no slot before it is free, 0 apart
     uint32_t mr_generation;
-    uint64_t last_serial; // of a QP
-    uint64_t went_back;   // sequence NAKs after which a requester went back
+    uint64_t went_back; // sequence NAKs after which a requester went back
     nic_pd_t *pds;
     nic_cq_t *cqs;
     nic_srq_t *srqs;
@@ -430,7 +415,8 @@ struct nic {
     uint32_t cnp_slot_count;
     uint32_t cnp_slot_capacity;
     struct nic_listener *listeners;
-    nic_rnic_t *rnic;           // the inside of a detailed NIC
+    const nic_device_ops_t *device;
+    void *device_state;
     struct nic_report *reports; // of its parts (nic/reports.h)
     size_t report_count;
     size_t report_capacity;
@@ -796,37 +782,18 @@ void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes,
 // An ACK of what is acknowledged already: another path was shorter. end_psn: what it says.
 void nic__cc_late_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t end_psn);
 
-// -- detailed NIC (nic/rnic_internal.h has the picture)
+// -- the device (nic/device.h)
 
-// rnic.c
-void nic__rnic_place(nic_qp_t *qp); // a new QP
-void nic__rnic_place_cq(nic_cq_t *cq);
-// store/store.c: objects that a store knows come and go
-void nic__store_add(nic_t *nic, nic_store_kind_t kind, uint64_t key);
-void nic__store_change(nic_t *nic, nic_store_kind_t kind, uint64_t key);
-void nic__store_remove(nic_t *nic, nic_store_kind_t kind, uint64_t key);
-void nic__rnic_check_qp(const nic_qp_t *qp);
-// rnic_send.c
-void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell); // the last `count` WQEs
-void nic__rnic_post_receive(nic_t *nic, uint32_t count);
-void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response);
-void nic__rnic_wqe_done(nic_qp_t *qp); // the one before sq_done
-void nic__rnic_forget_early(nic_qp_t *qp);
-void nic__rnic_flushed(nic_qp_t *qp); // its send queue is empty
-void nic__rnic_gate(nic_qp_t *qp);    // sq_send or sq_done moved
-void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic);
-uint32_t nic__rnic_inline_max(const nic_t *nic);
-// rnic.c: memory of the host read or written from now on: when that is over
-sim_time_t nic__rnic_host_read(nic_t *nic, uint32_t bytes);
-sim_time_t nic__rnic_host_write(nic_t *nic, uint32_t bytes);
-// rnic_receive.c
-void nic__rnic_arrive(nic_t *nic, net_packet_t *packet);
-void nic__rnic_payload(nic_t *nic, uint32_t bytes);
-void nic__rnic_atomic_done(nic_t *nic, uint32_t rkey); // the word is written back
-void nic__rnic_tell_write(nic_qp_t *qp, uint32_t bytes);
-// When the CQE is seen.
-sim_time_t nic__rnic_cqe(nic_t *nic, nic_cq_t *cq, const nic_wc_t *wc);
-void nic__rnic_cqe_later(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc);
+// Calls an operation of it, if it has that one.
+#define NIC_DEVICE(nic_, operation, ...)                                           \
+    do {                                                                           \
+        if (SIM_UNLIKELY((nic_)->detailed) && (nic_)->device->operation != NULL) { \
+            (nic_)->device->operation(__VA_ARGS__);                                \
+        }                                                                          \
+    } while (0)
+// device.c
+void nic__device_create(nic_t *nic);
+void nic__device_destroy(nic_t *nic);
 // completion.c: into the queue, now or to be seen later
 void nic__add_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_time_t seen_ps);
 
@@ -838,18 +805,17 @@ void nic__cores_free(nic_host_t *host);
 static inline void nic__write_payload(nic_t *nic, uint32_t bytes)
 {
     nic->counters.rx_data_bytes += bytes;
-    if (SIM_UNLIKELY(nic->detailed)) {
-        nic__rnic_payload(nic, bytes);
-    }
+    NIC_DEVICE(nic, payload, nic, bytes);
 }
 
 // A WRITE lies whole in memory.
 static inline void nic__tell_write(nic_qp_t *qp)
 {
-    if (SIM_UNLIKELY(qp->nic->detailed)) {
-        nic__rnic_tell_write(qp, qp->rx_bytes);
+    const nic_t *const nic = qp->nic;
+    if (SIM_UNLIKELY(nic->detailed) && nic->device->wrote != NULL) {
+        nic->device->wrote(qp, qp->rx_address, qp->rx_bytes);
     } else {
-        nic__notice(qp->nic->host,
+        nic__notice(nic->host,
                     &(nic_notice_t){.qp = qp, .address = qp->rx_address, .bytes = qp->rx_bytes});
     }
 }

@@ -5,11 +5,10 @@
 // found by the first poll that starts at t or later, so the timer is armed for that one alone.
 #include "nic/core.h"
 
-#include "nic/rnic_internal.h"
+#include "nic/core_internal.h"
 
 // A turn of a loop takes something even where nothing in it has a cost.
 #define LEAST_STEP_PS SIM_PS_PER_NS
-#define CORES_AT_FULL_CLOCK 2u
 
 static void fired(sim_node_t *node, sim_timer_t *timer);
 
@@ -36,22 +35,12 @@ void nic__cores_free(nic_host_t *host)
     }
 }
 
-// The clock rate falls evenly from that of two cores at work to that of clock_all_from.
 static void set_clock(nic_host_t *host)
 {
-    host->core_slow_permille = 1000;
-    if (!host->nics[0].detailed) {
-        return;
-    }
-    const nic_detail_t *const detail = &host->nics[0].rnic->detail;
-    const uint64_t last = detail->cpu_clock_all_from;
-    const uint64_t cores = host->cores_started < last ? host->cores_started : last;
-    if (cores > CORES_AT_FULL_CLOCK) {
-        const uint64_t fall_mhz = (detail->cpu_clock_mhz - detail->cpu_clock_all_mhz) *
-                                  (cores - CORES_AT_FULL_CLOCK) / (last - CORES_AT_FULL_CLOCK);
-        host->core_slow_permille =
-            (uint32_t)(1000 * detail->cpu_clock_mhz / (detail->cpu_clock_mhz - fall_mhz));
-    }
+    const nic_t *const nic = &host->nics[0];
+    host->core_slow_permille = nic->device->core_slow_permille == NULL
+                                   ? 1000
+                                   : nic->device->core_slow_permille(nic, host->cores_started);
 }
 
 void nic_core_start(nic_core_t *core, sim_time_t time_ps)

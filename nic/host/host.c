@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/host/host.c - the host as a node: what it does with an event, its life, how it is found.
-#include "nic/rnic_internal.h"
+#include "nic/nic_internal.h"
 #include "nic/schedule/scan.h"
 
 static void host_built(net_node_t *node);
@@ -48,9 +48,8 @@ static inline void arrive(nic_host_t *host, uint32_t port_index, net_packet_t *p
             arrive_at_scan(nic, packet);
             return;
         }
-        if (packet->kind == NET_PACKET_ROCE) {
-            nic__rnic_expect(nic, host->node.sim.mail);
-            nic__rnic_arrive(nic, packet);
+        if (packet->kind == NET_PACKET_ROCE && nic->device->arrive != NULL) {
+            nic->device->arrive(nic, packet);
             return;
         }
     }
@@ -214,9 +213,9 @@ static void nic_init(nic_host_t *host, nic_t *nic, net_port_t *port)
     nic->next_qp_num = ROCE_QPN_FIRST;
     nic->mr_free = 1;
     nic->contents = host->memory.page_count != 0;
-    if (config->model == NIC_DETAILED) {
+    nic__device_create(nic);
+    if (nic->detailed) {
         sim_expect_timers(&host->node.sim);
-        nic__rnic_create(nic);
     }
     nic->plain = nic->scan == NULL && !nic->detailed;
     nic->cc_ops = nic__config_cc(config, &nic->cc_config);
@@ -283,9 +282,7 @@ static void nic_fini(nic_t *nic)
     sim_free(nic->reports);
     nic__scan_destroy(nic->scan);
     nic__trace_forget(nic, NULL);
-    if (nic->detailed) {
-        nic__rnic_destroy(nic);
-    }
+    nic__device_destroy(nic);
 }
 
 static void host_destroy(sim_node_t *node)

@@ -199,9 +199,7 @@ static bool transmit_qp(nic_t *nic, nic_qp_t *qp)
     nic__trace(nic, qp, NIC_TRACE_SEND, payload_bytes, 0);
 
     qp->flags = (uint16_t)(response ? qp->flags | NIC_QP_TURN : qp->flags & ~NIC_QP_TURN);
-    if (SIM_UNLIKELY(nic->detailed)) {
-        nic__rnic_sent(nic, qp, response);
-    }
+    NIC_DEVICE(nic, sent, nic, qp, response);
     if (SIM_UNLIKELY((qp->flags & (NIC_QP_PACED | NIC_QP_CC_SENT)) != 0)) {
         pace(qp, now_ps, bytes);
     }

@@ -75,9 +75,7 @@ void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     qp->rx_flags &= (uint8_t)~NIC_RX_NAK_SENT;
     qp->expected_psn++;
     sim_progress(nic__node(nic));
-    if (nic->detailed) {
-        nic__rnic_atomic_done(nic, rkey);
-    }
+    NIC_DEVICE(nic, atomic_done, nic, rkey);
     nic__add_read(qp, &read);
 }
 

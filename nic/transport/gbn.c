@@ -20,9 +20,7 @@ static void rewind(nic_qp_t *qp)
     qp->in_flight_bytes = 0;
     qp->reads_outstanding = 0;
     qp->flags &= (uint16_t)~NIC_QP_SQ_STOPPED;
-    if (SIM_UNLIKELY(qp->nic->detailed)) {
-        nic__rnic_gate(qp);
-    }
+    NIC_DEVICE(qp->nic, rewound, qp);
     nic__trace(qp->nic, qp, NIC_TRACE_RETRANSMIT, again, 0);
     if (!nic__can_send(qp)) {
         nic__unschedule(qp);

@@ -80,9 +80,7 @@ static inline void nic__catch_up(nic_qp_t *qp)
         qp->send_offset = qp->una_offset;
         qp->in_flight_bytes = 0;
         qp->reads_outstanding = 0;
-        if (SIM_UNLIKELY(qp->nic->detailed)) {
-            nic__rnic_gate(qp);
-        }
+        NIC_DEVICE(qp->nic, moved, qp);
         if (!nic__can_send(qp)) {
             nic__unschedule(qp);
         }

@@ -4,6 +4,12 @@
 // Source: IBA vol. 1, 9.7.4 (responder), 9.7.5.1.2 (a READ asked for again).
 #include "nic/transport/responder_internal.h"
 
+// Whether the device says when a READ or atomic may be answered.
+static inline bool responses_wait(const nic_t *nic)
+{
+    return SIM_UNLIKELY(nic->detailed) && nic->device->respond != NULL;
+}
+
 static nic_read_t *read_at(const nic_qp_t *qp, uint32_t index)
 {
     return &qp->reads[(uint32_t)(qp->read_first + index) & (qp->read_capacity - 1u)];
@@ -36,9 +42,9 @@ void nic__add_read(nic_qp_t *qp, const nic_read_t *read)
     if ((qp->flags & NIC_QP_ACTIVE) == 0) {
         nic__cc_start(qp);
     }
-    if (SIM_UNLIKELY(qp->nic->detailed)) {
+    if (responses_wait(qp->nic)) {
         const uint32_t bytes = read->atomic ? 8 : nic__min(read->left_bytes, qp->mtu_bytes);
-        nic__rnic_respond(qp, read->address, bytes, read->atomic && !read->retransmission);
+        qp->nic->device->respond(qp, read->address, bytes, read->atomic && !read->retransmission);
         return;
     }
     qp->flags |= NIC_QP_READS;
@@ -138,7 +144,7 @@ static void end_read(const nic_t *nic, nic_qp_t *qp)
     qp->read_first = (uint16_t)((qp->read_first + 1) & (qp->read_capacity - 1));
     qp->read_count--;
     qp->reads_ready = (uint16_t)(qp->reads_ready - (qp->reads_ready != 0));
-    if (qp->read_count == 0 || (nic->detailed && qp->reads_ready == 0)) {
+    if (qp->read_count == 0 || (responses_wait(nic) && qp->reads_ready == 0)) {
         qp->flags &= (uint16_t)~NIC_QP_READS;
     }
 }

@@ -473,11 +473,13 @@ void nic_transport_consume(nic_qp_t *qp, net_packet_t *packet)
 sim_time_t nic_transport_host_read_ps(nic_qp_t *qp, uint32_t bytes)
 {
     nic_t *const nic = qp->nic;
-    return nic->detailed ? nic__rnic_host_read(nic, bytes) : nic__node(nic)->now_ps;
+    return nic->device->host_read_ps != NULL ? nic->device->host_read_ps(nic, bytes)
+                                             : nic__node(nic)->now_ps;
 }
 
 sim_time_t nic_transport_host_write_ps(nic_qp_t *qp, uint32_t bytes)
 {
     nic_t *const nic = qp->nic;
-    return nic->detailed ? nic__rnic_host_write(nic, bytes) : nic__node(nic)->now_ps;
+    return nic->device->host_write_ps != NULL ? nic->device->host_write_ps(nic, bytes)
+                                              : nic__node(nic)->now_ps;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/verbs/completion.c - completion queues: a ring of completions that grows up to its capacity.
-#include "nic/rnic_internal.h"
+#include "nic/core_internal.h"
 
 #define FIRST_CAPACITY 4u
 
@@ -37,9 +37,7 @@ nic_cq_t *nic_cq_create(nic_t *nic, uint32_t capacity, nic_cq_fn fn, void *ctx)
     cq->next = nic->cqs;
     cq->number = nic->cqs == NULL ? 1 : nic->cqs->number + 1;
     nic->cqs = cq;
-    if (nic->detailed) {
-        nic__rnic_place_cq(cq);
-    }
+    NIC_DEVICE(nic, cq_created, cq);
     return cq;
 }
 
@@ -47,16 +45,11 @@ nic_cq_t *nic_cq_create(nic_t *nic, uint32_t capacity, nic_cq_fn fn, void *ctx)
 static uint32_t find_by_core(nic_cq_t *cq, uint32_t count)
 {
     const nic_host_t *const host = cq->nic->host;
-    const bool detailed = cq->nic->detailed;
     const sim_time_t now_ps = nic__posting_ps(host);
     uint32_t found = 0;
     while (found < count && found < cq->count &&
            cq->seen_ps[(cq->first + found) & (cq->ring_capacity - 1)] <= now_ps) {
         found++;
-    }
-    if (detailed && host->core != NULL) {
-        const nic_detail_t *const detail = &cq->nic->rnic->detail;
-        nic_core_spend(host->core, detail->cpu_poll_ps + found * detail->cpu_cqe_ps);
     }
     return found;
 }
@@ -65,9 +58,7 @@ uint32_t nic_poll_cq(nic_cq_t *cq, uint32_t count, nic_wc_t *wc)
 {
     const uint32_t taken =
         SIM_UNLIKELY(cq->core != NULL) ? find_by_core(cq, count) : nic__min(count, cq->count);
-    if (SIM_UNLIKELY(cq->nic->detailed)) {
-        cq->nic->rnic->counters.cqes_polled += taken;
-    }
+    NIC_DEVICE(cq->nic, polled, cq->nic, cq->core != NULL ? cq->nic->host->core : NULL, taken);
     for (uint32_t i = 0; i < taken; i++) {
         wc[i] = cq->ring[cq->first];
         cq->first = (cq->first + 1) & (cq->ring_capacity - 1);
@@ -119,12 +110,11 @@ static inline void trace_completion(const nic_qp_t *qp, const nic_wc_t *wc)
 void nic__write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
 {
     const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
-    if (SIM_LIKELY(!qp->nic->detailed)) {
+    const nic_t *const nic = qp->nic;
+    if (SIM_LIKELY(!nic->detailed) || nic->device->completion == NULL) {
         nic__add_completion(qp, cq, wc, now_ps);
-    } else if (cq->core != NULL) {
-        nic__add_completion(qp, cq, wc, nic__rnic_cqe(qp->nic, cq, wc));
     } else {
-        nic__rnic_cqe_later(qp, cq, wc);
+        nic->device->completion(qp, cq, wc);
     }
 }
 
@@ -148,9 +138,7 @@ void nic__add_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_tim
     const uint32_t slot = (cq->first + cq->count) & (cq->ring_capacity - 1);
     cq->ring[slot] = *wc;
     trace_completion(qp, wc);
-    if (SIM_UNLIKELY(qp->nic->detailed)) {
-        qp->nic->rnic->counters.cqes_written++;
-    }
+    NIC_DEVICE(qp->nic, completed, qp->nic);
     if (SIM_UNLIKELY(cq->core != NULL)) {
         cq->seen_ps[slot] = seen_ps;
         cq->count++;
@@ -182,9 +170,7 @@ static nic_wc_opcode_t completed_opcode(uint8_t opcode)
 
 static void complete(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status, uint64_t original)
 {
-    if (SIM_UNLIKELY(qp->nic->detailed)) {
-        nic__rnic_wqe_done(qp);
-    }
+    NIC_DEVICE(qp->nic, done, qp);
     if (status == NIC_WC_SUCCESS && (wqe->flags & NIC_SEND_SIGNALED) == 0) {
         trace_completion(qp, NULL);
         return;

@@ -13,9 +13,7 @@ nic_pd_t *nic_pd_alloc(nic_t *nic)
     pd->number = nic->pds == NULL ? 1 : nic->pds->number + 1;
     pd->next = nic->pds;
     nic->pds = pd;
-    if (nic->detailed) {
-        nic__store_add(nic, NIC_STORE_PD, pd->number);
-    }
+    NIC_DEVICE(nic, pd_created, nic, pd->number);
     return pd;
 }
 
@@ -62,9 +60,7 @@ sim_err_t nic_mr_register(nic_pd_t *pd,
     };
     nic->mrs[index] = region;
     nic->mr_free = index + 1;
-    if (nic->detailed) {
-        nic__store_add(nic, NIC_STORE_KEY, region->key);
-    }
+    NIC_DEVICE(nic, mr_registered, nic, region->key);
     *mr = region;
     return SIM_OK;
 }
@@ -75,9 +71,7 @@ void nic_mr_deregister(nic_mr_t *mr)
     const uint32_t index = mr->key >> 8;
     SIM_CHECK(index < nic->mr_count && nic->mrs[index] == mr);
     nic->mrs[index] = NULL;
-    if (nic->detailed) {
-        nic__store_remove(nic, NIC_STORE_KEY, mr->key);
-    }
+    NIC_DEVICE(nic, mr_deregistered, nic, mr->key);
     if (index < nic->mr_free) {
         nic->mr_free = index;
     }

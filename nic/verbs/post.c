@@ -55,7 +55,7 @@ static sim_err_t check_send(const nic_qp_t *qp, const nic_send_wr_t *wr, uint64_
         return SIM_ERR_RANGE;
     }
     if (SIM_UNLIKELY(qp->nic->detailed) && (wr->send_flags & NIC_SEND_INLINE) != 0 &&
-        bytes > nic__rnic_inline_max(qp->nic)) {
+        qp->nic->device->inline_max != NULL && bytes > qp->nic->device->inline_max(qp->nic)) {
         return SIM_ERR_RANGE;
     }
     *length_bytes = bytes;
@@ -70,8 +70,8 @@ static inline void nic__doorbell(nic_qp_t *qp, uint32_t count, bool batch)
     } else if ((qp->flags & NIC_QP_ACTIVE) == 0) {
         nic__cc_start(qp);
     }
-    if (SIM_UNLIKELY(qp->nic->detailed)) {
-        nic__rnic_post(qp, count, batch);
+    if (SIM_UNLIKELY(qp->nic->detailed) && qp->nic->device->post != NULL) {
+        qp->nic->device->post(qp, count, batch);
         return;
     }
     nic__schedule(qp);

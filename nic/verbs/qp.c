@@ -112,7 +112,9 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
         return SIM_ERR_EXISTS;
     }
     const nic_transport_ops_t *const ops = transport_of(nic, attr);
-    nic_qp_t *const made = sim_alloc_lines(nic__transport_qp_bytes(nic, ops));
+    const size_t device_bytes = nic->device->qp_state_bytes;
+    char *const memory = sim_alloc_lines(device_bytes + nic__transport_qp_bytes(nic, ops));
+    nic_qp_t *const made = (nic_qp_t *)(void *)(memory + device_bytes);
     made->ops = ops;
     made->nic = nic;
     made->number = number;
@@ -135,14 +137,8 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
     sim_timer_init(&made->pace_timer, nic__pace_fired);
     sim_timer_init(&made->retry_timer, nic__retry_fired);
     nic__cc(made)->ops = nic->cc_ops;
-    made->serial = ++nic->last_serial;
-    if (nic->detailed) {
-        nic__rnic_place(made);
-    }
     *slot_of(nic, number) = made;
-    if (nic->detailed) {
-        nic__store_add(nic, NIC_STORE_CONTEXT, number);
-    }
+    NIC_DEVICE(nic, qp_created, made);
     nic->counters.qps_created++;
     nic->counters.qps_live++;
     if (nic->counters.qps_live > nic->counters.qps_peak) {
@@ -160,7 +156,7 @@ void nic__qp_free(nic_qp_t *qp)
     nic__free_receives(qp->rq, qp->rq_capacity);
     sim_free(qp->reads);
     sim_free(qp->atomics);
-    sim_free(qp);
+    sim_free((char *)qp - qp->nic->device->qp_state_bytes);
 }
 
 void nic__free_dead(nic_host_t *host)
@@ -177,10 +173,7 @@ void nic_qp_destroy(nic_qp_t *qp)
     nic_t *const nic = qp->nic;
     SIM_CHECK((qp->flags & NIC_QP_DEAD) == 0);
     nic__silence(qp);
-    if (nic->detailed) {
-        nic->rnic->counters.wqes_completed += qp->sq_posted - qp->sq_done;
-        nic__store_remove(nic, NIC_STORE_CONTEXT, qp->number);
-    }
+    NIC_DEVICE(nic, qp_destroyed, qp, qp->sq_posted - qp->sq_done);
     forget_number(nic, qp->number);
     nic->counters.qps_live--;
     nic__trace(nic, qp, NIC_TRACE_LIFE, 0, 0);
@@ -258,6 +251,7 @@ bool nic_qp_quiet(const nic_qp_t *qp)
 
 size_t nic_qp_memory_bytes(const nic_qp_t *qp)
 {
-    return nic__transport_qp_bytes(qp->nic, qp->ops) + qp->sq_capacity * sizeof(nic_wqe_t) +
-           qp->rq_capacity * sizeof(nic_recv_wqe_t) + qp->read_capacity * sizeof(nic_read_t);
+    return qp->nic->device->qp_state_bytes + nic__transport_qp_bytes(qp->nic, qp->ops) +
+           qp->sq_capacity * sizeof(nic_wqe_t) + qp->rq_capacity * sizeof(nic_recv_wqe_t) +
+           qp->read_capacity * sizeof(nic_read_t);
 }

@@ -89,9 +89,7 @@ void nic__qp_check(const nic_qp_t *qp)
     check_psns(qp);
     check_timers(qp);
     check_receiving(qp);
-    if (qp->nic->detailed) {
-        nic__rnic_check_qp(qp);
-    }
+    NIC_DEVICE(qp->nic, check_qp, qp);
     if (qp->ops->check != NULL && qp->transport_open) {
         qp->ops->check(qp);
     }

@@ -177,9 +177,7 @@ sim_err_t nic__open_to_receive(nic_qp_t *qp, const nic_qp_attr_t *attr, sim_mess
     set_path(qp, attr);
     set_transport(qp, attr);
     qp->state = NIC_QPS_RTR;
-    if (qp->nic->detailed) {
-        nic__rnic_gate(qp);
-    }
+    NIC_DEVICE(qp->nic, qp_connected, qp);
     nic__cc_create(qp, line_bps, window == SIM_AUTO ? NIC_WINDOW_UNLIMITED : window);
     nic__transport_open(qp);
     return SIM_OK;
@@ -197,8 +195,6 @@ sim_err_t nic_qp_connect(nic_qp_t *qp, const nic_qp_attr_t *attr, sim_message_t 
     qp->state = NIC_QPS_RTS;
     qp->flags &= (uint16_t)~NIC_QP_CLOSED;
     nic__trace(qp->nic, qp, NIC_TRACE_STATE, NIC_QPS_RTS, NIC_QPS_RESET);
-    if (qp->nic->detailed) {
-        nic__store_change(qp->nic, NIC_STORE_CONTEXT, qp->number);
-    }
+    NIC_DEVICE(qp->nic, qp_changed, qp);
     return SIM_OK;
 }

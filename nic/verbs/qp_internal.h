@@ -3,7 +3,7 @@
 #ifndef NIC_VERBS_QP_INTERNAL_H
 #define NIC_VERBS_QP_INTERNAL_H
 
-#include "nic/rnic_internal.h"
+#include "nic/nic_internal.h"
 
 // qp_state.c
 void nic__silence(nic_qp_t *qp); // nothing is sent, timed or answered any more

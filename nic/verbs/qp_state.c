@@ -15,7 +15,7 @@ void nic__silence(nic_qp_t *qp)
     qp->reads_ready = 0;
     nic__unschedule(qp);
     nic__scan_forget(qp);
-    nic__rnic_forget_early(qp);
+    NIC_DEVICE(qp->nic, qp_closed, qp);
     sim_timer_cancel(node, &qp->pace_timer);
     sim_timer_cancel(node, &qp->retry_timer);
     nic__cc_stop(qp);
@@ -27,9 +27,7 @@ static void set_state(nic_qp_t *qp, nic_qp_state_t state)
     const nic_qp_state_t before = qp->state;
     qp->state = (uint8_t)state;
     nic__trace(qp->nic, qp, NIC_TRACE_STATE, state, before);
-    if (qp->nic->detailed) {
-        nic__store_change(qp->nic, NIC_STORE_CONTEXT, qp->number);
-    }
+    NIC_DEVICE(qp->nic, qp_changed, qp);
 }
 
 // -- failing
@@ -51,9 +49,7 @@ static void flush_send_queue(nic_qp_t *qp)
     qp->send_offset = qp->una_offset = 0;
     qp->reads_outstanding = 0;
     qp->max_psn = qp->next_psn;
-    if (qp->nic->detailed) {
-        nic__rnic_flushed(qp);
-    }
+    NIC_DEVICE(qp->nic, qp_flushed, qp);
 }
 
 static void flush_receive_queue(nic_qp_t *qp)
@@ -125,13 +121,10 @@ static void reset(nic_qp_t *qp)
     nic_t *const nic = qp->nic;
     SIM_CHECK((qp->flags & NIC_QP_DEAD) == 0);
     nic__silence(qp);
-    if (nic->detailed) {
-        nic->rnic->counters.wqes_completed += qp->sq_posted - qp->sq_done;
-    }
+    const uint32_t unfinished = qp->sq_posted - qp->sq_done;
     qp->transport = NIC_NO_TRANSPORT;
-    qp->serial = ++nic->last_serial;
     qp->flags = NIC_QP_CLOSED | (qp->flags & NIC_QP_UNRELIABLE);
-    qp->sq_done = qp->sq_send = qp->sq_ready = qp->sq_here = qp->sq_posted;
+    qp->sq_done = qp->sq_send = qp->sq_posted;
     qp->rq_done = qp->rq_posted;
     qp->send_offset = qp->una_offset = 0;
     qp->in_flight_bytes = 0;
@@ -140,10 +133,9 @@ static void reset(nic_qp_t *qp)
     qp->rx_flags = 0;
     qp->rx_bytes = qp->rx_left_bytes = qp->msn = 0;
     qp->queued_ack = NULL;
-    qp->cnp_next_ps = qp->next_send_ps = qp->ready_ps = qp->response_ps = 0;
+    qp->cnp_next_ps = qp->next_send_ps = 0;
     qp->pace_remainder = 0;
-    qp->waiting = NULL;
-    qp->waiting_packet = NULL;
+    NIC_DEVICE(nic, qp_reset, qp, unfinished);
     sim_free(qp->atomics);
     qp->atomics = NULL;
     qp->atomics_next = 0;
@@ -193,9 +185,7 @@ sim_err_t nic_qp_modify(nic_qp_t *qp,
         const sim_err_t error = nic__open_to_receive(qp, attr, message);
         if (error == SIM_OK) {
             nic__trace(qp->nic, qp, NIC_TRACE_STATE, state, from);
-            if (qp->nic->detailed) {
-                nic__store_change(qp->nic, NIC_STORE_CONTEXT, qp->number);
-            }
+            NIC_DEVICE(qp->nic, qp_changed, qp);
         }
         return error;
     }

@@ -107,8 +107,8 @@ sim_err_t nic_post_recv_list(nic_qp_t *qp,
     if (posted != NULL) {
         *posted = done;
     }
-    if (SIM_UNLIKELY(qp->nic->detailed) && done != 0) {
-        nic__rnic_post_receive(qp->nic, done);
+    if (done != 0) {
+        NIC_DEVICE(qp->nic, post_receive, qp->nic, done);
     }
     return error;
 }
@@ -190,8 +190,8 @@ sim_err_t nic_post_srq_recv(nic_srq_t *srq,
     if (posted != NULL) {
         *posted = done;
     }
-    if (srq->pd->nic->detailed && done != 0) {
-        nic__rnic_post_receive(srq->pd->nic, done);
+    if (done != 0) {
+        NIC_DEVICE(srq->pd->nic, post_receive, srq->pd->nic, done);
     }
     return error;
 }

@@ -7,9 +7,9 @@
 // does not stop time; a UD queue pair that goes back to RTS in the callback of its error sends what
 // is posted there, all of it and once; a callback may destroy the queue pair it is told of, or make
 // it fail; programs are told when the NIC has finished moving, in order; a completion queue may get
-// its core late, when it has grown; congestion control knows links whose frames have no overhead.
-// Method: two hosts, and programs that do the worst in their callbacks; counters of detailed NICs
-// add up at the end of each.
+// its core late, when it has grown; packets sent again pass the detailed NIC again; congestion
+// control knows links whose frames have no overhead. Method: two hosts, and programs that do the
+// worst in their callbacks; counters of detailed NICs add up at the end of each.
 // Does not pin: applications (tests/apps/).
 #include "nic/core.h"
 #include "tests/nic_pair.h"
@@ -299,6 +299,59 @@ START_TEST(a_completion_queue_that_has_grown_gets_a_core)
 }
 END_TEST
 
+// -- sent again
+
+// Through the processing unit, and with its payload read again: it takes longer than the ideal NIC
+// by what its first packet took.
+START_TEST(what_is_sent_again_passes_the_nic_again)
+{
+    set_up(1);
+    pair_connect(pair, &qps, NIC_QPT_RC, NULL);
+    net_port_drop_next(pair->port[0], 1);
+    const nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_WRITE, 1000);
+    pair_post_at(pair, START_PS, qps.qp[0], &wr);
+    pair_run(pair);
+    ck_assert_uint_eq(pair->done_count[0], 1);
+    ck_assert_int_eq(pair->done[0][0].wc.status, NIC_WC_SUCCESS);
+    ck_assert_uint_eq(pair_count(pair, 0, ROCE_WRITE_ONLY), 2);
+    const sim_time_t timeout_ps = UINT64_C(4096000) << nic_get_config(pair->nic[0])->timeout;
+    const sim_time_t first_ps = pair_nth(pair, 0, 0)->time_ps;
+    const sim_time_t again_ps = pair_nth(pair, 0, 1)->time_ps - (first_ps + timeout_ps);
+    nic_detail_t detail;
+    nic_detail_resolve(nic_get_config(pair->nic[0]), &detail);
+    ck_assert_uint_ge(again_ps, detail.pu_send_fetched_ps + detail.read_latency_ps);
+    ck_assert_uint_le(again_ps, SIM_PS_PER_US);
+    tear_down();
+}
+END_TEST
+
+// Work requests under way, lost ones among them, and a window that goes back again and again: all
+// complete once and in order.
+START_TEST(a_lossy_link_keeps_a_detailed_nic_in_order)
+{
+    pair_config_init(&config);
+    config.nic.model = NIC_DETAILED;
+    config.nic.timeout = 3;
+    config.link.loss_rate = (sim_ratio_t){1, 20};
+    config.until_ps = SIM_PS_PER_S;
+    pair = pair_create(&config);
+    pair_connect(pair, &qps, NIC_QPT_RC, NULL);
+    nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_WRITE, 6000);
+    for (wr.wr_id = 0; wr.wr_id < 400; wr.wr_id++) {
+        wr.opcode = wr.wr_id % 7 == 3 ? NIC_WR_RDMA_READ : NIC_WR_RDMA_WRITE;
+        pair_post_at(pair, START_PS + wr.wr_id * SIM_PS_PER_US / 4, qps.qp[0], &wr);
+    }
+    pair_run(pair);
+    ck_assert_int_eq(pair->ended, SIM_ENDED_DONE);
+    ck_assert_uint_eq(pair->done_count[0], 400);
+    for (size_t i = 0; i < 400; i++) {
+        ck_assert_uint_eq(pair->done[0][i].wc.wr_id, i);
+        ck_assert_int_eq(pair->done[0][i].wc.status, NIC_WC_SUCCESS);
+    }
+    tear_down();
+}
+END_TEST
+
 // -- frames without overhead
 
 static uint32_t told_bytes;
@@ -339,4 +392,6 @@ CHECK_MAIN(CHECK_LOOP(atomics_with_a_bad_key_are_refused, 0, 2),
            CHECK_LOOP(a_callback_may_destroy_its_queue_pair, 0, 2),
            CHECK_LOOP(callbacks_do_not_nest, 0, 2),
            CHECK_LOOP(a_completion_queue_that_has_grown_gets_a_core, 0, 2),
+           CHECK_TEST(what_is_sent_again_passes_the_nic_again),
+           CHECK_TEST(a_lossy_link_keeps_a_detailed_nic_in_order),
            CHECK_LOOP(congestion_control_knows_what_frames_take, 0, 2))

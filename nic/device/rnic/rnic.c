@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/device/rnic/rnic.c - the inside of a detailed NIC: its life, what is under way in it, cache
 // misses.
-#include "nic/rnic_internal.h"
+#include "nic/device/rnic/rnic_internal.h"
 
 // Reads of a context: a cache line (a QP's context is larger, its hot part is not).
 #define CONTEXT_BYTES NIC_PCIE_LINE_BYTES
@@ -63,7 +63,7 @@ void nic__rnic_create(nic_t *nic)
     nic_pcie_config_t pcie;
     nic_detail_pcie(&rnic->detail, &pcie);
     nic_pcie_init(&rnic->pcie, &pcie);
-    nic->rnic = rnic;
+    nic->device_state = rnic;
     nic__store_create(nic);
     make_caches(rnic, config, nic->interface);
     rnic->looks_up_keys = rnic->detail.key_entries != 0 || (rnic->answered >> NIC_STORE_KEY) != 0;
@@ -73,14 +73,13 @@ void nic__rnic_create(nic_t *nic)
     rnic->coming_ps = SIM_TIME_NEVER;
     sim_timer_init(&rnic->pause_timer, nic__rnic_pause_fired);
     sim_timer_init(&rnic->coming_timer, nic__rnic_coming_fired);
-    nic->detailed = true;
     nic__rnic_set_costs(rnic);
     nic__units_create(nic);
 }
 
 void nic__rnic_destroy(nic_t *nic)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     nic__store_destroy(nic);
     while (rnic->item_blocks != NULL) {
         nic_item_block_t *const block = rnic->item_blocks;
@@ -99,30 +98,35 @@ void nic__rnic_destroy(nic_t *nic)
     sim_free(rnic->tx_units);
     sim_free(rnic->rx_units);
     sim_free(rnic);
-    nic->rnic = NULL;
-    nic->detailed = false;
+    nic->device_state = NULL;
 }
 
 uint32_t nic__rnic_inline_max(const nic_t *nic)
 {
-    return (uint32_t)nic->rnic->detail.inline_max_bytes;
+    return (uint32_t)nic__rnic(nic)->detail.inline_max_bytes;
 }
 
 sim_time_t nic__rnic_host_read(nic_t *nic, uint32_t bytes)
 {
     nic__rnic_begin(nic);
-    return nic_pcie_read(&nic->rnic->pcie, nic->rnic->at_ps, bytes, NIC_PCIE_CONTEXT_READ);
+    return nic_pcie_read(&nic__rnic(nic)->pcie,
+                         nic__rnic(nic)->at_ps,
+                         bytes,
+                         NIC_PCIE_CONTEXT_READ);
 }
 
 sim_time_t nic__rnic_host_write(nic_t *nic, uint32_t bytes)
 {
     nic__rnic_begin(nic);
-    return nic_pcie_write(&nic->rnic->pcie, nic->rnic->at_ps, bytes, NIC_PCIE_PAYLOAD_WRITE);
+    return nic_pcie_write(&nic__rnic(nic)->pcie,
+                          nic__rnic(nic)->at_ps,
+                          bytes,
+                          NIC_PCIE_PAYLOAD_WRITE);
 }
 
 nic_item_t *nic__items_grow(nic_t *nic)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     nic_item_block_t *const block = sim_alloc_lines(sizeof(*block));
     block->next = rnic->item_blocks;
     rnic->item_blocks = block;
@@ -145,18 +149,18 @@ static inline uint64_t context_key(uint32_t number, uint32_t side)
 
 void nic__rnic_place(nic_qp_t *qp)
 {
-    const nic_rnic_t *const rnic = qp->nic->rnic;
+    const nic_rnic_t *const rnic = nic__rnic(qp->nic);
     for (uint32_t side = 0; side < 2; side++) {
         const uint64_t key = context_key(qp->number, side);
-        qp->context_set[side] = nic_cache_set(rnic->held[NIC_STORE_CONTEXT], key);
-        qp->near_set[side] = (uint16_t)nic_cache_set(&rnic->near[side], qp->number);
+        nic__rnic_qp(qp)->context_set[side] = nic_cache_set(rnic->held[NIC_STORE_CONTEXT], key);
+        nic__rnic_qp(qp)->near_set[side] = (uint16_t)nic_cache_set(&rnic->near[side], qp->number);
     }
-    qp->unit = (uint16_t)(qp->number % (uint32_t)rnic->detail.pu_count);
+    nic__rnic_qp(qp)->unit = (uint16_t)(qp->number % (uint32_t)rnic->detail.pu_count);
 }
 
 void nic__rnic_place_cq(nic_cq_t *cq)
 {
-    const nic_cache_t *const held = cq->nic->rnic->held[NIC_STORE_CQ];
+    const nic_cache_t *const held = nic__rnic(cq->nic)->held[NIC_STORE_CQ];
     cq->context_set = nic_cache_set(held, nic__cache_key(NIC_STORE_CQ, cq->number));
     nic__store_add(cq->nic, NIC_STORE_CQ, cq->number);
 }
@@ -168,7 +172,7 @@ void nic__rnic_look_further(nic_t *nic,
                             sim_time_t *stall_ps,
                             sim_time_t *data_ps)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     if (SIM_UNLIKELY((rnic->answered >> cache & 1) != 0)) {
         nic_store_lookup_t lookup = {
             .kind = (nic_store_kind_t)cache,
@@ -211,7 +215,7 @@ static void look_up_context(nic_t *nic,
         .kind = NIC_STORE_CONTEXT,
         .side = side & NIC_SIDE_MASK,
         .begins = begins,
-        .urgent = begins && ((side & NIC_SIDE_MASK) != 0 || !nic->rnic->asynchronous),
+        .urgent = begins && ((side & NIC_SIDE_MASK) != 0 || !nic__rnic(nic)->asynchronous),
         .key = number,
         .ready_ps = *data_ps,
     };
@@ -228,7 +232,7 @@ static void look_up_unreliable(nic_t *nic,
                                sim_time_t *stall_ps,
                                sim_time_t *data_ps)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     nic_cache_t *const contexts = &rnic->caches[NIC_STORE_CONTEXT];
     if (nic_cache_use(&rnic->uc_contexts, nic_cache_set(&rnic->uc_contexts, key), key)) {
         contexts->hits++;
@@ -248,7 +252,7 @@ void nic__rnic_context(nic_t *nic,
                        sim_time_t *stall_ps,
                        sim_time_t *data_ps)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     if (SIM_UNLIKELY((rnic->answered & 1u << NIC_STORE_CONTEXT) != 0)) {
         look_up_context(nic, number, side, stall_ps, data_ps);
         return;
@@ -261,20 +265,25 @@ void nic__rnic_context(nic_t *nic,
         return;
     }
     if ((qp->flags & NIC_QP_UNRELIABLE) == 0 &&
-        !nic_cache_use(&rnic->near[side], qp->near_set[side], number)) {
+        !nic_cache_use(&rnic->near[side], nic__rnic_qp(qp)->near_set[side], number)) {
         *stall_ps += rnic->detail.near_stall_ps;
     }
     if (rnic->uc_contexts.keys != NULL && qp->type == NIC_QPT_UC) {
         look_up_unreliable(nic, key, side == NIC_SIDE_RECEIVE, stall_ps, data_ps);
         return;
     }
-    nic__rnic_lookup(nic, NIC_STORE_CONTEXT, qp->context_set[side], key, stall_ps, data_ps);
+    nic__rnic_lookup(nic,
+                     NIC_STORE_CONTEXT,
+                     nic__rnic_qp(qp)->context_set[side],
+                     key,
+                     stall_ps,
+                     data_ps);
 }
 
 // The region of a key, and where a store has them its protection domain.
 static void look_up_key(nic_t *nic, uint32_t key, sim_time_t *stall_ps, sim_time_t *data_ps)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     if (SIM_LIKELY((rnic->answered & 1u << NIC_STORE_KEY) == 0)) {
         // Translations and keys have names apart in a memory that all kinds share.
         const uint64_t name =
@@ -304,7 +313,7 @@ void nic__rnic_translate(nic_t *nic,
                          sim_time_t *stall_ps,
                          sim_time_t *data_ps)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     if (SIM_UNLIKELY(rnic->looks_up_keys) && key != 0) {
         look_up_key(nic, key, stall_ps, data_ps);
     }
@@ -319,21 +328,25 @@ void nic__rnic_translate(nic_t *nic,
 
 void nic__rnic_check_qp(const nic_qp_t *qp)
 {
+    const nic_rnic_qp_t *const state = nic__rnic_qp(qp);
+    if ((qp->flags & NIC_QP_CLOSED) != 0) {
+        return;
+    }
     const uint32_t held = qp->sq_posted - qp->sq_done;
-    SIM_CHECK(qp->sq_ready - qp->sq_done <= held || (qp->flags & NIC_QP_CLOSED) != 0);
-    SIM_CHECK(qp->sq_posted - qp->sq_here <= held || (qp->flags & NIC_QP_CLOSED) != 0);
-    SIM_CHECK(qp->sq_here - qp->sq_ready <= held || (qp->flags & NIC_QP_CLOSED) != 0);
-    SIM_CHECK(qp->sq_send != qp->sq_ready || (qp->flags & (NIC_QP_FETCHING | NIC_QP_CLOSED)) != 0);
+    SIM_CHECK(qp->sq_posted - state->sq_here <= held);
+    SIM_CHECK((int32_t)(state->sq_here - state->sq_ready) >= 0);
+    const bool through = (int32_t)(state->sq_ready - qp->sq_send) > 0;
+    SIM_CHECK(through || (qp->flags & NIC_QP_FETCHING) != 0);
 }
 
 // -- counters
 
 bool nic_get_rnic_counters(const nic_t *nic, nic_rnic_counters_t *counters)
 {
-    if (!nic->detailed) {
+    if (nic->device != &nic_device_rnic) {
         return false;
     }
-    const nic_rnic_t *const rnic = nic->rnic;
+    const nic_rnic_t *const rnic = nic__rnic(nic);
     const nic_pcie_counters_t *const pcie = &rnic->pcie.counters;
     const nic_cache_t *const caches = rnic->caches;
     *counters = rnic->counters;
@@ -364,13 +377,9 @@ static void count_queued(const nic_qp_t *qp, void *ctx)
     *queued += qp->sq_posted - qp->sq_done;
 }
 
-bool nic_conserved(const nic_t *nic)
+bool nic__rnic_conserved(const nic_t *nic)
 {
-    nic__check(nic);
-    if (!nic->detailed) {
-        return true;
-    }
-    const nic_rnic_counters_t *const counters = &nic->rnic->counters;
+    const nic_rnic_counters_t *const counters = &nic__rnic(nic)->counters;
     uint64_t queued = 0;
     nic_for_each_qp(nic, count_queued, &queued);
     uint64_t waiting = 0;
@@ -379,7 +388,7 @@ bool nic_conserved(const nic_t *nic)
     }
     return counters->wqes_posted == counters->wqes_completed + queued &&
            counters->cqes_written == counters->cqes_polled + waiting &&
-           nic_pcie_conserved(&nic->rnic->pcie);
+           nic_pcie_conserved(&nic__rnic(nic)->pcie);
 }
 
 // clang-format off

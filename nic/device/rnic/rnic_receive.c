@@ -5,7 +5,7 @@
 // A packet waits in the receive buffer until its processing unit is through with it. A NIC that is
 // slower than its link fills the buffer and pauses the link, class by class of what arrives
 // (802.1Qbb): to the network it is a slow receiver.
-#include "nic/rnic_internal.h"
+#include "nic/device/rnic/rnic_internal.h"
 
 #define PAUSE_QUANTA 0xffffu
 
@@ -13,7 +13,7 @@
 
 static void pause_link(nic_t *nic, uint8_t classes)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     sim_node_t *const node = nic__node(nic);
     rnic->pausing |= classes;
     rnic->counters.pauses_sent++;
@@ -37,7 +37,7 @@ void nic__rnic_pause_fired(sim_node_t *node, sim_timer_t *timer)
 
 static void release(nic_t *nic, uint32_t bytes)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     SIM_CHECK(rnic->buffered_bytes >= bytes);
     rnic->buffered_bytes -= bytes;
     if (SIM_UNLIKELY(rnic->pausing != 0) && rnic->buffered_bytes <= rnic->detail.resume_bytes) {
@@ -50,7 +50,7 @@ static void release(nic_t *nic, uint32_t bytes)
 // In two steps, each reads what the one before has brought: the queue pair, then its contexts.
 void nic__rnic_expect(const nic_t *nic, const sim_mail_t *mail)
 {
-    const nic_rnic_t *const rnic = nic->rnic;
+    const nic_rnic_t *const rnic = nic__rnic(nic);
     const net_packet_t *const next = mail[0].message;
     const net_packet_t *const after = mail[1].message;
     if (next == NULL) {
@@ -58,8 +58,8 @@ void nic__rnic_expect(const nic_t *nic, const sim_mail_t *mail)
     }
     const nic_qp_t *const qp = nic__find_qp(nic, next->destination_qp);
     if (qp != NULL) {
-        __builtin_prefetch(&rnic->near[1].keys[qp->near_set[1]]);
-        __builtin_prefetch(&rnic->held[NIC_STORE_CONTEXT]->keys[qp->context_set[1]]);
+        __builtin_prefetch(&rnic->near[1].keys[nic__rnic_qp(qp)->near_set[1]]);
+        __builtin_prefetch(&rnic->held[NIC_STORE_CONTEXT]->keys[nic__rnic_qp(qp)->context_set[1]]);
         __builtin_prefetch(net_packet_aside(next));
     }
     const nic_qp_t *const later = after == NULL ? NULL : nic__find_qp(nic, after->destination_qp);
@@ -68,13 +68,13 @@ void nic__rnic_expect(const nic_t *nic, const sim_mail_t *mail)
         __builtin_prefetch((const char *)later + SIM_CACHE_LINE);
         __builtin_prefetch((const char *)later + 2 * SIM_CACHE_LINE);
         __builtin_prefetch((const char *)later + 4 * SIM_CACHE_LINE);
-        __builtin_prefetch((const char *)later + 7 * SIM_CACHE_LINE);
+        __builtin_prefetch(nic__rnic_qp(later));
     }
 }
 
 void nic__rnic_arrive(nic_t *nic, net_packet_t *packet)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     nic__rnic_begin(nic);
     const uint64_t bytes = rnic->buffered_bytes + packet->frame_bytes;
     if (SIM_UNLIKELY(bytes > rnic->detail.buffer_bytes)) {
@@ -145,7 +145,7 @@ static uint64_t lines_of(uint64_t bytes)
 // What host memory takes longer for a word that is not in the processor's cache.
 static sim_time_t beyond_cache_ps(const nic_t *nic, uint32_t rkey)
 {
-    const nic_detail_t *const detail = &nic->rnic->detail;
+    const nic_detail_t *const detail = &nic__rnic(nic)->detail;
     const nic_mr_t *const mr = nic__region(nic, rkey);
     return mr != NULL && mr->length_bytes > detail->memory_cache_bytes ? detail->memory_latency_ps
                                                                        : 0;
@@ -159,7 +159,7 @@ static sim_time_t take_lock(nic_t *nic, const net_packet_t *packet, sim_time_t t
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);
     const uint64_t address = aside->atomic.address;
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     const nic_detail_t *const detail = &rnic->detail;
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     sim_time_t *const free_ps = &rnic->lock_free_ps[address & (detail->atomic_locks - 1)];
@@ -222,7 +222,7 @@ static inline void look_up_memory(nic_t *nic,
     } else if (class == NIC_IS_SEND && qp != NULL && qp->srq != NULL) {
         // CQs are numbered below that
         const uint64_t key = nic__cache_key(NIC_STORE_CQ, qp->srq->number << 32);
-        const uint32_t set = nic_cache_set(nic->rnic->held[NIC_STORE_CQ], key);
+        const uint32_t set = nic_cache_set(nic__rnic(nic)->held[NIC_STORE_CQ], key);
         nic__rnic_lookup(nic, NIC_STORE_CQ, set, key, stall_ps, data_ps);
     } else if (class == NIC_IS_SEND && qp != NULL && qp->rq_done != qp->rq_posted) {
         const nic_recv_wqe_t *const receive = &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
@@ -247,7 +247,7 @@ sim_time_t nic__rnic_serve_packet(nic_t *nic,
                                   const nic_qp_t *qp,
                                   sim_time_t *here_ps)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     const nic_packet_class_t class = classify(packet->opcode);
     sim_time_t stall_ps = rnic->rx_cost_ps[class];
@@ -266,7 +266,7 @@ sim_time_t nic__rnic_serve_packet(nic_t *nic,
     nic__rnic_context(nic, qp, packet->destination_qp, side, &stall_ps, &data_ps);
     look_up_memory(nic, packet, qp, class, &stall_ps, &data_ps);
     *here_ps = now_ps;
-    if (class >= NIC_IS_RESPONSE && qp != NULL && qp->sq_done != qp->sq_ready) {
+    if (class >= NIC_IS_RESPONSE && qp != NULL && qp->sq_done != nic__rnic_qp(qp)->sq_ready) {
         // What it finishes: the completion waits where that has to be read again, nothing else.
         nic__rnic_lookup_wqe(nic, qp, qp->sq_done, &stall_ps, here_ps);
     }
@@ -285,7 +285,7 @@ sim_time_t nic__rnic_serve_packet(nic_t *nic,
 // Receives are read from host memory some at a time, ahead of their use.
 static void count_receive(nic_t *nic, const net_packet_t *packet)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     const nic_qp_t *const qp = nic__find_qp(nic, packet->destination_qp);
     if (qp == NULL) {
         return;
@@ -303,7 +303,7 @@ static void count_receive(nic_t *nic, const net_packet_t *packet)
 
 void nic__rnic_packet_served(nic_t *nic, net_packet_t *packet, sim_time_t here_ps)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     rnic->wqe_here_ps = here_ps;
     const nic_packet_class_t class = classify(packet->opcode);
     const uint32_t bytes = packet->frame_bytes;
@@ -315,8 +315,7 @@ void nic__rnic_packet_served(nic_t *nic, net_packet_t *packet, sim_time_t here_p
         const uint64_t lock = net_packet_aside(packet)->atomic.address;
         rnic->granted_ps = rnic->lock_free_ps[lock & (rnic->detail.atomic_locks - 1)];
     }
-    nic__receive(nic, packet);
-    nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
+    nic_device_receive(nic, packet);
     rnic->inline_receive = false;
     release(nic, bytes);
 }
@@ -325,7 +324,7 @@ void nic__rnic_packet_served(nic_t *nic, net_packet_t *packet, sim_time_t here_p
 
 void nic__rnic_payload(nic_t *nic, uint32_t bytes)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     if (bytes != 0 && !rnic->inline_receive) {
         rnic->payload_ps =
             nic_pcie_write(&rnic->pcie, nic__node(nic)->now_ps, bytes, NIC_PCIE_PAYLOAD_WRITE);
@@ -334,26 +333,28 @@ void nic__rnic_payload(nic_t *nic, uint32_t bytes)
 
 void nic__rnic_atomic_done(nic_t *nic, uint32_t rkey)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     rnic->counters.atomics++;
     rnic->written_ps = nic__later(rnic->written_ps, now_ps + beyond_cache_ps(nic, rkey));
     (void)nic_pcie_write(&rnic->pcie, now_ps, 8, NIC_PCIE_ATOMIC_WRITE);
 }
 
-void nic__rnic_tell_write(nic_qp_t *qp, uint32_t bytes)
+void nic__rnic_tell_write(nic_qp_t *qp, uint64_t address, uint32_t bytes)
 {
     nic_t *const nic = qp->nic;
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     nic_item_t *const item = nic__item_new(nic, NIC_ITEM_WRITE, qp);
     item->count = bytes;
-    item->address = qp->rx_address;
-    nic__item_at(item, nic__later(now_ps, nic->rnic->payload_ps) + nic->rnic->detail.rx_latency_ps);
+    item->address = address;
+    nic__item_at(item,
+                 nic__later(now_ps, nic__rnic(nic)->payload_ps) +
+                     nic__rnic(nic)->detail.rx_latency_ps);
 }
 
 sim_time_t nic__rnic_cqe(nic_t *nic, nic_cq_t *cq, const nic_wc_t *wc)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     nic__rnic_begin(nic);
     sim_time_t stall_ps = nic__is_fetched(wc->opcode) ? rnic->detail.rx_cqe_ps : 0;

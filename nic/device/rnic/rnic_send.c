@@ -6,7 +6,7 @@
 // Doorbell: the core writes 8 bytes, and the NIC reads all new WQEs, padded to lines, at once.
 // Either way they enter the WQE cache, the queue of the processing unit, and, when that is through
 // with them and the payload is there, what nic/transport/requester.c may send from.
-#include "nic/rnic_internal.h"
+#include "nic/device/rnic/rnic_internal.h"
 
 #define COPY_BYTES 16u // a register, nic.detailed.cpu.copy
 
@@ -68,16 +68,17 @@ static void spend(nic_host_t *host, sim_time_t cost_ps)
 // it still reads after a Doorbell.
 static void push_in_order(nic_item_t *item, nic_qp_t *qp)
 {
-    nic_item_t **link = &qp->early;
+    nic_item_t **link = &nic__rnic_qp(qp)->early;
     while (*link != NULL && (int32_t)((*link)->first - item->first) < 0) {
         link = &(*link)->next;
     }
     item->next = *link;
     *link = item;
-    while (qp->early != NULL && qp->early->first == qp->sq_here) {
-        nic_item_t *const next = qp->early;
-        qp->early = next->next;
-        qp->sq_here += next->count;
+    while (nic__rnic_qp(qp)->early != NULL &&
+           nic__rnic_qp(qp)->early->first == nic__rnic_qp(qp)->sq_here) {
+        nic_item_t *const next = nic__rnic_qp(qp)->early;
+        nic__rnic_qp(qp)->early = next->next;
+        nic__rnic_qp(qp)->sq_here += next->count;
         nic__tx_unit_push(next, qp);
     }
 }
@@ -85,16 +86,38 @@ static void push_in_order(nic_item_t *item, nic_qp_t *qp)
 // What is under way to the NIC of a flushed queue pair has no effect any more.
 void nic__rnic_flushed(nic_qp_t *qp)
 {
-    qp->sq_here = qp->sq_ready = qp->sq_posted;
-    qp->waiting = NULL;
+    nic__rnic_qp(qp)->sq_here = nic__rnic_qp(qp)->sq_ready = qp->sq_posted;
+    nic__rnic_qp(qp)->waiting = NULL;
+    nic__rnic_qp(qp)->lap++;
     nic__rnic_gate(qp);
+}
+
+// Packets that are sent again pass the processing unit again, and their payload is read again: all
+// work requests on the NIC from the one on that the queue pair goes back to.
+void nic__rnic_rewound(nic_qp_t *qp)
+{
+    nic_rnic_qp_t *const state = nic__rnic_qp(qp);
+    nic__rnic_begin(qp->nic);
+    state->lap++;
+    state->sq_ready = qp->sq_send;
+    state->waiting = NULL;
+    const uint32_t count = state->sq_here - qp->sq_send;
+    nic__rnic_gate(qp);
+    if (count == 0) {
+        return;
+    }
+    nic_item_t *const item = nic__item_new(qp->nic, NIC_ITEM_WQE, qp);
+    item->first = qp->sq_send;
+    item->count = count;
+    item->fetched = true;
+    nic__tx_unit_push(item, qp);
 }
 
 void nic__rnic_forget_early(nic_qp_t *qp)
 {
-    while (qp->early != NULL) {
-        nic_item_t *const item = qp->early;
-        qp->early = item->next;
+    while (nic__rnic_qp(qp)->early != NULL) {
+        nic_item_t *const item = nic__rnic_qp(qp)->early;
+        nic__rnic_qp(qp)->early = item->next;
         nic__item_free(item);
     }
 }
@@ -102,11 +125,11 @@ void nic__rnic_forget_early(nic_qp_t *qp)
 // WQEs have arrived: the cache has them, and the processing unit gets to know.
 static void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
 {
-    if (SIM_UNLIKELY((int32_t)(item->first - qp->sq_here) < 0)) {
+    if (SIM_UNLIKELY((int32_t)(item->first - nic__rnic_qp(qp)->sq_here) < 0)) {
         nic__item_free(item); // they were flushed
         return;
     }
-    nic_cache_t *const cache = item->nic->rnic->held[NIC_STORE_WQE];
+    nic_cache_t *const cache = nic__rnic(item->nic)->held[NIC_STORE_WQE];
     for (uint32_t i = 0; i < item->count; i++) {
         const uint64_t key = nic__wqe_key(qp, item->first + i);
         (void)nic_cache_insert(cache, nic__cache_key(NIC_STORE_WQE, key));
@@ -119,13 +142,13 @@ static void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
 // Until a unit could be through with it: what it does before shows nowhere outside.
 static void arm_coming(nic_t *nic)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     sim_timer_arm(nic__node(nic), &rnic->coming_timer, rnic->coming_ps + rnic->detail.pu_send_ps);
 }
 
 static void add_coming(nic_t *nic, nic_item_t *item)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     if (rnic->coming == NULL) {
         rnic->coming = item;
         rnic->coming_ps = item->arrives_ps;
@@ -141,7 +164,7 @@ static void add_coming(nic_t *nic, nic_item_t *item)
 
 void nic__rnic_take_coming(nic_t *nic)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     while (rnic->coming_ps <= now_ps) {
         nic_item_t *const item = rnic->coming;
@@ -188,7 +211,7 @@ static sim_time_t copy_ps(const nic_detail_t *detail,
 void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
 {
     nic_t *const nic = qp->nic;
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     nic_host_t *const host = nic->host;
     const nic_detail_t *const detail = &rnic->detail;
     const uint32_t first = qp->sq_posted - count;
@@ -216,14 +239,14 @@ void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
 void nic__rnic_post_receive(nic_t *nic, uint32_t count)
 {
     nic_host_t *const host = nic->host;
-    const nic_detail_t *const detail = &nic->rnic->detail;
+    const nic_detail_t *const detail = &nic__rnic(nic)->detail;
     // The count of receives is a word in host memory that the NIC reads with them.
     spend(host, count * detail->cpu_receive_ps);
 }
 
 static void doorbell_arrives(nic_item_t *item, const nic_qp_t *qp)
 {
-    nic_rnic_t *const rnic = item->nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(item->nic);
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < item->count; i++) {
         bytes += padded(wqe_bytes(&rnic->detail, qp, nic__wqe(qp, item->first + i)));
@@ -270,7 +293,7 @@ static sim_time_t read_payload_ps(nic_t *nic,
                                   uint32_t bytes,
                                   bool prefetched)
 {
-    nic_pcie_t *const pcie = &nic->rnic->pcie;
+    nic_pcie_t *const pcie = &nic__rnic(nic)->pcie;
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     const nic_place_t place = nic__wqe_place(wqe);
     sim_time_t ready_ps = now_ps;
@@ -288,11 +311,12 @@ static sim_time_t read_payload_ps(nic_t *nic,
 sim_time_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp, sim_time_t *here_ps)
 {
     nic_t *const nic = item->nic;
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     const nic_detail_t *const detail = &rnic->detail;
     const sim_time_t now_ps = rnic->at_ps;
-    if (qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0) {
-        return now_ps; // it was flushed
+    if (qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0 || item->lap != nic__rnic_qp(qp)->lap) {
+        *here_ps = now_ps;
+        return now_ps; // it was flushed, or is sent again
     }
     const nic_wqe_t *const wqe = nic__wqe(qp, item->first);
     sim_time_t stall_ps = is_fetch(wqe) ? detail->tx_request_ps : detail->tx_send_ps;
@@ -316,15 +340,19 @@ sim_time_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp, sim_t
 
 static void make_ready(nic_qp_t *qp)
 {
-    qp->sq_ready++;
+    nic__rnic_qp(qp)->sq_ready++;
     nic__rnic_gate(qp);
     nic__schedule(qp);
 }
 
 void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t here_ps)
 {
-    if ((qp->flags & NIC_QP_CLOSED) != 0 || (int32_t)(index - qp->sq_ready) < 0) {
-        return; // it was flushed
+    if ((qp->flags & NIC_QP_CLOSED) != 0) {
+        return;
+    }
+    if (SIM_UNLIKELY((int32_t)(index - qp->sq_done) < 0)) {
+        make_ready(qp); // acknowledged while it was on its way again
+        return;
     }
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     const nic_wqe_t *const wqe = nic__wqe(qp, index);
@@ -335,19 +363,17 @@ void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t h
         ready_ps = late_ps + read_payload_ps(nic, wqe, 0, bytes, false);
     }
     // WQEs are sent in order: one behind another whose payload is on its way waits for that.
-    qp->ready_ps = nic__later(qp->ready_ps, ready_ps);
-    if (qp->ready_ps <= now_ps) {
+    nic__rnic_qp(qp)->ready_ps = nic__later(nic__rnic_qp(qp)->ready_ps, ready_ps);
+    if (nic__rnic_qp(qp)->ready_ps <= now_ps) {
         make_ready(qp);
     } else {
-        nic_item_t *const item = nic__item_new(nic, NIC_ITEM_READY, qp);
-        item->first = index;
-        nic__item_at(item, qp->ready_ps);
+        nic__item_at(nic__item_new(nic, NIC_ITEM_READY, qp), nic__rnic_qp(qp)->ready_ps);
     }
 }
 
 void nic__rnic_wqe_done(nic_qp_t *qp)
 {
-    nic_rnic_t *const rnic = qp->nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(qp->nic);
     rnic->counters.wqes_completed++;
     const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, qp->sq_done - 1));
     nic_cache_remove(rnic->held[NIC_STORE_WQE], key);
@@ -357,7 +383,8 @@ void nic__rnic_wqe_done(nic_qp_t *qp)
 
 void nic__rnic_gate(nic_qp_t *qp)
 {
-    if (qp->sq_send == qp->sq_ready) {
+    // An ACK that comes late may move sq_send past what is on its way again.
+    if ((int32_t)(nic__rnic_qp(qp)->sq_ready - qp->sq_send) <= 0) {
         qp->flags |= NIC_QP_FETCHING;
     } else {
         qp->flags &= (uint16_t)~NIC_QP_FETCHING;
@@ -370,7 +397,7 @@ static sim_time_t next_segment_ps(nic_t *nic,
                                   sim_time_t cost_ps,
                                   sim_time_t here_ps)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     rnic->tx_free_ps =
         nic__later(rnic->tx_free_ps, now_ps) + cost_ps + payload_ps(&rnic->detail, bytes);
@@ -387,7 +414,7 @@ static void response_sent(nic_t *nic, nic_qp_t *qp)
         return;
     }
     const uint32_t bytes = nic__min(read->left_bytes, qp->mtu_bytes);
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t here_ps = nic_pcie_prefetched(&rnic->pcie, nic__node(nic)->now_ps, bytes);
     const sim_time_t ready_ps = next_segment_ps(nic, bytes, rnic->detail.tx_response_ps, here_ps);
     if (ready_ps > nic->port->busy_until_ps) {
@@ -414,7 +441,8 @@ void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
     }
     const uint32_t bytes = nic__min(wqe->length - qp->send_offset, qp->mtu_bytes);
     const sim_time_t here_ps = read_payload_ps(nic, wqe, qp->send_offset, bytes, true);
-    const sim_time_t ready_ps = next_segment_ps(nic, bytes, nic->rnic->detail.tx_send_ps, here_ps);
+    const sim_time_t ready_ps =
+        next_segment_ps(nic, bytes, nic__rnic(nic)->detail.tx_send_ps, here_ps);
     if (ready_ps > nic->port->busy_until_ps) {
         qp->flags |= NIC_QP_FETCHING;
         nic__item_at(nic__item_new(nic, NIC_ITEM_SEGMENT, qp), ready_ps);
@@ -424,7 +452,7 @@ void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
 void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic)
 {
     nic_t *const nic = qp->nic;
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     sim_time_t stall_ps =
         rnic->detail.tx_response_ps + (atomic ? 0 : payload_ps(&rnic->detail, bytes));
@@ -439,17 +467,9 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
     }
     rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + stall_ps;
     data_ps += rnic->detail.rx_latency_ps;
-    qp->response_ps = nic__later(qp->response_ps, nic__later(rnic->tx_free_ps, data_ps));
-    nic__item_at(nic__item_new(nic, NIC_ITEM_RESPONSE, qp), qp->response_ps);
-}
-
-static void response_ready(nic_qp_t *qp)
-{
-    if (qp->reads_ready < qp->read_count) {
-        qp->reads_ready++;
-        qp->flags |= NIC_QP_READS;
-        nic__schedule(qp);
-    }
+    nic__rnic_qp(qp)->response_ps =
+        nic__later(nic__rnic_qp(qp)->response_ps, nic__later(rnic->tx_free_ps, data_ps));
+    nic__item_at(nic__item_new(nic, NIC_ITEM_RESPONSE, qp), nic__rnic_qp(qp)->response_ps);
 }
 
 // -- steps
@@ -459,25 +479,24 @@ static void qp_step(nic_item_t *item, nic_qp_t *qp)
     const bool open = (qp->flags & NIC_QP_CLOSED) == 0;
     switch ((nic_item_kind_t)item->kind) {
     case NIC_ITEM_READY:
-        if (open && item->first == qp->sq_ready) {
+        if (open && item->lap == nic__rnic_qp(qp)->lap) {
             make_ready(qp);
         }
         break;
     case NIC_ITEM_SEGMENT:
-        if (open) {
+        if (open && item->lap == nic__rnic_qp(qp)->lap) {
             nic__rnic_gate(qp);
             nic__schedule(qp);
         }
         break;
     case NIC_ITEM_RESPONSE:
-        response_ready(qp);
+        nic_device_respond(qp);
         break;
     case NIC_ITEM_CQE:
-        nic__add_completion(qp, item->cq, &item->wc, nic__node(item->nic)->now_ps);
+        nic_device_complete(qp, item->cq, &item->wc, nic__node(item->nic)->now_ps);
         break;
     case NIC_ITEM_WRITE:
-        nic__notice(qp->nic->host,
-                    &(nic_notice_t){.qp = qp, .address = item->address, .bytes = item->count});
+        nic_device_wrote(qp, item->address, item->count);
         break;
     case NIC_ITEM_DOORBELL:
     case NIC_ITEM_WQE:

@@ -9,14 +9,14 @@
 // pair takes more requests than one unit could if the responses went through it too (Spec-S0).
 // A queue pair belongs to the units of its number: operations of one have an order to keep, so one
 // queue pair cannot use more than one unit, and several can (Kalia et al., USENIX ATC 2016, 3.3).
-#include "nic/rnic_internal.h"
+#include "nic/device/rnic/rnic_internal.h"
 
 static void tx_unit_fired(sim_node_t *node, sim_timer_t *timer);
 static void rx_unit_fired(sim_node_t *node, sim_timer_t *timer);
 
 void nic__units_create(nic_t *nic)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     const uint64_t count = rnic->detail.pu_count;
     rnic->tx_units = sim_alloc_array(count, sizeof(*rnic->tx_units));
     rnic->rx_units = sim_alloc_array(count, sizeof(*rnic->rx_units));
@@ -31,8 +31,8 @@ void nic__units_create(nic_t *nic)
 // The service ends then, or when the store has brought what it waits for.
 static inline void arm(nic_t *nic, sim_timer_t *timer, sim_time_t end_ps)
 {
-    if (SIM_UNLIKELY(nic->rnic->waits)) {
-        nic__store_wait(nic->rnic, timer, end_ps);
+    if (SIM_UNLIKELY(nic__rnic(nic)->waits)) {
+        nic__store_wait(nic__rnic(nic), timer, end_ps);
     } else {
         sim_timer_arm(nic__node(nic), timer, end_ps);
     }
@@ -43,8 +43,8 @@ static inline void arm(nic_t *nic, sim_timer_t *timer, sim_time_t end_ps)
 static void tx_begin(nic_tx_unit_t *unit, nic_qp_t *qp)
 {
     const nic_item_t *const item = unit->head;
-    if (qp != NULL && qp->waiting == item) {
-        qp->waiting = NULL; // its turn has come
+    if (qp != NULL && nic__rnic_qp(qp)->waiting == item) {
+        nic__rnic_qp(qp)->waiting = NULL; // its turn has come
     }
     const sim_time_t end_ps = nic__rnic_serve_wqe(item, qp, &unit->here_ps);
     unit->busy = true;
@@ -53,15 +53,16 @@ static void tx_begin(nic_tx_unit_t *unit, nic_qp_t *qp)
 
 void nic__tx_unit_push(nic_item_t *item, nic_qp_t *qp)
 {
-    nic_item_t *const waiting = qp->waiting;
+    nic_item_t *const waiting = nic__rnic_qp(qp)->waiting;
     if (waiting != NULL && waiting->fetched == item->fetched) {
         SIM_ASSERT(waiting->first + waiting->count == item->first);
         waiting->count += item->count;
         nic__item_free(item);
         return;
     }
-    qp->waiting = item;
-    nic_tx_unit_t *const unit = &item->nic->rnic->tx_units[qp->unit];
+    nic__rnic_qp(qp)->waiting = item;
+    item->lap = nic__rnic_qp(qp)->lap;
+    nic_tx_unit_t *const unit = &nic__rnic(item->nic)->tx_units[nic__rnic_qp(qp)->unit];
     item->next = NULL;
     if (unit->head == NULL) {
         unit->head = item;
@@ -82,12 +83,13 @@ static void tx_unit_fired(sim_node_t *node, sim_timer_t *timer)
     nic_item_t *const item = unit->head;
     nic_qp_t *const qp = nic__item_qp(item);
     const uint32_t index = item->first;
+    const uint16_t lap = item->lap;
     item->first++;
     if (--item->count == 0) {
         unit->head = item->next;
         nic__item_free(item);
     }
-    if (qp != NULL) {
+    if (qp != NULL && lap == nic__rnic_qp(qp)->lap) {
         nic__rnic_wqe_served(unit->nic, qp, index, unit->here_ps);
     }
     // What happened just now may have pushed more: the unit still counts as busy.
@@ -102,8 +104,8 @@ static void tx_unit_fired(sim_node_t *node, sim_timer_t *timer)
 static void rx_begin(nic_rx_unit_t *unit, nic_qp_t *qp)
 {
     const net_packet_t *const packet = unit->head;
-    if (qp != NULL && qp->waiting_packet == packet) {
-        qp->waiting_packet = NULL;
+    if (qp != NULL && nic__rnic_qp(qp)->waiting_packet == packet) {
+        nic__rnic_qp(qp)->waiting_packet = NULL;
     }
     const sim_time_t end_ps = nic__rnic_serve_packet(unit->nic, packet, qp, &unit->here_ps);
     unit->busy = true;
@@ -112,13 +114,13 @@ static void rx_begin(nic_rx_unit_t *unit, nic_qp_t *qp)
 
 void nic__rx_unit_push(nic_t *nic, net_packet_t *packet, nic_qp_t *qp)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     nic_rx_unit_t *const unit =
-        &rnic->rx_units[SIM_LIKELY(qp != NULL) ? qp->unit
+        &rnic->rx_units[SIM_LIKELY(qp != NULL) ? nic__rnic_qp(qp)->unit
                                                : packet->destination_qp % rnic->detail.pu_count];
-    net_packet_t *const waiting = qp == NULL ? NULL : qp->waiting_packet;
+    net_packet_t *const waiting = qp == NULL ? NULL : nic__rnic_qp(qp)->waiting_packet;
     if (qp != NULL) {
-        qp->waiting_packet = packet;
+        nic__rnic_qp(qp)->waiting_packet = packet;
     }
     if (waiting != NULL) {
         packet->next = waiting->next;

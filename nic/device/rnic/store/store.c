@@ -45,7 +45,7 @@ const nic_store_ops_t *nic_store_find(const char *name)
 
 const nic_store_t *nic_store_of(const nic_t *nic)
 {
-    return nic->detailed ? nic->rnic->store : NULL;
+    return nic->device == &nic_device_rnic ? nic__rnic(nic)->store : NULL;
 }
 
 static nic_store_t *create_flat(void)
@@ -86,7 +86,7 @@ const nic_policy_ops_t *nic__config_policy(const nic_config_t *config)
 
 void nic__store_create(nic_t *nic)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     const nic_config_t *const config = &nic->host->config;
     const void *store_config;
     const nic_store_ops_t *const ops = chosen(config, &store_config);
@@ -112,7 +112,7 @@ void nic__store_create(nic_t *nic)
 
 void nic__store_destroy(nic_t *nic)
 {
-    nic_store_t *const store = nic->rnic->store;
+    nic_store_t *const store = nic__rnic(nic)->store;
     sim_message_t message = {""};
     if (store->ops->check != NULL) {
         SIM_CHECKF(store->ops->check(store, &message), "%s", message.text);
@@ -122,12 +122,12 @@ void nic__store_destroy(nic_t *nic)
     } else {
         sim_free(store);
     }
-    nic->rnic->store = NULL;
+    nic__rnic(nic)->store = NULL;
 }
 
 void nic__store_look_up(nic_t *nic, nic_store_lookup_t *lookup)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     nic_store_t *const store = rnic->store;
     lookup->at_ps = rnic->at_ps;
     store->ops->look_up(store, lookup);
@@ -151,7 +151,7 @@ void nic__store_wait(nic_rnic_t *rnic, sim_timer_t *timer, sim_time_t least_ps)
 
 void nic__store_add(nic_t *nic, nic_store_kind_t kind, uint64_t key)
 {
-    const nic_rnic_t *const rnic = nic->rnic;
+    const nic_rnic_t *const rnic = nic__rnic(nic);
     if (SIM_UNLIKELY((rnic->answered >> kind & 1) != 0) && rnic->store->ops->add != NULL) {
         rnic->store->ops->add(rnic->store, kind, key);
     }
@@ -159,7 +159,7 @@ void nic__store_add(nic_t *nic, nic_store_kind_t kind, uint64_t key)
 
 void nic__store_change(nic_t *nic, nic_store_kind_t kind, uint64_t key)
 {
-    const nic_rnic_t *const rnic = nic->rnic;
+    const nic_rnic_t *const rnic = nic__rnic(nic);
     if (SIM_UNLIKELY((rnic->answered >> kind & 1) != 0) && rnic->store->ops->change != NULL) {
         rnic->store->ops->change(rnic->store, kind, key);
     }
@@ -167,7 +167,7 @@ void nic__store_change(nic_t *nic, nic_store_kind_t kind, uint64_t key)
 
 void nic__store_remove(nic_t *nic, nic_store_kind_t kind, uint64_t key)
 {
-    const nic_rnic_t *const rnic = nic->rnic;
+    const nic_rnic_t *const rnic = nic__rnic(nic);
     if (SIM_UNLIKELY((rnic->answered >> kind & 1) != 0) && rnic->store->ops->remove != NULL) {
         rnic->store->ops->remove(rnic->store, kind, key);
     }

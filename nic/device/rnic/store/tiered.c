@@ -109,7 +109,7 @@ void tiered__context_of(const tiered_t *tiered, const tiered_token_t *token, nic
             nic__pd_number(nic, number) != 0 ? nic__region(nic, number) : NULL;
         context->mr = (nic_mr_context_t){.index = token->index, .lkey = number};
         if (mr != NULL) {
-            const uint64_t shift = nic->rnic->page_shift;
+            const uint64_t shift = nic__rnic(nic)->page_shift;
             context->mr.access_flags = mr->access;
             context->mr.page_bits = (uint32_t)shift;
             context->mr.page_count =
@@ -706,6 +706,6 @@ bool nic_cache_count_from(nic_t *nic, uint64_t access)
     if (store == NULL || store->ops != &nic__store_tiered) {
         return false;
     }
-    ((tiered_t *)(void *)nic->rnic->store)->count_from = access;
+    ((tiered_t *)(void *)nic__rnic(nic)->store)->count_from = access;
     return true;
 }

@@ -17,12 +17,12 @@
 
 #include "nic/cache.h"
 #include "nic/device/rnic/pcie.h"
+#include "nic/device/rnic/rnic_internal.h"
 #include "nic/device/rnic/store/histogram.h"
 #include "nic/device/rnic/store/pages.h"
 #include "nic/device/rnic/store/protocol.h"
 #include "nic/device/rnic/store/window.h"
 #include "nic/reports.h"
-#include "nic/rnic_internal.h"
 
 #define TIERED_NONE UINT32_MAX
 // An entry of L1 besides a context that is not compressed: all of nic_l1_entry_t but the fields.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/rnic_internal.h - the inside of a detailed NIC, and where the protocol of nic/
+// nic/device/rnic/rnic_internal.h - the inside of a detailed NIC, and where the protocol of nic/
 // calls it.
 //
 //     sending                                       receiving
@@ -13,33 +13,13 @@
 // A processing unit serves its queue in order. When it begins with something it books all that this
 // needs, at that moment: its own time, the side of the NIC that all units share, PCIe. Every such
 // server is a time until which it is busy, so one event ends the service, whatever it took.
-#ifndef NIC_RNIC_INTERNAL_H
-#define NIC_RNIC_INTERNAL_H
+#ifndef NIC_DEVICE_RNIC_RNIC_INTERNAL_H
+#define NIC_DEVICE_RNIC_RNIC_INTERNAL_H
 
-#include "nic/core.h"
+#include "nic/core_internal.h"
 #include "nic/device/rnic/pcie.h"
 #include "nic/device/rnic/rnic_cache.h"
-#include "nic/nic_internal.h"
 #include "nic/store.h"
-
-struct nic_core {
-    sim_timer_t timer;
-    nic_host_t *host;
-    nic_core_fn step;
-    void *ctx;
-    sim_time_t free_ps;  // end of the last step
-    sim_time_t spent_ps; // in the running one
-    sim_time_t idle_ps;  // polls from here on...
-    sim_time_t poll_ps;  // ...as often as this
-    bool started;
-    bool idle;
-    bool woken;      // since the last step began
-    bool only_polls; // nic_core_only_polls in the running step
-    nic_cq_t *cqs;
-    sim_time_t busy_ps;
-    uint64_t steps;
-    nic_core_t *next;
-};
 
 typedef enum nic_item_kind {
     NIC_ITEM_DOORBELL, // on its way to the NIC
@@ -62,6 +42,7 @@ typedef struct nic_item {
     uint32_t count;
     uint8_t kind; // nic_item_kind_t
     bool fetched; // by Doorbell
+    uint16_t lap; // of the send queue of its QP
     nic_cq_t *cq;
     union {
         nic_wc_t wc;
@@ -117,6 +98,28 @@ typedef struct nic_page_place {
     uint32_t set;
 } nic_page_place_t;
 
+// What a detailed NIC knows of a queue pair; lies before it.
+typedef struct nic_rnic_qp {
+    _Alignas(SIM_CACHE_LINE) uint64_t serial; // no other QP of the NIC ever had it
+    sim_time_t ready_ps;                      // of the last WQE with a payload on its way
+    sim_time_t response_ps;                   // of the last READ to be answered
+    nic_item_t *waiting;                      // its WQEs in the queue of its processing unit
+    net_packet_t *waiting_packet;             // its last packet there
+    uint32_t sq_ready;                        // end of the WQEs that are through the NIC
+    uint32_t sq_here;        // end of the WQEs that have arrived on the NIC, in order
+    uint32_t context_set[2]; // where its context may be in the cache, by side
+    uint16_t near_set[2];    // and among those at hand
+    uint16_t unit;           // its processing units
+    uint16_t lap;            // of its send queue: what passed the NIC before it was rewound is void
+    nic_item_t *early;       // WQEs that arrived before others posted sooner, by index
+} nic_rnic_qp_t;
+static_assert(sizeof(nic_rnic_qp_t) == 2 * SIM_CACHE_LINE, "one hot line, and what is rare");
+static inline nic_rnic_qp_t *nic__rnic_qp(const nic_qp_t *qp)
+{
+    return (nic_rnic_qp_t *)(uintptr_t)qp - 1;
+}
+
+typedef struct nic_rnic nic_rnic_t;
 struct nic_rnic {
     nic_detail_t detail;
     nic_pcie_t pcie;
@@ -155,19 +158,18 @@ struct nic_rnic {
     uint8_t pausing;         // classes that the link was asked to pause
     sim_timer_t pause_timer; // refreshes the pause
     nic_t *nic;
+    uint64_t last_serial; // of a QP
     nic_rnic_counters_t counters;
 };
+static inline nic_rnic_t *nic__rnic(const nic_t *nic)
+{
+    return nic->device_state;
+}
 
 static inline sim_time_t nic__later(sim_time_t a_ps, sim_time_t b_ps)
 {
     return a_ps > b_ps ? a_ps : b_ps;
 }
-// The time of the core that is posting, or of the event.
-static inline sim_time_t nic__posting_ps(const nic_host_t *host)
-{
-    return host->node.sim.now_ps + (host->core != NULL ? host->core->spent_ps : 0);
-}
-
 // Names a WQE among those that can meet in the cache; and a key among those of the first four
 // kinds.
 static inline uint64_t nic__wqe_key(const nic_qp_t *qp, uint32_t index)
@@ -182,10 +184,18 @@ static inline uint64_t nic__cache_key(uint32_t cache, uint64_t key)
 // rnic.c
 void nic__rnic_create(nic_t *nic);
 void nic__rnic_destroy(nic_t *nic);
+void nic__rnic_place(nic_qp_t *qp); // a new QP
+void nic__rnic_place_cq(nic_cq_t *cq);
+void nic__rnic_check_qp(const nic_qp_t *qp);
+bool nic__rnic_conserved(const nic_t *nic);
+uint32_t nic__rnic_inline_max(const nic_t *nic);
+// Memory of the host read or written from now on: when that is over.
+sim_time_t nic__rnic_host_read(nic_t *nic, uint32_t bytes);
+sim_time_t nic__rnic_host_write(nic_t *nic, uint32_t bytes);
 nic_item_t *nic__items_grow(nic_t *nic); // none is free; returns the first that is now
 static inline nic_item_t *nic__item_new(nic_t *nic, nic_item_kind_t kind, const nic_qp_t *qp)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     nic_item_t *item = rnic->free_items;
     if (SIM_UNLIKELY(item == NULL)) {
         item = nic__items_grow(nic);
@@ -193,13 +203,14 @@ static inline nic_item_t *nic__item_new(nic_t *nic, nic_item_kind_t kind, const 
     rnic->free_items = item->next;
     item->next = NULL;
     item->kind = (uint8_t)kind;
-    item->serial = qp->serial;
+    item->serial = nic__rnic_qp(qp)->serial;
+    item->lap = nic__rnic_qp(qp)->lap;
     item->qp_number = qp->number;
     return item;
 }
 static inline void nic__item_free(nic_item_t *item)
 {
-    nic_rnic_t *const rnic = item->nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(item->nic);
     item->next = rnic->free_items;
     rnic->free_items = item;
 }
@@ -210,7 +221,8 @@ static inline void nic__item_at(nic_item_t *item, sim_time_t time_ps) // its ste
 static inline nic_qp_t *nic__item_qp(const nic_item_t *item) // NULL: it is gone
 {
     nic_qp_t *const qp = nic__find_qp(item->nic, item->qp_number);
-    return SIM_LIKELY(qp != NULL) && SIM_LIKELY(qp->serial == item->serial) ? qp : NULL;
+    return SIM_LIKELY(qp != NULL) && SIM_LIKELY(nic__rnic_qp(qp)->serial == item->serial) ? qp
+                                                                                          : NULL;
 }
 // What is left of a lookup where the key was not the one used last in its set.
 void nic__rnic_look_further(nic_t *nic,
@@ -227,7 +239,7 @@ static inline void nic__rnic_lookup(nic_t *nic,
                                     sim_time_t *stall_ps,
                                     sim_time_t *data_ps)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     if (SIM_LIKELY(rnic->held[cache]->keys[set] == key)) {
         rnic->caches[cache].hits++;
     } else {
@@ -241,7 +253,7 @@ static inline void nic__rnic_lookup_wqe(nic_t *nic,
                                         sim_time_t *here_ps)
 {
     const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
-    const uint32_t set = nic_cache_set(nic->rnic->held[NIC_STORE_WQE], key);
+    const uint32_t set = nic_cache_set(nic__rnic(nic)->held[NIC_STORE_WQE], key);
     nic__rnic_lookup(nic, NIC_STORE_WQE, set, key, stall_ps, here_ps);
 }
 // Key and page of an address. key 0: of what was looked up before.
@@ -263,6 +275,10 @@ void nic__rnic_context(nic_t *nic,
 void nic__store_create(nic_t *nic);
 void nic__store_destroy(nic_t *nic);
 const nic_policy_ops_t *nic__config_policy(const nic_config_t *config);
+// Objects that a store knows come and go.
+void nic__store_add(nic_t *nic, nic_store_kind_t kind, uint64_t key);
+void nic__store_change(nic_t *nic, nic_store_kind_t kind, uint64_t key);
+void nic__store_remove(nic_t *nic, nic_store_kind_t kind, uint64_t key);
 void nic__store_look_up(nic_t *nic, nic_store_lookup_t *lookup);
 // What is being served waits for a lookup: the timer is armed when that is over.
 void nic__store_wait(nic_rnic_t *rnic, sim_timer_t *timer, sim_time_t least_ps);
@@ -279,7 +295,7 @@ void nic__rnic_take_coming(nic_t *nic);
 // here, in order with everything else.
 static inline void nic__rnic_begin(nic_t *nic)
 {
-    nic_rnic_t *const rnic = nic->rnic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     if (SIM_UNLIKELY(rnic->coming_ps <= now_ps)) {
         nic__rnic_take_coming(nic);
@@ -290,9 +306,24 @@ void nic__rnic_coming_fired(sim_node_t *node, sim_timer_t *timer);
 // Begins with item->first: when it is done, and when the WQE itself is there. qp may be NULL.
 sim_time_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp, sim_time_t *here_ps);
 void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t here_ps);
+void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell); // the last `count` WQEs
+void nic__rnic_post_receive(nic_t *nic, uint32_t count);
+void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response);
+void nic__rnic_wqe_done(nic_qp_t *qp); // the one before sq_done
+void nic__rnic_forget_early(nic_qp_t *qp);
+void nic__rnic_flushed(nic_qp_t *qp); // its send queue is empty
+void nic__rnic_gate(nic_qp_t *qp);    // sq_send or sq_done moved
+void nic__rnic_rewound(nic_qp_t *qp); // back
+void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic);
 void nic__rnic_item_fired(sim_node_t *node, sim_timer_t *timer);
 
 // rnic_receive.c
+void nic__rnic_arrive(nic_t *nic, net_packet_t *packet);
+void nic__rnic_payload(nic_t *nic, uint32_t bytes);
+void nic__rnic_atomic_done(nic_t *nic, uint32_t rkey); // the word is written back
+void nic__rnic_tell_write(nic_qp_t *qp, uint64_t address, uint32_t bytes);
+sim_time_t nic__rnic_cqe(nic_t *nic, nic_cq_t *cq, const nic_wc_t *wc); // when the CQE is seen
+void nic__rnic_cqe_later(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc);
 // Prefetches what the packets that come next will need.
 void nic__rnic_expect(const nic_t *nic, const sim_mail_t *mail);
 void nic__rnic_set_costs(nic_rnic_t *rnic);
@@ -304,4 +335,4 @@ sim_time_t nic__rnic_serve_packet(nic_t *nic,
 void nic__rnic_packet_served(nic_t *nic, net_packet_t *packet, sim_time_t here_ps);
 void nic__rnic_pause_fired(sim_node_t *node, sim_timer_t *timer);
 
-#endif // NIC_RNIC_INTERNAL_H
+#endif // NIC_DEVICE_RNIC_RNIC_INTERNAL_H

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/core_internal.h - a core of a host, for those whose steps it is made of.
+#ifndef NIC_CORE_INTERNAL_H
+#define NIC_CORE_INTERNAL_H
+
+#include "nic/core.h"
+#include "nic/nic_internal.h"
+
+struct nic_core {
+    sim_timer_t timer;
+    nic_host_t *host;
+    nic_core_fn step;
+    void *ctx;
+    sim_time_t free_ps;  // end of the last step
+    sim_time_t spent_ps; // in the running one
+    sim_time_t idle_ps;  // polls from here on...
+    sim_time_t poll_ps;  // ...as often as this
+    bool started;
+    bool idle;
+    bool woken;      // since the last step began
+    bool only_polls; // nic_core_only_polls in the running step
+    nic_cq_t *cqs;
+    sim_time_t busy_ps;
+    uint64_t steps;
+    nic_core_t *next;
+};
+
+// The time of the core that is posting, or of the event.
+static inline sim_time_t nic__posting_ps(const nic_host_t *host)
+{
+    return host->node.sim.now_ps + (host->core != NULL ? host->core->spent_ps : 0);
+}
+
+#endif // NIC_CORE_INTERNAL_H
