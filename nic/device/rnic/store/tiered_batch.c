@@ -110,7 +110,8 @@ static void land(sim_node_t *node, sim_timer_t *timer)
         if (!token->live) {
             SIM_GROW(tiered->freed, tiered->freed_count, &tiered->freed_capacity);
             tiered->freed[tiered->freed_count++] = flight->tokens[i];
-        } else if (token->cell.entry.layer != 1) {
+        } else if (token->cell.entry.layer != 1 &&
+                   !tiered__part(tiered, token)->policy->installs_on_miss) {
             tiered__stage(tiered, token);
         }
     }

@@ -280,6 +280,9 @@ void tiered__move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_
 {
     nic_cell_t *const cell = &token->cell;
     const uint32_t from = cell->entry.layer;
+    if (token->staging != TIERED_NONE) {
+        tiered__unstage(tiered, token);
+    }
     if (!nic_cell_moving(cell)) {
         const bool began = nic_move_begin(cell, to);
         SIM_CHECK(began);
@@ -320,8 +323,10 @@ void tiered__move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_
                tiered__number(tiered, token),
                from,
                to);
-    tiered->counters.migrations[to]++;
-    nic_histogram_add(&tiered->move_times, took_ps);
+    if (token->type == NIC_TOKEN_QP) {
+        tiered->counters.migrations[to]++;
+        nic_histogram_add(&tiered->move_times, took_ps);
+    }
 }
 
 uint64_t tiered__occupied_saving(const tiered_t *tiered)
