@@ -147,7 +147,11 @@ static void fill(side_t *side, uint32_t place, nic_send_wr_t *wr)
         return;
     }
     const uint32_t region = (uint32_t)sim_random_below(&side->region_random, config->regions);
-    const uint64_t address = region_address(contexts, region);
+    // Any place in it, by 4 KiB.
+    const uint64_t places = config->region_bytes / 4096;
+    const uint64_t place_in = sim_random_below(&side->region_random, places) * 4096;
+    const bool inside = place_in + config->bytes <= config->region_bytes;
+    const uint64_t address = region_address(contexts, region) + (inside ? place_in : 0);
     if (outbound) {
         wr->sge.addr = address;
         wr->sge.lkey = nic_mr_lkey(contexts->regions[region]);
@@ -372,6 +376,12 @@ static sim_err_t check(const app__contexts_config_t *config, sim_message_t *mess
         return sim_fail(message,
                         SIM_ERR_INVALID,
                         "churn: a peer would have to be told: expected outbound uc");
+    }
+    if (config->regions != 0 && config->bytes > config->region_bytes) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "bytes: expected region-bytes, %" PRIu64 ", at most",
+                        config->region_bytes);
     }
     if (config->working_set > config->tokens && config->pattern == APP__BURSTY) {
         return sim_fail(message,

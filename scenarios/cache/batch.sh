@@ -11,8 +11,7 @@ for cluster in $(pick "64KiB" "232 4KiB 64KiB"); do
         # shellcheck disable=SC2086
         row "cluster $cluster" "$size" $busy $length tokens=4096 l1_entries=256 l2_bytes=1MiB \
             policy=lru pattern=uniform \
-            $batch "cache.batch.threshold=$size" "cache.cluster=$cluster" \
-            cache.l2.rate=8Gbps
+            $batch "cache.batch.threshold=$size" "cache.cluster=$cluster"
     done
 done
 figure "misses of a batch" mops access_ns access_ns_p99 log

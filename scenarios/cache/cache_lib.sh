@@ -93,6 +93,7 @@ figure() {
     shift
     command -v gnuplot >/dev/null || { echo "no gnuplot: no figure" >&2; return 0; }
     curves=$(tail -n +2 "$out/data.csv" | cut -d, -f1 | awk '!seen[$0]++')
+    xlabel=${xlabel//\'/}
     {
         echo "set datafile separator ','; set key below; set grid"
         for column in "$@"; do

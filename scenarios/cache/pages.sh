@@ -8,7 +8,7 @@ for page in $(pick "4KiB" "4KiB 2MiB 1GiB"); do
     for regions in $(pick "16 4096" "16 128 1024 4096 12288"); do
         # shellcheck disable=SC2086
         row "$page" "$regions" $busy $length tokens=64 policy=lru "load.regions=$regions" \
-            load.region-bytes=4KiB "detailed.translation.page=$page" \
+            load.region-bytes=2MiB "detailed.translation.page=$page" \
             cache.l1.other-entries=1024
     done
 done

@@ -17,8 +17,8 @@ typedef struct row {
 } row_t;
 
 // clang-format off
-#define ROW(field_, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, origin_, help_) \
-    {.path = "nic.detailed." path_, .type = SIM_ATTR_##type_, .values = {cx_, cx3_, cib_, cx6_}, .origin = origin_},
+#define ROW(field_, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, origin_, help_) \
+    {.path = "nic.detailed." path_, .type = SIM_ATTR_##type_, .values = {cx_, cx3_, cib_, cx6_, cx5_}, .origin = origin_},
 static const row_t rows[] = {NIC_DETAIL_MAP(ROW)};
 #undef ROW
 // clang-format on
