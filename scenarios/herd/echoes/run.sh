@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# echoes - rate of 32-byte echoes by the verbs of request and answer (figure 5, Apt)
+set -eu
+. "$(dirname "$0")/../herd_lib.sh"
+herd_begin "$1"
+for verbs in send-send write-uc-write-uc write-uc-send; do
+    case $verbs in
+    send-send) request=send answer=send ;;
+    write-uc-send) request=write-uc answer=send ;;
+    *) request=write-uc answer=write-uc ;;
+    esac
+    herd "$verbs" system=echo "request=$request" "answer=$answer"
+    measure "$verbs" "$(mops "$verbs")"
+done
+expect "WRITE/SEND above SEND/SEND" "$(mops write-uc-send)" ">" "$(mops send-send)"
+report

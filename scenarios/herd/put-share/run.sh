@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# put-share - rate by the share of PUTs, HERD and the stores read by READs (figure 9, Apt)
+set -eu
+. "$(dirname "$0")/../herd_lib.sh"
+herd_begin "$1"
+for system in herd pilaf farm farm-var; do
+    for puts in 5 50 100; do
+        herd "$system-$puts" "system=$system" "update_percentage=$puts"
+        measure "$system $puts %" "$(mops "$system-$puts")"
+    done
+done
+expect "HERD above Pilaf at 5 %" "$(mops herd-5)" ">" "$(mops pilaf-5)"
+expect "HERD above FaRM at 5 %" "$(mops herd-5)" ">" "$(mops farm-5)"
+expect "FaRM above its variable form" "$(mops farm-5)" ">" "$(mops farm-var-5)"
+expect "the variable form above Pilaf" "$(mops farm-var-5)" ">" "$(mops pilaf-5)"
+report
