@@ -199,8 +199,8 @@ static void answered(int32_t status, const char *body, size_t size, void *ctx)
     app_mooncake_t *const engine = endpoint->context->engine;
     const app_mooncake_cluster_t *const cluster = engine->station->cluster;
     endpoint->shaking_hands = false;
-    if (endpoint->leaves) {
-        // Disconnected or evicted meanwhile: what waits for it goes another way.
+    if (endpoint->leaves && endpoint->state == APP_MOONCAKE_UNCONNECTED) {
+        // Disconnected meanwhile: what waits for it goes another way.
         app__mc_slice_t *slice = NULL;
         while ((slice = app__mc_queue_pop(&endpoint->queue)) != NULL) {
             endpoint->context->load_bytes -= slice->length;
@@ -211,6 +211,7 @@ static void answered(int32_t status, const char *body, size_t size, void *ctx)
     }
     if (endpoint->state == APP_MOONCAKE_CONNECTED) {
         app__mc_endpoint_wake(endpoint);
+        leave_if_empty(endpoint);
         return; // by the peer's own question
     }
     app_mooncake_handshake_desc_t desc = {NULL};
@@ -224,7 +225,9 @@ static void answered(int32_t status, const char *body, size_t size, void *ctx)
            connect_qps(endpoint, &desc, interface);
     app_mooncake_handshake_desc_fini(&desc);
     if (good) {
+        // One that was evicted meanwhile still sends what waits for it.
         app__mc_endpoint_wake(endpoint);
+        leave_if_empty(endpoint);
         return;
     }
     engine->counters.handshakes_failed++;

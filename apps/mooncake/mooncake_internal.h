@@ -175,6 +175,7 @@ struct app__mc_segment {
     uint32_t station;
     app__mc_rail_t *rails; // by own context, then by the segment's device
     bool fetching;
+    bool refused; // a key of it was: slices wait for what is being fetched
     app__mc_waiter_t *waiters;
     app__mc_slice_t *stale; // wait for what is being fetched
     bool file_checked;      // a file: its operations say whether what came is right

@@ -187,8 +187,21 @@ void app__mc_route(app_mooncake_t *engine, app__mc_slice_t *slice)
         app__mc_local_buffer(engine, slice->source, slice->length);
     const app_mooncake_buffer_t *const target =
         app__mooncake_buffer_of(segment->desc, slice->target, slice->length);
-    if (task->ended || buffer == NULL || target == NULL || engine->closed) {
+    const bool again = slice->retry < engine->config.retry_count;
+    if (task->ended || buffer == NULL || (target == NULL && !again) || engine->closed) {
         app__mc_slice_lost(engine, slice);
+        return;
+    }
+    if (target == NULL) { // it may be registered again
+        slice->retry++;
+        engine->counters.retried++;
+        segment->refused = true;
+    }
+    if (segment->refused) {
+        // All of them wait, or each would break the connection of the others again.
+        slice->next = segment->stale;
+        segment->stale = slice;
+        app__mc_fetch(segment, NULL, NULL);
         return;
     }
     uint32_t devices[UINT8_MAX];
@@ -240,20 +253,16 @@ void app__mc_retry(app_mooncake_t *engine, app__mc_slice_t *slice, bool stale)
     slice->retry++;
     engine->counters.retried++;
     sim_progress(engine->station->node);
-    if (!stale) {
-        app__mc_route(engine, slice);
-        return;
-    }
     // The key may be of a registration that is over.
-    slice->next = slice->task->segment->stale;
-    slice->task->segment->stale = slice;
-    app__mc_fetch(slice->task->segment, NULL, NULL);
+    slice->task->segment->refused = slice->task->segment->refused || stale;
+    app__mc_route(engine, slice);
 }
 
 void app__mc_stale_again(app__mc_segment_t *segment, bool fetched)
 {
     app__mc_slice_t *slice = segment->stale;
     segment->stale = NULL;
+    segment->refused = false;
     while (slice != NULL) {
         app__mc_slice_t *const next = slice->next;
         if (fetched) {

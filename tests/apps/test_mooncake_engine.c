@@ -25,6 +25,9 @@ typedef struct bed {
     app_mooncake_config_t config;
     app_mooncake_metadata_config_t metadata;
     bool no_target_buffer;
+    uint64_t second_mtu_bytes; // 0: as the first
+    sim_time_t down_ps;        // of the first engine's first NIC; 0: never
+    sim_time_t up_ps;
 } bed_t;
 
 typedef struct bed_config {
@@ -49,7 +52,21 @@ static void bed_begin(bed_t *bed)
 
 static void bed_build(bed_t *bed)
 {
-    world_build(&bed->world, "star", "hosts=3; rate=100Gbps; nics-per-host=2; delay=1us");
+    const topo_star_config_t star = {.hosts = 3,
+                                     .rate_bps = UINT64_C(100000000000),
+                                     .delay_ps = US,
+                                     .nics_per_host = 2};
+    world_begin(&bed->world);
+    const topo_plan_t topology = world_plan(&bed->world);
+    sim_message_t message = {""};
+    ck_assert_int_eq(topo_find("star")->build(&topology, &star, &message), SIM_OK);
+    if (bed->down_ps != 0) {
+        net_link_change_at(bed->world.net, 0, bed->down_ps, false);
+    }
+    if (bed->up_ps != 0) {
+        net_link_change_at(bed->world.net, 0, bed->up_ps, true);
+    }
+    world_complete(&bed->world);
     net_node_t *hosts[3];
     for (unsigned i = 0; i < 3; i++) {
         char name[16];
@@ -65,13 +82,15 @@ static void bed_build(bed_t *bed)
         .codec = &world_mooncake_codec,
         .metadata = bed->metadata,
     };
-    sim_message_t message = {""};
     ck_assert_msg(app_mooncake_cluster_create(&plan, &bed->cluster, &message) == SIM_OK,
                   "%s",
                   message.text);
     for (unsigned i = 0; i < 2; i++) {
         char name[16];
         snprintf(name, sizeof(name), "node%u", i);
+        if (i == 1 && bed->second_mtu_bytes != 0) {
+            bed->config.mtu_bytes = bed->second_mtu_bytes;
+        }
         ck_assert_msg(app_mooncake_create(bed->cluster,
                                           hosts[i],
                                           name,
@@ -248,4 +267,645 @@ START_TEST(bytes_arrive_both_ways)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(bytes_arrive_both_ways, 0, 2))
+// -- one transfer, whatever happens to it
+
+static void run_one(bed_t *bed, program_t *program)
+{
+    program_at(program, bed, 0, MS, open_peer);
+    world_run(&bed->world);
+    ck_assert_uint_eq(program->done, 1);
+}
+
+static void expect_status(const program_t *program, size_t index, app_mooncake_task_status_t status)
+{
+    ck_assert_str_eq(app_mooncake_task_status_text(program->status[index].s),
+                     app_mooncake_task_status_text(status));
+}
+
+START_TEST(local_segment_is_a_target)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed_build(&bed);
+    program_t program = {0};
+    one_request(&program, APP_MOONCAKE_WRITE, 1 << 20);
+    program.requests[0].target_id = APP_MOONCAKE_LOCAL_SEGMENT;
+    program.requests[0].target_offset = BASE + (1 << 21);
+    write_pattern(&bed, 0, BASE + 65536, 1 << 20);
+    program.engine = bed.engines[0];
+    program.node = &app_mooncake_host(bed.engines[0])->sim;
+    program.batch = app_mooncake_submit(bed.engines[0], program.requests, 1);
+    app_mooncake_on_batch(bed.engines[0], program.batch, on_done, &program);
+    ck_assert_uint_eq(program.done, 0);
+    world_run(&bed.world);
+    ck_assert_uint_eq(program.done, 1);
+    expect_status(&program, 0, APP_MOONCAKE_COMPLETED);
+    ck_assert(has_pattern(&bed, 0, BASE + (1 << 21), 0, BASE + 65536, 1 << 20));
+    // 8 Mbit at 80 Gbit/s.
+    ck_assert_uint_eq(program.done_ps / US, (UINT64_C(8) << 20) / 80000);
+    bed_end(&bed);
+}
+END_TEST
+
+START_TEST(what_is_outside_is_invalid)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed_build(&bed);
+    program_t program = {0};
+    program.count = 4;
+    for (size_t i = 0; i < 4; i++) {
+        program.requests[i] = (app_mooncake_request_t){APP_MOONCAKE_WRITE, BASE, 0, BASE, 4096};
+    }
+    program.requests[0].source = BASE + BUFFER_BYTES - 4095;
+    program.requests[1].target_offset = BASE + BUFFER_BYTES - 4095;
+    program.requests[2].length = 0;
+    program.requests[3].target_id = 77;
+    run_one(&bed, &program);
+    for (size_t i = 0; i < 4; i++) {
+        expect_status(&program, i, APP_MOONCAKE_INVALID);
+        ck_assert_uint_eq(program.status[i].transferred, 0);
+    }
+    ck_assert_uint_eq(app_mooncake_get_counters(bed.engines[0])->invalid, 4);
+    bed_end(&bed);
+}
+END_TEST
+
+START_TEST(a_nic_that_goes_down_is_left_for_the_second_list)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed.down_ps = MS + 200 * US;
+    bed_build(&bed);
+    program_t program = {0};
+    one_request(&program, APP_MOONCAKE_WRITE, 3 << 20);
+    write_pattern(&bed, 0, BASE + 65536, 3 << 20);
+    run_one(&bed, &program);
+    expect_status(&program, 0, APP_MOONCAKE_COMPLETED);
+    ck_assert(has_pattern(&bed, 1, BASE + 131072, 0, BASE + 65536, 3 << 20));
+    const app_mooncake_counters_t *const counters = app_mooncake_get_counters(bed.engines[0]);
+    ck_assert_uint_gt(counters->retried, 0);
+    ck_assert_uint_ge(counters->rails_paused, 1);
+    ck_assert_uint_ge(counters->endpoints_disconnected, 1);
+    ck_assert_uint_gt(app_mooncake_nic_bytes(bed.engines[0], 0), 0);
+    ck_assert_uint_gt(app_mooncake_nic_bytes(bed.engines[0], 1), 0);
+    // Two ACK timeouts of 1.05 ms more than needed, and a handshake.
+    ck_assert_uint_lt(program.done_ps, 60 * MS);
+    bed_end(&bed);
+}
+END_TEST
+
+static void crash(program_t *program)
+{
+    app_mooncake_crash(program->bed->engines[1]);
+}
+
+START_TEST(a_peer_that_crashes_fails_the_batch)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed_build(&bed);
+    program_t program = {0};
+    program_t crasher = {0};
+    one_request(&program, _i == 0 ? APP_MOONCAKE_WRITE : APP_MOONCAKE_READ, 3 << 20);
+    program_at(&crasher, &bed, 1, MS + 220 * US, crash);
+    run_one(&bed, &program);
+    expect_status(&program, 0, APP_MOONCAKE_FAILED);
+    ck_assert_uint_gt(program.status[0].transferred, 0);
+    ck_assert_uint_lt(program.status[0].transferred, 3 << 20);
+    ck_assert_int_eq(app_mooncake_free_batch_id(bed.engines[0], program.batch), 0);
+    bed_end(&bed);
+}
+END_TEST
+
+static void unregister(program_t *program)
+{
+    app_mooncake_t *const engine = program->bed->engines[1];
+    ck_assert_int_eq(app_mooncake_unregister_local_memory(engine, BASE, NULL, NULL), 0);
+    ck_assert_int_lt(app_mooncake_unregister_local_memory(engine, BASE, NULL, NULL), 0);
+    if (program->extra != NULL) { // comes back with other keys
+        ck_assert_int_eq(app_mooncake_register_local_memory(engine,
+                                                            BASE,
+                                                            BUFFER_BYTES,
+                                                            "cuda:0",
+                                                            APP_MOONCAKE_ALL,
+                                                            NULL,
+                                                            NULL),
+                         0);
+    }
+}
+
+START_TEST(a_buffer_unregistered_under_a_transfer)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed_build(&bed);
+    program_t program = {0};
+    program_t other = {.extra = _i == 0 ? NULL : &bed};
+    one_request(&program, APP_MOONCAKE_WRITE, 3 << 20);
+    write_pattern(&bed, 0, BASE + 65536, 3 << 20);
+    program_at(&other, &bed, 1, MS + 220 * US, unregister);
+    run_one(&bed, &program);
+    expect_status(&program, 0, _i == 0 ? APP_MOONCAKE_FAILED : APP_MOONCAKE_COMPLETED);
+    if (_i == 1) {
+        ck_assert(has_pattern(&bed, 1, BASE + 131072, 0, BASE + 65536, 3 << 20));
+    }
+    ck_assert_uint_gt(app_mooncake_get_counters(bed.engines[0])->retried, 0);
+    bed_end(&bed);
+}
+END_TEST
+
+START_TEST(rights_are_the_nics)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed.no_target_buffer = true;
+    bed_build(&bed);
+    ck_assert_int_eq(app_mooncake_register_local_memory(bed.engines[1],
+                                                        BASE,
+                                                        BUFFER_BYTES,
+                                                        "cpu:0",
+                                                        APP_MOONCAKE_REMOTE_READ,
+                                                        NULL,
+                                                        NULL),
+                     0);
+    program_t program = {0};
+    one_request(&program, _i == 0 ? APP_MOONCAKE_WRITE : APP_MOONCAKE_READ, 4096);
+    run_one(&bed, &program);
+    expect_status(&program, 0, _i == 0 ? APP_MOONCAKE_FAILED : APP_MOONCAKE_COMPLETED);
+    bed_end(&bed);
+}
+END_TEST
+
+START_TEST(a_metadata_node_that_is_away)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed.metadata.down_from_ps = 500 * US;
+    bed.metadata.down_until_ps = _i == 0 ? SIM_TIME_NEVER : 30 * MS;
+    bed_build(&bed);
+    program_t program = {.peer = 55};
+    one_request(&program, APP_MOONCAKE_WRITE, 4096);
+    program_at(&program, &bed, 0, MS, open_peer);
+    world_run(&bed.world);
+    if (_i == 0) {
+        ck_assert_int_lt(program.peer, 0);
+        ck_assert_uint_eq(program.done, 0);
+        ck_assert_uint_eq(app_mooncake_get_counters(bed.engines[0])->metadata_failures, 1);
+    } else {
+        ck_assert_uint_eq(program.done, 1);
+        expect_status(&program, 0, APP_MOONCAKE_COMPLETED);
+    }
+    bed_end(&bed);
+}
+END_TEST
+
+// -- statuses while it happens
+
+static void look(program_t *program)
+{
+    app_mooncake_status_t status = {APP_MOONCAKE_FAILED, 0};
+    ck_assert_int_eq(app_mooncake_get_transfer_status(program->engine, program->batch, &status, 1),
+                     1);
+    ck_assert_int_eq(status.s,
+                     program->extra == NULL ? APP_MOONCAKE_PENDING : APP_MOONCAKE_WAITING);
+    ck_assert_int_lt(app_mooncake_free_batch_id(program->engine, program->batch), 0);
+    bool freed = true;
+    ck_assert_int_eq(app_mooncake_get_status(program->engine, program->batch, &status, 1, &freed),
+                     1);
+    ck_assert(!freed);
+    const bool lower_bound = status.transferred <= 3 << 20;
+    ck_assert(lower_bound);
+    if (program->extra == NULL) { // again when slices are out
+        program->extra = program;
+        sim_timer_arm(program->node, &program->timer, program->node->now_ps + 100 * US);
+    } else if (program->result != 0) {
+        ck_assert_int_eq(app_mooncake_cancel_transfer(program->engine, program->batch, 0), 0);
+        ck_assert_int_lt(app_mooncake_cancel_transfer(program->engine, program->batch, 0), 0);
+        ck_assert_int_lt(app_mooncake_cancel_transfer(program->engine, program->batch, 1), 0);
+    }
+}
+
+static void opened_and_look(app_mooncake_segment_id_t id, void *ctx)
+{
+    program_t *const program = ctx;
+    opened(id, ctx);
+    program->act = look;
+    look(program);
+}
+
+static void open_and_look(program_t *program)
+{
+    app_mooncake_get_segment_id(program->engine, "node1", opened_and_look, program);
+}
+
+START_TEST(pending_waiting_and_canceled)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed_build(&bed);
+    program_t program = {.result = _i};
+    one_request(&program, APP_MOONCAKE_WRITE, 3 << 20);
+    program_at(&program, &bed, 0, MS, open_and_look);
+    world_run(&bed.world);
+    ck_assert_uint_eq(program.done, 1);
+    expect_status(&program, 0, _i == 0 ? APP_MOONCAKE_COMPLETED : APP_MOONCAKE_CANCELED);
+    if (_i == 1) {
+        ck_assert_uint_lt(program.done_ps, 2 * MS);
+        ck_assert_uint_lt(program.status[0].transferred, 3 << 20);
+    }
+    ck_assert_int_eq(app_mooncake_free_batch_id(bed.engines[0], program.batch), 0);
+    bed_end(&bed);
+}
+END_TEST
+
+START_TEST(a_slice_that_takes_too_long_is_a_timeout)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed.config.slice_timeout_ps = MS;
+    bed.config.ack_timeout = 14;
+    bed.down_ps = MS + 200 * US;
+    bed_build(&bed);
+    program_t program = {0};
+    one_request(&program, APP_MOONCAKE_WRITE, 3 << 20);
+    run_one(&bed, &program);
+    expect_status(&program, 0, APP_MOONCAKE_TIMEOUT);
+    ck_assert_uint_lt(program.done_ps, 3 * MS);
+    ck_assert_uint_lt(program.status[0].transferred, 3 << 20);
+    bed_end(&bed);
+}
+END_TEST
+
+// -- refusals
+
+START_TEST(batches_refuse)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed_build(&bed);
+    app_mooncake_t *const engine = bed.engines[0];
+    const app_mooncake_request_t entries[3] = {
+        {APP_MOONCAKE_WRITE, BASE, 0, BASE + 65536, 64},
+        {APP_MOONCAKE_WRITE, BASE, 0, BASE + 65536, 64},
+        {APP_MOONCAKE_WRITE, BASE, 0, BASE + 65536, 64},
+    };
+    app_mooncake_status_t status[3];
+    bool freed = true;
+    ck_assert_int_lt(app_mooncake_allocate_batch_id(engine, 0), 0);
+    ck_assert_int_lt(app_mooncake_allocate_batch_id(engine, (1 << 20) + 1), 0);
+    const app_mooncake_batch_id_t batch = app_mooncake_allocate_batch_id(engine, 2);
+    ck_assert_int_ge(batch, 0);
+    ck_assert_int_lt(app_mooncake_submit_transfer(engine, batch, entries, 3), 0);
+    ck_assert_int_eq(app_mooncake_get_transfer_status(engine, batch, status, 3), 0);
+    ck_assert_int_eq(app_mooncake_submit_transfer(engine, batch, entries, 1), 0);
+    ck_assert_int_lt(app_mooncake_submit_transfer(engine, batch, entries, 2), 0);
+    ck_assert_int_eq(app_mooncake_submit_transfer(engine, batch, entries, 1), 0);
+    ck_assert_int_eq(app_mooncake_get_transfer_status(engine, batch, status, 3), 2);
+    ck_assert_int_lt(app_mooncake_submit_transfer(engine, batch + 1, entries, 1), 0);
+    ck_assert_int_lt(app_mooncake_submit_transfer(engine, -1, entries, 1), 0);
+    ck_assert_int_lt(app_mooncake_get_transfer_status(engine, batch + 1, status, 3), 0);
+    ck_assert_int_lt(app_mooncake_cancel_transfer(engine, batch + 1, 0), 0);
+    ck_assert_int_lt(app_mooncake_on_batch(engine, batch + 1, on_done, NULL), 0);
+    ck_assert_int_lt(app_mooncake_free_batch_id(engine, batch), 0);
+    ck_assert_int_lt(app_mooncake_free_batch_id(engine, -7), 0);
+    ck_assert_int_lt(app_mooncake_submit(engine, entries, 0), 0);
+    world_run(&bed.world);
+    ck_assert_int_eq(app_mooncake_get_status(engine, batch, status, 3, &freed), 2);
+    ck_assert(freed);
+    ck_assert_int_eq(status[1].s, APP_MOONCAKE_COMPLETED);
+    ck_assert_int_lt(app_mooncake_get_status(engine, batch, status, 3, &freed), 0);
+    ck_assert(!freed);
+    bed_end(&bed);
+}
+END_TEST
+
+START_TEST(registrations_refuse)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed_build(&bed);
+    app_mooncake_t *const engine = bed.engines[0];
+    const uint64_t after = BASE + BUFFER_BYTES;
+    ck_assert_int_lt(app_mooncake_register_local_memory(engine, after, 0, "cpu:0", 3, NULL, NULL),
+                     0);
+    ck_assert_int_lt(app_mooncake_register_local_memory(engine, after, 64, "cpu:9", 3, NULL, NULL),
+                     0);
+    ck_assert_int_lt(
+        app_mooncake_register_local_memory(engine, after - 1, 64, "cpu:0", 3, NULL, NULL),
+        0);
+    ck_assert_int_lt(
+        app_mooncake_register_local_memory(engine, UINT64_MAX, 64, "cpu:0", 3, NULL, NULL),
+        0);
+    ck_assert_int_lt(app_mooncake_register_local_memory(engine, after, 64, "cpu:0", 4, NULL, NULL),
+                     0);
+    ck_assert_int_eq(app_mooncake_register_local_memory(engine, after, 64, "cuda:0", 3, NULL, NULL),
+                     0);
+    ck_assert_int_lt(app_mooncake_unregister_local_memory(engine, after + 1, NULL, NULL), 0);
+    ck_assert_int_eq(app_mooncake_unregister_local_memory(engine, after, NULL, NULL), 0);
+    const app_mooncake_drive_config_t drive = {4, 10 * US, UINT64_C(50000000000)};
+    const app_mooncake_drive_config_t none = {0, 10 * US, UINT64_C(50000000000)};
+    ck_assert_int_lt(app_mooncake_serve_file(engine, "f", 0, &drive, NULL, NULL), 0);
+    ck_assert_int_lt(app_mooncake_serve_file(engine, "f", 4096, &none, NULL, NULL), 0);
+    ck_assert_int_eq(app_mooncake_serve_file(engine, "f", 4096, &drive, NULL, NULL), 0);
+    ck_assert_int_lt(app_mooncake_serve_file(engine, "f", 4096, &drive, NULL, NULL), 0);
+    world_run(&bed.world);
+    bed_end(&bed);
+}
+END_TEST
+
+static const struct {
+    const char *host;
+    const char *name;
+    const char *matrix;
+    const char *message;
+} bad_engines[] = {
+    {"host0", "node0", MATRIX, "two engines of the cluster have the name 'node0'"},
+    {"host0", "n", "{", "priority matrix:1:"},
+    {"host0", "n", "[]", "expected an object"},
+    {"host0", "n", "{}", "names no location"},
+    {"host0", "n", "{\"cpu:0\": []}", "expected one or two lists"},
+    {"host0", "n", "{\"cpu:0\": [[], []]}", "has no NIC for 'cpu:0'"},
+    {"host0", "n", "{\"cpu:0\": [[3]]}", "names of NICs"},
+    {"host0",
+     "n",
+     "{\"cpu:0\": [[\"mlx5_2\"]]}",
+     "expected a name that ends with a number from 0 to 1"},
+    {"host0", "n", "{\"cpu:0\": [[\"eth\"]]}", "expected a name that ends"},
+    {"host0", "n", "{\"cpu:0\": [[\"a0\"], [\"b0\"]]}", "calls one NIC 'a0' and 'b0'"},
+};
+
+START_TEST(constructors_refuse)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed_build(&bed);
+    for (size_t i = 0; i < SIM_COUNT_OF(bad_engines); i++) {
+        app_mooncake_t *engine = NULL;
+        sim_message_t message = {""};
+        ck_assert_int_ne(app_mooncake_create(bed.cluster,
+                                             net_node_find(bed.world.net, bad_engines[i].host),
+                                             bad_engines[i].name,
+                                             bad_engines[i].matrix,
+                                             &bed.config,
+                                             &engine,
+                                             &message),
+                         SIM_OK);
+        ck_assert_msg(strstr(message.text, bad_engines[i].message) != NULL, "%s", message.text);
+    }
+    world_run(&bed.world);
+    bed_end(&bed);
+}
+END_TEST
+
+// -- records
+
+typedef struct seen {
+    unsigned count;
+    char text[4][2048];
+} seen_t;
+
+static void see(const char *key, const char *value, size_t size, void *ctx)
+{
+    seen_t *const seen = ctx;
+    snprintf(seen->text[seen->count++], 2048, "%s %.*s", key, (int)size, value);
+}
+
+static void close_second(program_t *program)
+{
+    app_mooncake_close(program->bed->engines[1]);
+    ck_assert_int_lt(app_mooncake_allocate_batch_id(program->bed->engines[1], 1), 0);
+}
+
+START_TEST(records_are_the_documents)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed_build(&bed);
+    program_t closer = {0};
+    if (_i == 1) {
+        program_at(&closer, &bed, 1, 5 * MS, close_second);
+    }
+    world_run(&bed.world);
+    seen_t seen = {0};
+    app_mooncake_records(bed.cluster, see, &seen);
+    ck_assert_uint_eq(seen.count, _i == 0 ? 2 : 1);
+    const char *const start =
+        "mooncake/node0 {\"name\":\"node0\",\"devices\":[{\"name\":\"mlx5_0\",\"lid\":0,\"gid\":"
+        "\"00:00:00:00:00:00:00:00:00:00:ff:ff:";
+    ck_assert_msg(strncmp(seen.text[0], start, strlen(start)) == 0, "%s", seen.text[0]);
+    const char *const matrix =
+        "\"priority_matrix\":{\"cpu:0\":[[\"mlx5_0\"],[\"mlx5_1\"]],\"cuda:0\":[[\"mlx5_1\"],[]]}";
+    ck_assert_msg(strstr(seen.text[0], matrix) != NULL, "%s", seen.text[0]);
+    ck_assert(strstr(seen.text[0],
+                     "\"buffers\":[{\"name\":\"cpu:0\",\"addr\":1099511627776,"
+                     "\"length\":4194304,\"rkey\":[") != NULL);
+    ck_assert(strstr(seen.text[0], "lkey") == NULL);
+    app_mooncake_segment_desc_t *desc = NULL;
+    sim_message_t message;
+    const char *const json = strchr(seen.text[0], ' ') + 1;
+    ck_assert_int_eq(world_mooncake_codec.read_segment(json, strlen(json), &desc, &message),
+                     SIM_OK);
+    char *const again = world_mooncake_codec.write_segment(desc);
+    ck_assert_str_eq(again, json);
+    sim_free(again);
+    app_mooncake_segment_desc_destroy(desc);
+    bed_end(&bed);
+}
+END_TEST
+
+static const char *const bad_records[] = {
+    "",
+    "[]",
+    "{\"name\": 5}",
+    "{\"name\": \"a\", \"name\": \"b\"}",
+    "{\"name\": \"a\", \"devices\": [], \"priority_matrix\": {}}",
+    "{\"name\": \"a\", \"devices\": [{\"name\": \"m0\", \"lid\": 70000, \"gid\": \"\"}], "
+    "\"buffers\": [], \"priority_matrix\": {}}",
+    "{\"name\": \"a\", \"devices\": [], \"buffers\": [{\"name\": \"cpu:0\", \"addr\": -1, "
+    "\"length\": 1, \"rkey\": []}], \"priority_matrix\": {}}",
+    "{\"name\": \"a\", \"devices\": [], \"buffers\": [{\"name\": \"cpu:0\", \"addr\": 1, "
+    "\"length\": 1, \"rkey\": [1]}], \"priority_matrix\": {}}",
+    "{\"name\": \"a\", \"devices\": [], \"buffers\": [], \"priority_matrix\": {\"cpu:0\": [[], [], "
+    "[]]}}",
+    "{\"name\": \"a\", \"protocol\": \"nvmeof\", \"length\": 5}",
+};
+
+START_TEST(broken_records_are_refused)
+{
+    app_mooncake_segment_desc_t *desc = NULL;
+    sim_message_t message = {""};
+    ck_assert_int_ne(world_mooncake_codec.read_segment(bad_records[_i],
+                                                       strlen(bad_records[_i]),
+                                                       &desc,
+                                                       &message),
+                     SIM_OK);
+    ck_assert_str_ne(message.text, "");
+    app_mooncake_handshake_desc_t handshake;
+    ck_assert_int_ne(world_mooncake_codec.read_handshake(bad_records[_i],
+                                                         strlen(bad_records[_i]),
+                                                         &handshake,
+                                                         &message),
+                     SIM_OK);
+}
+END_TEST
+
+// -- endpoints
+
+static void cut(program_t *program)
+{
+    app_mooncake_endpoint_state_t state = APP_MOONCAKE_INITIALIZING;
+    ck_assert(app_mooncake_endpoint_state(program->engine, 0, "node1@mlx5_0", &state));
+    ck_assert_int_eq(state, APP_MOONCAKE_CONNECTED);
+    ck_assert(!app_mooncake_endpoint_state(program->engine, 0, "node1@mlx5_7", &state));
+    ck_assert(!app_mooncake_endpoint_state(program->engine, 9, "node1@mlx5_0", &state));
+    ck_assert_int_lt(app_mooncake_disconnect(program->engine, 0, "node9@mlx5_0"), 0);
+    ck_assert_int_eq(app_mooncake_disconnect(program->engine, 0, "node1@mlx5_0"), 0);
+    ck_assert(app_mooncake_endpoint_state(program->engine, 0, "node1@mlx5_0", &state));
+    ck_assert_int_eq(state, APP_MOONCAKE_UNCONNECTED);
+}
+
+START_TEST(a_disconnected_endpoint_shakes_hands_again)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed_build(&bed);
+    program_t program = {0};
+    program_t cutter = {0};
+    one_request(&program, APP_MOONCAKE_WRITE, 3 << 20);
+    write_pattern(&bed, 0, BASE + 65536, 3 << 20);
+    program_at(&cutter, &bed, 0, MS + 200 * US, cut);
+    run_one(&bed, &program);
+    expect_status(&program, 0, APP_MOONCAKE_COMPLETED);
+    ck_assert(has_pattern(&bed, 1, BASE + 131072, 0, BASE + 65536, 3 << 20));
+    ck_assert_uint_ge(app_mooncake_get_counters(bed.engines[0])->handshakes, 2);
+    // The peer's was made void by the second question.
+    ck_assert_uint_eq(app_mooncake_get_counters(bed.engines[1])->handshakes,
+                      app_mooncake_get_counters(bed.engines[0])->handshakes);
+    app_mooncake_endpoint_state_t state = APP_MOONCAKE_UNCONNECTED;
+    ck_assert(app_mooncake_endpoint_state(bed.engines[1], 0, "node0@mlx5_1", &state) ||
+              app_mooncake_endpoint_state(bed.engines[1], 0, "node0@mlx5_0", &state));
+    ck_assert_int_eq(state, APP_MOONCAKE_CONNECTED);
+    bed_end(&bed);
+}
+END_TEST
+
+START_TEST(endpoints_leave_for_others)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed.config.max_endpoints = 1;
+    bed.config.endpoint_store = (uint32_t)_i;
+    bed_build(&bed);
+    // The second engine's cuda:0 is near its other NIC.
+    ck_assert_int_eq(app_mooncake_register_local_memory(bed.engines[1],
+                                                        BASE + BUFFER_BYTES,
+                                                        BUFFER_BYTES,
+                                                        "cuda:0",
+                                                        3,
+                                                        NULL,
+                                                        NULL),
+                     0);
+    program_t program = {.count = 4};
+    for (size_t i = 0; i < 4; i++) {
+        program.requests[i] = (app_mooncake_request_t){APP_MOONCAKE_WRITE,
+                                                       BASE,
+                                                       0,
+                                                       BASE + i % 2 * BUFFER_BYTES + i * 262144,
+                                                       262144};
+    }
+    write_pattern(&bed, 0, BASE, 262144);
+    run_one(&bed, &program);
+    for (size_t i = 0; i < 4; i++) {
+        expect_status(&program, i, APP_MOONCAKE_COMPLETED);
+    }
+    ck_assert_uint_ge(app_mooncake_get_counters(bed.engines[0])->endpoints_evicted, 1);
+    ck_assert(has_pattern(&bed, 1, BASE + BUFFER_BYTES + 3 * 262144, 0, BASE, 262144));
+    bed_end(&bed);
+}
+END_TEST
+
+START_TEST(the_smaller_mtu_counts)
+{
+    sim_time_t done_ps[2];
+    for (unsigned i = 0; i < 2; i++) {
+        bed_t bed;
+        bed_begin(&bed);
+        bed.second_mtu_bytes = i == 0 ? 0 : 256;
+        bed_build(&bed);
+        program_t program = {0};
+        one_request(&program, APP_MOONCAKE_WRITE, 3 << 20);
+        run_one(&bed, &program);
+        expect_status(&program, 0, APP_MOONCAKE_COMPLETED);
+        done_ps[i] = program.done_ps;
+        bed_end(&bed);
+    }
+    // 256 bytes of 338 on the wire instead of 4096 of 4178.
+    ck_assert_uint_gt(done_ps[1], done_ps[0] + 50 * US);
+}
+END_TEST
+
+// -- files
+
+static void file_opened(app_mooncake_segment_id_t id, void *ctx)
+{
+    program_t *const program = ctx;
+    opened(id, program);
+    app_mooncake_request_t request = program->requests[0];
+    request.target_offset = (1 << 20) - 4095;
+    request.length = 4096;
+    const app_mooncake_batch_id_t batch = app_mooncake_submit(program->engine, &request, 1);
+    app_mooncake_status_t status;
+    bool freed = false;
+    ck_assert_int_eq(app_mooncake_get_status(program->engine, batch, &status, 1, &freed), 1);
+    ck_assert_int_eq(status.s, APP_MOONCAKE_INVALID);
+    ck_assert(freed);
+}
+
+static void open_file(program_t *program)
+{
+    app_mooncake_get_segment_id(program->engine, "a/file", file_opened, program);
+}
+
+START_TEST(files_are_segments)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed_build(&bed);
+    const app_mooncake_drive_config_t drive = {1, 100 * US, UINT64_C(8000000000)};
+    ck_assert_int_eq(app_mooncake_serve_file(bed.engines[1], "a/file", 1 << 20, &drive, NULL, NULL),
+                     0);
+    program_t program = {0};
+    one_request(&program, _i == 0 ? APP_MOONCAKE_READ : APP_MOONCAKE_WRITE, 1 << 20);
+    program.requests[0].target_offset = 0;
+    program_at(&program, &bed, 0, MS, open_file);
+    world_run(&bed.world);
+    ck_assert_uint_eq(program.done, 1);
+    expect_status(&program, 0, APP_MOONCAKE_COMPLETED);
+    ck_assert_uint_eq(app_mooncake_get_counters(bed.engines[1])->file_operations, 1);
+    // 1 MiB at 1 GB/s and the latency, and little else.
+    ck_assert_uint_gt(program.done_ps, MS + 1048 * US + 100 * US);
+    ck_assert_uint_lt(program.done_ps, MS + 1048 * US + 100 * US + 900 * US);
+    bed_end(&bed);
+}
+END_TEST
+
+CHECK_MAIN(CHECK_LOOP(bytes_arrive_both_ways, 0, 2),
+           CHECK_TEST(local_segment_is_a_target),
+           CHECK_TEST(what_is_outside_is_invalid),
+           CHECK_TEST(a_nic_that_goes_down_is_left_for_the_second_list),
+           CHECK_LOOP(a_peer_that_crashes_fails_the_batch, 0, 2),
+           CHECK_LOOP(a_buffer_unregistered_under_a_transfer, 0, 2),
+           CHECK_LOOP(rights_are_the_nics, 0, 2),
+           CHECK_LOOP(a_metadata_node_that_is_away, 0, 2),
+           CHECK_LOOP(pending_waiting_and_canceled, 0, 2),
+           CHECK_TEST(a_slice_that_takes_too_long_is_a_timeout),
+           CHECK_TEST(batches_refuse),
+           CHECK_TEST(registrations_refuse),
+           CHECK_TEST(constructors_refuse),
+           CHECK_LOOP(records_are_the_documents, 0, 2),
+           CHECK_LOOP(broken_records_are_refused, 0, (int)SIM_COUNT_OF(bad_records)),
+           CHECK_TEST(a_disconnected_endpoint_shakes_hands_again),
+           CHECK_LOOP(endpoints_leave_for_others, 0, 2),
+           CHECK_TEST(the_smaller_mtu_counts),
+           CHECK_LOOP(files_are_segments, 0, 2))
