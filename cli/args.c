@@ -27,6 +27,8 @@ static const option_t options[] = {
     {"--app", true, 1u << CLI_PLOT | 1u << CLI_COMPARE, NULL},
     {"--seeds", false, 1u << CLI_COMPARE, NULL},
     {"--csv", false, 1u << CLI_COMPARE, NULL},
+    {"--etcd", true, 1u << CLI_META, NULL},
+    {"--memcached", true, 1u << CLI_META, NULL},
     {"--set", true, FOR_SCENARIO, NULL},
     {"--seed", true, FOR_SCENARIO, "seed"},
     {"--tie-seed", true, FOR_SCENARIO, "tie-seed"},
@@ -57,6 +59,7 @@ static const struct {
     {"plot", CLI_PLOT, 1, SIZE_MAX, "result folders"},
     {"sweep", CLI_SWEEP, 1, 1, "one sweep file"},
     {"schema", CLI_SCHEMA, 0, 0, "nothing"},
+    {"mooncake-meta", CLI_META, 1, 2, "export, import or dump, and records"},
     {"help", CLI_HELP, 0, 1, "at most one command"},
 };
 
@@ -70,6 +73,8 @@ static const char help_program[] =
     "  rocesim params [PATH]                explains attributes\n"
     "  rocesim sweep SWEEP.yaml -o DIR -j N runs a scenario over parameters and seeds\n"
     "  rocesim schema                       prints parameters, fields and columns as JSON\n"
+    "  rocesim mooncake-meta ACTION         takes Mooncake's records to etcd or memcached, or "
+    "back\n"
     "  rocesim compare DIR DIR...           shows results side by side, or means over seeds\n"
     "  rocesim plot DIR... [-o FIGURE]      draws results\n"
     "  rocesim --version\n"
@@ -168,6 +173,18 @@ static const char help_schema[] =
     "unit\n"
     "and meaning.\n";
 
+static const char help_meta[] =
+    "rocesim mooncake-meta export DIR|FILE --etcd URL\n"
+    "rocesim mooncake-meta import --etcd URL\n"
+    "rocesim mooncake-meta dump DIR|FILE\n"
+    "\n"
+    "Records of Mooncake's Transfer Engine (docs/models/mooncake.md), as JSON: export puts those "
+    "that a\n"
+    "run's metadata node held (DIR), or of a file, into a service; import prints those whose keys\n"
+    "begin with mooncake/; dump prints them without a service.\n"
+    "  --etcd URL             http://HOST:PORT, by its v3 API\n"
+    "  --memcached HOST:PORT  instead\n";
+
 static const char help_compare[] =
     "rocesim compare DIR DIR... [--seeds] [--csv] [--app NAME]\n"
     "\n"
@@ -224,6 +241,8 @@ const char *cli_help_text(cli_command_t command)
         return help_schema;
     case CLI_SWEEP:
         return help_sweep;
+    case CLI_META:
+        return help_meta;
     case CLI_HELP:
     case CLI_VERSION:
         break;
@@ -327,6 +346,10 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->y = value;
     } else if (strcmp(option->name, "--app") == 0) {
         args->app = value;
+    } else if (strcmp(option->name, "--etcd") == 0) {
+        args->etcd = value;
+    } else if (strcmp(option->name, "--memcached") == 0) {
+        args->memcached = value;
     } else if (strcmp(option->name, "-j") == 0) {
         args->jobs = value;
     } else if (option->has_value) {

@@ -15,6 +15,7 @@ typedef enum cli_command {
     CLI_PLOT,
     CLI_SCHEMA,
     CLI_SWEEP,
+    CLI_META,
     CLI_HELP,
     CLI_VERSION,
 } cli_command_t;
@@ -29,14 +30,16 @@ typedef struct cli_args {
     const char **kinds; // plot; not copied
     size_t kind_count;
     size_t kind_capacity;
-    const char *x;    // plot
-    const char *y;    // plot
-    const char *app;  // plot, compare; NULL: none
-    bool seeds;       // compare
-    bool csv;         // compare
-    const char *jobs; // sweep; NULL: not given
-    bool print_jobs;  // sweep
-    bool slurm;       // sweep
+    const char *x;         // plot
+    const char *y;         // plot
+    const char *app;       // plot, compare; NULL: none
+    bool seeds;            // compare
+    bool csv;              // compare
+    const char *etcd;      // mooncake-meta; NULL: not given
+    const char *memcached; // likewise
+    const char *jobs;      // sweep; NULL: not given
+    bool print_jobs;       // sweep
+    bool slurm;            // sweep
     bool quiet;
     bool json;
     bool markdown;         // params

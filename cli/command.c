@@ -3,6 +3,7 @@
 #include "cli/command.h"
 
 #include "cli/compare/compare.h"
+#include "cli/meta/mooncake_meta.h"
 #include "cli/params.h"
 #include "results/schema.h"
 #include "results/tables.h"
@@ -80,6 +81,23 @@ static int command_compare(const cli_args_t *args)
     return flush();
 }
 
+static int command_meta(const cli_args_t *args)
+{
+    world_error_t error;
+    const cli_meta_options_t options = {
+        .action = args->operands[0],
+        .from = args->operand_count > 1 ? args->operands[1] : NULL,
+        .etcd = args->etcd,
+        .memcached = args->memcached,
+    };
+    const sim_err_t result = cli_meta(&options, stdout, &error);
+    if (result != SIM_OK) {
+        return cli_report_failure(&error,
+                                  result == SIM_ERR_IO ? CLI_EXIT_FAILED : CLI_EXIT_BAD_INPUT);
+    }
+    return flush();
+}
+
 static int dispatch(const cli_args_t *args)
 {
     switch (args->command) {
@@ -101,6 +119,8 @@ static int dispatch(const cli_args_t *args)
         return cli_command_sweep(args);
     case CLI_SCHEMA:
         return command_schema();
+    case CLI_META:
+        return command_meta(args);
     case CLI_HELP:
         fputs(cli_help_text(args->help_of), stdout);
         return flush();

@@ -19,6 +19,12 @@ typedef struct app__mc_moment {
     double gbytes_per_s;
 } app__mc_moment_t;
 
+// A record of the metadata node when the run ended.
+typedef struct app__mc_record {
+    char *key;
+    char *value;
+} app__mc_record_t;
+
 typedef struct app__mc_report {
     double gbytes_per_s;
     uint64_t requests;
@@ -52,12 +58,16 @@ typedef struct app__mc_report {
     size_t share_count;
     app__mc_moment_t *moments;
     size_t moment_count;
+    app__mc_record_t *records;
+    size_t record_count;
 } app__mc_report_t;
-#define APP__MC_REPORT_ROWS 30u
+#define APP__MC_REPORT_ROWS 31u
 extern const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS];
 void app__mc_report_fini(void *report);
 // Adds the counters of an engine, and its NICs' shares.
 void app__mc_report_engine(app__mc_report_t *report, const app_mooncake_t *engine);
+
+void app__mc_report_records(app__mc_report_t *report, const app_mooncake_cluster_t *cluster);
 
 // Row macro for `metadata`, of both.
 // clang-format off

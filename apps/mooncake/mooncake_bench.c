@@ -57,7 +57,7 @@ static const sim_attr_t attrs[] = {
     {PREFIX ".batch", SIM_ATTR_COUNT, false, offsetof(config_t, batch), "128", "1", "65536", NULL,
      "requests of a batch"},
     {PREFIX ".block", SIM_ATTR_BYTES, false, offsetof(config_t, block_bytes), "64KiB", "64",
-     "1TiB", NULL, "size of a request"},
+     "1024GiB", NULL, "size of a request"},
     {PREFIX ".operation", SIM_ATTR_ENUM, false, offsetof(config_t, operation), "read", NULL, NULL,
      "read|write", "what requests do"},
     {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(config_t, start_ps), "1ms", "0s", "1000s",
@@ -66,9 +66,9 @@ static const sim_attr_t attrs[] = {
      NULL, "time from then on that is not measured"},
     {PREFIX ".duration", SIM_ATTR_TIME, false, offsetof(config_t, duration_ps), "5ms", "1us",
      "1000s", NULL, "time that is measured; then threads stop"},
-    {PREFIX ".total", SIM_ATTR_BYTES, true, offsetof(config_t, total_bytes), "auto", "64", "1PB",
+    {PREFIX ".total", SIM_ATTR_BYTES, true, offsetof(config_t, total_bytes), "auto", "64", "1000000GB",
      NULL, "move this much and measure all of it; auto: as much as goes in warm-up and duration"},
-    {PREFIX ".file", SIM_ATTR_BYTES, false, offsetof(config_t, file_bytes), "0", "0", "8TiB", NULL,
+    {PREFIX ".file", SIM_ATTR_BYTES, false, offsetof(config_t, file_bytes), "0", "0", "8192GiB", NULL,
      "the target is a file of this size on a storage node; 0: it is memory"},
     {PREFIX ".drive.queue-depth", SIM_ATTR_COUNT, false, offsetof(config_t, drive.queue_depth),
      "64", "1", "65536", NULL, "commands the drive takes at a time"},
@@ -579,6 +579,7 @@ static void bench_fill(const void *object, void *report_void)
 {
     const bench_t *const bench = object;
     app__mc_report_t *const report = report_void;
+    app__mc_report_records(report, bench->cluster);
     app__mc_report_engine(report, bench->engine);
     for (uint32_t i = 0; i < bench->target_count; i++) {
         report->handshakes += bench->targets[i].engine->counters.handshakes;

@@ -4,8 +4,8 @@
 //
 // A slice waits in the queue of its endpoint; an endpoint belongs to the worker that (target x
 // 10007 + device) names, and stands in that worker's ring while it has slices. A turn of the worker
-// takes one endpoint of the ring and one of its queue pairs at random, posts what fits, and goes on
-// to the next endpoint.
+// takes one endpoint of the ring, gives each of its next slices a queue pair at random, posts them,
+// and goes on to the next endpoint.
 #include "apps/mooncake/mooncake_internal.h"
 
 #define POST_MAX 16u
@@ -112,19 +112,38 @@ static void fill_request(const app__mc_slice_t *slice, nic_send_wr_t *wr)
     };
 }
 
+// Posts what was put together for one queue pair.
+static void post_list(nic_qp_t *qp, nic_send_wr_t *list, const uint32_t *qp_of, uint32_t count)
+{
+    nic_send_wr_t *first = NULL;
+    nic_send_wr_t *last = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (qp_of[i] != qp_of[0]) {
+            continue;
+        }
+        if (last != NULL) {
+            last->next = &list[i];
+        } else {
+            first = &list[i];
+        }
+        last = &list[i];
+    }
+    // A queue pair that has just failed still takes work, and flushes it.
+    const sim_err_t error = nic_post_send_list(qp, first, NULL);
+    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+}
+
 // Returns how many slices went out.
 static uint32_t post_some(app__mc_endpoint_t *endpoint)
 {
     app__mc_context_t *const context = endpoint->context;
     const app_mooncake_config_t *const config = &context->engine->config;
     nic_send_wr_t list[POST_MAX];
+    uint32_t qp_of[POST_MAX];
     uint32_t count = 0;
     uint32_t qp = 0;
-    if (context->outstanding >= config->max_cqe || !choose_qp(endpoint, &qp)) {
-        return 0;
-    }
-    while (count < POST_MAX && endpoint->queue.count > 0 && endpoint->posted[qp] < config->max_wr &&
-           context->outstanding < config->max_cqe) {
+    while (count < POST_MAX && endpoint->queue.count > 0 &&
+           context->outstanding < config->max_cqe && choose_qp(endpoint, &qp)) {
         app__mc_slice_t *const slice = app__mc_queue_pop(&endpoint->queue);
         if (slice->task->ended) {
             context->load_bytes -= slice->length;
@@ -132,9 +151,7 @@ static uint32_t post_some(app__mc_endpoint_t *endpoint)
             continue;
         }
         fill_request(slice, &list[count]);
-        if (count > 0) {
-            list[count - 1].next = &list[count];
-        }
+        qp_of[count] = qp;
         slice->endpoint = endpoint;
         slice->qp = (uint16_t)qp;
         app__mc_slice_posted(slice);
@@ -143,12 +160,16 @@ static uint32_t post_some(app__mc_endpoint_t *endpoint)
         context->outstanding++;
         count++;
     }
-    if (count > 0) {
-        const sim_err_t error = nic_post_send_list(endpoint->qps[qp], list, NULL);
-        // A queue pair that has just failed still takes work, and flushes it.
-        SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
-        context->engine->counters.slices += count;
+    for (uint32_t i = 0; i < count; i++) {
+        bool earlier = false;
+        for (uint32_t k = 0; k < i; k++) {
+            earlier = earlier || qp_of[k] == qp_of[i];
+        }
+        if (!earlier) {
+            post_list(endpoint->qps[qp_of[i]], &list[i], &qp_of[i], count - i);
+        }
     }
+    context->engine->counters.slices += count;
     return count;
 }
 

@@ -408,6 +408,7 @@ static void replay_fill(const void *object, void *report_void)
 {
     const app__mc_replay_t *const replay = object;
     app__mc_report_t *const report = report_void;
+    app__mc_report_records(report, replay->cluster);
     sim_sample_set_t ttft;
     sim_sample_set_t transfers;
     sim_sample_set_init(&ttft);

@@ -25,6 +25,20 @@ static const sim_report_row_t moment_rows[] = {
 static const sim_report_table_t moment_table = {
     .rows = moment_rows, .count = SIM_COUNT_OF(moment_rows), .bytes = sizeof(app__mc_moment_t)};
 
+static const sim_report_row_t record_rows[] = {
+    {"key", SIM_REPORT_STRING, "", "mooncake/ and the name", .offset = offsetof(app__mc_record_t, key)},
+    {"value", SIM_REPORT_STRING, "", "JSON", .offset = offsetof(app__mc_record_t, value)},
+};
+static const sim_report_table_t record_table = {
+    .rows = record_rows, .count = SIM_COUNT_OF(record_rows), .bytes = sizeof(app__mc_record_t)};
+
+static bool get_records(const void *object, sim_report_value_t *value)
+{
+    const app__mc_report_t *const report = object;
+    value->list = (sim_report_list_t){report->records, report->record_count};
+    return true;
+}
+
 static bool get_shares(const void *object, sim_report_value_t *value)
 {
     const app__mc_report_t *const report = object;
@@ -73,6 +87,7 @@ const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS] = {
     ROW(memory_bytes_max, U64, "bytes", false, "contents of hosts' memory held at a time, at most"),
     ROW(recovery_ms, REAL, "ms", false, "the longest time in which nothing arrived"),
     {"nics", SIM_REPORT_LIST, "", "each NIC's share", .get = get_shares, .of = SIM_REPORT_OBJECT, .table = &share_table},
+    {"records", SIM_REPORT_LIST, "", "what the metadata node held at the end", .get = get_records, .of = SIM_REPORT_OBJECT, .table = &record_table},
     {"bandwidth", SIM_REPORT_LIST, "", "over time, where interval is set", .get = get_moments, .of = SIM_REPORT_OBJECT, .table = &moment_table},
 };
 // clang-format on
@@ -82,6 +97,25 @@ void app__mc_report_fini(void *report_void)
     app__mc_report_t *const report = report_void;
     sim_free(report->shares);
     sim_free(report->moments);
+    for (size_t i = 0; i < report->record_count; i++) {
+        sim_free(report->records[i].key);
+        sim_free(report->records[i].value);
+    }
+    sim_free(report->records);
+}
+
+static void take_record(const char *key, const char *value, size_t size, void *ctx)
+{
+    app__mc_report_t *const report = ctx;
+    report->records =
+        sim_realloc_array(report->records, report->record_count + 1, sizeof(app__mc_record_t));
+    report->records[report->record_count++] =
+        (app__mc_record_t){sim_strdup(key), sim_format("%.*s", (int)size, value)};
+}
+
+void app__mc_report_records(app__mc_report_t *report, const app_mooncake_cluster_t *cluster)
+{
+    app_mooncake_records(cluster, take_record, report);
 }
 
 void app__mc_report_engine(app__mc_report_t *report, const app_mooncake_t *engine)

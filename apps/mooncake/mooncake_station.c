@@ -23,7 +23,7 @@
 #define SEND_AREA_BYTES (UINT64_C(1) << 38)
 #define RECEIVE_AREA (UINT64_C(1) << 39)
 #define ATTEMPTS 4u
-#define CONTROL_TIMEOUT 10u // 4.2 ms
+#define CONTROL_TIMEOUT 7u // 0.5 ms
 #define CONTROL_RETRIES 7u
 #define LOCAL_PS SIM_PS_PER_US // from a host to itself
 #define POLL_MAX 16u
@@ -101,7 +101,8 @@ void app__mc_bury(app__mc_station_t *station, nic_qp_t *qp)
 
 static app__mc_door_t *door_of(const app__mc_station_t *station, uint32_t generation)
 {
-    return &station->doors[generation % station->nic_count];
+    // The last NIC first, then the one before it.
+    return &station->doors[station->nic_count - 1 - generation % station->nic_count];
 }
 
 static uint32_t number_of(const app__mc_station_t *station, uint32_t peer, uint32_t generation)
