@@ -83,6 +83,11 @@ typedef struct net_frame {
     } atomic;
     uint64_t atomic_original; // AtomicAckETH
 
+    // What a transport of the NIC's own puts behind the standard's headers, before the payload, of
+    // which it is a part to who does not know it (docs/formats/frames.md). A multiple of 4.
+    uint32_t extra_bytes;
+    uint8_t extra[64];
+
     uint32_t payload_bytes;
     const uint8_t *payload; // NULL when building: zeros. After parsing: points into the bytes.
     uint32_t icrc;          // after parsing: as found; see net_frame_icrc_ok

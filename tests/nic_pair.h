@@ -143,7 +143,7 @@ static inline void pair_note_packet(const net_trace_t *trace, void *ctx)
     const net_config_t *const config = net_get_config(pair->net);
     const bool as_headers = nic_get_config(pair->nic[end->host])->frame_header_bytes == SIM_AUTO;
     SIM_CHECK(
-        !as_headers ||
+        !as_headers || packet->addressed ||
         packet->frame_bytes ==
             net_frame_bytes(packet->opcode, packet->payload_bytes, config->tagged, config->ipv6) +
                 net_packet_telemetry_bytes(pair->net, packet));

@@ -187,8 +187,9 @@ static size_t build_roce(const net_frame_t *frame, uint8_t *bytes)
     SIM_CHECKF(frame->dscp < 64, "DSCP %u", frame->dscp);
     SIM_CHECKF(frame->ecn <= NET_ECN_CE, "ECN %u", frame->ecn);
     SIM_CHECK(frame->ttl > 0);
-    const uint32_t udp_bytes =
-        NET_UDP_BYTES + net__frame_transport_bytes(frame->opcode, frame->payload_bytes);
+    const uint32_t udp_bytes = NET_UDP_BYTES +
+                               net__frame_transport_bytes(frame->opcode, frame->payload_bytes) +
+                               frame->extra_bytes;
     const uint16_t type = frame->ipv6 ? NET_ETHERTYPE_IPV6 : NET_ETHERTYPE_IPV4;
 
     uint8_t *const ip = build_ethernet(frame, type, bytes);
@@ -196,7 +197,10 @@ static size_t build_roce(const net_frame_t *frame, uint8_t *bytes)
         frame->ipv6 ? build_ipv6(frame, udp_bytes, ip) : build_ipv4(frame, udp_bytes, ip);
     uint8_t *const bth = build_udp(frame, udp_bytes, udp);
     uint8_t *const extensions = build_bth(frame, bth);
-    uint8_t *const payload = build_extensions(frame, extensions);
+    uint8_t *const extra = build_extensions(frame, extensions);
+    SIM_CHECK(frame->extra_bytes <= sizeof(frame->extra) && frame->extra_bytes % 4 == 0);
+    memcpy(extra, frame->extra, frame->extra_bytes);
+    uint8_t *const payload = extra + frame->extra_bytes;
 
     uint32_t icrc = net__frame_icrc_start(ip, frame->ipv6);
     icrc = (uint32_t)crc32(icrc, extensions, (uInt)(payload - extensions));

@@ -133,5 +133,5 @@ uint32_t net_frame_size_bytes(const net_frame_t *frame)
         return NET_FRAME_BYTES_MIN;
     }
     return net_frame_bytes(frame->opcode, frame->payload_bytes, frame->tagged, frame->ipv6) +
-           net__frame_telemetry_bytes(frame);
+           frame->extra_bytes + net__frame_telemetry_bytes(frame);
 }

@@ -2,9 +2,11 @@
 // net/wire/packet_frame.c - the addresses of a network, and the frame that a packet is on the wire.
 #include <string.h>
 
+#include "kernel/bytes.h"
 #include "net/frame.h"
 #include "net/network_internal.h"
 #include "net/telemetry.h"
+#include "net/wire/layout.h"
 
 uint32_t net_flow_hash(const net_t *net,
                        uint32_t source,
@@ -91,6 +93,43 @@ static void put_extensions(const net_packet_t *packet, net_frame_t *frame)
     }
 }
 
+// What a selective transport's packet has behind the standard's headers: where it belongs, where its
+// opcode has no RETH; round and index of a retransmission; the stretch that a NAK is about.
+static void put_extra(const net_t *net, const net_packet_t *packet, net_frame_t *frame)
+{
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    const uint32_t bytes =
+        net_packet_telemetry_bytes(net, packet) + net_frame_bytes(packet->opcode,
+                                                                  packet->payload_bytes,
+                                                                  net->config.tagged,
+                                                                  net->config.ipv6);
+    if (!packet->addressed || packet->frame_bytes <= bytes) {
+        return; // none, or frames are not as long as their headers are (nic.frame-header)
+    }
+    uint8_t *at = frame->extra;
+    frame->extra_bytes = packet->frame_bytes - bytes;
+    const uint32_t round =
+        (uint32_t)aside->selective.round << 24 | (aside->selective.index & 0xffffff);
+    if (packet->opcode == ROCE_ACKNOWLEDGE) {
+        sim_put_be32(at, aside->map.first_psn);
+        sim_put_be32(at + 4, aside->map.length);
+        sim_put_be32(at + 8, round);
+        for (uint32_t i = 0; 12 + i < frame->extra_bytes && i < 32; i++) {
+            at[12 + i] = (uint8_t)(aside->map.bits[i / 8] >> i % 8 * 8);
+        }
+        return;
+    }
+    if (frame->extra_bytes >= ROCE_RETH_BYTES) {
+        sim_put_be64(at + ROCE_RETH_AT_ADDRESS, aside->reth.address);
+        sim_put_be32(at + ROCE_RETH_AT_RKEY, aside->reth.rkey);
+        sim_put_be32(at + ROCE_RETH_AT_LENGTH, aside->reth.length);
+        at += ROCE_RETH_BYTES;
+    }
+    if (frame->extra + frame->extra_bytes > at) {
+        sim_put_be32(at, round);
+    }
+}
+
 static void put_telemetry(const net_t *net, const net_packet_t *packet, net_frame_t *frame)
 {
     frame->telemetry = packet->telemetry;
@@ -146,5 +185,6 @@ void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_fr
     frame->payload_bytes = packet->payload_bytes;
     frame->payload = net_packet_contents(packet);
     put_extensions(packet, frame);
+    put_extra(net, packet, frame);
     put_telemetry(net, packet, frame);
 }

@@ -276,8 +276,8 @@ static void timed_out(nic_qp_t *qp)
     nic__adamap_shared(state)->counters.probes++;
     state->recover_psn = UINT64_MAX;
     nic__resend_fetches(&state->resend, qp);
-    nic__resend_add(&state->resend, qp, qp->una_psn, 1, 0, 0);
-    nic__resend_add(&state->resend, qp, qp->next_psn - 1, 1, 0, 0);
+    nic__resend_probe(&state->resend, qp, qp->una_psn, 0);
+    nic__resend_probe(&state->resend, qp, qp->next_psn - 1, 0);
     nic_transport_schedule(qp);
     state->active_ps = now_ps;
     nic_transport_timer_arm(qp, now_ps + state->timeout_ps);

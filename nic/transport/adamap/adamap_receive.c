@@ -15,7 +15,7 @@ static void send_request(nic_adamap_state_t *state,
                          uint32_t index)
 {
     nic_qp_t *const qp = state->base.qp;
-    const uint32_t bytes = nic__adamap_bytes(state->open.bits) + 4;
+    const uint32_t bytes = nic__adamap_bytes(state->open.bits);
     net_packet_t *const answer =
         nic_transport_answer(qp,
                              state->kept.first_psn,
@@ -23,6 +23,7 @@ static void send_request(nic_adamap_state_t *state,
                              (bytes + 3) & ~3u,
                              NULL);
     net_packet_aside_t *const aside = net_packet_aside(answer);
+    answer->addressed = true;
     aside->map.first_psn = (uint32_t)map->first_psn & ROCE_PSN_MASK;
     aside->map.length = map->length;
     for (uint32_t w = 0; w < NIC_ADAMAP_WORDS; w++) {
@@ -203,7 +204,7 @@ void nic__adamap_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         note_repairs(state);
     }
     nic__adamap_shared(state)->counters.duplicates += again;
-    if (arrival.refused || !ack_request) {
+    if (arrival.refused || (!ack_request && arrival.news != NIC_KEPT_REPAIR)) {
         return;
     }
     if (again) {

@@ -22,7 +22,7 @@ typedef struct nic_adamap {
     uint64_t bits[NIC_ADAMAP_WORDS]; // offset o came: bit o % 64 of word o / 64
 } nic_adamap_t;
 
-// Bytes of a map in memory and on the wire: id, first PSN, length, bitmap.
+// Bytes of a map in memory and on the wire: first PSN, length, round and index (id), bitmap.
 static inline uint32_t nic__adamap_bytes(uint32_t bits)
 {
     return 12 + (bits + 7) / 8;

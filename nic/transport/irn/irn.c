@@ -124,6 +124,7 @@ static void arm(irn_t *irn)
 {
     nic_qp_t *const qp = irn->held.base.qp;
     if (!sim_timer_armed(&qp->retry_timer) && qp->timeout != 0 && qp->una_psn != qp->next_psn) {
+        irn->held.active_ps = nic_transport_node(qp)->now_ps;
         nic_transport_timer_arm(qp, irn->held.active_ps + rto_ps(irn));
     }
 }
@@ -202,9 +203,9 @@ static void timed_out(nic_qp_t *qp)
     irn->looked_psn = qp->una_psn + 1;
     irn->held.recover_psn = UINT64_MAX;
     nic__resend_fetches(&irn->held.resend, qp);
-    nic__resend_add(&irn->held.resend, qp, qp->una_psn, 1, 1, 0);
+    nic__resend_probe(&irn->held.resend, qp, qp->una_psn, 1);
     // The newest tells, by its answer, what else is missing.
-    nic__resend_add(&irn->held.resend, qp, qp->next_psn - 1, 1, 1, 0);
+    nic__resend_probe(&irn->held.resend, qp, qp->next_psn - 1, 1);
     irn->held.active_ps = now_ps;
     nic_transport_timer_arm(qp, now_ps + rto_ps(irn));
     nic_transport_schedule(qp);
@@ -224,7 +225,7 @@ static void request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         return;
     }
     if (irn->held.kept.first_psn != before_psn) {
-        if (ack_request) {
+        if (ack_request || arrival.news == NIC_KEPT_REPAIR) {
             nic_transport_acknowledge(qp, cause.telemetry == NET_TELEMETRY_INT ? NULL : &cause);
         }
     } else if (arrival.psn > before_psn) {

@@ -154,7 +154,8 @@ static void chunk_due(sim_node_t *node, sim_timer_t *timer)
         uint64_t psn = 0;
         uint32_t count = 0;
         if (!stretch_of(sdr, wait.chunk, &psn, &count) ||
-            (*nic__resend_of(&sdr->held.resend, psn) & NIC_SENT_HELD) != 0) {
+            ((*nic__resend_of(&sdr->held.resend, psn) & NIC_SENT_HELD) != 0 &&
+             psn != qp->una_psn)) {
             sdr->wait_first++;
             continue;
         }
@@ -173,7 +174,14 @@ static void chunk_due(sim_node_t *node, sim_timer_t *timer)
             }
         }
         sdr->held.recover_psn = UINT64_MAX;
+        if (psn == qp->una_psn) {
+            nic__resend_probe(&sdr->held.resend, qp, psn, 1); // even if only its ACK is missing
+        }
         nic__resend_add(&sdr->held.resend, qp, psn, count, 1, 0);
+    }
+    if (sdr->wait_first == sdr->wait_end && qp->una_psn != qp->next_psn &&
+        !nic__resend_waits(&sdr->held.resend)) {
+        await(sdr, (qp->una_psn - sdr->origin_psn) / sdr->packets, node->now_ps + sdr->rto_ps);
     }
     nic_transport_schedule(qp);
 }
@@ -277,7 +285,7 @@ static void request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         return;
     }
     if (kept->first_psn != before_psn) {
-        if (message_end) {
+        if (message_end || arrival.news == NIC_KEPT_REPAIR) {
             nic_transport_acknowledge(qp, cause.telemetry == NET_TELEMETRY_INT ? NULL : &cause);
         }
         return;

@@ -85,9 +85,10 @@ void nic__held_tell(nic_held_t *held, uint64_t psn, uint32_t count, bool missing
         nic_transport_answer(qp,
                              held->kept.first_psn,
                              (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE,
-                             8,
+                             12,
                              NULL);
     net_packet_aside_t *const aside = net_packet_aside(answer);
+    answer->addressed = true;
     aside->map.first_psn = (uint32_t)psn & ROCE_PSN_MASK;
     aside->map.length = count;
     for (uint32_t w = 0; w < SIM_COUNT_OF(aside->map.bits); w++) {

@@ -6,6 +6,7 @@
 
 #define FIRST_CAPACITY 256u
 #define FIRST_ITEMS 16u
+#define ROUND_BYTES 4u // in a retransmission: its round and index
 
 void nic__resend_init(nic_resend_t *resend)
 {
@@ -87,6 +88,12 @@ void nic__resend_add(nic_resend_t *resend,
         }
         push(resend, &item);
     }
+}
+
+void nic__resend_probe(nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn, uint8_t round)
+{
+    *nic__resend_of(resend, psn) &= (uint8_t)~NIC_SENT_HELD;
+    nic__resend_add(resend, qp, psn, 1, round, 0);
 }
 
 // The work request that a PSN under way belongs to.
@@ -186,6 +193,10 @@ net_packet_t *nic__resend_next(nic_resend_t *resend, nic_qp_t *qp, nic_resend_it
         packet = nic_transport_repeat_packet(qp, psn, NIC_PACKET_ADDRESSED);
         if (packet != NULL) {
             note_again(resend, psn);
+            packet->addressed = true;
+            if (!qp->nic->bare) {
+                net_packet_grow(&qp->nic->host->node, packet, ROUND_BYTES);
+            }
         }
         nic__resend_trim(resend, qp);
     }

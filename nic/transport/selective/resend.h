@@ -57,6 +57,9 @@ void nic__resend_add(nic_resend_t *resend,
                      uint8_t round,
                      uint32_t index);
 
+// One packet joins it, whatever is known of it: to make the peer speak.
+void nic__resend_probe(nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn, uint8_t round);
+
 static inline bool nic__resend_waits(const nic_resend_t *resend)
 {
     return resend->item_first != resend->item_end;
