@@ -61,7 +61,8 @@ typedef struct nic_config {
     uint64_t max_rd_atomic;
     sim_time_t
         nak_interval_ps; // at least this between two sequence NAKs for one gap; 0: one per gap
-    bool nak_once;       // a NAK of the same gap goes back again after a round trip only
+    bool nak_ends; // the end of a message ahead is answered by a NAK whatever nak_interval_ps says
+    bool nak_once; // a NAK of the same gap goes back again after a round trip only
     sim_time_t recovery_delay_ps; // after a sequence NAK, before going back
     sim_time_t base_rtt_ps;       // for windows and RTT-based control; SIM_AUTO: from the topology
     // for agreement with other simulators: docs/models/hpcc-compat.md

@@ -87,6 +87,8 @@ static const sim_attr_t attrs[] = {
          "code of the wait asked for when no receive is posted; 12: 0.64 ms"),
     ATTR("max-rd-atomic", COUNT, max_rd_atomic, "16", "1", "128",
          "READs outstanding per queue pair at most, in each role"),
+    ATTR("nak-ends", BOOL, nak_ends, "off", NULL, NULL,
+         "the end of a longer message that comes behind a gap makes a NAK, whatever nak-interval says"),
     ATTR("nak-once", BOOL, nak_once, "off", NULL, NULL,
          "NAKs of one packet that come within a round trip of the idle path make the sender go back once"),
     ATTR("recovery-delay", TIME, recovery_delay_ps, "0ps", "0ps", "1s",

@@ -20,7 +20,7 @@ typedef struct sdr_config {
 // clang-format off
 #define AT(member) offsetof(sdr_config_t, member)
 static const sim_attr_t attrs[] = {
-    {PREFIX ".chunk", SIM_ATTR_BYTES, false, AT(chunk_bytes), "64KiB", "1", "64MiB", NULL,
+    {PREFIX ".chunk", SIM_ATTR_BYTES, false, AT(chunk_bytes), "4KiB", "1", "64MiB", NULL,
      "payload of a chunk, rounded up to packets"},
     {PREFIX ".rto", SIM_ATTR_RATIO, false, AT(rto), "3", "1", "1000", NULL,
      "a chunk not heard of for so many round trips of the path is sent again"},
@@ -175,7 +175,8 @@ static void chunk_due(sim_node_t *node, sim_timer_t *timer)
         }
         sdr->held.recover_psn = UINT64_MAX;
         if (psn == qp->una_psn) {
-            nic__resend_probe(&sdr->held.resend, qp, psn, 1); // even if only its ACK is missing
+            // Even if only its ACK is missing.
+            *nic__resend_of(&sdr->held.resend, psn) &= (uint8_t)~NIC_SENT_HELD;
         }
         nic__resend_add(&sdr->held.resend, qp, psn, count, 1, 0);
     }

@@ -150,7 +150,7 @@ nic_held_news_t nic__held_acknowledged(nic_held_t *held, net_packet_t *packet)
         (void)nic_transport_refused(qp, packet);
         news.alive = (qp->flags & NIC_QP_CLOSED) == 0;
         if (news.alive && qp->una_psn != qp->next_psn) {
-            nic__resend_add(&held->resend, qp, qp->una_psn, 1, 0, 0);
+            nic__resend_probe(&held->resend, qp, qp->una_psn, 0); // it was held, and refused then
         }
     } else if (news.alive && qp->una_psn < end_psn && held->recover_psn != qp->una_psn) {
         qp->nic->counters.implied_nak_seq_err++; // an ACK passed responses that never came

@@ -153,6 +153,7 @@ bool nic__kept_execute(nic_kept_t *kept, nic_qp_t *qp)
             __builtin_prefetch(packet_of(*slot_of(kept, kept->first_psn + 4)));
         }
         kept->packets--;
+        const uint32_t placed_bytes = (slot & TAG) == PLACED ? packet->payload_bytes : 0;
         // Should it be refused, it is missing again.
         *slot_of(kept, kept->first_psn) = nic_transport_node(qp)->now_ps << 2 | MISSING;
         if (!nic_transport_execute(qp, packet, (slot & TAG) == PLACED)) {
@@ -160,6 +161,7 @@ bool nic__kept_execute(nic_kept_t *kept, nic_qp_t *qp)
                 *slot_of(kept, kept->first_psn + at) = *slot_of(kept, kept->first_psn);
             }
             kept->missing += span;
+            qp->nic->counters.rx_restarted_bytes += placed_bytes; // it comes again
             return false;
         }
         kept->first_psn += span;

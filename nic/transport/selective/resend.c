@@ -208,7 +208,7 @@ void nic__resend_fetches(nic_resend_t *resend, nic_qp_t *qp)
     for (uint32_t i = qp->sq_done; i != qp->sq_send; i++) {
         const nic_wqe_t *const wqe = nic__wqe(qp, i);
         if (nic__is_fetch(wqe->opcode)) {
-            nic__resend_add(resend, qp, begin_of_fetch(qp, wqe), 1, 0, 0);
+            nic__resend_probe(resend, qp, begin_of_fetch(qp, wqe), 0);
         }
     }
     nic_transport_schedule(qp);
