@@ -93,8 +93,8 @@ static void put_extensions(const net_packet_t *packet, net_frame_t *frame)
     }
 }
 
-// What a selective transport's packet has behind the standard's headers: where it belongs, where its
-// opcode has no RETH; round and index of a retransmission; the stretch that a NAK is about.
+// What a selective transport's packet has behind the standard's headers: where it belongs, where
+// its opcode has no RETH; round and index of a retransmission; the stretch that a NAK is about.
 static void put_extra(const net_t *net, const net_packet_t *packet, net_frame_t *frame)
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);

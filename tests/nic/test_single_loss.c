@@ -9,8 +9,8 @@
 // loss tells how many packets a host sends; then each is lost in a run of its own. The kinds
 // lost are noted, and each kind there is must have been among them. Stamped on every algorithm of
 // nic_cc_all and on going back N, to the message and to a chunk; and, with one algorithm, on a NIC
-// whose inside takes time; and on every other transport with either NIC. Atomics must have changed memory exactly once.
-// Not pinned: how long a repair takes; UC and UD, which repair nothing.
+// whose inside takes time; and on every other transport with either NIC. Atomics must have changed
+// memory exactly once. Not pinned: how long a repair takes; UC and UD, which repair nothing.
 #include "nic/transport.h"
 #include "tests/nic_pair.h"
 
@@ -98,8 +98,8 @@ static int variant_count(void)
     return count * MODES;
 }
 
-// Each transport besides the first, on an ideal and on a detailed NIC. Not sdr, which comes last: it
-// repairs these too, but leaves packets behind where READs are repeated.
+// Each transport besides the first, on an ideal and on a detailed NIC. Not sdr, which comes last:
+// it repairs these too, but leaves packets behind where READs are repeated.
 static int transport_variants(void)
 {
     int count = 0;
