@@ -141,6 +141,7 @@ static void print_world(const world_t *world)
            scenario->run.seed,
            scenario->nic_config.congestion_control);
     print_headroom(world->net);
+    world_print_classes(world, stdout);
     for (size_t i = 0; i < world->app_count; i++) {
         uint64_t done = 0;
         uint64_t planned = 0;

@@ -244,7 +244,7 @@ bool net_conservation_ok(const net_t *net, sim_message_t *message)
     for (size_t i = 0; i < net->node_count; i++) {
         const net_node_t *const node = net->nodes[i];
         for (uint32_t p = 0; p < node->port_count; p++) {
-            if (node->ports[p].lossless_guaranteed &&
+            if (node->ports[p].lossless_guaranteed && !node->ports[p].peer->odd_class &&
                 node->ports[p].drops[NET_DROP_HEADROOM_FULL] > 0) {
                 (void)sim_fail(message,
                                SIM_ERR_STATE,

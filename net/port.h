@@ -175,6 +175,7 @@ struct net_port {
     bool (*lost_on_arrival)(const net_port_t *port);
     void *lost_ctx;
     uint64_t drop_countdown;  // net_port_drop_next; 0: off
+    bool odd_class;           // a host's: it sends in other classes than its DSCPs say
     uint64_t degraded_bps;    // what the link carries, of a fault; 0: all of its rate
     uint8_t ignores_pauses;   // classes whose pauses count for nothing
     uint8_t discards_stopped; // classes that drop what waits while they are stopped

@@ -83,6 +83,7 @@ static finding_t find_slowest(const world_t *world)
 
 void world_advise(const world_t *world, FILE *out)
 {
+    world__advise_classes(world, out);
     sim_time_t shortest_ps = SIM_TIME_NEVER;
     for (size_t i = 0; i < world->nic_count; i++) {
         const sim_time_t timeout_ps = timeout_of(nic_get_config(world->nics[i].nic));

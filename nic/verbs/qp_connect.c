@@ -137,6 +137,9 @@ static void set_path(nic_qp_t *qp, const nic_qp_attr_t *attr)
     qp->priority = attr->priority;
     qp->ack_priority =
         (uint8_t)(config->ack_priority == SIM_AUTO ? attr->priority : config->ack_priority);
+    // What a switch that goes by the DSCP stops is not what this NIC sends in.
+    const uint32_t class = attr->dscp >> 3;
+    nic->port->odd_class |= qp->priority != class || qp->ack_priority != class;
 }
 
 static void set_transport(nic_qp_t *qp, const nic_qp_attr_t *attr)
