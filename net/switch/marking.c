@@ -9,7 +9,7 @@ __attribute__((noinline)) void net__mark_early(net_switch_t *sw,
                                                net_packet_t *packet)
 {
     const uint64_t queued = egress->classes[packet->priority].bytes;
-    if ((sw->marks_early >> packet->priority & 1u) != 0 &&
+    if (((uint32_t)sw->marks_early >> packet->priority & 1u) != 0 &&
         queued > sw->red[egress->index].kmin_bytes && packet->ecn != NET_ECN_NOT_ECT) {
         net__mark_by(sw, egress, packet, queued);
     }

@@ -25,7 +25,7 @@ struct net_watchdog {
 
 void net__watchdog_drop(net_switch_t *sw, net_port_t *egress, uint32_t priority)
 {
-    while ((egress->waiting >> priority & 1u) != 0) {
+    while (((uint32_t)egress->waiting >> priority & 1u) != 0) {
         net_packet_t *const packet = net_queue_pop(egress, priority);
         const uint32_t ingress_port = packet->ingress_port;
         const uint32_t bytes = packet->frame_bytes;
@@ -38,7 +38,7 @@ void net__watchdog_drop(net_switch_t *sw, net_port_t *egress, uint32_t priority)
 
 static void tell(const net_port_t *port, uint32_t priority, bool over)
 {
-    net_port_trace(port, NET_TRACE_WATCHDOG, NULL, priority | over << 8);
+    net_port_trace(port, NET_TRACE_WATCHDOG, NULL, priority | (uint32_t)over << 8);
 }
 
 static void begin(net_switch_t *sw, net_port_t *port, uint32_t priority)
@@ -79,8 +79,8 @@ static void look(net_switch_t *sw, net_port_t *port, uint32_t priority, watch_t 
         }
         return;
     }
-    const bool stopped = (port->paused >> priority & 1u) != 0;
-    if (stopped && (port->waiting >> priority & 1u) != 0 &&
+    const bool stopped = ((uint32_t)port->paused >> priority & 1u) != 0;
+    if (stopped && ((uint32_t)port->waiting >> priority & 1u) != 0 &&
         now_ps - pauses->paused_since_ps >= sw->config.watchdog_detect_ps) {
         watch->storm = true;
         watch->quiet_since_ps = now_ps;

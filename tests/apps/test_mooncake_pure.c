@@ -125,7 +125,7 @@ START_TEST(sieve_ends_when_all_were_used)
     enum { COUNT = 300 };
     app__mooncake_keep_t keep;
     static app__mooncake_kept_t entries[COUNT];
-    static char names[COUNT][8];
+    static char names[COUNT][16];
     app__mooncake_keep_init(&keep, APP_MOONCAKE_STORE_SIEVE, COUNT - 1);
     for (int i = 0; i < COUNT; i++) {
         snprintf(names[i], sizeof(names[i]), "n%d", i);
