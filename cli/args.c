@@ -57,6 +57,7 @@ static const struct {
     {"params", CLI_PARAMS, 0, 1, "at most one attribute path"},
     {"compare", CLI_COMPARE, 1, SIZE_MAX, "result folders"},
     {"plot", CLI_PLOT, 1, SIZE_MAX, "result folders"},
+    {"diff", CLI_DIFF, 2, 2, "two result folders"},
     {"sweep", CLI_SWEEP, 1, 1, "one sweep file"},
     {"schema", CLI_SCHEMA, 0, 0, "nothing"},
     {"mooncake-meta", CLI_META, 1, 2, "export, import or dump, and records"},
@@ -72,6 +73,7 @@ static const char help_program[] =
     "  rocesim topo SCENARIO.yaml           prints the network in Graphviz DOT\n"
     "  rocesim params [PATH]                explains attributes\n"
     "  rocesim sweep SWEEP.yaml -o DIR -j N runs a scenario over parameters and seeds\n"
+    "  rocesim diff DIR DIR                 says what differs, and from when on\n"
     "  rocesim schema                       prints parameters, fields and columns as JSON\n"
     "  rocesim mooncake-meta ACTION         takes Mooncake's records to etcd or memcached, or "
     "back\n"
@@ -165,6 +167,15 @@ static const char help_sweep[] =
     "Runs that fail are named, and not in the way of the others; the exit status is then 1.\n"
     "What stands in SWEEP.yaml: docs/formats/sweep.md. `rocesim plot DIR` draws the points.\n";
 
+static const char help_diff[] =
+    "rocesim diff A B\n"
+    "\n"
+    "Says what differs between two result folders: parameters, the first row in which events.csv\n"
+    "and series.csv differ (what to observe to see more: docs/formats/scenario.md), the flows "
+    "whose\n"
+    "completion time moved most, fields of the summary. Exit status: 0 nothing differs but wall_\n"
+    "values, 1 something does, 2 a folder cannot be read.\n";
+
 static const char help_schema[] =
     "rocesim schema\n"
     "\n"
@@ -243,6 +254,8 @@ const char *cli_help_text(cli_command_t command)
         return help_sweep;
     case CLI_META:
         return help_meta;
+    case CLI_DIFF:
+        return help_diff;
     case CLI_HELP:
     case CLI_VERSION:
         break;

@@ -16,6 +16,7 @@ typedef enum cli_command {
     CLI_SCHEMA,
     CLI_SWEEP,
     CLI_META,
+    CLI_DIFF,
     CLI_HELP,
     CLI_VERSION,
 } cli_command_t;

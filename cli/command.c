@@ -4,6 +4,7 @@
 
 #include "cli/compare/compare.h"
 #include "cli/meta/mooncake_meta.h"
+#include "cli/diff/diff.h"
 #include "cli/params.h"
 #include "results/schema.h"
 #include "results/tables.h"
@@ -71,6 +72,17 @@ static int command_params(const cli_args_t *args)
     return flush();
 }
 
+static int command_diff(const cli_args_t *args)
+{
+    world_error_t error;
+    bool same = false;
+    if (cli_diff(args->operands[0], args->operands[1], stdout, &same, &error) != SIM_OK) {
+        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    }
+    const int status = flush();
+    return status == CLI_EXIT_DONE && !same ? CLI_EXIT_FAILED : status;
+}
+
 static int command_compare(const cli_args_t *args)
 {
     world_error_t error;
@@ -117,6 +129,8 @@ static int dispatch(const cli_args_t *args)
         return cli_command_plot(args);
     case CLI_SWEEP:
         return cli_command_sweep(args);
+    case CLI_DIFF:
+        return command_diff(args);
     case CLI_SCHEMA:
         return command_schema();
     case CLI_META:

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/diff/diff.h - `rocesim diff`: what differs between two result folders, and from when on.
+#ifndef CLI_DIFF_DIFF_H
+#define CLI_DIFF_DIFF_H
+
+#include "world/error.h"
+
+#include <stdio.h>
+
+// Prints parameters and numbers that differ, the flows whose completion time moved most, and the
+// first row in which events.csv or series.csv differ. *same: nothing but wall_ values differs.
+SIM_MUST_CHECK sim_err_t
+cli_diff(const char *a, const char *b, FILE *out, bool *same, world_error_t *error);
+
+#endif // CLI_DIFF_DIFF_H
