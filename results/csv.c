@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define ROW_BYTES_MAX ((size_t)1 << 20)
 #define FIRST_ROW_BYTES 256u
@@ -131,6 +132,15 @@ sim_err_t results_csv_open(const char *path,
                            world_error_t *error)
 {
     SIM_CHECK(name_count <= RESULTS_CSV_COLUMNS_MAX);
+    // A pipe or a device is no file that a run has written, and may never end.
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        const world_place_t place = {path, 0, 0};
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          &place,
+                          "is no regular file, expected one of `rocesim run -o`");
+    }
     FILE *const stream = fopen(path, "re");
     if (stream == NULL) {
         const world_place_t place = {path, 0, 0};

@@ -97,6 +97,9 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
                        shown,
                        curves->count);
     }
+    if (curves->cut) {
+        (void)snprintf(figure->note, sizeof(figure->note), "%s", CLI_CURVES_CUT(curves));
+    }
     const cli_plot_unit_t unit = cli_plot_bytes_unit((double)most);
     cli_figure_begin(figure, 640, 420);
     FILE *const script = figure->script;
@@ -113,7 +116,7 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
     size_t number = 0;
     for (size_t i = 0; i < curves->count; i++) {
         if (chosen[i]) {
-            const sim_time_t end_ps = plot->runs[curves->curves[i].run].end_ps;
+            const sim_time_t end_ps = curves->end_ps[curves->curves[i].run];
             print_curve(script, &curves->curves[i], number++, end_ps, &unit, most);
         }
     }

@@ -141,6 +141,7 @@ static sim_err_t read_rows(results_csv_t *csv,
                            index_t *index,
                            cli_curves_t *curves,
                            size_t run,
+                           sim_time_t *last_ps,
                            world_error_t *error)
 {
     sim_time_t time_ps = 0;
@@ -148,6 +149,10 @@ static sim_err_t read_rows(results_csv_t *csv,
         bool end = false;
         sim_err_t result = results_csv_next(csv, &end, error);
         if (result != SIM_OK || end) {
+            return result;
+        }
+        result = results_csv_time(csv, 0, last_ps, error);
+        if (result != SIM_OK) {
             return result;
         }
         const size_t before = curves->count;
@@ -235,7 +240,14 @@ sim_err_t cli_curves_load(const cli_plot_t *plot,
             cli_plot_open(&plot->runs[r], "series.csv", names, SIM_COUNT_OF(names), &csv, error);
         if (csv != NULL) {
             index_t index = {.first = curves->count};
-            result = read_rows(csv, wanted, &index, curves, r, error);
+            const json_t *const counts = json_object_get(plot->runs[r].summary, "series_csv");
+            const bool cut = json_integer_value(json_object_get(counts, "left_out")) > 0;
+            curves->end_ps[r] = plot->runs[r].end_ps;
+            curves->cut = curves->cut || cut;
+            sim_time_t last_ps = 0;
+            result = read_rows(csv, wanted, &index, curves, r, &last_ps, error);
+            last_ps = cli_plot_time(last_ps, plot->origin_ps);
+            curves->end_ps[r] = cut && last_ps < curves->end_ps[r] ? last_ps : curves->end_ps[r];
             sim_free(index.slots);
             results_csv_close(csv);
         }
@@ -321,6 +333,7 @@ static bool sampled_alike(const cli_curve_t *curve, const cli_curve_t *sampled, 
 
 sim_time_t cli_curve_end_ps(const cli_curves_t *curves, const cli_curve_t *curve, sim_time_t end_ps)
 {
+    end_ps = curves->end_ps[curve->run] < end_ps ? curves->end_ps[curve->run] : end_ps;
     if (strncmp(curve->path, "qp[", 3) != 0) {
         return end_ps;
     }

@@ -32,7 +32,14 @@ typedef struct cli_curves {
     size_t count;
     size_t capacity;
     sim_time_t origin_ps; // cli_plot_t's: times are after it
+    // Until when the runs have values: their ends, or where a series.csv that was cut stops.
+    sim_time_t end_ps[CLI_PLOT_RUNS_MAX];
+    bool cut; // one of them was (outputs.series-max)
 } cli_curves_t;
+
+// What the figure says where a series.csv was cut; "" where none was.
+#define CLI_CURVES_CUT(curves) \
+    ((curves)->cut ? "series.csv is cut (outputs.series-max): curves stop where it does" : "")
 
 // Whether a metric, by its name without class, belongs to the figure.
 typedef bool (*cli_metric_fn)(const char *name);

@@ -255,6 +255,9 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
     panels_t panels = {.count = 0};
     find_panels(curves, &panels);
     note_left_out(&panels, figure);
+    if (curves->cut) {
+        (void)snprintf(figure->note, sizeof(figure->note), "%s", CLI_CURVES_CUT(curves));
+    }
     sim_time_t end_ps = 0;
     for (size_t i = 0; i < curves->count; i++) {
         const cli_curve_t *const curve = &curves->curves[i];
