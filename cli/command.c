@@ -3,8 +3,8 @@
 #include "cli/command.h"
 
 #include "cli/compare/compare.h"
-#include "cli/meta/mooncake_meta.h"
 #include "cli/diff/diff.h"
+#include "cli/meta/mooncake_meta.h"
 #include "cli/params.h"
 #include "results/schema.h"
 #include "results/tables.h"
