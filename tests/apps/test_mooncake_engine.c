@@ -3,7 +3,7 @@
 // with the right status whatever fails; what arrived is what was sent.
 // Method: three hosts on a switch, the third keeps the metadata. Real bytes, written here before
 // and compared here afterwards; links that go down; peers that crash; a metadata node that is away.
-// Not pinned: how long things take (test_mooncake_rates.c).
+// Not pinned: how long things take (docs/models/mooncake.md says).
 #include "apps/mooncake.h"
 #include "nic/memory.h"
 #include "tests/app_fixture.h"
