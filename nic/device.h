@@ -66,6 +66,8 @@ struct nic_device_ops {
     // A packet has arrived and is the device's, until it goes to nic_device_receive.
     void (*arrive)(nic_t *nic, net_packet_t *packet);
     void (*payload)(nic_t *nic, uint32_t bytes);
+    // In a host with limits (nic/fabric.h): memory takes what came then.
+    void (*lands)(nic_t *nic, sim_time_t time_ps);
     void (*atomic_done)(nic_t *nic, uint32_t rkey);
     void (*wrote)(nic_qp_t *qp, uint64_t address, uint32_t bytes);
     // A completion: to nic_device_complete, at once or later, in order for each queue.

@@ -34,6 +34,20 @@ typedef enum nic_model {
 } nic_model_t;
 typedef enum nic_replacement { NIC_REPLACE_LRU, NIC_REPLACE_RANDOM } nic_replacement_t;
 
+// What a host is made of besides NICs: nic/fabric.h. Rates are SIM_AUTO where nothing limits.
+typedef struct nic_host_config {
+    uint64_t sockets;
+    uint64_t memory_bps;      // of a socket, reads and writes together
+    uint64_t socket_link_bps; // between two sockets, each direction
+    sim_time_t socket_link_ps;
+    uint64_t nics_per_switch; // 0: no PCIe switches
+    uint64_t uplink_bps;      // of a switch, each direction
+    uint64_t nic_bps;         // of a NIC's own link, each direction, besides a detailed one's lanes
+    uint64_t gpus;
+    uint64_t gpu_bps; // of a GPU's link, each direction
+    char *location;   // of memory that nobody placed
+} nic_host_config_t;
+
 // Attributes "nic.". One config per host, for all its NICs.
 typedef struct nic_config {
     uint64_t mtu_bytes; // path MTU: 256, 512, 1024, 2048, 4096
@@ -76,12 +90,13 @@ typedef struct nic_config {
     uint64_t frame_header_bytes; // all of a data frame but payload; SIM_AUTO: as its headers are
     uint64_t frame_ack_bytes;    // of an ACK's frame; SIM_AUTO: likewise
     sim_name_t path_rtt;         // whose way to count an idle path's round trip (nic/congestion.h)
-    uint32_t model;              // nic_model_t
-    uint32_t profile;            // NIC_PROFILE_ of nic/detail.h
-    uint32_t replacement;        // nic_replacement_t, of the detailed NIC's caches
-    bool sram_shared;            // all of them are one memory
-    nic_detail_t detail;         // SIM_AUTO: the profile's
-    char *store;                 // "auto": as cache.policy asks for
+    nic_host_config_t host;
+    uint32_t model;       // nic_model_t
+    uint32_t profile;     // NIC_PROFILE_ of nic/detail.h
+    uint32_t replacement; // nic_replacement_t, of the detailed NIC's caches
+    bool sram_shared;     // all of them are one memory
+    nic_detail_t detail;  // SIM_AUTO: the profile's
+    char *store;          // "auto": as cache.policy asks for
     nic_cache_config_t cache;
     void *cc_config[16]; // per nic_cc_all entry: the algorithm's config struct, NULL if it has none
     // An algorithm of the program's own instead of the one congestion_control names; NULL: by name.

@@ -261,6 +261,23 @@ void nic__memory_fini(nic_memory_t *memory);
 // host.c
 void nic__note_contents(nic_memory_t *memory); // from now on there are some
 
+nic_host_t *nic__host_of(const net_node_t *node);
+
+// fabric.c
+sim_err_t nic__location_of(const nic_host_config_t *config,
+                           const char *text,
+                           nic_location_t *location,
+                           sim_message_t *message);
+void nic__fabric_create(nic_host_t *host);
+void nic__fabric_destroy(nic_host_t *host);
+// A NIC with limits reads or writes host memory from now on; returns when that is done.
+sim_time_t nic__dma(nic_t *nic, uint64_t address, uint64_t bytes, bool to_memory);
+// From when on no more than so much that was written waits.
+sim_time_t nic__dma_room_ps(const nic_t *nic, uint64_t waiting_bytes);
+// An ideal one: whether it still reads what it sent last; it will be kicked then.
+bool nic__dma_holds_back(nic_t *nic);
+void nic__dma_write_ideal(nic_t *nic, uint64_t address, uint64_t bytes, uint8_t priority);
+
 // payload.c: contents of a packet, taken from memory and put there
 void nic__carry(nic_t *nic, net_packet_t *packet, uint64_t address);
 void nic__carry_request(nic_qp_t *qp, uint32_t index, uint32_t offset, net_packet_t *packet);

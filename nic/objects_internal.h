@@ -5,6 +5,7 @@
 
 #include "net/port.h"
 #include "nic/device.h"
+#include "nic/fabric.h"
 #include "nic/host.h"
 #include "nic/memory.h"
 #include "nic/store.h"
@@ -370,7 +371,8 @@ struct nic {
     uint32_t trace_points; // union over listeners
     uint32_t interface;
     bool detailed; // its device has operations: it is not the ideal one
-    bool contents; // the host's memory has some
+    bool contents; // payloads are looked at: the host's memory has contents, or limits
+    bool bound;    // limits: nic/fabric.h
     bool plain;    // packets go straight to the protocol: neither detailed nor scan
     nic_t *next_kicked;
     struct nic_scan *scan;           // NULL: the scheduler of nic/schedule/scheduler.c
@@ -447,6 +449,8 @@ typedef struct nic_notice {
     bool rests;
 } nic_notice_t;
 
+typedef struct nic_fabric nic_fabric_t;
+
 struct nic_host {
     net_node_t node; // first
     nic_t *nics;     // port_count of them
@@ -462,6 +466,8 @@ struct nic_host {
     uint32_t cores_started;
     uint32_t core_slow_permille; // 1000: at the clock rate that costs are given for
     nic_memory_t memory;
+    nic_fabric_t *fabric;
+    nic_detail_t *detail;  // of the detailed NICs; NULL: they are ideal
     nic_notice_t *notices; // in order
     uint32_t notice_count;
     uint32_t notice_capacity;

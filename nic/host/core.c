@@ -15,7 +15,7 @@ static void fired(sim_node_t *node, sim_timer_t *timer);
 nic_core_t *nic_core_create(net_node_t *node, nic_core_fn step, void *ctx)
 {
     SIM_CHECK(step != NULL);
-    nic_host_t *const host = nic_at(node, 0)->host;
+    nic_host_t *const host = nic__host_of(node);
     nic_core_t *const core = sim_alloc_lines(sizeof(*core));
     core->host = host;
     core->step = step;

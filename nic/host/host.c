@@ -5,7 +5,7 @@
 
 static void host_built(net_node_t *node);
 
-static nic_host_t *host_of(const net_node_t *node)
+nic_host_t *nic__host_of(const net_node_t *node)
 {
     SIM_CHECKF(node->built == host_built, "%s is no host with NICs", node->sim.name);
     return (nic_host_t *)(void *)(uintptr_t)node;
@@ -69,6 +69,14 @@ static inline void arrive(nic_host_t *host, uint32_t port_index, net_packet_t *p
     }
 }
 
+// The port is free. A NIC that is still reading what it sent goes on when it has.
+static inline void transmit(nic_t *nic)
+{
+    if (SIM_LIKELY(!nic->bound) || !nic__dma_holds_back(nic)) {
+        nic__transmit(nic);
+    }
+}
+
 // What an event left to be done once nothing refers to its QPs any more.
 static void settle(nic_host_t *host)
 {
@@ -81,7 +89,7 @@ static void settle(nic_host_t *host)
         host->kicked = nic->next_kicked;
         nic->kicked = false;
         if (net_port_idle(nic->port)) {
-            nic__transmit(nic);
+            transmit(nic);
         } else {
             net_port_wake(nic->port);
         }
@@ -111,7 +119,7 @@ static void host_run(sim_node_t *node)
             break;
         case SIM_EVENT_WAKE:
             host->nics[event.port].port->wake_pending = false;
-            nic__transmit(&host->nics[event.port]);
+            transmit(&host->nics[event.port]);
             break;
         case SIM_EVENT_TIMER:
             event.timer->fn(node, event.timer);
@@ -232,11 +240,12 @@ static void nic_init(nic_host_t *host, nic_t *nic, net_port_t *port)
 
 static void host_built(net_node_t *node)
 {
-    nic_host_t *const host = host_of(node);
+    nic_host_t *const host = nic__host_of(node);
     host->nics = sim_alloc_lines(node->port_count * sizeof(*host->nics));
     for (uint32_t i = 0; i < node->port_count; i++) {
         nic_init(host, &host->nics[i], &node->ports[i]);
     }
+    nic__fabric_create(host);
 }
 
 static void close_qp(const nic_qp_t *qp, void *ctx)
@@ -298,6 +307,7 @@ static void host_destroy(sim_node_t *node)
     }
     nic__cores_free(host);
     nic__memory_fini(&host->memory);
+    nic__fabric_destroy(host);
     sim_free(host->notices);
     nic_config_fini(&host->config);
     net_node_fini(&host->node);
@@ -330,7 +340,7 @@ net_node_t *nic_host_create(net_t *net, const char *name, const nic_config_t *co
 
 nic_memory_t *nic_host_memory(net_node_t *host)
 {
-    return &host_of(host)->memory;
+    return &nic__host_of(host)->memory;
 }
 
 void nic__note_contents(nic_memory_t *memory)
@@ -343,13 +353,13 @@ void nic__note_contents(nic_memory_t *memory)
 
 uint32_t nic_count(const net_node_t *host)
 {
-    return host_of(host)->node.port_count;
+    return nic__host_of(host)->node.port_count;
 }
 
 nic_t *nic_at(const net_node_t *host, uint32_t index)
 {
     SIM_CHECK(index < host->port_count);
-    return &host_of(host)->nics[index];
+    return &nic__host_of(host)->nics[index];
 }
 
 nic_t *nic_of_interface(const net_t *net, uint32_t interface)

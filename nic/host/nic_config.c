@@ -122,6 +122,24 @@ static const sim_attr_t attrs[] = {
      .default_text = "frames",
      .help = "what counts as the round trip of an idle path where base-rtt is auto: frames, a full packet and its "
              "ACK; hpcc: delays and the payload, one way, and the slowest link's rate; or a program's own"},
+    ATTR("host.sockets", COUNT, host.sockets, "1", "1", "8", "sockets of a host, each with memory"),
+    ATTR_AUTO("host.memory-bandwidth", RATE, host.memory_bps, "auto", "1Mbps", NULL,
+              "of a socket's memory, reads and writes together; auto: no limit"),
+    ATTR_AUTO("host.socket-link", RATE, host.socket_link_bps, "auto", "1Mbps", NULL,
+              "from one socket to another, each direction; auto: no limit"),
+    ATTR("host.socket-link-latency", TIME, host.socket_link_ps, "0ps", "0ps", "1ms",
+         "what a payload from or to another socket's memory takes longer, with the detailed NIC"),
+    ATTR("host.nics-per-switch", COUNT, host.nics_per_switch, "0", "0", "64",
+         "NICs behind one PCIe switch; 0: each at a root port of its own"),
+    ATTR_AUTO("host.switch-uplink", RATE, host.uplink_bps, "auto", "1Mbps", NULL,
+              "of a PCIe switch to its socket, each direction; auto: no limit"),
+    ATTR_AUTO("host.nic-link", RATE, host.nic_bps, "auto", "1Mbps", NULL,
+              "of a NIC's own PCIe link, each direction, besides nic.detailed.pcie; auto: no limit"),
+    ATTR("host.gpus", COUNT, host.gpus, "0", "0", "64", "GPUs, whose memory NICs reach directly"),
+    ATTR_AUTO("host.gpu-link", RATE, host.gpu_bps, "auto", "1Mbps", NULL,
+              "of a GPU's PCIe link, each direction; auto: no limit"),
+    ATTR("host.location", STRING, host.location, "cpu:0", NULL, NULL,
+         "where memory lies that no program placed: cpu:N, the N-th socket, or cuda:N, the N-th GPU"),
     {.path = "nic.model", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, model),
      .default_text = "ideal", .choices = "ideal|detailed",
      .help = "whether what happens inside the NIC and its host takes time"},
@@ -349,6 +367,12 @@ sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
         return sim_fail(message,
                         SIM_ERR_INVALID,
                         "nic.scheduler: scan goes with nic.model ideal, expected ring");
+    }
+    nic_location_t location;
+    const sim_err_t nowhere =
+        nic__location_of(&config->host, config->host.location, &location, message);
+    if (nowhere != SIM_OK) {
+        return nowhere;
     }
     nic_detail_t detail;
     nic_detail_resolve(config, &detail);

@@ -8,8 +8,32 @@
 
 #include "nic/nic_internal.h"
 
+// What a payload costs a host that has limits.
+static void read_for(nic_t *nic, const nic_place_t *place, uint64_t offset, uint64_t bytes)
+{
+    for (uint64_t done = 0; done < bytes && !nic->detailed;) {
+        const nic_sge_t piece = nic__first_piece(place, offset + done, bytes - done);
+        (void)nic__dma(nic, piece.addr, piece.length, false);
+        done += piece.length;
+    }
+}
+
+static void write_for(nic_t *nic, const nic_sge_t *piece, uint8_t priority)
+{
+    if (nic->detailed) {
+        const sim_time_t landed_ps = nic__dma(nic, piece->addr, piece->length, true);
+        NIC_DEVICE(nic, lands, nic, landed_ps);
+    } else {
+        nic__dma_write_ideal(nic, piece->addr, piece->length, priority);
+    }
+}
+
 void nic__carry(nic_t *nic, net_packet_t *packet, uint64_t address)
 {
+    if (nic->bound) {
+        const nic_place_t place = {.address = address, .count = 1};
+        read_for(nic, &place, 0, packet->payload_bytes);
+    }
     const nic_memory_t *const memory = &nic->host->memory;
     const uint32_t bytes = packet->payload_bytes;
     if (nic_memory_has(memory, address, bytes)) {
@@ -29,6 +53,9 @@ void nic__keep(nic_t *nic, const net_packet_t *packet, const nic_place_t *place,
             nic_memory_write(memory, piece.addr, contents + done, piece.length);
         } else {
             nic_memory_clear(memory, piece.addr, piece.length);
+        }
+        if (nic->bound) {
+            write_for(nic, &piece, packet->priority);
         }
         done += piece.length;
     }
@@ -149,6 +176,9 @@ void nic__carry_request(nic_qp_t *qp, uint32_t index, uint32_t offset, net_packe
     if ((wqe->flags & NIC_SEND_INLINE) == 0) {
         const nic_memory_t *const memory = &qp->nic->host->memory;
         const nic_place_t place = nic__wqe_place(wqe);
+        if (qp->nic->bound) {
+            read_for(qp->nic, &place, offset, packet->payload_bytes);
+        }
         if (gather(memory, &place, offset, NULL, packet->payload_bytes)) {
             uint8_t *const contents = net_packet_add_contents(&qp->nic->host->node, packet);
             (void)gather(memory, &place, offset, contents, packet->payload_bytes);

@@ -133,6 +133,7 @@ const nic_device_ops_t nic_device_rnic = {
     .respond = nic__rnic_respond,
     .arrive = arrive,
     .payload = nic__rnic_payload,
+    .lands = nic__rnic_lands,
     .atomic_done = nic__rnic_atomic_done,
     .wrote = nic__rnic_tell_write,
     .completion = completion,

@@ -320,6 +320,7 @@ void nic__rnic_item_fired(sim_node_t *node, sim_timer_t *timer);
 // rnic_receive.c
 void nic__rnic_arrive(nic_t *nic, net_packet_t *packet);
 void nic__rnic_payload(nic_t *nic, uint32_t bytes);
+void nic__rnic_lands(nic_t *nic, sim_time_t time_ps);
 void nic__rnic_atomic_done(nic_t *nic, uint32_t rkey); // the word is written back
 void nic__rnic_tell_write(nic_qp_t *qp, uint64_t address, uint32_t bytes);
 sim_time_t nic__rnic_cqe(nic_t *nic, nic_cq_t *cq, const nic_wc_t *wc); // when the CQE is seen

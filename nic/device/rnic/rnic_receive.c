@@ -275,6 +275,9 @@ sim_time_t nic__rnic_serve_packet(nic_t *nic,
     if (packet->payload_bytes != 0) {
         // It is written to host memory: PCIe that is behind holds it back, and fills the buffer.
         data_ps = nic__later(data_ps, nic_pcie_room_ps(&rnic->pcie));
+        if (SIM_UNLIKELY(nic->bound)) {
+            data_ps = nic__later(data_ps, nic__dma_room_ps(nic, rnic->detail.posted_bytes));
+        }
     }
     if (SIM_UNLIKELY(class == NIC_IS_ATOMIC)) {
         data_ps = nic__later(data_ps, take_lock(nic, packet, rnic->rx_free_ps));
@@ -326,9 +329,16 @@ void nic__rnic_payload(nic_t *nic, uint32_t bytes)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
     if (bytes != 0 && !rnic->inline_receive) {
-        rnic->payload_ps =
+        const sim_time_t written_ps =
             nic_pcie_write(&rnic->pcie, nic__node(nic)->now_ps, bytes, NIC_PCIE_PAYLOAD_WRITE);
+        rnic->payload_ps = nic__later(rnic->payload_ps, written_ps);
     }
+}
+
+void nic__rnic_lands(nic_t *nic, sim_time_t time_ps)
+{
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    rnic->payload_ps = nic__later(rnic->payload_ps, time_ps);
 }
 
 void nic__rnic_atomic_done(nic_t *nic, uint32_t rkey)
@@ -365,6 +375,9 @@ sim_time_t nic__rnic_cqe(nic_t *nic, nic_cq_t *cq, const nic_wc_t *wc)
     const sim_time_t seen_ps =
         nic_pcie_write(&rnic->pcie, now_ps, rnic->detail.cqe_bytes, NIC_PCIE_CQE_WRITE);
     data_ps = nic__later(data_ps, rnic->wqe_here_ps);
+    if (SIM_UNLIKELY(nic->bound)) {
+        data_ps = nic__later(data_ps, rnic->payload_ps); // it follows its payload
+    }
     const sim_time_t late_ps = data_ps - now_ps + rnic->detail.rx_latency_ps;
     cq->last_seen_ps = nic__later(cq->last_seen_ps, seen_ps + late_ps); // they keep their order
     return cq->last_seen_ps;

@@ -286,6 +286,11 @@ static void translate_all(nic_t *nic,
     }
 }
 
+static inline sim_time_t from_memory_ps(nic_t *nic, uint64_t address, uint64_t bytes)
+{
+    return SIM_LIKELY(!nic->bound) ? 0 : nic__dma(nic, address, bytes, false);
+}
+
 // A packet's payload: a read for each place that it comes from, all asked for at once.
 static sim_time_t read_payload_ps(nic_t *nic,
                                   const nic_wqe_t *wqe,
@@ -298,7 +303,9 @@ static sim_time_t read_payload_ps(nic_t *nic,
     const nic_place_t place = nic__wqe_place(wqe);
     sim_time_t ready_ps = now_ps;
     for (uint64_t done = 0; done < bytes;) {
-        const uint64_t piece_bytes = nic__first_piece(&place, offset + done, bytes - done).length;
+        const nic_sge_t piece = nic__first_piece(&place, offset + done, bytes - done);
+        const uint64_t piece_bytes = piece.length;
+        ready_ps = nic__later(ready_ps, from_memory_ps(nic, piece.addr, piece_bytes));
         ready_ps = nic__later(
             ready_ps,
             prefetched ? nic_pcie_prefetched(pcie, now_ps, piece_bytes)
@@ -415,7 +422,9 @@ static void response_sent(nic_t *nic, nic_qp_t *qp)
     }
     const uint32_t bytes = nic__min(read->left_bytes, qp->mtu_bytes);
     nic_rnic_t *const rnic = nic__rnic(nic);
-    const sim_time_t here_ps = nic_pcie_prefetched(&rnic->pcie, nic__node(nic)->now_ps, bytes);
+    const sim_time_t here_ps =
+        nic__later(nic_pcie_prefetched(&rnic->pcie, nic__node(nic)->now_ps, bytes),
+                   from_memory_ps(nic, read->address, bytes));
     const sim_time_t ready_ps = next_segment_ps(nic, bytes, rnic->detail.tx_response_ps, here_ps);
     if (ready_ps > nic->port->busy_until_ps) {
         qp->flags &= (uint16_t)~NIC_QP_READS;
@@ -464,6 +473,7 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
         nic__rnic_translate(nic, 0, address, &stall_ps, &data_ps);
         data_ps =
             nic__later(data_ps, nic_pcie_read(&rnic->pcie, now_ps, bytes, NIC_PCIE_PAYLOAD_READ));
+        data_ps = nic__later(data_ps, from_memory_ps(nic, address, bytes));
     }
     rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + stall_ps;
     data_ps += rnic->detail.rx_latency_ps;

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/fabric.h - what lies between a host's NICs and its memory: sockets and the links between
+// them, PCIe switches, GPUs.
+//
+//     NIC --- switch --- uplink --- socket 0 --- socket link --- socket 1
+//     NIC ---/   \--- GPU             | memory                     | memory
+//
+// Attributes "nic.host." say how many there are and how fast each is; by default nothing of it
+// limits anything, and costs nothing. NICs (or, with nics-per-switch, the switches) are spread
+// evenly over sockets in order of their links, GPUs over switches, or sockets where there are none.
+// A transfer of a NIC occupies each part of its way: its own link (with the detailed NIC those are
+// its lanes, nic.detailed.pcie), the uplink of its switch, the socket link, and the memory of a
+// socket, which reads and writes share, or the link of a GPU. To a GPU behind its own switch it
+// takes no uplink. Each part is a FIFO server that books a transfer when it is asked for; the
+// slowest says when it is done. docs/models/host.md
+#ifndef NIC_FABRIC_H
+#define NIC_FABRIC_H
+
+#include "nic/memory.h"
+#include "nic/verbs.h"
+
+SIM_C_BEGIN
+
+#define NIC_SOCKETS_MAX 8u
+#define NIC_GPUS_MAX 64u
+
+// Of memory.
+typedef struct nic_location {
+    bool gpu;
+    uint32_t index; // of the socket or the GPU
+} nic_location_t;
+
+// "cpu:N" or "cuda:N". SIM_ERR_UNKNOWN with a message: the host has none.
+SIM_MUST_CHECK sim_err_t nic_location_parse(const net_node_t *host,
+                                            const char *text,
+                                            nic_location_t *location,
+                                            sim_message_t *message);
+
+// The bytes of [address, address + length_bytes) lie there; all others at nic.host.location. What
+// is said later holds.
+void nic_memory_place(net_node_t *host,
+                      uint64_t address,
+                      uint64_t length_bytes,
+                      nic_location_t location);
+nic_location_t nic_memory_location(const net_node_t *host, uint64_t address);
+
+// How far a NIC is from memory: what a program that chooses among NICs goes by.
+typedef enum nic_distance {
+    NIC_SAME_SWITCH, // a GPU behind the NIC's own
+    NIC_SAME_SOCKET,
+    NIC_OTHER_SOCKET,
+} nic_distance_t;
+nic_distance_t nic_distance(const nic_t *nic, nic_location_t location);
+
+// The parts that have a limit, in order; false: there is no such one. Names are "cpu:0",
+// "cpu:0->1", "switch:0 up" (towards the socket), "switch:0 down", "nic:0 up", "cuda:0 down"...
+typedef struct nic_part {
+    char name[32];
+    uint64_t rate_bps;
+    uint64_t bytes;
+    sim_time_t busy_ps;
+} nic_part_t;
+bool nic_host_part(const net_node_t *host, uint32_t index, nic_part_t *part);
+
+SIM_C_END
+
+#endif // NIC_FABRIC_H

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/host/fabric.c - the servers between NICs and memory, and how an ideal NIC keeps to them.
+//
+// An ideal NIC that sends waits before its next packet while its reads are behind; one that
+// receives pauses its link while what it wrote is more than PAUSE_BYTES behind. A detailed NIC adds
+// the fabric to its PCIe link: payloads come and land later, and packets wait in its buffer.
+#include "nic/fabric.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "nic/nic_internal.h"
+
+#define FRACTION_BITS 20
+#define FRACTION_MASK ((UINT64_C(1) << FRACTION_BITS) - 1)
+#define SERVERS_OF_A_WAY 8u
+#define PAUSE_BYTES 131072u
+#define PAUSE_QUANTA 0xffffu
+
+typedef struct server {
+    sim_time_t free_ps;
+    uint64_t fraction;  // of a picosecond, in units of 2^-20
+    uint64_t byte_time; // in the same; 0: no limit
+    uint64_t rate_bps;
+    uint64_t bytes;
+    sim_time_t busy_ps;
+    char name[32];
+} server_t;
+
+typedef struct range {
+    uint64_t first;
+    uint64_t last;
+    nic_location_t location;
+} range_t;
+
+typedef struct direction {
+    sim_time_t end_ps;  // of the last transfer
+    uint64_t byte_time; // of the server that ended it
+} direction_t;
+
+typedef struct bound {
+    nic_t *nic;
+    direction_t reads;
+    direction_t writes;
+    uint8_t pausing; // classes
+    sim_timer_t pause_timer;
+    sim_timer_t read_timer;
+} bound_t;
+
+struct nic_fabric {
+    nic_host_t *host;
+    bool limits; // any server has a rate, or the socket link a latency
+    server_t *servers;
+    uint32_t server_count;
+    bound_t *nics;
+    range_t *ranges;
+    size_t range_count;
+    size_t range_capacity;
+    nic_location_t elsewhere;
+};
+
+// -- what there is where
+
+static uint32_t sockets(const nic_host_t *host)
+{
+    return (uint32_t)host->config.host.sockets;
+}
+
+static uint32_t switches(const nic_host_t *host)
+{
+    const uint64_t width = host->config.host.nics_per_switch;
+    return width == 0 ? 0 : (uint32_t)((host->node.port_count + width - 1) / width);
+}
+
+// Which of `places` the i-th of `count` things has, when they are spread evenly.
+static uint32_t spread(uint32_t i, uint32_t count, uint32_t places)
+{
+    return (uint32_t)((uint64_t)i * places / count);
+}
+
+static uint32_t switch_of_nic(const nic_host_t *host, uint32_t nic)
+{
+    return (uint32_t)(nic / host->config.host.nics_per_switch);
+}
+
+static uint32_t switch_of_gpu(const nic_host_t *host, uint32_t gpu)
+{
+    return spread(gpu, (uint32_t)host->config.host.gpus, switches(host));
+}
+
+static uint32_t socket_of_nic(const nic_host_t *host, uint32_t nic)
+{
+    return switches(host) == 0 ? spread(nic, host->node.port_count, sockets(host))
+                               : spread(switch_of_nic(host, nic), switches(host), sockets(host));
+}
+
+static uint32_t socket_of_gpu(const nic_host_t *host, uint32_t gpu)
+{
+    return switches(host) == 0 ? spread(gpu, (uint32_t)host->config.host.gpus, sockets(host))
+                               : spread(switch_of_gpu(host, gpu), switches(host), sockets(host));
+}
+
+// Servers lie in one array: memory of each socket, socket links from and to each, uplinks up and
+// down, NICs up and down, GPUs up and down.
+static uint32_t memory_server(uint32_t socket)
+{
+    return socket;
+}
+
+static uint32_t socket_link_server(const nic_host_t *host, uint32_t from, uint32_t to)
+{
+    return sockets(host) * (1 + from) + to;
+}
+
+static uint32_t uplink_server(const nic_host_t *host, uint32_t index, bool up)
+{
+    return sockets(host) * (1 + sockets(host)) + 2 * index + !up;
+}
+
+static uint32_t nic_server(const nic_host_t *host, uint32_t index, bool up)
+{
+    return uplink_server(host, switches(host) + index, up);
+}
+
+static uint32_t gpu_server(const nic_host_t *host, uint32_t index, bool up)
+{
+    return nic_server(host, host->node.port_count + index, up);
+}
+
+// -- locations
+
+sim_err_t nic__location_of(const nic_host_config_t *config,
+                           const char *text,
+                           nic_location_t *location,
+                           sim_message_t *message)
+{
+    const bool gpu = strncmp(text, "cuda:", 5) == 0;
+    const char *const digits = text + (gpu ? 5 : strncmp(text, "cpu:", 4) == 0 ? 4 : 0);
+    uint64_t index = 0;
+    bool valid = digits != text && *digits != '\0';
+    for (const char *at = digits; *at != '\0' && valid; at++) {
+        valid = *at >= '0' && *at <= '9' && index < NIC_GPUS_MAX;
+        index = index * 10 + (uint64_t)(*at - '0');
+    }
+    if (!valid || index >= (gpu ? config->gpus : config->sockets)) {
+        return sim_fail(message,
+                        SIM_ERR_UNKNOWN,
+                        "location \"%s\": expected cpu:N of %" PRIu64
+                        " sockets or cuda:N of %" PRIu64 " GPUs",
+                        text,
+                        config->sockets,
+                        config->gpus);
+    }
+    *location = (nic_location_t){gpu, (uint32_t)index};
+    return SIM_OK;
+}
+
+static nic_fabric_t *fabric_of(const net_node_t *node)
+{
+    return nic__host_of(node)->fabric;
+}
+
+sim_err_t nic_location_parse(const net_node_t *host,
+                             const char *text,
+                             nic_location_t *location,
+                             sim_message_t *message)
+{
+    return nic__location_of(&nic__host_of(host)->config.host, text, location, message);
+}
+
+void nic_memory_place(net_node_t *host,
+                      uint64_t address,
+                      uint64_t length_bytes,
+                      nic_location_t location)
+{
+    nic_fabric_t *const fabric = fabric_of(host);
+    const nic_host_config_t *const config = &fabric->host->config.host;
+    SIM_CHECK(location.index < (location.gpu ? config->gpus : config->sockets));
+    SIM_CHECK(length_bytes != 0 && address + (length_bytes - 1) >= address);
+    SIM_GROW(fabric->ranges, fabric->range_count, &fabric->range_capacity);
+    fabric->ranges[fabric->range_count++] =
+        (range_t){address, address + (length_bytes - 1), location};
+}
+
+static nic_location_t location_at(const nic_fabric_t *fabric, uint64_t address)
+{
+    for (size_t i = fabric->range_count; i-- > 0;) {
+        if (address >= fabric->ranges[i].first && address <= fabric->ranges[i].last) {
+            return fabric->ranges[i].location;
+        }
+    }
+    return fabric->elsewhere;
+}
+
+nic_location_t nic_memory_location(const net_node_t *host, uint64_t address)
+{
+    return location_at(fabric_of(host), address);
+}
+
+nic_distance_t nic_distance(const nic_t *nic, nic_location_t location)
+{
+    const nic_host_t *const host = nic->host;
+    const uint32_t own = nic->port->index;
+    if (location.gpu && switches(host) != 0 &&
+        switch_of_gpu(host, location.index) == switch_of_nic(host, own)) {
+        return NIC_SAME_SWITCH;
+    }
+    const uint32_t socket = location.gpu ? socket_of_gpu(host, location.index) : location.index;
+    return socket == socket_of_nic(host, own) ? NIC_SAME_SOCKET : NIC_OTHER_SOCKET;
+}
+
+bool nic_host_part(const net_node_t *host, uint32_t index, nic_part_t *part)
+{
+    const nic_fabric_t *const fabric = fabric_of(host);
+    for (uint32_t i = 0; i < fabric->server_count; i++) {
+        const server_t *const server = &fabric->servers[i];
+        if (server->byte_time != 0 && index-- == 0) {
+            *part = (nic_part_t){.rate_bps = server->rate_bps,
+                                 .bytes = server->bytes,
+                                 .busy_ps = server->busy_ps};
+            snprintf(part->name, sizeof(part->name), "%s", server->name);
+            return true;
+        }
+    }
+    return false;
+}
+
+// -- life
+
+static void pause_fired(sim_node_t *node, sim_timer_t *timer);
+static void read_fired(sim_node_t *node, sim_timer_t *timer);
+
+static void set_server(nic_fabric_t *fabric, uint32_t index, uint64_t rate_bps)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    server_t *const server = &fabric->servers[index];
+    server->rate_bps = rate_bps;
+    if (rate_bps != SIM_AUTO) {
+        const wide_t work = (wide_t)8 * SIM_PS_PER_S << FRACTION_BITS;
+        server->byte_time = (uint64_t)((work + rate_bps - 1) / rate_bps);
+        fabric->limits = true;
+    }
+}
+
+static void set_pair(nic_fabric_t *fabric,
+                     const char *what,
+                     uint32_t index,
+                     uint32_t server,
+                     uint64_t rate_bps)
+{
+    for (uint32_t down = 0; down < 2; down++) {
+        set_server(fabric, server + down, rate_bps);
+        snprintf(fabric->servers[server + down].name,
+                 sizeof(fabric->servers->name),
+                 "%s:%u %s",
+                 what,
+                 index,
+                 down == 0 ? "up" : "down");
+    }
+}
+
+static void set_servers(nic_fabric_t *fabric)
+{
+    const nic_host_t *const host = fabric->host;
+    const nic_host_config_t *const config = &host->config.host;
+    for (uint32_t s = 0; s < sockets(host); s++) {
+        set_server(fabric, memory_server(s), config->memory_bps);
+        snprintf(fabric->servers[s].name, sizeof(fabric->servers->name), "cpu:%u", s);
+        for (uint32_t to = 0; to < sockets(host); to++) {
+            const uint32_t link = socket_link_server(host, s, to);
+            set_server(fabric, link, config->socket_link_bps);
+            snprintf(fabric->servers[link].name,
+                     sizeof(fabric->servers->name),
+                     "cpu:%u->%u",
+                     s,
+                     to);
+        }
+    }
+    for (uint32_t i = 0; i < switches(host); i++) {
+        set_pair(fabric, "switch", i, uplink_server(host, i, true), config->uplink_bps);
+    }
+    for (uint32_t i = 0; i < host->node.port_count; i++) {
+        set_pair(fabric, "nic", i, nic_server(host, i, true), config->nic_bps);
+    }
+    for (uint32_t i = 0; i < config->gpus; i++) {
+        set_pair(fabric, "cuda", i, gpu_server(host, i, true), config->gpu_bps);
+    }
+}
+
+void nic__fabric_create(nic_host_t *host)
+{
+    const nic_host_config_t *const config = &host->config.host;
+    sim_message_t message = {""};
+    nic_fabric_t *const fabric = sim_alloc(sizeof(*fabric));
+    host->fabric = fabric;
+    fabric->host = host;
+    fabric->server_count = gpu_server(host, (uint32_t)config->gpus, true);
+    fabric->servers = sim_alloc_array(fabric->server_count, sizeof(*fabric->servers));
+    fabric->limits = config->socket_link_ps != 0;
+    set_servers(fabric);
+    SIM_CHECKF(nic__location_of(config, config->location, &fabric->elsewhere, &message) == SIM_OK,
+               "%s",
+               message.text);
+    fabric->nics = sim_alloc_array(host->node.port_count, sizeof(*fabric->nics));
+    for (uint32_t i = 0; i < host->node.port_count; i++) {
+        bound_t *const bound = &fabric->nics[i];
+        bound->nic = &host->nics[i];
+        sim_timer_init(&bound->pause_timer, pause_fired);
+        sim_timer_init(&bound->read_timer, read_fired);
+        host->nics[i].contents |= fabric->limits;
+        host->nics[i].bound = fabric->limits;
+    }
+}
+
+void nic__fabric_destroy(nic_host_t *host)
+{
+    nic_fabric_t *const fabric = host->fabric;
+    if (fabric != NULL) {
+        sim_free(fabric->servers);
+        sim_free(fabric->nics);
+        sim_free(fabric->ranges);
+        sim_free(fabric);
+    }
+}
+
+// -- transfers
+
+static sim_time_t book(server_t *server, sim_time_t now_ps, uint64_t bytes)
+{
+    server->bytes += bytes;
+    if (server->free_ps < now_ps) {
+        server->free_ps = now_ps;
+        server->fraction = 0;
+    }
+    const uint64_t work = bytes * server->byte_time + server->fraction;
+    server->fraction = work & FRACTION_MASK;
+    server->free_ps += work >> FRACTION_BITS;
+    server->busy_ps += work >> FRACTION_BITS;
+    return server->free_ps;
+}
+
+// The servers between a NIC and memory, for data that goes towards memory (or from it).
+static uint32_t find_way(const nic_host_t *host,
+                         uint32_t nic,
+                         nic_location_t location,
+                         bool to_memory,
+                         uint32_t way[SERVERS_OF_A_WAY])
+{
+    uint32_t count = 0;
+    way[count++] = nic_server(host, nic, to_memory);
+    const bool switched = switches(host) != 0;
+    const uint32_t own = switched ? switch_of_nic(host, nic) : 0;
+    const bool straight = switched && location.gpu && switch_of_gpu(host, location.index) == own;
+    if (switched && !straight) {
+        way[count++] = uplink_server(host, own, to_memory);
+    }
+    const uint32_t near = socket_of_nic(host, nic);
+    const uint32_t far = location.gpu ? socket_of_gpu(host, location.index) : location.index;
+    if (near != far) {
+        way[count++] = socket_link_server(host, to_memory ? near : far, to_memory ? far : near);
+    }
+    if (!location.gpu) {
+        way[count++] = memory_server(location.index);
+        return count;
+    }
+    if (switched && !straight) {
+        way[count++] = uplink_server(host, switch_of_gpu(host, location.index), !to_memory);
+    }
+    way[count++] = gpu_server(host, location.index, !to_memory);
+    return count;
+}
+
+sim_time_t nic__dma(nic_t *nic, uint64_t address, uint64_t bytes, bool to_memory)
+{
+    nic_host_t *const host = nic->host;
+    nic_fabric_t *const fabric = host->fabric;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const nic_location_t location = location_at(fabric, address);
+    bound_t *const bound = &fabric->nics[nic->port->index];
+    direction_t *const direction = to_memory ? &bound->writes : &bound->reads;
+    uint32_t way[SERVERS_OF_A_WAY];
+    const uint32_t count = find_way(host, nic->port->index, location, to_memory, way);
+    sim_time_t end_ps = now_ps;
+    uint64_t byte_time = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        server_t *const server = &fabric->servers[way[i]];
+        if (server->byte_time != 0) {
+            const sim_time_t server_ps = book(server, now_ps, bytes);
+            byte_time = server_ps > end_ps ? server->byte_time : byte_time;
+            end_ps = server_ps > end_ps ? server_ps : end_ps;
+        }
+    }
+    if (end_ps > direction->end_ps) {
+        direction->end_ps = end_ps;
+        direction->byte_time = byte_time;
+    }
+    const bool far = nic_distance(nic, location) == NIC_OTHER_SOCKET;
+    return end_ps + (far ? host->config.host.socket_link_ps : 0);
+}
+
+sim_time_t nic__dma_room_ps(const nic_t *nic, uint64_t waiting_bytes)
+{
+    const direction_t *const writes = &nic->host->fabric->nics[nic->port->index].writes;
+    const sim_time_t allowed_ps = waiting_bytes * writes->byte_time >> FRACTION_BITS;
+    return writes->end_ps > allowed_ps ? writes->end_ps - allowed_ps : 0;
+}
+
+// -- an ideal NIC
+
+bool nic__dma_holds_back(nic_t *nic)
+{
+    sim_node_t *const node = nic__node(nic);
+    bound_t *const bound = &nic->host->fabric->nics[nic->port->index];
+    if (nic->detailed || bound->reads.end_ps <= node->now_ps) {
+        return false;
+    }
+    if (!sim_timer_armed(&bound->read_timer)) {
+        sim_timer_arm(node, &bound->read_timer, bound->reads.end_ps);
+    }
+    return true;
+}
+
+static void read_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    const bound_t *const bound = SIM_CONTAINER_OF(timer, bound_t, read_timer);
+    nic__kick(bound->nic);
+}
+
+// What was written first becomes less than half of what may wait, or the pause has to be renewed.
+static void arm_pause(bound_t *bound)
+{
+    nic_t *const nic = bound->nic;
+    sim_node_t *const node = nic__node(nic);
+    const sim_time_t resume_ps = nic__dma_room_ps(nic, PAUSE_BYTES / 2);
+    const sim_time_t renew_ps = node->now_ps + net_port_quanta_ps(nic->port, PAUSE_QUANTA) / 2;
+    const sim_time_t at_ps = resume_ps < renew_ps ? resume_ps : renew_ps;
+    sim_timer_arm(node, &bound->pause_timer, at_ps > node->now_ps ? at_ps : node->now_ps + 1);
+}
+
+static void pause_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    bound_t *const bound = SIM_CONTAINER_OF(timer, bound_t, pause_timer);
+    nic_t *const nic = bound->nic;
+    if (nic__dma_room_ps(nic, PAUSE_BYTES / 2) <= node->now_ps) {
+        net_port_pause_send(nic->port, bound->pausing, 0);
+        bound->pausing = 0;
+        return;
+    }
+    net_port_pause_send(nic->port, bound->pausing, PAUSE_QUANTA);
+    arm_pause(bound);
+}
+
+void nic__dma_write_ideal(nic_t *nic, uint64_t address, uint64_t bytes, uint8_t priority)
+{
+    bound_t *const bound = &nic->host->fabric->nics[nic->port->index];
+    const uint8_t class = (uint8_t)(1u << priority);
+    (void)nic__dma(nic, address, bytes, true);
+    if ((bound->pausing & class) == 0 &&
+        nic__dma_room_ps(nic, PAUSE_BYTES) > nic__node(nic)->now_ps) {
+        bound->pausing |= class;
+        net_port_pause_send(nic->port, class, PAUSE_QUANTA);
+        if (!sim_timer_armed(&bound->pause_timer)) {
+            arm_pause(bound);
+        }
+    }
+}
