@@ -25,7 +25,7 @@ extern const app_ops_t app_contexts;
 // -- runtime.c
 
 // The verbs objects that all applications use on one NIC. Made at planning, then touched by events
-// of the NIC's host only, but for the rkey, which never changes.
+// of the NIC's host only, but for the keys of buffers, which never change.
 typedef struct app__endpoint app__endpoint_t;
 
 typedef struct app__range_ops app__range_ops_t;
@@ -63,6 +63,7 @@ typedef struct app__range {
     void *owner;
     uint64_t first; // position in the NIC's sequence of QP numbers
     uint64_t count;
+    uint32_t key; // of the region that is their buffers; 0: none
 } app__range_t;
 
 struct app__endpoint {
@@ -73,7 +74,6 @@ struct app__endpoint {
     nic_cq_t *send_cq;
     nic_cq_t *recv_cq;
     uint32_t interface;
-    uint32_t key;      // local and remote, of the region that covers everything
     uint64_t position; // of the next QP number given out
     app__range_t *ranges;
     size_t range_count;
@@ -98,6 +98,11 @@ uint64_t app__reserve_qps(app__endpoint_t *endpoint,
                           void *owner,
                           uint64_t count);
 uint32_t app__qp_number(uint64_t position);
+
+// Registers the buffers of the numbers reserved last, one region for all of them: at planning.
+void app__register_buffers(app__endpoint_t *endpoint);
+// The key of the region that a QP number's buffer is part of, for both ends.
+uint32_t app__buffer_key(const app__endpoint_t *endpoint, uint32_t qp_num);
 
 // Numbers flows through the run: returns the first of count ids.
 uint64_t app__reserve_flow_ids(app_runtime_t *runtime, uint64_t count);

@@ -93,12 +93,13 @@ static void post_send(const app__perftest_t *test,
     const app__endpoint_t *const own = client ? test->client : test->server;
     const app__endpoint_t *const other = client ? test->server : test->client;
     nic_qp_t *const qp = client ? pair->client : pair->server;
+    const uint32_t peer = nic_qp_num(client ? pair->server : pair->client);
     const nic_send_wr_t wr = {
         .wr_id = (uint64_t)(uintptr_t)pair,
         .opcode = opcode_of(test),
         .send_flags = NIC_SEND_SIGNALED,
-        .sge = {app__address_of_qp(nic_qp_num(qp)), bytes, own->key},
-        .rdma = {app__address_of_qp(nic_qp_num(client ? pair->server : pair->client)), other->key},
+        .sge = {app__address_of_qp(nic_qp_num(qp)), bytes, app__buffer_key(own, nic_qp_num(qp))},
+        .rdma = {app__address_of_qp(peer), app__buffer_key(other, peer)},
     };
     const sim_err_t error = nic_post_send(qp, &wr);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), sim_err_text(error));
@@ -110,7 +111,9 @@ static void post_receive(const app__perftest_t *test, app__perftest_qp_t *pair, 
     nic_qp_t *const qp = client ? pair->client : pair->server;
     const nic_recv_wr_t wr = {
         .wr_id = (uint64_t)(uintptr_t)pair,
-        .sge = {app__address_of_qp(nic_qp_num(qp)), test->sizes[test->size_count - 1], own->key},
+        .sge = {app__address_of_qp(nic_qp_num(qp)),
+                test->sizes[test->size_count - 1],
+                app__buffer_key(own, nic_qp_num(qp))},
     };
     const sim_err_t error = nic_post_recv(qp, &wr);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), sim_err_text(error));
@@ -388,11 +391,13 @@ static end_t make_end(app__perftest_t *test, bool client)
 {
     app__endpoint_t *const endpoint = client ? test->client : test->server;
     const uint32_t capacity = (uint32_t)(test->tx_depth * test->qp_count);
+    const uint64_t position = app__reserve_qps(endpoint, &range_ops, test, test->qp_count);
+    app__register_buffers(endpoint);
     return (end_t){
         endpoint,
         nic_cq_create(endpoint->nic, capacity, client ? client_completed : server_completed, test),
         nic_cq_create(endpoint->nic, capacity, client ? client_received : server_received, test),
-        app__reserve_qps(endpoint, &range_ops, test, test->qp_count),
+        position,
     };
 }
 

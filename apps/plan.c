@@ -209,6 +209,7 @@ static void number_qps(app__plan_t *plan, uint32_t interface)
     app__endpoint_t *const endpoint = app__endpoint_of(plan->runtime, interface);
     const uint64_t position =
         app__reserve_qps(endpoint, &app__plan_range_ops, plan, actives + passives);
+    app__register_buffers(endpoint);
     for (uint64_t i = 0; i < actives; i++) {
         plan->transfers[plan->by_source[first + i]].source_qp = app__qp_number(position + i);
     }

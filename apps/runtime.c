@@ -194,16 +194,6 @@ static app__endpoint_t *create_endpoint(net_t *net, uint32_t interface)
     endpoint->pd = nic_pd_alloc(nic);
     endpoint->send_cq = nic_cq_create(nic, CQ_CAPACITY, send_completed, endpoint);
     endpoint->recv_cq = nic_cq_create(nic, CQ_CAPACITY, receive_completed, endpoint);
-    nic_mr_t *region = NULL;
-    const sim_err_t error =
-        nic_mr_register(endpoint->pd,
-                        0,
-                        UINT64_MAX,
-                        NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ,
-                        &region);
-    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
-    SIM_CHECK(nic_mr_lkey(region) == nic_mr_rkey(region));
-    endpoint->key = nic_mr_rkey(region);
     nic_on_unknown_qp(nic, accept_qp, endpoint);
     return endpoint;
 }
@@ -224,9 +214,44 @@ uint64_t app__reserve_qps(app__endpoint_t *endpoint,
 {
     SIM_GROW(endpoint->ranges, endpoint->range_count, &endpoint->range_capacity);
     endpoint->ranges[endpoint->range_count++] =
-        (app__range_t){ops, owner, endpoint->position, count};
+        (app__range_t){ops, owner, endpoint->position, count, 0};
     endpoint->position += count;
     return endpoint->position - count;
+}
+
+// Numbers begin again after the last one: a range that does so has the buffers of all.
+void app__register_buffers(app__endpoint_t *endpoint)
+{
+    SIM_CHECK(endpoint->range_count > 0);
+    app__range_t *const range = &endpoint->ranges[endpoint->range_count - 1];
+    const uint64_t first = range->first % QPN_COUNT;
+    const bool whole = first + range->count > QPN_COUNT;
+    const uint64_t address = app__address_of_qp(app__qp_number(whole ? 0 : first));
+    const uint64_t buffers = whole ? QPN_COUNT : range->count;
+    nic_mr_t *region = NULL;
+    const sim_err_t error =
+        nic_mr_register(endpoint->pd,
+                        address,
+                        buffers * app__address_of_qp(1),
+                        NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ,
+                        &region);
+    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    SIM_CHECK(nic_mr_lkey(region) == nic_mr_rkey(region));
+    range->key = nic_mr_rkey(region);
+}
+
+uint32_t app__buffer_key(const app__endpoint_t *endpoint, uint32_t qp_num)
+{
+    for (size_t i = 0; i < endpoint->range_count; i++) {
+        const app__range_t *const range = &endpoint->ranges[i];
+        const uint64_t first = range->first % QPN_COUNT;
+        const uint64_t at = ((uint64_t)qp_num - ROCE_QPN_FIRST + QPN_COUNT - first) % QPN_COUNT;
+        if (range->key != 0 && at < range->count) {
+            return range->key;
+        }
+    }
+    SIM_CHECKF(false, "QP %u has no buffer", qp_num);
+    return 0;
 }
 
 uint32_t app__qp_number(uint64_t position)

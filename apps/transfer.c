@@ -66,7 +66,7 @@ static void post_one(app__transfer_run_t *run)
         .send_flags = NIC_SEND_SIGNALED,
         .sge = {app__address_of_qp(transfer->source_qp),
                 piece_bytes(transfer, run->posted),
-                run->source->endpoint->key},
+                run->local_key},
         .rdma = {app__address_of_qp(transfer->destination_qp), run->remote_key},
     };
     const sim_err_t error = nic_post_send(run->qp, &wr);
@@ -106,7 +106,9 @@ static void start_transfer(app__source_t *source, uint64_t index)
     run->index = (uint32_t)index;
     link_run(source, run);
     run->count = transfer->messages * pieces_of(transfer);
-    run->remote_key = app__endpoint_of(plan->runtime, transfer->destination)->key;
+    run->local_key = app__buffer_key(endpoint, transfer->source_qp);
+    run->remote_key = app__buffer_key(app__endpoint_of(plan->runtime, transfer->destination),
+                                      transfer->destination_qp);
     const uint64_t depth = run->count < plan->shape.depth ? run->count : plan->shape.depth;
     const nic_qp_init_attr_t init = {
         .qp_type = NIC_QPT_RC,
@@ -275,7 +277,9 @@ static void post_receive(app__endpoint_t *endpoint, app__passive_t *passive)
     const uint64_t bytes = transfer->bytes < APP__PIECE_BYTES ? transfer->bytes : APP__PIECE_BYTES;
     const nic_recv_wr_t wr = {
         .wr_id = (uint64_t)(uintptr_t)passive,
-        .sge = {app__address_of_qp(transfer->destination_qp), bytes, endpoint->key},
+        .sge = {app__address_of_qp(transfer->destination_qp),
+                bytes,
+                app__buffer_key(endpoint, transfer->destination_qp)},
     };
     const sim_err_t error = nic_post_recv(passive->qp, &wr);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", transfer->destination_qp, sim_err_text(error));

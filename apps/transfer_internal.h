@@ -56,6 +56,7 @@ struct app__transfer_run {
     uint64_t posted;
     uint64_t completed;
     uint32_t index; // of the transfer
+    uint32_t local_key;
     uint32_t remote_key;
     uint8_t status; // nic_wc_status_t: the first that is no success
 };
