@@ -47,8 +47,9 @@ typedef struct nic_wqe {
 typedef struct nic_wqe_more {
     uint64_t compare_add;
     uint64_t swap;
-    uint8_t *inlined; // NULL: none
-    uint32_t inlined_bytes;
+    uint8_t *inlined;       // room for inlined_room bytes, kept for the next one in this place
+    uint32_t inlined_bytes; // 0: there is none
+    uint32_t inlined_room;
     nic_sge_t *list; // NULL: one place
 } nic_wqe_more_t;
 

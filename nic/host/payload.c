@@ -100,13 +100,10 @@ static nic_wqe_more_t *more_at(const nic_qp_t *qp, uint32_t index)
     return &qp->sq_more[index & (qp->sq_capacity - 1)];
 }
 
-static void clear_more(const nic_qp_t *qp, nic_wqe_more_t *more)
+static void clear_more(nic_wqe_more_t *more)
 {
-    if (more->inlined != NULL) {
-        net_payload_free(&qp->nic->host->node, more->inlined, more->inlined_bytes);
-    }
     sim_free(more->list);
-    *more = (nic_wqe_more_t){0};
+    *more = (nic_wqe_more_t){.inlined = more->inlined, .inlined_room = more->inlined_room};
 }
 
 void nic__grow_more(nic_qp_t *qp, uint32_t capacity)
@@ -123,7 +120,8 @@ void nic__grow_more(nic_qp_t *qp, uint32_t capacity)
 void nic__free_more(nic_qp_t *qp)
 {
     for (uint32_t i = 0; qp->sq_more != NULL && i < qp->sq_capacity; i++) {
-        clear_more(qp, &qp->sq_more[i]);
+        clear_more(&qp->sq_more[i]);
+        sim_free(qp->sq_more[i].inlined);
     }
     sim_free(qp->sq_more);
     qp->sq_more = NULL;
@@ -149,13 +147,16 @@ void nic__set_more(nic_qp_t *qp, uint32_t index, const nic_send_wr_t *wr)
         nic__grow_more(qp, qp->sq_capacity);
     }
     nic_wqe_more_t *const more = more_at(qp, index);
-    clear_more(qp, more); // what the one before it in the ring left
+    clear_more(more); // what the one before it in the ring left
     if (atomic) {
         more->compare_add = wr->atomic.compare_add;
         more->swap = wr->atomic.swap;
     }
     if (inlined) {
-        more->inlined = net_payload_new(&qp->nic->host->node, bytes);
+        if (more->inlined_room < bytes) {
+            more->inlined = sim_realloc_array(more->inlined, bytes, 1);
+            more->inlined_room = bytes;
+        }
         more->inlined_bytes = bytes;
         (void)gather(memory, &place, 0, more->inlined, bytes);
     }
@@ -186,7 +187,7 @@ void nic__carry_request(nic_qp_t *qp, uint32_t index, uint32_t offset, net_packe
         return;
     }
     const nic_wqe_more_t *const more = qp->sq_more != NULL ? more_at(qp, index) : NULL;
-    if (more != NULL && more->inlined != NULL) {
+    if (more != NULL && more->inlined_bytes != 0) {
         uint8_t *const contents = net_packet_add_contents(&qp->nic->host->node, packet);
         memcpy(contents, more->inlined + offset, packet->payload_bytes);
     }
