@@ -809,6 +809,7 @@ START_TEST(what_nobody_wrote_is_what_the_fill_says)
     nic_memory_end_fill(memory, 1 << 20);
     ck_assert(!nic_memory_has(memory, 1 << 20, 1 << 20));
     pair_destroy(pair);
+    pair_config_fini(&config);
 }
 END_TEST
 
@@ -829,6 +830,7 @@ START_TEST(forgotten_pages_leave_no_gaps_in_the_table)
         ck_assert_uint_eq(nic_memory_read64(memory, i << 12), i % 3 == 1 ? 0 : i);
     }
     pair_destroy(pair);
+    pair_config_fini(&config);
 }
 END_TEST
 
