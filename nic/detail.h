@@ -64,7 +64,7 @@ enum {
     X(tx_request_ps,        "tx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "90ns","36ns", "6.37ns",    "4.65ns", "6.37ns",    "FFFPF", "sending side, shared: a READ or atomic request") \
     X(tx_response_ps,       "tx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","28ns", "6.37ns",    "4.65ns", "6.37ns",    "FFFPF", "sending side, shared: a packet of a READ's or atomic's response") \
     X(tx_line_ps,           "tx.line",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","6ns",  "0ns",       "0ns", "0ns",       "FFFFF", "sending side, shared: each 64 bytes of a packet's payload read from host memory, or a part of them") \
-    X(rx_request_ps,        "rx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","38.5ns","8.2ns",   "4.65ns", "8.2ns",    "FMMPF", "receiving side, shared: a request") \
+    X(rx_request_ps,        "rx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","38.5ns","8.2ns",   "4.65ns", "8.2ns",    "FMMPF", "receiving side, shared: a request but WRITEs and atomics") \
     X(rx_put_ps,            "rx.put",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","25.9ns","8.2ns",   "4.65ns", "8.2ns",    "FFMPF", "receiving side, shared: a packet of a WRITE") \
     X(rx_put_line_ps,       "rx.put-line",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","3ns",  "0ns",       "0ns", "0ns",       "FFFFF", "receiving side, shared: each 64 bytes that such a packet brings, or a part of them") \
     X(rx_response_ps,       "rx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "110ns","42ns","11.36ns",   "8ns", "22.5ns",       "FFMFF", "receiving side, shared: a response of a READ or atomic") \

@@ -94,7 +94,7 @@ run two
 cat >nic.yaml <<'EOF'
 topology: {star: {hosts: 3, rate: 100Gbps}}
 nic: {congestion-control: none}
-nodes: {host0: {nic: {model: detailed, detailed: {rx: {request: 1us}}}}}
+nodes: {host0: {nic: {model: detailed, detailed: {rx: {put: 1us}}}}}
 traffic: [flows: {list: [host1 host0 2MB 0us, host2 host0 2MB 0us]}]
 EOF
 run nic

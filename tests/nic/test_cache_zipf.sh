@@ -84,7 +84,7 @@ for at in "2000 0.99 200 16KiB 1120" "1500 0.6 400 0 0"; do
             fail "$name: better than Belady"
         equal "$name: bytes of L1" "$(cache "$name" l1_bytes_peak)" $((28 * l1))
         # 12 bytes for each queue pair, 3 CQs, 2 MRs and the PD.
-        equal "$name: directory" "$(cache "$name" directory_bytes)" $((12 * (tokens + 6)))
+        equal "$name: directory" "$(cache "$name" directory_bytes)" $((12 * (tokens + 5)))
     done
     name=$tokens-lru
     l1_lru=$(cache "$name" l1_hits) l2_lru=$(cache "$name" l2_hits) x_lru=$(of "$name" expands urgent)
