@@ -353,7 +353,7 @@ static sim_err_t read_handshake(const char *text,
     if (root == NULL) {
         return SIM_ERR_INVALID;
     }
-    *desc = (app_mooncake_handshake_desc_t){NULL};
+    *desc = (app_mooncake_handshake_desc_t){0};
     const sim_err_t error = take_handshake(root, desc, message);
     json_decref(root);
     if (error != SIM_OK) {

@@ -214,7 +214,7 @@ static void answered(int32_t status, const char *body, size_t size, void *ctx)
         leave_if_empty(endpoint);
         return; // by the peer's own question
     }
-    app_mooncake_handshake_desc_t desc = {NULL};
+    app_mooncake_handshake_desc_t desc = {0};
     sim_message_t message;
     uint32_t station = 0;
     uint32_t interface = 0;
@@ -306,7 +306,7 @@ static char *set_up_by_peer(app__mc_station_t *station, const app_mooncake_hands
 void app__mc_on_handshake(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx)
 {
     (void)ctx;
-    app_mooncake_handshake_desc_t desc = {NULL};
+    app_mooncake_handshake_desc_t desc = {0};
     sim_message_t message;
     char *text = NULL;
     if (station->cluster->codec->read_handshake(incoming->body, incoming->size, &desc, &message) ==

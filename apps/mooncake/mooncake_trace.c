@@ -233,7 +233,7 @@ sim_err_t app__mooncake_trace_read(const char *name,
                                    app__mooncake_trace_t *trace,
                                    sim_message_t *message)
 {
-    *trace = (app__mooncake_trace_t){NULL};
+    *trace = (app__mooncake_trace_t){0};
     reader_t reader = {.name = name, .text = text, .size = size, .line = 1, .trace = trace};
     reader.message = message;
     while (reader.at < size && trace->count < prompts_max) {
@@ -270,5 +270,5 @@ void app__mooncake_trace_fini(app__mooncake_trace_t *trace)
 {
     sim_free(trace->prompts);
     sim_free(trace->ids);
-    *trace = (app__mooncake_trace_t){NULL};
+    *trace = (app__mooncake_trace_t){0};
 }

@@ -13,6 +13,7 @@ void nic__silence(nic_qp_t *qp)
     qp->flags &= (uint16_t) ~(NIC_QP_READS | NIC_QP_RNR_WAIT | NIC_QP_SQ_STOPPED | NIC_QP_PACING);
     qp->read_count = 0;
     qp->reads_ready = 0;
+    qp->rx_flags &= (uint8_t)~NIC_RX_HELD; // what waited behind READ responses goes with them
     nic__unschedule(qp);
     nic__scan_forget(qp);
     NIC_DEVICE(qp->nic, qp_closed, qp);

@@ -76,7 +76,7 @@ static const char *insert(app__mooncake_keep_t *keep, app__mooncake_kept_t *entr
 START_TEST(fifo_takes_the_first)
 {
     app__mooncake_keep_t keep;
-    app__mooncake_kept_t entries[7] = {{NULL}};
+    app__mooncake_kept_t entries[7] = {0};
     app__mooncake_keep_init(&keep, APP_MOONCAKE_STORE_FIFO, 3);
     ck_assert_str_eq(insert(&keep, entries, 0), "");
     ck_assert_str_eq(insert(&keep, entries, 1), "");
@@ -98,7 +98,7 @@ END_TEST
 START_TEST(sieve_takes_the_first_that_nobody_used)
 {
     app__mooncake_keep_t keep;
-    app__mooncake_kept_t entries[7] = {{NULL}};
+    app__mooncake_kept_t entries[7] = {0};
     app__mooncake_keep_init(&keep, APP_MOONCAKE_STORE_SIEVE, 4);
     for (int i = 0; i < 4; i++) {
         ck_assert_str_eq(insert(&keep, entries, i), "");

@@ -428,7 +428,8 @@ static void response_sent(nic_t *nic, nic_qp_t *qp)
     const sim_time_t ready_ps = next_segment_ps(nic, bytes, rnic->detail.tx_response_ps, here_ps);
     if (ready_ps > nic->port->busy_until_ps) {
         qp->flags &= (uint16_t)~NIC_QP_READS;
-        qp->reads_ready--;
+        // None where the requester went back meanwhile: what it asks for again is not here yet.
+        qp->reads_ready = (uint16_t)(qp->reads_ready - (qp->reads_ready != 0));
         nic__item_at(nic__item_new(nic, NIC_ITEM_RESPONSE, qp), ready_ps);
     }
 }

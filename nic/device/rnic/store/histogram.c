@@ -75,7 +75,8 @@ uint64_t nic_histogram_percentile(const nic_histogram_t *histogram,
 sim_percentiles_t nic_histogram_percentiles(const nic_histogram_t *histogram, uint64_t one)
 {
     if (histogram->count == 0) {
-        return (sim_percentiles_t){0, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+        const double none = (double)NAN;
+        return (sim_percentiles_t){0, none, none, none, none, none, none, none};
     }
     const double unit = (double)one;
     return (sim_percentiles_t){

@@ -82,7 +82,7 @@ static void map_remove(tiered_t *tiered, size_t place)
     }
 }
 
-uint32_t tiered__find(const tiered_t *tiered, nic_token_type_t type, uint64_t key)
+uint32_t nic__tiered_find(const tiered_t *tiered, nic_token_type_t type, uint64_t key)
 {
     if (tiered->map_capacity == 0) {
         return TIERED_NONE;
@@ -91,7 +91,9 @@ uint32_t tiered__find(const tiered_t *tiered, nic_token_type_t type, uint64_t ke
     return tiered->map_keys[place] == 0 ? TIERED_NONE : tiered->map_tokens[place];
 }
 
-void tiered__context_of(const tiered_t *tiered, const tiered_token_t *token, nic_context_t *context)
+void nic__tiered_context_of(const tiered_t *tiered,
+                            const tiered_token_t *token,
+                            nic_context_t *context)
 {
     const uint32_t number = (uint32_t)token->key;
     memset(context, 0, sizeof(*context));
@@ -144,7 +146,7 @@ static bool fits_in_token(const tiered_t *tiered, const tiered_token_t *token)
 {
     nic_context_t context;
     uint8_t bytes[NIC_TOKEN_BYTES_MAX];
-    tiered__context_of(tiered, token, &context);
+    nic__tiered_context_of(tiered, token, &context);
     return tiered->config.compression && nic_token_encode(&context, 0, bytes);
 }
 
@@ -189,9 +191,9 @@ static uint32_t make(tiered_t *tiered, nic_token_type_t type, uint64_t key)
                                   : tiered->type_peak[type];
     if (type == NIC_TOKEN_QP && tiered->pins < tiered->config.pinned) {
         tiered->pins++;
-        tiered__move_now(tiered, token, 1, 0);
-        tiered__part(tiered, token)
-            ->policy->remove(tiered__part(tiered, token)->ranks, token->l1_slot);
+        nic__tiered_move_now(tiered, token, 1, 0);
+        nic__tiered_part(tiered, token)
+            ->policy->remove(nic__tiered_part(tiered, token)->ranks, token->l1_slot);
         token->cell.entry.flags |= NIC_DIRECTORY_PINNED;
     }
     return number;
@@ -210,7 +212,7 @@ static void tiered_add(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
     tiered_t *const tiered = (tiered_t *)(void *)store;
     move_time_on(tiered, tiered->node->now_ps);
     const nic_token_type_t type = type_of(kind);
-    SIM_CHECK(tiered__find(tiered, type, key) == TIERED_NONE);
+    SIM_CHECK(nic__tiered_find(tiered, type, key) == TIERED_NONE);
     (void)make(tiered, type, key);
 }
 
@@ -218,16 +220,16 @@ static void tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t ke
 {
     tiered_t *const tiered = (tiered_t *)(void *)store;
     const nic_token_type_t type = type_of(kind);
-    const uint32_t number = tiered__find(tiered, type, key);
+    const uint32_t number = nic__tiered_find(tiered, type, key);
     if (number == TIERED_NONE) {
         return;
     }
     tiered_token_t *const token = &tiered->tokens[number];
-    tiered__forget_move(tiered, token);
+    nic__tiered_forget_move(tiered, token);
     if (token->staging != TIERED_NONE) {
         tiered->staging[token->staging] = TIERED_NONE;
     }
-    tiered__leave(tiered, token);
+    nic__tiered_leave(tiered, token);
     map_remove(tiered, map_place(tiered, map_key(type, key)));
     tiered->type_live[type]--;
     tiered->uncompressed -= !token->compressed;
@@ -244,7 +246,7 @@ static void tiered_change(nic_store_t *store, nic_store_kind_t kind, uint64_t ke
 {
     tiered_t *const tiered = (tiered_t *)(void *)store;
     move_time_on(tiered, tiered->node->now_ps);
-    const uint32_t number = tiered__find(tiered, type_of(kind), key);
+    const uint32_t number = nic__tiered_find(tiered, type_of(kind), key);
     if (number == TIERED_NONE) {
         return;
     }
@@ -252,15 +254,15 @@ static void tiered_change(nic_store_t *store, nic_store_kind_t kind, uint64_t ke
     tiered->counters.strong_writes++;
     if (token->cell.entry.layer != 3) {
         const sim_time_t took_ps =
-            tiered__dma_write(tiered, tiered__bytes(token)) +
-            (tiered->has_l2 ? tiered__cxl_write(tiered, tiered__bytes(token)) : 0);
+            nic__tiered_dma_write(tiered, nic__tiered_bytes(token)) +
+            (tiered->has_l2 ? nic__tiered_cxl_write(tiered, nic__tiered_bytes(token)) : 0);
         token->here_ps = nic__later(token->here_ps, tiered->now_ps + took_ps);
     }
 }
 
 // -- contents
 
-void tiered__note_write(tiered_t *tiered, tiered_token_t *token)
+void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token)
 {
     nic_cell_t *const cell = &token->cell;
     token->contents++;
@@ -278,14 +280,14 @@ void tiered__note_write(tiered_t *tiered, tiered_token_t *token)
     if (cell->entry.layer == 3 || through) {
         tiered->counters.write_throughs += through;
         cell->copy[3] = token->contents;
-        (void)tiered__dma_write(tiered, NIC_SMALL_FIELDS_BYTES);
+        (void)nic__tiered_dma_write(tiered, NIC_SMALL_FIELDS_BYTES);
     } else {
         cell->entry.flags |= NIC_DIRECTORY_DIRTY;
     }
 }
 
 // What was not written through is lost: of L1 and of the staging area, which are on the NIC.
-void tiered__reset(tiered_t *tiered)
+void nic__tiered_reset(tiered_t *tiered)
 {
     tiered->counters.resets++;
     for (uint32_t i = 0; i < tiered->config.staging_entries; i++) {
@@ -308,7 +310,7 @@ void tiered__reset(tiered_t *tiered)
         if (!token->live || token->cell.entry.layer != 1) {
             continue;
         }
-        tiered__forget_move(tiered, token);
+        nic__tiered_forget_move(tiered, token);
         const uint64_t kept = token->cell.copy[3];
         tiered->counters.dirty_lost += token->contents != kept;
         tiered->counters.lost_writes += token->contents - kept;
@@ -316,7 +318,7 @@ void tiered__reset(tiered_t *tiered)
         token->cell.copy[1] = kept;
         token->cell.entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;
         if ((token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
-            tiered__move_now(tiered, token, 3, 0);
+            nic__tiered_move_now(tiered, token, 3, 0);
         }
     }
 }
@@ -331,8 +333,8 @@ typedef struct serving {
 // From L2: after the directory, alone.
 static sim_time_t load(tiered_t *tiered, const tiered_token_t *token)
 {
-    return tiered->config.l1_latency_ps + tiered__read_directory(tiered) +
-           tiered__cxl_read(tiered, tiered__bytes(token));
+    return tiered->config.l1_latency_ps + nic__tiered_read_directory(tiered) +
+           nic__tiered_cxl_read(tiered, nic__tiered_bytes(token));
 }
 
 static serving_t serve_from(tiered_t *tiered, tiered_token_t *token, uint32_t layer)
@@ -340,15 +342,15 @@ static serving_t serve_from(tiered_t *tiered, tiered_token_t *token, uint32_t la
     const sim_time_t l1_ps = tiered->config.l1_latency_ps;
     if (layer == 1) {
         const sim_time_t swap_ps =
-            token->type == NIC_TOKEN_QP ? tiered__swap(tiered, token, l1_ps) : 0;
+            token->type == NIC_TOKEN_QP ? nic__tiered_swap(tiered, token, l1_ps) : 0;
         return (serving_t){TIERED_L1, l1_ps + swap_ps};
     }
     if (layer == 2) {
         return (serving_t){TIERED_L2, load(tiered, token)};
     }
-    const sim_time_t directory_ps = tiered__read_directory(tiered);
+    const sim_time_t directory_ps = nic__tiered_read_directory(tiered);
     return (serving_t){TIERED_EXPAND,
-                       l1_ps + directory_ps + tiered__expand(tiered, token, 1, false)};
+                       l1_ps + directory_ps + nic__tiered_expand(tiered, token, 1, false)};
 }
 
 // An access to a token that moves: it waits for the end, or takes the old copy and looks again
@@ -378,7 +380,7 @@ static serving_t serve(tiered_t *tiered, tiered_token_t *token)
 {
     const sim_time_t now_ps = tiered->now_ps;
     serving_t serving;
-    if (token->staging != TIERED_NONE && !tiered__in_l1(token)) {
+    if (token->staging != TIERED_NONE && !nic__tiered_in_l1(token)) {
         serving = serve_from(tiered, token, 1);
         tiered->counters.staging_hits++;
         tiered->counters.prefetches_used += token->prefetched;
@@ -484,9 +486,9 @@ static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
     tiered_t *const tiered = (tiered_t *)(void *)store;
     const nic_token_type_t type = type_of(lookup->kind);
     move_time_on(tiered, lookup->at_ps);
-    tiered__catch_up(tiered);
+    nic__tiered_catch_up(tiered);
     tiered->cxl.own_ps = 0;
-    uint32_t number = tiered__find(tiered, type, lookup->key);
+    uint32_t number = nic__tiered_find(tiered, type, lookup->key);
     if (number == TIERED_NONE) {
         if (type == NIC_TOKEN_QP) {
             return; // no such queue pair: there is nothing to be brought
@@ -500,10 +502,13 @@ static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
     }
     if (joins_batch(tiered, token, lookup)) {
         const bool first = !token->queued;
-        count_path(tiered, token, lookup, first || !tiered__in_l1(token) ? TIERED_L2 : TIERED_L1);
+        count_path(tiered,
+                   token,
+                   lookup,
+                   first || !nic__tiered_in_l1(token) ? TIERED_L2 : TIERED_L1);
         trace(tiered, token, TIERED_L2, 0);
         if (first) {
-            tiered__queue_miss(tiered, token);
+            nic__tiered_queue_miss(tiered, token);
         }
         lookup->waits = true;
         tiered->last = number;
@@ -519,14 +524,14 @@ static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
             token->here_ps = nic__later(token->here_ps, tiered->now_ps + serving.took_ps);
         }
     }
-    if (counted || type != NIC_TOKEN_QP || !tiered__in_l1(token)) {
-        tiered__after_access(tiered, token, counted || type != NIC_TOKEN_QP);
+    if (counted || type != NIC_TOKEN_QP || !nic__tiered_in_l1(token)) {
+        nic__tiered_after_access(tiered, token, counted || type != NIC_TOKEN_QP);
     }
     if (type == NIC_TOKEN_QP || type == NIC_TOKEN_CQ) {
-        tiered__note_write(tiered, token);
+        nic__tiered_note_write(tiered, token);
     }
     if (counted || type != NIC_TOKEN_QP) {
-        tiered__consider(tiered, token);
+        nic__tiered_consider(tiered, token);
     }
 }
 
@@ -542,7 +547,7 @@ static sim_time_t tiered_fetch(nic_store_t *store, nic_store_kind_t kind, sim_ti
     }
     move_time_on(tiered, at_ps);
     tiered->counters.wqe_reads++;
-    return tiered->now_ps + tiered__cxl_read(tiered, WQE_BYTES);
+    return tiered->now_ps + nic__tiered_cxl_read(tiered, WQE_BYTES);
 }
 
 // Places are taken in turn, so the next one is the first to be free.
@@ -588,8 +593,8 @@ static nic_store_t *tiered_create(const nic_store_place_t *place)
     }
     tiered->doorbell_free_ps =
         sim_alloc_array(config->doorbells, sizeof(*tiered->doorbell_free_ps));
-    sim_timer_init(&tiered->batch_timer, tiered__batch_fired);
-    tiered__parts_init(tiered, place->seed);
+    sim_timer_init(&tiered->batch_timer, nic__tiered_batch_fired);
+    nic__tiered_parts_init(tiered, place->seed);
     nic_add_report(place->nic, "cache", &nic_cache_report, tiered);
     return &tiered->store;
 }
@@ -597,8 +602,8 @@ static nic_store_t *tiered_create(const nic_store_place_t *place)
 static void tiered_destroy(nic_store_t *store)
 {
     tiered_t *const tiered = (tiered_t *)(void *)store;
-    tiered__parts_fini(tiered);
-    tiered__batch_fini(tiered);
+    nic__tiered_parts_fini(tiered);
+    nic__tiered_batch_fini(tiered);
     for (uint32_t path = 0; path < TIERED_PATH_COUNT; path++) {
         nic_histogram_fini(&tiered->paths[path]);
     }
@@ -691,7 +696,7 @@ const nic_store_ops_t nic__store_tiered = {
     .create = tiered_create,
     .destroy = tiered_destroy,
     .look_up = tiered_look_up,
-    .wait = tiered__wait,
+    .wait = nic__tiered_wait,
     .add = tiered_add,
     .change = tiered_change,
     .remove = tiered_remove,

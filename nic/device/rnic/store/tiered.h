@@ -220,15 +220,15 @@ typedef struct tiered {
     size_t recorded_from;
 } tiered_t;
 
-static inline tiered_partition_t *tiered__part(tiered_t *tiered, const tiered_token_t *token)
+static inline tiered_partition_t *nic__tiered_part(tiered_t *tiered, const tiered_token_t *token)
 {
     return &tiered->parts[token->type == NIC_TOKEN_QP ? 0 : 1];
 }
-static inline uint32_t tiered__number(const tiered_t *tiered, const tiered_token_t *token)
+static inline uint32_t nic__tiered_number(const tiered_t *tiered, const tiered_token_t *token)
 {
     return (uint32_t)(token - tiered->tokens);
 }
-static inline uint32_t tiered__units(const tiered_token_t *token)
+static inline uint32_t nic__tiered_units(const tiered_token_t *token)
 {
     const uint32_t bytes =
         TIERED_ENTRY_BARE_BYTES + nic_context_bytes((nic_token_type_t)token->type);
@@ -236,77 +236,77 @@ static inline uint32_t tiered__units(const tiered_token_t *token)
     return token->compressed ? 1 : (bytes + unit - 1) / unit;
 }
 // What of it lies in L2 and crosses links.
-static inline uint32_t tiered__bytes(const tiered_token_t *token)
+static inline uint32_t nic__tiered_bytes(const tiered_token_t *token)
 {
     return token->compressed ? nic_token_bytes((nic_token_type_t)token->type)
                              : nic_context_bytes((nic_token_type_t)token->type);
 }
-static inline bool tiered__in_l1(const tiered_token_t *token)
+static inline bool nic__tiered_in_l1(const tiered_token_t *token)
 {
     return token->cell.state == NIC_TOKEN_IN_L1;
 }
 
 // -- tiered_cost.c: each returns how long it takes from now on, and occupies what it needs
 
-sim_time_t tiered__cxl_read(tiered_t *tiered, uint64_t bytes);
-sim_time_t tiered__cxl_write(tiered_t *tiered, uint64_t bytes);
-sim_time_t tiered__read_directory(tiered_t *tiered);
+sim_time_t nic__tiered_cxl_read(tiered_t *tiered, uint64_t bytes);
+sim_time_t nic__tiered_cxl_write(tiered_t *tiered, uint64_t bytes);
+sim_time_t nic__tiered_read_directory(tiered_t *tiered);
 // A request to the driver, its work, and the context on its way: ends on the NIC, or in L2 with
 // stage.
-sim_time_t tiered__expand(tiered_t *tiered,
-                          const tiered_token_t *token,
-                          uint32_t count,
-                          bool stage);
-sim_time_t tiered__dma_write(tiered_t *tiered, uint64_t bytes);
+sim_time_t nic__tiered_expand(tiered_t *tiered,
+                              const tiered_token_t *token,
+                              uint32_t count,
+                              bool stage);
+sim_time_t nic__tiered_dma_write(tiered_t *tiered, uint64_t bytes);
 // Changes the hot state of an entry at now + after_ps; returns how much longer that takes.
-sim_time_t tiered__swap(tiered_t *tiered, tiered_token_t *token, sim_time_t after_ps);
+sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t after_ps);
 
 // -- tiered_place.c
 
-void tiered__parts_init(tiered_t *tiered, uint64_t seed);
-void tiered__parts_fini(tiered_t *tiered);
+void nic__tiered_parts_init(tiered_t *tiered, uint64_t seed);
+void nic__tiered_parts_fini(tiered_t *tiered);
 // Makes room in L1 and puts it there. It must not be in a tier.
-void tiered__fill_l1(tiered_t *tiered, tiered_token_t *token);
-bool tiered__l1_has_room(tiered_t *tiered, const tiered_token_t *token);
-bool tiered__has_l2(const tiered_t *tiered, const tiered_token_t *token);
+void nic__tiered_fill_l1(tiered_t *tiered, tiered_token_t *token);
+bool nic__tiered_l1_has_room(tiered_t *tiered, const tiered_token_t *token);
+bool nic__tiered_has_l2(const tiered_t *tiered, const tiered_token_t *token);
 // Makes room in L2 and puts it there; false: there is none to be had.
-bool tiered__fill_l2(tiered_t *tiered, tiered_token_t *token);
-void tiered__leave(tiered_t *tiered, tiered_token_t *token); // its tier, L1 or L2
-void tiered__use_l2(tiered_t *tiered, tiered_token_t *token);
+bool nic__tiered_fill_l2(tiered_t *tiered, tiered_token_t *token);
+void nic__tiered_leave(tiered_t *tiered, tiered_token_t *token); // its tier, L1 or L2
+void nic__tiered_use_l2(tiered_t *tiered, tiered_token_t *token);
 // Moves it at once, contents and all; counts the migration. It takes took_ps.
-void tiered__move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_time_t took_ps);
+void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_time_t took_ps);
 // Writes what is dirty in L1 or L2 back where the token goes.
-sim_time_t tiered__write_back(tiered_t *tiered, tiered_token_t *token, uint32_t to);
-uint64_t tiered__occupied_saving(const tiered_t *tiered);
+sim_time_t nic__tiered_write_back(tiered_t *tiered, tiered_token_t *token, uint32_t to);
+uint64_t nic__tiered_occupied_saving(const tiered_t *tiered);
 // The full context that a token stands for.
-void tiered__context_of(const tiered_t *tiered,
-                        const tiered_token_t *token,
-                        nic_context_t *context);
+void nic__tiered_context_of(const tiered_t *tiered,
+                            const tiered_token_t *token,
+                            nic_context_t *context);
 
 // -- tiered_move.c
 
 // counted: it says how often the token is used; else it only may have brought it.
-void tiered__after_access(tiered_t *tiered, tiered_token_t *token, bool counted);
-void tiered__consider(tiered_t *tiered, tiered_token_t *token); // whether it is to be promoted
-void tiered__catch_up(tiered_t *tiered);                        // what is due by now_ps
-void tiered__forget_move(tiered_t *tiered, tiered_token_t *token);
+void nic__tiered_after_access(tiered_t *tiered, tiered_token_t *token, bool counted);
+void nic__tiered_consider(tiered_t *tiered, tiered_token_t *token); // whether it is to be promoted
+void nic__tiered_catch_up(tiered_t *tiered);                        // what is due by now_ps
+void nic__tiered_forget_move(tiered_t *tiered, tiered_token_t *token);
 
 // -- tiered_batch.c
 
-void tiered__batch_fired(sim_node_t *node, sim_timer_t *timer);
-void tiered__queue_miss(tiered_t *tiered, tiered_token_t *token);
-void tiered__wait(nic_store_t *store, sim_timer_t *timer, sim_time_t least_ps);
-void tiered__stage(tiered_t *tiered, tiered_token_t *token);
-void tiered__unstage(tiered_t *tiered, tiered_token_t *token);
-sim_time_t tiered__behind_ps(const tiered_t *tiered); // 0: L2 keeps up
-void tiered__batch_fini(tiered_t *tiered);
+void nic__tiered_batch_fired(sim_node_t *node, sim_timer_t *timer);
+void nic__tiered_queue_miss(tiered_t *tiered, tiered_token_t *token);
+void nic__tiered_wait(nic_store_t *store, sim_timer_t *timer, sim_time_t least_ps);
+void nic__tiered_stage(tiered_t *tiered, tiered_token_t *token);
+void nic__tiered_unstage(tiered_t *tiered, tiered_token_t *token);
+sim_time_t nic__tiered_behind_ps(const tiered_t *tiered); // 0: L2 keeps up
+void nic__tiered_batch_fini(tiered_t *tiered);
 
 // -- tiered.c
 
 // TIERED_NONE: there is none.
-uint32_t tiered__find(const tiered_t *tiered, nic_token_type_t type, uint64_t key);
-void tiered__note_write(tiered_t *tiered, tiered_token_t *token);
-void tiered__reset(tiered_t *tiered);
+uint32_t nic__tiered_find(const tiered_t *tiered, nic_token_type_t type, uint64_t key);
+void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token);
+void nic__tiered_reset(tiered_t *tiered);
 extern const nic_store_ops_t nic__store_tiered;
 
 #endif // NIC_DEVICE_RNIC_STORE_TIERED_H

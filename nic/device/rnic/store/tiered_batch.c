@@ -21,7 +21,7 @@ typedef struct tiered_flight {
 
 // -- staging area: copies of tokens that stay where they are
 
-void tiered__unstage(tiered_t *tiered, tiered_token_t *token)
+void nic__tiered_unstage(tiered_t *tiered, tiered_token_t *token)
 {
     tiered->staging[token->staging] = TIERED_NONE;
     token->staging = TIERED_NONE;
@@ -37,14 +37,14 @@ void tiered__unstage(tiered_t *tiered, tiered_token_t *token)
     SIM_CHECK(entered && written);
     tiered->counters.write_backs++;
     if (cell->entry.layer == 3) {
-        (void)tiered__dma_write(tiered, NIC_SMALL_FIELDS_BYTES);
+        (void)nic__tiered_dma_write(tiered, NIC_SMALL_FIELDS_BYTES);
     } else {
         cell->entry.flags |= NIC_DIRECTORY_DIRTY;
-        (void)tiered__cxl_write(tiered, NIC_SMALL_FIELDS_BYTES);
+        (void)nic__tiered_cxl_write(tiered, NIC_SMALL_FIELDS_BYTES);
     }
 }
 
-void tiered__stage(tiered_t *tiered, tiered_token_t *token)
+void nic__tiered_stage(tiered_t *tiered, tiered_token_t *token)
 {
     if (tiered->config.staging_entries == 0 || token->staging != TIERED_NONE ||
         nic_cell_moving(&token->cell)) {
@@ -53,9 +53,9 @@ void tiered__stage(tiered_t *tiered, tiered_token_t *token)
     const uint32_t place = tiered->staging_next;
     tiered->staging_next = place + 1 < tiered->config.staging_entries ? place + 1 : 0;
     if (tiered->staging[place] != TIERED_NONE) {
-        tiered__unstage(tiered, &tiered->tokens[tiered->staging[place]]);
+        nic__tiered_unstage(tiered, &tiered->tokens[tiered->staging[place]]);
     }
-    tiered->staging[place] = tiered__number(tiered, token);
+    tiered->staging[place] = nic__tiered_number(tiered, token);
     token->staging = place;
     token->staged = token->contents;
     token->staged_dirty = false;
@@ -63,7 +63,7 @@ void tiered__stage(tiered_t *tiered, tiered_token_t *token)
 
 // -- those who wait
 
-void tiered__wait(nic_store_t *store, sim_timer_t *timer, sim_time_t least_ps)
+void nic__tiered_wait(nic_store_t *store, sim_timer_t *timer, sim_time_t least_ps)
 {
     tiered_t *const tiered = (tiered_t *)(void *)store;
     SIM_CHECK(tiered->last != TIERED_NONE);
@@ -102,7 +102,7 @@ static void land(sim_node_t *node, sim_timer_t *timer)
     tiered_t *const tiered = flight->tiered;
     nic__rnic_begin(tiered->store.nic);
     tiered->now_ps = nic__later(tiered->now_ps, node->now_ps);
-    tiered__catch_up(tiered);
+    nic__tiered_catch_up(tiered);
     for (uint32_t i = 0; i < flight->count; i++) {
         tiered_token_t *const token = &tiered->tokens[flight->tokens[i]];
         token->queued = false;
@@ -111,8 +111,8 @@ static void land(sim_node_t *node, sim_timer_t *timer)
             SIM_GROW(tiered->freed, tiered->freed_count, &tiered->freed_capacity);
             tiered->freed[tiered->freed_count++] = flight->tokens[i];
         } else if (token->cell.entry.layer != 1 &&
-                   !tiered__part(tiered, token)->policy->installs_on_miss) {
-            tiered__stage(tiered, token);
+                   !nic__tiered_part(tiered, token)->policy->installs_on_miss) {
+            nic__tiered_stage(tiered, token);
         }
     }
     if (flight->next != NULL) {
@@ -143,8 +143,8 @@ static void read_cluster(tiered_t *tiered, const place_t *places, uint32_t count
 {
     const uint64_t pages = places[count - 1].page - places[0].page + 1;
     const nic_pages_t *const kind = &tiered->parts[0].pages[NIC_TOKEN_QP];
-    const sim_time_t took_ps = tiered->config.l1_latency_ps + tiered__read_directory(tiered) +
-                               tiered__cxl_read(tiered, pages * nic_pages_page_bytes(kind));
+    const sim_time_t took_ps = tiered->config.l1_latency_ps + nic__tiered_read_directory(tiered) +
+                               nic__tiered_cxl_read(tiered, pages * nic_pages_page_bytes(kind));
     tiered_flight_t *const flight = sim_alloc(sizeof(*flight) + count * sizeof(flight->tokens[0]));
     sim_timer_init(&flight->timer, land);
     flight->tiered = tiered;
@@ -204,20 +204,20 @@ static void run_worker(tiered_t *tiered)
 }
 
 // L2's link is behind by more than a batch may wait.
-sim_time_t tiered__behind_ps(const tiered_t *tiered)
+sim_time_t nic__tiered_behind_ps(const tiered_t *tiered)
 {
     const sim_time_t free_ps = tiered->cxl.read_free_ps;
     const sim_time_t queue_ps = free_ps > tiered->now_ps ? free_ps - tiered->now_ps : 0;
     return queue_ps > tiered->config.backlog_ps ? queue_ps : 0;
 }
 
-void tiered__batch_fired(sim_node_t *node, sim_timer_t *timer)
+void nic__tiered_batch_fired(sim_node_t *node, sim_timer_t *timer)
 {
     tiered_t *const tiered = SIM_CONTAINER_OF(timer, tiered_t, batch_timer);
     nic__rnic_begin(tiered->store.nic);
     tiered->now_ps = nic__later(tiered->now_ps, node->now_ps);
     tiered->cxl.own_ps = 0;
-    const sim_time_t late_ps = tiered__behind_ps(tiered);
+    const sim_time_t late_ps = nic__tiered_behind_ps(tiered);
     if (late_ps != 0) {
         tiered->counters.batch_delays++;
         sim_timer_arm(node, timer, tiered->now_ps + late_ps);
@@ -226,13 +226,13 @@ void tiered__batch_fired(sim_node_t *node, sim_timer_t *timer)
     }
 }
 
-void tiered__queue_miss(tiered_t *tiered, tiered_token_t *token)
+void nic__tiered_queue_miss(tiered_t *tiered, tiered_token_t *token)
 {
     token->queued = true;
     token->queued_page =
-        token->cell.entry.token_offset / tiered__part(tiered, token)->pages[token->type].slots;
+        token->cell.entry.token_offset / nic__tiered_part(tiered, token)->pages[token->type].slots;
     SIM_GROW(tiered->queue, tiered->queue_count, &tiered->queue_capacity);
-    tiered->queue[tiered->queue_count++] = tiered__number(tiered, token);
+    tiered->queue[tiered->queue_count++] = nic__tiered_number(tiered, token);
     if (tiered->queue_count == tiered->config.batch_threshold) {
         // Enough: now, as an event of its own, when all of this moment have joined.
         sim_timer_arm(tiered->node, &tiered->batch_timer, tiered->node->now_ps);
@@ -243,7 +243,7 @@ void tiered__queue_miss(tiered_t *tiered, tiered_token_t *token)
     }
 }
 
-void tiered__batch_fini(tiered_t *tiered)
+void nic__tiered_batch_fini(tiered_t *tiered)
 {
     for (size_t i = 0; i < tiered->token_count; i++) {
         while (tiered->tokens[i].waiters != NULL) {

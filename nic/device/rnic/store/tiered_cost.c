@@ -24,7 +24,7 @@ static sim_time_t setup_ps(const tiered_t *tiered)
     return tiered->config.l2_access == NIC_CACHE_DMA ? tiered->config.l2_setup_ps : 0;
 }
 
-sim_time_t tiered__cxl_read(tiered_t *tiered, uint64_t bytes)
+sim_time_t nic__tiered_cxl_read(tiered_t *tiered, uint64_t bytes)
 {
     tiered_cxl_t *const cxl = &tiered->cxl;
     const sim_time_t now_ps = tiered->now_ps;
@@ -39,7 +39,7 @@ sim_time_t tiered__cxl_read(tiered_t *tiered, uint64_t bytes)
     return setup_ps(tiered) + wait_ps + busy_ps + tiered->config.l2_latency_ps;
 }
 
-sim_time_t tiered__cxl_write(tiered_t *tiered, uint64_t bytes)
+sim_time_t nic__tiered_cxl_write(tiered_t *tiered, uint64_t bytes)
 {
     tiered_cxl_t *const cxl = &tiered->cxl;
     const sim_time_t now_ps = tiered->now_ps;
@@ -60,21 +60,21 @@ static sim_time_t dma_read(tiered_t *tiered, uint64_t bytes)
            tiered->now_ps;
 }
 
-sim_time_t tiered__dma_write(tiered_t *tiered, uint64_t bytes)
+sim_time_t nic__tiered_dma_write(tiered_t *tiered, uint64_t bytes)
 {
     tiered->counters.dma_write_bytes += bytes;
     return nic_pcie_write(tiered->pcie, tiered->now_ps, bytes, NIC_PCIE_CONTEXT_WRITE) -
            tiered->now_ps;
 }
 
-sim_time_t tiered__read_directory(tiered_t *tiered)
+sim_time_t nic__tiered_read_directory(tiered_t *tiered)
 {
     tiered->counters.directory_reads++;
     if (tiered->directory_on_nic) {
         return tiered->config.l1_latency_ps;
     }
     if (tiered->directory_in_cxl) {
-        return tiered__cxl_read(tiered, sizeof(nic_directory_entry_t));
+        return nic__tiered_cxl_read(tiered, sizeof(nic_directory_entry_t));
     }
     return dma_read(tiered, sizeof(nic_directory_entry_t));
 }
@@ -92,7 +92,10 @@ static sim_time_t drive(tiered_t *tiered, sim_time_t work_ps)
     return queue_ps + work_ps;
 }
 
-sim_time_t tiered__expand(tiered_t *tiered, const tiered_token_t *token, uint32_t count, bool stage)
+sim_time_t nic__tiered_expand(tiered_t *tiered,
+                              const tiered_token_t *token,
+                              uint32_t count,
+                              bool stage)
 {
     const nic_cache_config_t *const config = &tiered->config;
     const uint64_t context_bytes =
@@ -107,11 +110,11 @@ sim_time_t tiered__expand(tiered_t *tiered, const tiered_token_t *token, uint32_
               config->driver_ps + config->iommu_ps + (config->decompress_on_nic ? 0 : unpack_ps));
     if (tiered->has_l2 && (stage || config->expand_answer == NIC_CACHE_TO_CXL)) {
         // The driver writes it into L2, and the NIC takes it from there where it is wanted at once.
-        took_ps += tiered__cxl_write(tiered, (uint64_t)count * tiered__bytes(token));
+        took_ps += nic__tiered_cxl_write(tiered, (uint64_t)count * nic__tiered_bytes(token));
         if (stage) {
             return took_ps;
         }
-        took_ps += tiered__cxl_read(tiered, (uint64_t)count * tiered__bytes(token));
+        took_ps += nic__tiered_cxl_read(tiered, (uint64_t)count * nic__tiered_bytes(token));
     } else {
         took_ps += tiered->pcie->config.write_latency_ps; // "it lies there"
         took_ps += dma_read(tiered, context_bytes);
@@ -124,7 +127,7 @@ sim_time_t tiered__expand(tiered_t *tiered, const tiered_token_t *token, uint32_
 // Reads the fields, and swaps them cas_ps later: in vain if another did so in between. After
 // cas_retries it takes the entry's lock: it waits for those before it, and writes the fields where
 // the directory can see it.
-sim_time_t tiered__swap(tiered_t *tiered, tiered_token_t *token, sim_time_t after_ps)
+sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t after_ps)
 {
     const sim_time_t cas_ps = tiered->config.cas_ps;
     const sim_time_t begin_ps = tiered->now_ps + after_ps;
@@ -137,7 +140,7 @@ sim_time_t tiered__swap(tiered_t *tiered, tiered_token_t *token, sim_time_t afte
     if (failed > tiered->config.cas_retries) {
         tiered->counters.cas_retries += tiered->config.cas_retries;
         tiered->counters.cas_fallbacks++;
-        took_ps += tiered__read_directory(tiered);
+        took_ps += nic__tiered_read_directory(tiered);
     } else {
         tiered->counters.cas_retries += failed;
     }

@@ -54,7 +54,7 @@ static tiered_move_t take_move(tiered_t *tiered, size_t place)
     return move;
 }
 
-void tiered__forget_move(tiered_t *tiered, tiered_token_t *token)
+void nic__tiered_forget_move(tiered_t *tiered, tiered_token_t *token)
 {
     if (token->move != TIERED_NONE) {
         (void)take_move(tiered, token->move);
@@ -67,7 +67,7 @@ void tiered__forget_move(tiered_t *tiered, tiered_token_t *token)
 static void begin_move(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_time_t took_ps)
 {
     if (token->staging != TIERED_NONE) {
-        tiered__unstage(tiered, token); // the copy that moves is the newest
+        nic__tiered_unstage(tiered, token); // the copy that moves is the newest
     }
     const bool began = nic_move_begin(&token->cell, to);
     SIM_CHECK(began);
@@ -79,7 +79,7 @@ static void begin_move(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim
              (tiered_move_t){
                  .begin_ps = tiered->now_ps,
                  .end_ps = tiered->now_ps + took_ps,
-                 .token = tiered__number(tiered, token),
+                 .token = nic__tiered_number(tiered, token),
              });
     sift(tiered, place);
 }
@@ -93,8 +93,8 @@ static void end_move(tiered_t *tiered, const tiered_move_t *move)
         tiered->config.waiting == NIC_CACHE_OPTIMISTIC) {
         // The old copy was written meanwhile: the difference follows.
         tiered->counters.reconciled++;
-        (void)(tiered->has_l2 ? tiered__cxl_write(tiered, NIC_SMALL_FIELDS_BYTES)
-                              : tiered__dma_write(tiered, NIC_SMALL_FIELDS_BYTES));
+        (void)(tiered->has_l2 ? nic__tiered_cxl_write(tiered, NIC_SMALL_FIELDS_BYTES)
+                              : nic__tiered_dma_write(tiered, NIC_SMALL_FIELDS_BYTES));
     }
     const uint32_t to = nic_move_target(cell);
     if (to == 1) {
@@ -102,7 +102,7 @@ static void end_move(tiered_t *tiered, const tiered_move_t *move)
                                        tiered->now_ps,
                                        tiered->config.window_ps / NIC_WINDOW_PARTS);
     }
-    tiered__move_now(tiered, token, to, move->end_ps - move->begin_ps);
+    nic__tiered_move_now(tiered, token, to, move->end_ps - move->begin_ps);
 }
 
 static bool may_move(const tiered_token_t *token)
@@ -114,8 +114,8 @@ static bool may_move(const tiered_token_t *token)
 // A full L1 gives up its victim only for what is used more often.
 static bool is_hotter(tiered_t *tiered, const tiered_token_t *token, uint64_t count)
 {
-    const tiered_partition_t *const part = tiered__part(tiered, token);
-    if (tiered__l1_has_room(tiered, token)) {
+    const tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    if (nic__tiered_l1_has_room(tiered, token)) {
         return true;
     }
     const uint32_t slot = part->policy->victim(part->ranks);
@@ -130,8 +130,8 @@ static void promote_to_l1(tiered_t *tiered, tiered_token_t *token, uint64_t coun
     }
     const bool near = token->cell.entry.layer == 2;
     tiered->counters.fills += !near;
-    const sim_time_t took_ps = near ? tiered__cxl_read(tiered, tiered__bytes(token))
-                                    : tiered__expand(tiered, token, 1, false);
+    const sim_time_t took_ps = near ? nic__tiered_cxl_read(tiered, nic__tiered_bytes(token))
+                                    : nic__tiered_expand(tiered, token, 1, false);
     begin_move(tiered, token, 1, took_ps);
 }
 
@@ -146,24 +146,26 @@ static bool l2_is_tight(const tiered_t *tiered, const tiered_partition_t *part)
 // one transfer.
 static void promote_to_l2(tiered_t *tiered, tiered_token_t *token)
 {
-    if (!tiered__has_l2(tiered, token)) {
+    if (!nic__tiered_has_l2(tiered, token)) {
         return;
     }
     uint32_t batch[64];
     uint32_t count = 0;
-    batch[count++] = tiered__number(tiered, token);
+    batch[count++] = nic__tiered_number(tiered, token);
     const uint64_t in_cluster =
         tiered->config.cluster_bytes / nic_context_bytes((nic_token_type_t)token->type);
-    const bool room = !l2_is_tight(tiered, tiered__part(tiered, token));
+    const bool room = !l2_is_tight(tiered, nic__tiered_part(tiered, token));
     for (uint64_t k = 1; room && k <= tiered->config.neighbours && count < SIM_COUNT_OF(batch);
          k++) {
         if (in_cluster == 0 || (token->key + k) / in_cluster != token->key / in_cluster) {
             break;
         }
-        const uint32_t number = tiered__find(tiered, (nic_token_type_t)token->type, token->key + k);
+        const uint32_t number =
+            nic__tiered_find(tiered, (nic_token_type_t)token->type, token->key + k);
         if (number != TIERED_NONE && tiered->tokens[number].cell.state == NIC_TOKEN_IN_L3 &&
-            may_move(&tiered->tokens[number]) && tiered__has_l2(tiered, &tiered->tokens[number])) {
-            if (tiered->config.saturated == NIC_CACHE_DROP && tiered__behind_ps(tiered) != 0) {
+            may_move(&tiered->tokens[number]) &&
+            nic__tiered_has_l2(tiered, &tiered->tokens[number])) {
+            if (tiered->config.saturated == NIC_CACHE_DROP && nic__tiered_behind_ps(tiered) != 0) {
                 tiered->counters.prefetches_dropped++; // L2 has enough to do without it
                 continue;
             }
@@ -173,7 +175,7 @@ static void promote_to_l2(tiered_t *tiered, tiered_token_t *token)
         }
     }
     tiered->counters.fills++;
-    const sim_time_t took_ps = tiered__expand(tiered, token, count, true);
+    const sim_time_t took_ps = nic__tiered_expand(tiered, token, count, true);
     for (uint32_t i = 0; i < count; i++) {
         begin_move(tiered, &tiered->tokens[batch[i]], 2, took_ps);
     }
@@ -213,16 +215,16 @@ static void count_access(tiered_t *tiered, tiered_token_t *token)
                        (uint32_t)tiered->config.sample_every);
     }
     if (token->cell.entry.layer == 1 && (token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
-        const tiered_partition_t *const part = tiered__part(tiered, token);
+        const tiered_partition_t *const part = nic__tiered_part(tiered, token);
         part->policy->use(part->ranks, token->l1_slot, token->uses);
     } else if (token->cell.entry.layer == 2) {
-        tiered__use_l2(tiered, token);
+        nic__tiered_use_l2(tiered, token);
     }
     tiered->counters.prefetches_used += token->prefetched && token->cell.entry.layer == 2;
     token->prefetched = token->prefetched && token->cell.entry.layer != 2;
 }
 
-void tiered__after_access(tiered_t *tiered, tiered_token_t *token, bool counted)
+void nic__tiered_after_access(tiered_t *tiered, tiered_token_t *token, bool counted)
 {
     if (counted) {
         count_access(tiered, token);
@@ -230,20 +232,20 @@ void tiered__after_access(tiered_t *tiered, tiered_token_t *token, bool counted)
     if (token->cell.entry.layer == 1) {
         return;
     }
-    if (tiered__part(tiered, token)->policy->installs_on_miss) {
+    if (nic__tiered_part(tiered, token)->policy->installs_on_miss) {
         const sim_time_t took_ps =
             token->here_ps > tiered->now_ps ? token->here_ps - tiered->now_ps : 0;
-        tiered__move_now(tiered, token, 1, took_ps);
+        nic__tiered_move_now(tiered, token, 1, took_ps);
         return;
     }
     if (!token->queued) {
-        tiered__stage(tiered, token);
+        nic__tiered_stage(tiered, token);
     }
 }
 
-void tiered__consider(tiered_t *tiered, tiered_token_t *token)
+void nic__tiered_consider(tiered_t *tiered, tiered_token_t *token)
 {
-    if (!tiered__part(tiered, token)->policy->installs_on_miss) {
+    if (!nic__tiered_part(tiered, token)->policy->installs_on_miss) {
         promote(tiered, token);
     }
 }
@@ -259,11 +261,11 @@ static void maintain_token(tiered_t *tiered, tiered_token_t *token)
     const sim_time_t idle_ps = tiered->now_ps - token->last_access_ps;
     const uint32_t layer = token->cell.entry.layer;
     if (layer == 1 && idle_ps > config->demote_l1_ps) {
-        const uint32_t to = tiered__has_l2(tiered, token) ? 2 : 3;
-        begin_move(tiered, token, to, tiered__write_back(tiered, token, to));
+        const uint32_t to = nic__tiered_has_l2(tiered, token) ? 2 : 3;
+        begin_move(tiered, token, to, nic__tiered_write_back(tiered, token, to));
     } else if (layer == 2 && idle_ps > config->demote_l2_ps &&
-               l2_is_tight(tiered, tiered__part(tiered, token))) {
-        begin_move(tiered, token, 3, tiered__write_back(tiered, token, 3));
+               l2_is_tight(tiered, nic__tiered_part(tiered, token))) {
+        begin_move(tiered, token, 3, nic__tiered_write_back(tiered, token, 3));
     } else {
         promote(tiered, token);
     }
@@ -275,7 +277,7 @@ static void maintain(tiered_t *tiered)
     for (uint64_t i = 0; i < tiered->config.maintenance_tokens && i < tiered->token_count; i++) {
         tiered->hand = tiered->hand + 1 < tiered->token_count ? tiered->hand + 1 : 0;
         tiered_token_t *const token = &tiered->tokens[tiered->hand];
-        if (token->live && !tiered__part(tiered, token)->policy->installs_on_miss) {
+        if (token->live && !nic__tiered_part(tiered, token)->policy->installs_on_miss) {
             maintain_token(tiered, token);
         }
     }
@@ -350,7 +352,7 @@ static void adaptation_over(tiered_t *tiered)
 
 // -- what is due, in the order of time
 
-void tiered__catch_up(tiered_t *tiered)
+void nic__tiered_catch_up(tiered_t *tiered)
 {
     const sim_time_t until_ps = tiered->now_ps;
     const nic_cache_config_t *const config = &tiered->config;
@@ -374,7 +376,7 @@ void tiered__catch_up(tiered_t *tiered)
             end_move(tiered, &move);
         } else if (due_ps == tiered->reset_ps) {
             tiered->reset_ps = SIM_TIME_NEVER;
-            tiered__reset(tiered);
+            nic__tiered_reset(tiered);
         } else if (due_ps == tiered->next_aging_ps) {
             tiered->next_aging_ps += config->aging_ps;
             age(tiered);

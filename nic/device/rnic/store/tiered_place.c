@@ -28,7 +28,7 @@ static void init_l1(tiered_partition_t *part,
     part->ranks = policy->create(&place);
 }
 
-void tiered__parts_init(tiered_t *tiered, uint64_t seed)
+void nic__tiered_parts_init(tiered_t *tiered, uint64_t seed)
 {
     const nic_cache_config_t *const config = &tiered->config;
     const nic_policy_ops_t *const policy = nic__config_policy(&tiered->store.nic->host->config);
@@ -62,7 +62,7 @@ void tiered__parts_init(tiered_t *tiered, uint64_t seed)
     }
 }
 
-void tiered__parts_fini(tiered_t *tiered)
+void nic__tiered_parts_fini(tiered_t *tiered)
 {
     for (uint32_t p = 0; p < 2; p++) {
         tiered_partition_t *const part = &tiered->parts[p];
@@ -77,37 +77,37 @@ void tiered__parts_fini(tiered_t *tiered)
 
 // -- L1
 
-bool tiered__l1_has_room(tiered_t *tiered, const tiered_token_t *token)
+bool nic__tiered_l1_has_room(tiered_t *tiered, const tiered_token_t *token)
 {
-    const tiered_partition_t *const part = tiered__part(tiered, token);
-    return part->units_used + tiered__units(token) <= part->units;
+    const tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    return part->units_used + nic__tiered_units(token) <= part->units;
 }
 
 static void make_room_l1(tiered_t *tiered, const tiered_token_t *token)
 {
-    tiered_partition_t *const part = tiered__part(tiered, token);
-    while (part->units_used + tiered__units(token) > part->units) {
+    tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    while (part->units_used + nic__tiered_units(token) > part->units) {
         const uint32_t slot = part->policy->victim(part->ranks);
         SIM_CHECKF(slot != NIC_POLICY_NONE && slot < part->slots && part->held[slot] != TIERED_NONE,
                    "policy %s has no victim",
                    part->policy->name);
         tiered_token_t *const victim = &tiered->tokens[part->held[slot]];
-        tiered__forget_move(tiered, victim);
-        const uint32_t to = tiered__has_l2(tiered, victim) ? 2 : 3;
-        const sim_time_t took_ps = tiered__write_back(tiered, victim, to);
-        tiered__move_now(tiered, victim, to, took_ps);
+        nic__tiered_forget_move(tiered, victim);
+        const uint32_t to = nic__tiered_has_l2(tiered, victim) ? 2 : 3;
+        const sim_time_t took_ps = nic__tiered_write_back(tiered, victim, to);
+        nic__tiered_move_now(tiered, victim, to, took_ps);
     }
 }
 
-void tiered__fill_l1(tiered_t *tiered, tiered_token_t *token)
+void nic__tiered_fill_l1(tiered_t *tiered, tiered_token_t *token)
 {
     make_room_l1(tiered, token);
-    tiered_partition_t *const part = tiered__part(tiered, token);
+    tiered_partition_t *const part = nic__tiered_part(tiered, token);
     SIM_CHECK(part->free_count != 0 && token->l1_slot == TIERED_NONE);
     const uint32_t slot = part->free[--part->free_count];
-    const uint32_t number = tiered__number(tiered, token);
+    const uint32_t number = nic__tiered_number(tiered, token);
     part->held[slot] = number;
-    part->units_used += tiered__units(token);
+    part->units_used += nic__tiered_units(token);
     part->units_max = part->units_used > part->units_max ? part->units_used : part->units_max;
     part->slots_used++;
     part->slots_max = part->slots_used > part->slots_max ? part->slots_used : part->slots_max;
@@ -120,13 +120,13 @@ void tiered__fill_l1(tiered_t *tiered, tiered_token_t *token)
 
 static void leave_l1(tiered_t *tiered, tiered_token_t *token)
 {
-    tiered_partition_t *const part = tiered__part(tiered, token);
+    tiered_partition_t *const part = nic__tiered_part(tiered, token);
     if ((token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
         part->policy->remove(part->ranks, token->l1_slot);
     }
     part->held[token->l1_slot] = TIERED_NONE;
     part->free[part->free_count++] = token->l1_slot;
-    part->units_used -= tiered__units(token);
+    part->units_used -= nic__tiered_units(token);
     part->slots_used--;
     token->l1_slot = TIERED_NONE;
     if (!part->policy->remembers) {
@@ -136,11 +136,11 @@ static void leave_l1(tiered_t *tiered, tiered_token_t *token)
 
 // -- L2
 
-bool tiered__has_l2(const tiered_t *tiered, const tiered_token_t *token)
+bool nic__tiered_has_l2(const tiered_t *tiered, const tiered_token_t *token)
 {
     const tiered_partition_t *const part = &tiered->parts[token->type == NIC_TOKEN_QP ? 0 : 1];
     const nic_pages_t *const pages = &part->pages[token->type];
-    return tiered__bytes(token) <= pages->slot_bytes && pages->page_limit != 0;
+    return nic__tiered_bytes(token) <= pages->slot_bytes && pages->page_limit != 0;
 }
 
 static void ring_push(tiered_t *tiered, const tiered_partition_t *part, uint32_t number)
@@ -159,10 +159,10 @@ static void ring_take_out(tiered_t *tiered, const tiered_token_t *token)
     tiered->tokens[token->newer].older = token->older;
 }
 
-void tiered__use_l2(tiered_t *tiered, tiered_token_t *token)
+void nic__tiered_use_l2(tiered_t *tiered, tiered_token_t *token)
 {
     ring_take_out(tiered, token);
-    ring_push(tiered, tiered__part(tiered, token), tiered__number(tiered, token));
+    ring_push(tiered, nic__tiered_part(tiered, token), nic__tiered_number(tiered, token));
 }
 
 static uint64_t used_bytes(const tiered_partition_t *part)
@@ -198,10 +198,10 @@ static uint32_t l2_victim(const tiered_t *tiered, const tiered_partition_t *part
     return number == part->anchor ? TIERED_NONE : number;
 }
 
-bool tiered__fill_l2(tiered_t *tiered, tiered_token_t *token)
+bool nic__tiered_fill_l2(tiered_t *tiered, tiered_token_t *token)
 {
-    tiered_partition_t *const part = tiered__part(tiered, token);
-    if (!tiered__has_l2(tiered, token)) {
+    tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    if (!nic__tiered_has_l2(tiered, token)) {
         return false;
     }
     while (!l2_fits(part, token->type)) {
@@ -210,14 +210,14 @@ bool tiered__fill_l2(tiered_t *tiered, tiered_token_t *token)
             return false;
         }
         tiered_token_t *const victim = &tiered->tokens[number];
-        const sim_time_t took_ps = tiered__write_back(tiered, victim, 3);
-        tiered__move_now(tiered, victim, 3, took_ps);
+        const sim_time_t took_ps = nic__tiered_write_back(tiered, victim, 3);
+        nic__tiered_move_now(tiered, victim, 3, took_ps);
     }
-    const uint32_t number = tiered__number(tiered, token);
+    const uint32_t number = nic__tiered_number(tiered, token);
     uint8_t bytes[NIC_CONTEXT_BYTES_MAX] = {0};
-    const uint32_t size_bytes = tiered__bytes(token);
+    const uint32_t size_bytes = nic__tiered_bytes(token);
     nic_context_t context = {.type = (nic_token_type_t)token->type};
-    tiered__context_of(tiered, token, &context);
+    nic__tiered_context_of(tiered, token, &context);
     if (token->compressed) {
         const bool fits = nic_token_encode(&context, (uint8_t)token->cell.entry.version, bytes);
         SIM_CHECK(fits);
@@ -238,15 +238,15 @@ bool tiered__fill_l2(tiered_t *tiered, tiered_token_t *token)
 
 static void leave_l2(tiered_t *tiered, tiered_token_t *token)
 {
-    tiered_partition_t *const part = tiered__part(tiered, token);
+    tiered_partition_t *const part = nic__tiered_part(tiered, token);
     const uint32_t offset = token->cell.entry.token_offset;
-    SIM_CHECK(part->pages[token->type].owner[offset] == tiered__number(tiered, token));
+    SIM_CHECK(part->pages[token->type].owner[offset] == nic__tiered_number(tiered, token));
     nic_pages_remove(&part->pages[token->type], offset, 1);
     part->l2_used_bytes = used_bytes(part);
     ring_take_out(tiered, token);
 }
 
-void tiered__leave(tiered_t *tiered, tiered_token_t *token)
+void nic__tiered_leave(tiered_t *tiered, tiered_token_t *token)
 {
     if (token->cell.entry.layer == 1) {
         leave_l1(tiered, token);
@@ -258,30 +258,30 @@ void tiered__leave(tiered_t *tiered, tiered_token_t *token)
 // -- moves
 
 // The difference goes where the token goes: its hot fields, and the token where L2 takes it in.
-sim_time_t tiered__write_back(tiered_t *tiered, tiered_token_t *token, uint32_t to)
+sim_time_t nic__tiered_write_back(tiered_t *tiered, tiered_token_t *token, uint32_t to)
 {
     const bool dirty = (token->cell.entry.flags & NIC_DIRECTORY_DIRTY) != 0;
     uint64_t bytes = dirty ? NIC_SMALL_FIELDS_BYTES : 0;
     tiered->counters.write_backs += dirty;
     if (to == 2) {
-        return tiered__cxl_write(tiered, bytes + tiered__bytes(token));
+        return nic__tiered_cxl_write(tiered, bytes + nic__tiered_bytes(token));
     }
     if (!dirty) {
         return 0; // L3 has it
     }
     if (token->cell.entry.layer == 2) {
-        const sim_time_t read_ps = tiered__cxl_read(tiered, bytes);
-        return read_ps + tiered__dma_write(tiered, bytes);
+        const sim_time_t read_ps = nic__tiered_cxl_read(tiered, bytes);
+        return read_ps + nic__tiered_dma_write(tiered, bytes);
     }
-    return tiered__dma_write(tiered, bytes);
+    return nic__tiered_dma_write(tiered, bytes);
 }
 
-void tiered__move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_time_t took_ps)
+void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_time_t took_ps)
 {
     nic_cell_t *const cell = &token->cell;
     const uint32_t from = cell->entry.layer;
     if (token->staging != TIERED_NONE) {
-        tiered__unstage(tiered, token);
+        nic__tiered_unstage(tiered, token);
     }
     if (!nic_cell_moving(cell)) {
         const bool began = nic_move_begin(cell, to);
@@ -290,7 +290,7 @@ void tiered__move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_
     SIM_CHECK(nic_move_target(cell) == to);
     nic_move_take(cell);
     nic_move_put(cell);
-    tiered__leave(tiered, token);
+    nic__tiered_leave(tiered, token);
     if (to == 1) {
         cell->entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;
         // Its newest contents come along; what L3 has may be older: then it is dirty still.
@@ -300,9 +300,9 @@ void tiered__move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_
     const bool committed = nic_move_commit(cell);
     SIM_CHECK(committed);
     if (to == 1) {
-        tiered__fill_l1(tiered, token);
+        nic__tiered_fill_l1(tiered, token);
     } else if (to == 2) {
-        placed = tiered__fill_l2(tiered, token);
+        placed = nic__tiered_fill_l2(tiered, token);
     }
     if (!placed) {
         // All of L2 is on its way elsewhere: on to L3.
@@ -320,7 +320,7 @@ void tiered__move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_
     }
     SIM_CHECKF(cell->copy[to] == token->contents,
                "a write of token %u was lost on its way from tier %u to tier %u",
-               tiered__number(tiered, token),
+               nic__tiered_number(tiered, token),
                from,
                to);
     if (token->type == NIC_TOKEN_QP) {
@@ -329,7 +329,7 @@ void tiered__move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_
     }
 }
 
-uint64_t tiered__occupied_saving(const tiered_t *tiered)
+uint64_t nic__tiered_occupied_saving(const tiered_t *tiered)
 {
     uint64_t saved = 0;
     for (uint32_t p = 0; p < 2; p++) {

@@ -120,7 +120,7 @@ static void fill_memory(const tiered_t *tiered, cache_report_t *report)
     report->directory_bytes = objects * sizeof(nic_directory_entry_t);
     report->state_bytes = objects * STATE_BYTES;
     report->uncompressed = tiered->uncompressed;
-    report->saved_bytes = tiered__occupied_saving(tiered);
+    report->saved_bytes = nic__tiered_occupied_saving(tiered);
 }
 
 static void fill_use(const tiered_t *tiered, cache_report_t *report)
