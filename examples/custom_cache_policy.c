@@ -217,9 +217,10 @@ static double hit_rate(const char *name, const nic_policy_ops_t *policy)
         (void)
             sim_report_number(reports[i].part.table, reports[i].part.object, "l1_hit_rate", &rate);
     }
+    sim_destroy(sim);
+    net_destroy(net);
     nic_config_fini(&config);
     sim_attrs_fini(&net_link_config_attrs, &link);
-    sim_destroy(sim);
     sim_attrs_fini(&net_config_attrs, &net_config);
     return rate;
 }
