@@ -13,6 +13,7 @@
 #include "results/tables.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -304,13 +305,13 @@ const json_t *results_json_at(const json_t *object, const char *path)
 {
     while (object != NULL && *path != '\0') {
         if (*path == '[') {
-            unsigned long index = 0;
-            int size = 0;
-            if (sscanf(path, "[%lu]%n", &index, &size) != 1 || size == 0) {
+            char *end = NULL;
+            const unsigned long index = strtoul(path + 1, &end, 10);
+            if (end == path + 1 || *end != ']') {
                 return NULL;
             }
             object = json_array_get(object, index);
-            path += size;
+            path = end + 1;
         } else {
             const size_t size = strcspn(path, ".[");
             char *const key = sim_format("%.*s", (int)size, path);

@@ -165,6 +165,7 @@ sim_err_t world_registry_add_nic_part(world_registry_t *registry,
     if (result != SIM_OK) {
         return result;
     }
+    SIM_CHECK(extra->name != NULL);
     for (size_t i = 0; i < registry->extra_count; i++) {
         if (registry->extras[i].kind == extra->kind &&
             strcmp(registry->extras[i].name, extra->name) == 0) {

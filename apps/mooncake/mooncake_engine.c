@@ -139,7 +139,7 @@ static void engine_destroy(app_mooncake_t *engine)
     if (engine->contexts != NULL && engine->contexts[0].workers != NULL) {
         app__mc_contexts_fini(engine);
     } else {
-        for (uint32_t i = 0; i < engine->context_count; i++) {
+        for (uint32_t i = 0; engine->contexts != NULL && i < engine->context_count; i++) {
             sim_free(engine->contexts[i].name);
         }
         sim_free(engine->contexts);
@@ -339,6 +339,7 @@ int app_mooncake_register_local_memory(app_mooncake_t *engine,
     };
     find_contexts(engine, item, buffer);
     for (uint32_t c = 0; c < engine->context_count; c++) {
+        SIM_CHECK(engine->contexts[c].endpoint != NULL);
         const sim_err_t error = nic_mr_register(engine->contexts[c].endpoint->pd,
                                                 address,
                                                 size,

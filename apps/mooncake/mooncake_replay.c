@@ -281,6 +281,7 @@ static sim_err_t build(app__mc_replay_t *replay,
     if (error != SIM_OK) {
         return error;
     }
+    SIM_CHECK(hosts != NULL);
     const app_mooncake_plan_t plan = {
         .net = context->net,
         .runtime = context->runtime,

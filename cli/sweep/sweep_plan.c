@@ -347,6 +347,7 @@ sim_err_t cli_sweep_load(const char *file_name,
     if (result == SIM_OK) {
         result = take_columns(sweep, value_of(root, "columns"), error);
     }
+    SIM_CHECK(result != SIM_OK || sweep->seed_count > 0);
     if (result == SIM_OK && sweep->point_count > RUNS_MAX / sweep->seed_count) {
         result = too_many(root, error);
     }
