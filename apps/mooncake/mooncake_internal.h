@@ -138,6 +138,10 @@ void app__mc_answer(app__mc_station_t *station,
                     int32_t status,
                     const char *body,
                     size_t size);
+void app__mc_calls_fini(app__mc_station_t *station);
+// Takes bytes (sim_alloc) of a letter; what comes in goes to deliver.
+void app__mc_send(app__mc_station_t *station, uint32_t peer, char *bytes, size_t size);
+void app__mc_deliver(app__mc_station_t *station, uint32_t peer, const char *bytes, size_t size);
 // Destroys the QP when nothing of it is on the stack any more.
 void app__mc_bury(app__mc_station_t *station, nic_qp_t *qp);
 // Calls out as soon as the event is over.
@@ -392,22 +396,29 @@ void app__mc_on_handshake(app__mc_station_t *station,
                           const app__mc_incoming_t *incoming,
                           void *ctx);
 
-// -- mooncake_transfer.c
+// -- mooncake_route.c
 
 // Chooses NICs for the slice and sends it on its way.
 void app__mc_route(app_mooncake_t *engine, app__mc_slice_t *slice);
 // Tries again, or gives it up.
 void app__mc_retry(app_mooncake_t *engine, app__mc_slice_t *slice, bool stale);
+void app__mc_stale_again(app__mc_segment_t *segment, bool fetched);
+const app__mc_local_buffer_t *app__mc_local_buffer(const app_mooncake_t *engine,
+                                                   uint64_t address,
+                                                   uint64_t length);
+
+// -- mooncake_transfer.c, mooncake_batch.c
+
+app__mc_task_t *app__mc_task_new(app_mooncake_t *engine,
+                                 app__mc_batch_t *batch,
+                                 const app_mooncake_request_t *request);
+void app__mc_task_begin(app__mc_task_t *task);
 void app__mc_slice_done(app_mooncake_t *engine, app__mc_slice_t *slice);
 void app__mc_slice_lost(app_mooncake_t *engine, app__mc_slice_t *slice);
 // It is on a queue pair now.
 void app__mc_slice_posted(app__mc_slice_t *slice);
-void app__mc_stale_again(app__mc_segment_t *segment, bool fetched);
 void app__mc_transfers_fini(app_mooncake_t *engine);
 void app__mc_task_end(app__mc_task_t *task, app_mooncake_task_status_t status);
-const app__mc_local_buffer_t *app__mc_local_buffer(const app_mooncake_t *engine,
-                                                   uint64_t address,
-                                                   uint64_t length);
 void app__mc_abandon(app_mooncake_t *engine);
 
 // -- mooncake_verify.c
