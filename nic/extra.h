@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/extra.h - what a program adds to the congestion controls, transports and stores that the
-// library has: rows that are chosen by name and configured by attributes as those are.
+// nic/extra.h - what a program adds to the congestion controls, transports, stores, policies and
+// schedulers that the library has: rows that are chosen by name and configured by attributes as
+// those are.
 //
 // A nic_config_t made by nic_config_init_with knows the rows it was given, and has a config struct
 // of each; copies of it have their own.
@@ -16,6 +17,7 @@ typedef enum nic_extra_kind {
     NIC_EXTRA_TRANSPORT, // ops: nic_transport_ops_t; chosen by nic.transport
     NIC_EXTRA_STORE,     // ops: nic_store_ops_t; chosen by nic.detailed.store
     NIC_EXTRA_POLICY,    // ops: nic_policy_ops_t; chosen by nic.cache.policy
+    NIC_EXTRA_SCHEDULER, // ops: nic_scheduler_ops_t; chosen by nic.scheduler
 } nic_extra_kind_t;
 
 typedef struct nic_extra {

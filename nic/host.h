@@ -23,11 +23,6 @@ typedef enum nic_retransmission {
     NIC_GO_BACK_0, // from the first packet of its message, or of its chunk
 } nic_retransmission_t;
 
-typedef enum nic_scheduler { NIC_SCHEDULER_RING, NIC_SCHEDULER_SCAN } nic_scheduler_t;
-typedef enum nic_rate_change {
-    NIC_RATE_CHANGE_NEVER,
-    NIC_RATE_CHANGE_LAST_PACKET
-} nic_rate_change_t;
 typedef enum nic_model {
     NIC_IDEAL,    // its inside takes no time
     NIC_DETAILED, // PCIe, processing units, caches (docs/models/rnic.md)
@@ -80,10 +75,6 @@ typedef struct nic_config {
     sim_time_t recovery_delay_ps; // after a sequence NAK, before going back
     sim_time_t base_rtt_ps;       // for windows and RTT-based control; SIM_AUTO: from the topology
     // for agreement with other simulators: docs/models/hpcc-compat.md
-    uint32_t scheduler;          // nic_scheduler_t
-    uint32_t rate_change;        // nic_rate_change_t; scheduler scan
-    bool rate_bound;             // QPs keep to their rate; scheduler scan
-    uint64_t ack_pause_class;    // whose pause stops ACKs; SIM_AUTO: their own; scheduler scan
     bool window_overshoot;       // a packet may start as long as less than the window is in flight
     bool ack_duplicates;         // a request that came before is acknowledged again
     bool any_mtu;                // path MTUs need not be the standard's
@@ -111,6 +102,10 @@ typedef struct nic_config {
     // A transport of the program's own instead, likewise borrowed.
     const nic_transport_ops_t *custom_transport;
     const void *custom_transport_config;
+    char *scheduler; // of queue pairs (nic/scheduler.h)
+    // A scheduler of the program's own instead, likewise.
+    const nic_scheduler_ops_t *custom_scheduler;
+    const void *custom_scheduler_config;
     // A device of the program's own instead of the one that model names, likewise.
     const nic_device_ops_t *custom_device;
     const void *custom_device_config;

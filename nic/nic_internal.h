@@ -133,14 +133,17 @@ void nic__transmit(nic_t *nic); // the port is free: send what is next
 void nic__send(nic_t *nic, net_packet_t *packet);           // an ACK, NAK or CNP, now or when free
 void nic__pace_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
 
-void nic__transmit_queued(nic_t *nic, uint32_t priority); // the first that waits in a class
-void nic__packet_left(nic_qp_t *qp, bool response);       // what follows from sending a packet
+// schedulers.c
+void nic__scheduler_create(nic_t *nic);
+void nic__scheduler_destroy(nic_t *nic);
+void nic__scheduler_forget(nic_qp_t *qp); // it stops, or drains
+void nic__scheduler_reset(nic_qp_t *qp);
 
-// scan.c
-void nic__scan_add(nic_qp_t *qp); // it has something to do
-void nic__scan_forget(nic_qp_t *qp);
-void nic__scan_repace(nic_qp_t *qp);
-void nic__scan_transmit(nic_t *nic); // the port is free: look for something to send
+// What lies before a queue pair: the scheduler's state of it, then the device's.
+static inline size_t nic__bytes_before_qp(const nic_t *nic)
+{
+    return nic->scheduler->qp_state_bytes + nic->device->qp_state_bytes;
+}
 
 // -- what the queue pair's transport does
 
@@ -374,6 +377,8 @@ void nic__extras_copy(nic_config_t *to, const nic_config_t *from); // NULL: defa
 void nic__extras_fini(nic_config_t *config);
 // The algorithm of a config with its own config; NULL: unknown.
 const nic_cc_ops_t *nic__config_cc(const nic_config_t *config, const void **cc_config);
+// The scheduler of a config, likewise.
+const nic_scheduler_ops_t *nic__config_scheduler(const nic_config_t *config, const void **own);
 const nic_transport_ops_t *nic__config_transport(const nic_config_t *config); // NULL: unknown
 // The config of a row that a program added; NULL: it has none.
 const void *nic__extra_config_of(const nic_config_t *config, const void *ops);

@@ -8,6 +8,7 @@
 #include "nic/fabric.h"
 #include "nic/host.h"
 #include "nic/memory.h"
+#include "nic/scheduler.h"
 #include "nic/store.h"
 #include "nic/trace.h"
 #include "nic/transport.h"
@@ -135,7 +136,7 @@ typedef struct nic_path {
 // -- queue pair
 
 enum {
-    NIC_QP_READY = 1 << 0,      // in the ring of its class: it can send a packet now
+    NIC_QP_READY = 1 << 0,      // it has joined the scheduler: it can send a packet now
     NIC_QP_PACING = 1 << 1,     // waits for pace_timer
     NIC_QP_PACED = 1 << 2,      // slower than the port
     NIC_QP_CC_SENT = 1 << 3,    // the algorithm wants to hear of each packet
@@ -163,7 +164,6 @@ enum {
     NIC_RX_STOPPED = 1 << 1,  // a fatal NAK waits behind READ responses
     NIC_RX_HELD = 1 << 2,     // held_aeth waits behind READ responses
     NIC_RX_READS = 1 << 3,    // there were READs: answers keep to the class of data
-    NIC_RX_LISTED = 1 << 4,   // in the list of nic/schedule/scan.h
 };
 
 struct nic_qp {
@@ -252,7 +252,6 @@ struct nic_qp {
     uint32_t first_psn; // sq_psn
     uint32_t held_psn;
     uint32_t held_aeth;
-    uint32_t last_frame_bytes; // of the last packet sent; kept with nic/schedule/scan.h only
     sim_time_t held_sent_ps;
     uint64_t retransmitted_packets;
     uint64_t traced_rate_bps; // that listeners were told; not kept while there are none
@@ -358,7 +357,7 @@ struct nic {
     nic_qp_t *latest;     // that a packet came for, likely the next one too; NULL: gone
     uint32_t latest_number;
     uint32_t qp_page_count;
-    uint8_t ready_classes; // classes whose ring is not empty
+    uint8_t ready_classes; // classes in which queue pairs have joined the scheduler
     bool kicked;           // in the host's list
     uint8_t cnp_priority;
     uint8_t cnp_dscp;
@@ -367,17 +366,17 @@ struct nic {
     uint16_t frame_bytes_min;
     uint16_t overhead_bytes; // on the link, for each frame
     bool bare;               // frames are payload and header_bytes, without more headers or pad
-    bool receiving;          // a packet is being looked at; kept with nic/schedule/scan.h only
+    bool ring;               // the scheduler is nic_scheduler_ring, which is compiled in
     uint16_t ack_interval;
     uint32_t trace_points; // union over listeners
     uint32_t interface;
     bool detailed; // its device has operations: it is not the ideal one
     bool contents; // payloads are looked at: the host's memory has contents, or limits
     bool bound;    // limits: nic/fabric.h
-    bool plain;    // packets go straight to the protocol: neither detailed nor scan
+    bool plain;    // packets go straight to the protocol: neither detailed nor a loop
     nic_t *next_kicked;
-    struct nic_scan *scan;           // NULL: the scheduler of nic/schedule/scheduler.c
-    nic_qp_t *ready[NET_PRIORITIES]; // who is next
+    const nic_schedule_loop_t *loop; // of the scheduler; NULL: that of nic/schedule/scheduler.c
+    nic_qp_t *ready[NET_PRIORITIES]; // of the ring: whose turn it is
     nic_counters_t counters;
     // ACKs, NAKs and CNPs that had to wait, by class: how many came and left.
     uint64_t queue_pushed[NET_PRIORITIES];
@@ -407,7 +406,10 @@ struct nic {
     struct nic_listener *listeners;
     const nic_device_ops_t *device;
     void *device_state;
-    struct nic_report *reports; // of its parts (nic/reports.h)
+    const nic_scheduler_ops_t *scheduler;
+    void *scheduler_state;
+    uint32_t joined[NET_PRIORITIES]; // of another scheduler than the ring: how many have joined
+    struct nic_report *reports;      // of its parts (nic/reports.h)
     size_t report_count;
     size_t report_capacity;
     const nic_transport_ops_t *transport; // of RC queue pairs that do not say

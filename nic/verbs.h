@@ -24,6 +24,7 @@ typedef struct nic_qp nic_qp_t;
 typedef struct nic_srq nic_srq_t;
 typedef struct nic_transport_ops nic_transport_ops_t; // nic/transport.h
 typedef struct nic_device_ops nic_device_ops_t;       // nic/device.h
+typedef struct nic_scheduler_ops nic_scheduler_ops_t; // nic/scheduler.h
 
 // -- hosts (nic/host.h makes them); a NIC per network port, in order of the host's links
 net_node_t *nic_node(const nic_t *nic);

@@ -294,7 +294,7 @@ static const char *quickening_of(const char *algorithm)
 static void configure(world_t *world, const char *algorithm, bool quick)
 {
     const context_t *const context = world->context;
-    nic_config_init(&world->nic);
+    nic_config_init_with(&world->nic, compat_hpcc_nic_rows, compat_hpcc_nic_row_count);
     sim_attrs_default(&net_switch_config_attrs, &world->sw);
     sim_free(world->nic.congestion_control);
     world->nic.congestion_control = sim_strdup(algorithm);
@@ -315,6 +315,19 @@ typedef struct way {
     bool quick;
 } way_t;
 
+static void *config_of(world_t *world, const way_t *way, const sim_attr_table_t *table)
+{
+    for (size_t i = 0; i < world->nic.extra_count; i++) {
+        if (world->nic.extras[i].attrs == table) {
+            return world->nic.extra_config[i];
+        }
+    }
+    return table == &nic_config_attrs ? (void *)&world->nic
+           : table == &net_switch_config_attrs
+               ? (void *)&world->sw
+               : world->nic.cc_config[algorithm_index(way->algorithm)];
+}
+
 // The digest of a run; false: such a configuration is not allowed.
 static bool digest_of(const way_t *way, const change_t *change, uint64_t *digest)
 {
@@ -324,10 +337,7 @@ static bool digest_of(const way_t *way, const change_t *change, uint64_t *digest
     bool allowed = true;
     sim_message_t message = {""};
     if (change->table != NULL) {
-        void *const config = change->table == &nic_config_attrs ? (void *)&world->nic
-                             : change->table == &net_switch_config_attrs
-                                 ? (void *)&world->sw
-                                 : world->nic.cc_config[algorithm_index(way->algorithm)];
+        void *const config = config_of(world, way, change->table);
         allowed = sim_attr_set(change->attr, config, change->value, &message) == SIM_OK;
     }
     allowed = allowed && nic_config_check(&world->nic, &message) == SIM_OK &&
@@ -436,7 +446,10 @@ static values_t other_values(const sim_attr_t *attr, const char *config)
         snprintf(values.text[values.count++], sizeof(values.text[0]), "[10Gbps 100KB 150KB 0.5]");
         break;
     case SIM_ATTR_STRING:
-        for (size_t i = 0; nic_cc_all[i] != NULL; i++) {
+        if (strcmp(attr->path, "nic.scheduler") == 0) {
+            snprintf(values.text[values.count++], sizeof(values.text[0]), "scan");
+        }
+        for (size_t i = 0; values.count == 0 && nic_cc_all[i] != NULL; i++) {
             if (strcmp(nic_cc_all[i]->name, attr->default_text) != 0) {
                 snprintf(values.text[values.count++],
                          sizeof(values.text[0]),
@@ -579,6 +592,12 @@ START_TEST(knobs_of_an_algorithm)
 }
 END_TEST
 
+START_TEST(knobs_of_the_scheduler)
+{
+    check_table(&compat_hpcc_scan_config_attrs, NULL);
+}
+END_TEST
+
 START_TEST(knobs_of_a_switch)
 {
     check_table(&net_switch_config_attrs, NULL);
@@ -596,4 +615,5 @@ static int algorithm_count(void)
 
 CHECK_MAIN(CHECK_TEST(knobs_of_a_nic),
            CHECK_LOOP(knobs_of_an_algorithm, 0, algorithm_count()),
+           CHECK_TEST(knobs_of_the_scheduler),
            CHECK_TEST(knobs_of_a_switch))

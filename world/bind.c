@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "nic/transport.h"
+#include "world/renamed.h"
 
 #define NAMES_MAX 128u
 
@@ -302,7 +303,9 @@ static sim_err_t bind_entry(const world_tree_entry_t *entry,
     const bool usable =
         size > 0 && (size_t)size < sizeof(path) && *key != '\0' && strchr(key, '.') == NULL;
     void *config = NULL;
-    const sim_attr_t *const attr = usable ? find_attr(targets, path, &config) : NULL;
+    const sim_attr_t *attr = usable ? find_attr(targets, path, &config) : NULL;
+    const char *const now = attr == NULL && usable ? world_renamed(path) : NULL;
+    attr = now != NULL ? find_attr(targets, now, &config) : attr;
     const bool group = usable && is_group(targets, path);
     if (attr != NULL && (entry->value->kind != WORLD_TREE_MAP || !group)) {
         return set_value(attr, config, entry->value, error);

@@ -51,6 +51,10 @@ world_registry_t *world_registry_create(void)
     for (size_t i = 0; nic_cc_all[i] != NULL; i++) {
         list_add(&registry->ccs, nic_cc_all[i]);
     }
+    for (size_t i = 0; i < compat_hpcc_nic_row_count; i++) {
+        SIM_GROW(registry->extras, registry->extra_count, &registry->extra_capacity);
+        registry->extras[registry->extra_count++] = compat_hpcc_nic_rows[i];
+    }
     return registry;
 }
 
@@ -159,7 +163,13 @@ sim_err_t world_registry_add_nic_part(world_registry_t *registry,
                                       const nic_extra_t *extra,
                                       world_error_t *error)
 {
-    static const char *const kinds[] = {"congestion control", "transport", "store"};
+    static const char *const kinds[] = {
+        [NIC_EXTRA_CC] = "congestion control",
+        [NIC_EXTRA_TRANSPORT] = "transport",
+        [NIC_EXTRA_STORE] = "store",
+        [NIC_EXTRA_POLICY] = "cache policy",
+        [NIC_EXTRA_SCHEDULER] = "scheduler",
+    };
     const char *const what = kinds[extra->kind];
     const sim_err_t result = check_row(extra->name, extra->attrs, "nic", what, error);
     if (result != SIM_OK) {

@@ -345,11 +345,11 @@ static void put_compat(const cli__maker_t *maker)
                    streams_used(maker->hpcc->topology));
     const uint64_t mode = cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE);
     cli__maker_key(maker,
-                   "nic.rate-change",
+                   "nic.scan.rate-change",
                    CLI_HPCC_CC_MODE,
                    mode == 3 || mode == 10 ? "last-packet" : "never");
     cli__maker_key(maker,
-                   "nic.ack-pause-class",
+                   "nic.scan.ack-pause-class",
                    CLI_HPCC_ACK_HIGH_PRIO,
                    cli__maker_on(maker, CLI_HPCC_ACK_HIGH_PRIO) ? "0" : "3");
 }

@@ -270,7 +270,7 @@ sim_err_t cli__maker_nic(const cli__maker_t *maker, world_error_t *error)
                    CLI_HPCC_PACKET_PAYLOAD_SIZE,
                    "%" PRIu64,
                    maker->hpcc->compat ? payload : mtu);
-    cli__maker_flag(maker, "nic.rate-bound", CLI_HPCC_RATE_BOUND);
+    cli__maker_flag(maker, "nic.scan.rate-bound", CLI_HPCC_RATE_BOUND);
     if (maker->hpcc->compat && cli_hpcc_number(config, CLI_HPCC_L2_ACK_INTERVAL) > 1) {
         cli__maker_count(maker, "nic.ack-from", CLI_HPCC_L2_ACK_INTERVAL);
         cli__maker_count(maker, "nic.ack-chunk", CLI_HPCC_L2_CHUNK_SIZE);

@@ -37,6 +37,13 @@ compat_draws_t *compat__draws_at_once(const compat_hpcc_t *rules)
     return sim_options(net_sim(rules->net))->one_list ? rules->draws : NULL;
 }
 
+// -- NICs
+
+const nic_extra_t compat_hpcc_nic_rows[] = {
+    {NIC_EXTRA_SCHEDULER, "scan", &compat_hpcc_scan_config_attrs, &compat_hpcc_scan},
+};
+const size_t compat_hpcc_nic_row_count = SIM_COUNT_OF(compat_hpcc_nic_rows);
+
 // -- PINT
 
 static void pint_init(void *ctx, net_pint_t *pint, sim_ratio_t base, sim_time_t rtt_ps)

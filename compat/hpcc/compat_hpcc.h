@@ -9,6 +9,8 @@
 
 #include "kernel/attribute.h"
 #include "net/network.h"
+#include "nic/extra.h"
+#include "nic/scheduler.h"
 
 SIM_C_BEGIN
 
@@ -28,7 +30,27 @@ typedef struct compat_hpcc_config {
 
 extern const sim_attr_table_t compat_hpcc_config_attrs; // "hpcc."
 
-// Makes the rows known to a network, and follows config (copied). Before switches are added.
+// -- the NIC's side: rows for nic_config_init_with (nic/extra.h)
+
+typedef enum compat_hpcc_rate_change {
+    COMPAT_HPCC_RATE_CHANGE_NEVER,
+    COMPAT_HPCC_RATE_CHANGE_LAST_PACKET
+} compat_hpcc_rate_change_t;
+
+// Of the scheduler "scan".
+typedef struct compat_hpcc_scan_config {
+    uint32_t rate_change;     // compat_hpcc_rate_change_t
+    bool rate_bound;          // queue pairs keep to their rate
+    uint64_t ack_pause_class; // whose pause stops ACKs; SIM_AUTO: their own
+} compat_hpcc_scan_config_t;
+extern const sim_attr_table_t compat_hpcc_scan_config_attrs; // "nic.scan."
+extern const nic_scheduler_ops_t compat_hpcc_scan;
+
+extern const nic_extra_t compat_hpcc_nic_rows[];
+extern const size_t compat_hpcc_nic_row_count;
+
+// Makes the rows of the network known to a network, and follows config (copied). Before switches
+// are added.
 void compat_hpcc_register(net_t *net, const compat_hpcc_config_t *config);
 
 // The time of so many bytes as that simulator's links have it: whole nanoseconds.

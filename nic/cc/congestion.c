@@ -150,7 +150,7 @@ void nic__cc_sync(nic_qp_t *qp)
     if (window_now_bytes != qp->window_bytes) {
         const bool wider = window_now_bytes > qp->window_bytes;
         qp->window_bytes = window_now_bytes;
-        if (wider && qp->nic->scan == NULL) { // which looks with the next ACK or wake
+        if (wider && qp->nic->loop == NULL) { // a loop looks when it will
             nic__schedule(qp);
         } else if (!nic__can_send(qp)) {
             nic__unschedule(qp);

@@ -79,6 +79,19 @@ const nic_cc_ops_t *nic__config_cc(const nic_config_t *config, const void **cc_c
     return extra != NULL ? extra->ops : NULL;
 }
 
+const nic_scheduler_ops_t *nic__config_scheduler(const nic_config_t *config, const void **own)
+{
+    *own = config->custom_scheduler_config;
+    if (config->custom_scheduler != NULL) {
+        return config->custom_scheduler;
+    }
+    *own = NULL;
+    const nic_scheduler_ops_t *const found = nic_scheduler_find(config->scheduler);
+    const nic_extra_t *const extra =
+        nic_config_extra(config, NIC_EXTRA_SCHEDULER, config->scheduler, own);
+    return found != NULL ? found : extra != NULL ? extra->ops : NULL;
+}
+
 const nic_transport_ops_t *nic__config_transport(const nic_config_t *config)
 {
     const nic_transport_ops_t *const found = config->custom_transport != NULL

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/host/host.c - the host as a node: what it does with an event, its life, how it is found.
 #include "nic/nic_internal.h"
-#include "nic/schedule/scan.h"
 
 static void host_built(net_node_t *node);
 
@@ -13,39 +12,13 @@ nic_host_t *nic__host_of(const net_node_t *node)
 
 // -- events
 
-// The port looks for something to send after a release and each answer. Data brings nothing to
-// send but an ACK, of which the port is told.
-static void arrive_at_scan(nic_t *nic, net_packet_t *packet)
-{
-    uint8_t released = UINT8_MAX;
-    if (SIM_UNLIKELY(nic->port->lost_on_arrival != NULL) && nic->port->lost_on_arrival(nic->port)) {
-        net_port_drop(nic->port, packet, NET_DROP_LINK_LOSS);
-        return;
-    }
-    if (packet->kind == NET_PACKET_ROCE) {
-        const bool data = packet->opcode != ROCE_CNP &&
-                          (packet->opcode & ROCE_OPERATION_MASK) < ROCE_READ_REQUEST;
-        released = data ? 0 : UINT8_MAX;
-        nic->receiving = true;
-        nic__receive(nic, packet);
-        nic->receiving = false;
-        nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
-    } else {
-        released = net_port_pause_received(nic->port, packet);
-        nic__consume(nic, packet);
-    }
-    if (released != 0) {
-        nic__kick(nic);
-    }
-}
-
 static inline void arrive(nic_host_t *host, uint32_t port_index, net_packet_t *packet)
 {
     nic_t *const nic = &host->nics[port_index];
     net_port_count_rx(nic->port, packet);
     if (SIM_UNLIKELY(!nic->plain)) {
-        if (nic->scan != NULL) {
-            arrive_at_scan(nic, packet);
+        if (nic->loop != NULL) {
+            nic->loop->arrived(nic, packet);
             return;
         }
         if (packet->kind == NET_PACKET_ROCE && nic->device->arrive != NULL) {
@@ -210,10 +183,7 @@ static void nic_init(nic_host_t *host, nic_t *nic, net_port_t *port)
         nic->frame_bytes_min = 0;
     }
     nic->ack_bytes = (uint16_t)(config->frame_ack_bytes == SIM_AUTO ? 0 : config->frame_ack_bytes);
-    if (config->scheduler == NIC_SCHEDULER_SCAN) {
-        nic->scan = nic__scan_create(nic);
-        nic->ready_classes = UINT8_MAX; // who is ready is not known before it is looked
-    }
+    nic__scheduler_create(nic);
     nic->cnp_priority = (uint8_t)config->cnp_priority;
     nic->cnp_dscp =
         (uint8_t)(config->cnp_dscp == SIM_AUTO ? config->cnp_priority * 8 : config->cnp_dscp);
@@ -225,7 +195,7 @@ static void nic_init(nic_host_t *host, nic_t *nic, net_port_t *port)
     if (nic->detailed) {
         sim_expect_timers(&host->node.sim);
     }
-    nic->plain = nic->scan == NULL && !nic->detailed;
+    nic->plain = nic->loop == NULL && !nic->detailed;
     nic->cc_ops = nic__config_cc(config, &nic->cc_config);
     SIM_CHECKF(nic->cc_ops != NULL, "no algorithm \"%s\"", config->congestion_control);
     SIM_CHECK(nic->cc_ops->name != NULL && nic->cc_ops->state_bytes >= sizeof(nic_cc_t));
@@ -289,7 +259,7 @@ static void nic_fini(nic_t *nic)
     nic__srqs_free(nic);
     sim_free(nic->cnp_slots);
     sim_free(nic->reports);
-    nic__scan_destroy(nic->scan);
+    nic__scheduler_destroy(nic);
     nic__trace_forget(nic, NULL);
     nic__device_destroy(nic);
 }

@@ -95,17 +95,9 @@ static const sim_attr_t attrs[] = {
          "time from a sequence NAK until the sender goes back: cards need far more than a round trip"),
     ATTR("nak-interval", TIME, nak_interval_ps, "0ps", "0ps", "1s",
          "least time between two sequence NAKs for one gap; 0: one NAK per gap"),
-    {.path = "nic.scheduler", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, scheduler),
-     .default_text = "ring", .choices = "ring|scan",
-     .help = "who sends next: of those that can, in turn; or the first found by looking through all, as in "
-             "the HPCC simulator"},
-    {.path = "nic.rate-change", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, rate_change),
-     .default_text = "never", .choices = "never|last-packet",
-     .help = "with scan: whether a new rate moves the end of the last packet's time at the QP's rate"},
-    ATTR("rate-bound", BOOL, rate_bound, "true", NULL, NULL,
-         "with scan: QPs keep to their rate, not only to the line's"),
-    ATTR_AUTO("ack-pause-class", COUNT, ack_pause_class, "auto", "0", "7",
-              "with scan: the class whose pause holds back ACKs; auto: their own"),
+    ATTR("scheduler", STRING, scheduler, "ring", NULL, NULL,
+         "which queue pair of a class sends next: ring, those that can, in turn; scan, the first found by looking "
+         "through all, as in the HPCC simulator; or a program's own"),
     ATTR("window-overshoot", BOOL, window_overshoot, "false", NULL, NULL,
          "a packet may start while less than the window is in flight, even if it does not fit"),
     ATTR("ack-duplicates", BOOL, ack_duplicates, "true", NULL, NULL,
@@ -335,6 +327,26 @@ static sim_err_t check_transport(const nic_config_t *config, sim_message_t *mess
     return check_name(&list, config, NIC_EXTRA_TRANSPORT, config->transport, message);
 }
 
+static sim_err_t check_scheduler(const nic_config_t *config, sim_message_t *message)
+{
+    const void *own;
+    const nic_scheduler_ops_t *const ops = nic__config_scheduler(config, &own);
+    if (ops == NULL) {
+        name_list_t list = {.attribute = "nic.scheduler", .what = "scheduler"};
+        for (uint32_t i = 0; nic_scheduler_all[i] != NULL; i++) {
+            add_name(&list, nic_scheduler_all[i]->name);
+        }
+        return check_name(&list, config, NIC_EXTRA_SCHEDULER, config->scheduler, message);
+    }
+    if (ops->loop != NULL && (config->model == NIC_DETAILED || config->custom_device != NULL)) {
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "nic.scheduler: %s goes with nic.model ideal, expected ring",
+                        ops->name);
+    }
+    return SIM_OK;
+}
+
 static sim_err_t check_stores(const nic_config_t *config, sim_message_t *message)
 {
     name_list_t stores = {.attribute = "nic.detailed.store", .what = "store"};
@@ -363,10 +375,9 @@ sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
                         "nic.mtu: %" PRIu64 " bytes, expected 256, 512, 1024, 2048 or 4096",
                         config->mtu_bytes);
     }
-    if (config->model == NIC_DETAILED && config->scheduler == NIC_SCHEDULER_SCAN) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "nic.scheduler: scan goes with nic.model ideal, expected ring");
+    const sim_err_t scheduler = check_scheduler(config, message);
+    if (scheduler != SIM_OK) {
+        return scheduler;
     }
     nic_location_t location;
     const sim_err_t nowhere =

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/schedule/scheduler.c - which packet leaves a NIC next, and when a queue pair may send.
 //
-// Data packets do not exist before the moment they are sent: a QP that could send one now stands in
-// the ring of its class, and the port draws from it. So a ring holds exactly the QPs with work,
-// window and rate to send; whatever changes that calls nic__schedule or nic__unschedule.
-// ACKs, NAKs and CNPs are built at once and wait in the port's queues when they must.
+// Data packets do not exist before the moment they are sent: a QP that could send one now has
+// joined the scheduler, and the port draws from it. So a scheduler knows exactly the QPs with work,
+// window and rate to send; whatever changes that calls nic__schedule or nic__unschedule. ACKs, NAKs
+// and CNPs are built at once and wait in the port's queues when they must.
 //
 // Order: PFC frames; the CNPs' class; the other classes by deficit round robin. Within a class:
-// waiting ACKs, NAKs and CNPs in order, then QPs in turn, a packet each. Every step is O(1).
-#include "nic/nic_internal.h"
+// waiting ACKs, NAKs and CNPs in order, then QPs as the scheduler says.
+//
+// The steps are written once. `ring` says at compile time that the scheduler is the ring: then it
+// is compiled in; else it is called through its table.
+#include "nic/schedule/scheduler_internal.h"
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 
 static inline uint8_t candidates(const nic_t *nic)
 {
@@ -20,24 +25,33 @@ static inline bool something_waits(const nic_t *nic)
     return candidates(nic) != 0 || nic->port->control != NULL;
 }
 
-// -- the rings
+// -- joining and leaving
 
-static void ring_add(nic_t *nic, nic_qp_t *qp)
+static ALWAYS_INLINE void join(nic_t *nic, nic_qp_t *qp, const bool ring)
 {
-    nic_qp_t *const first = nic->ready[qp->priority];
-    if (first == NULL) {
-        qp->ready_next = qp;
-        qp->ready_previous = qp;
-        nic->ready[qp->priority] = qp;
-        nic->ready_classes |= (uint8_t)(1u << qp->priority);
-    } else {
-        // Before the one whose turn it is: behind all others.
-        qp->ready_next = first;
-        qp->ready_previous = first->ready_previous;
-        first->ready_previous->ready_next = qp;
-        first->ready_previous = qp;
-    }
     qp->flags |= NIC_QP_READY;
+    if (ring) {
+        nic__ring_join(nic, qp);
+        return;
+    }
+    nic->joined[qp->priority]++;
+    nic->ready_classes |= (uint8_t)(1u << qp->priority);
+    nic->scheduler->join(nic, qp);
+}
+
+static ALWAYS_INLINE void leave(nic_t *nic, nic_qp_t *qp, const bool ring)
+{
+    qp->flags &= (uint16_t)~NIC_QP_READY;
+    if (ring) {
+        nic__ring_leave(nic, qp);
+        return;
+    }
+    SIM_CHECK(nic->joined[qp->priority] > 0);
+    nic->joined[qp->priority]--;
+    if (nic->joined[qp->priority] == 0) {
+        nic->ready_classes &= (uint8_t) ~(1u << qp->priority);
+    }
+    nic->scheduler->leave(nic, qp);
 }
 
 void nic__unschedule(nic_qp_t *qp)
@@ -45,17 +59,10 @@ void nic__unschedule(nic_qp_t *qp)
     if ((qp->flags & NIC_QP_READY) == 0) {
         return;
     }
-    nic_t *const nic = qp->nic;
-    qp->flags &= (uint16_t)~NIC_QP_READY;
-    if (qp->ready_next == qp) {
-        nic->ready[qp->priority] = NULL;
-        nic->ready_classes &= (uint8_t) ~(1u << qp->priority);
-        return;
-    }
-    qp->ready_next->ready_previous = qp->ready_previous;
-    qp->ready_previous->ready_next = qp->ready_next;
-    if (nic->ready[qp->priority] == qp) {
-        nic->ready[qp->priority] = qp->ready_next;
+    if (SIM_LIKELY(qp->nic->ring)) {
+        leave(qp->nic, qp, true);
+    } else {
+        leave(qp->nic, qp, false);
     }
 }
 
@@ -74,15 +81,19 @@ void nic__schedule(nic_qp_t *qp)
         return;
     }
     nic_t *const nic = qp->nic;
-    if (SIM_UNLIKELY(nic->scan != NULL)) {
-        nic__scan_add(qp);
+    if (SIM_UNLIKELY(nic->loop != NULL)) {
+        nic->loop->ready(qp);
         return;
     }
     if ((qp->flags & NIC_QP_PACED) != 0 && qp->next_send_ps > nic__node(nic)->now_ps) {
         wait_for_pace(qp);
         return;
     }
-    ring_add(nic, qp);
+    if (SIM_LIKELY(nic->ring)) {
+        join(nic, qp, true);
+    } else {
+        join(nic, qp, false);
+    }
     nic__kick(nic);
 }
 
@@ -139,8 +150,8 @@ static void pace(nic_qp_t *qp, sim_time_t now_ps, uint32_t bytes)
 void nic__repace(nic_qp_t *qp)
 {
     __extension__ typedef unsigned __int128 wide_t;
-    if (SIM_UNLIKELY(qp->nic->scan != NULL)) {
-        nic__scan_repace(qp);
+    if (SIM_UNLIKELY(qp->nic->loop != NULL)) {
+        qp->nic->loop->controlled(qp);
         return;
     }
     const nic_cc_t *const cc = nic__cc_const(qp);
@@ -168,7 +179,7 @@ static void complete_unreliable(nic_qp_t *qp)
     nic__complete_send(qp, &wqe, NIC_WC_SUCCESS);
 }
 
-void nic__packet_left(nic_qp_t *qp, bool response)
+static void packet_left(nic_qp_t *qp, bool response)
 {
     if (SIM_UNLIKELY(response) && qp->read_count == 0) {
         nic__responses_sent(qp);
@@ -177,28 +188,45 @@ void nic__packet_left(nic_qp_t *qp, bool response)
     }
 }
 
-static bool transmit_qp(nic_t *nic, nic_qp_t *qp)
+// Builds the packet that the queue pair sends next and hands it to the port. NULL: none, because a
+// work request failed. *response: it is data of a READ or atomic. The packet is no longer ours.
+static ALWAYS_INLINE const net_packet_t *start(nic_t *nic,
+                                               nic_qp_t *qp,
+                                               bool *response,
+                                               uint32_t *frame_bytes,
+                                               uint32_t *payload_bytes)
 {
-    const bool response = (qp->flags & NIC_QP_READS) != 0 &&
-                          ((qp->flags & NIC_QP_TURN) == 0 || !nic__requester_ready(qp));
+    *response = (qp->flags & NIC_QP_READS) != 0 &&
+                ((qp->flags & NIC_QP_TURN) == 0 || !nic__requester_ready(qp));
     net_packet_t *const packet =
-        response ? nic__build_response(nic, qp) : nic__build_request(nic, qp);
+        *response ? nic__build_response(nic, qp) : nic__build_request(nic, qp);
     if (SIM_UNLIKELY(packet == NULL)) {
+        return NULL;
+    }
+    *frame_bytes = packet->frame_bytes;
+    *payload_bytes = packet->payload_bytes;
+    nic->host->sent_last = qp;
+    nic->counters.tx_packets++;
+    nic->counters.tx_data_bytes += *payload_bytes;
+    net_port_transmit(nic->port, packet);
+    qp->flags = (uint16_t)(*response ? qp->flags | NIC_QP_TURN : qp->flags & ~NIC_QP_TURN);
+    return packet;
+}
+
+static ALWAYS_INLINE bool transmit_qp(nic_t *nic, nic_qp_t *qp, const bool ring)
+{
+    bool response;
+    uint32_t frame_bytes;
+    uint32_t payload_bytes;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    if (SIM_UNLIKELY(start(nic, qp, &response, &frame_bytes, &payload_bytes) == NULL)) {
         if (!nic__can_send(qp)) {
             nic__unschedule(qp);
         }
         return false;
     }
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
-    const uint32_t bytes = packet->frame_bytes + nic->overhead_bytes;
-    const uint32_t payload_bytes = packet->payload_bytes;
-    nic->host->sent_last = qp;
-    nic->counters.tx_packets++;
-    nic->counters.tx_data_bytes += payload_bytes;
-    net_port_transmit(nic->port, packet);
+    const uint32_t bytes = frame_bytes + nic->overhead_bytes;
     nic__trace(nic, qp, NIC_TRACE_SEND, payload_bytes, 0);
-
-    qp->flags = (uint16_t)(response ? qp->flags | NIC_QP_TURN : qp->flags & ~NIC_QP_TURN);
     NIC_DEVICE(nic, sent, nic, qp, response);
     if (SIM_UNLIKELY((qp->flags & (NIC_QP_PACED | NIC_QP_CC_SENT)) != 0)) {
         pace(qp, now_ps, bytes);
@@ -208,24 +236,27 @@ static bool transmit_qp(nic_t *nic, nic_qp_t *qp)
     } else if ((qp->flags & NIC_QP_PACED) != 0 && qp->next_send_ps > nic->port->busy_until_ps) {
         nic__unschedule(qp);
         wait_for_pace(qp);
-    } else {
-        nic->ready[qp->priority] = qp->ready_next;
+    } else if (ring) {
+        nic__ring_turn(nic, qp);
+    } else if (nic->scheduler->sent != NULL) {
+        nic->scheduler->sent(nic, qp, bytes);
     }
-    nic__packet_left(qp, response);
+    packet_left(qp, response);
     return true;
 }
 
 // Between classes the sizes of what each would send next decide. A QP's next packet does not exist
 // yet: a full one is assumed, which is what it will be wherever two classes compete for long.
-static uint32_t choose_class(nic_t *nic, uint8_t classes)
+static uint32_t choose_class(nic_t *nic, uint8_t classes, const bool ring)
 {
     net_port_t *const port = nic->port;
     uint32_t head_bytes[NET_PRIORITIES] = {0};
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         if (port->classes[p].head != NULL) {
             head_bytes[p] = port->classes[p].head->frame_bytes;
-        } else if (nic->ready[p] != NULL) {
-            head_bytes[p] = nic->header_bytes + (uint32_t)nic->ready[p]->mtu_bytes;
+        } else if ((nic->ready_classes & 1u << p) != 0) {
+            const nic_qp_t *const qp = ring ? nic->ready[p] : nic->scheduler->next(nic, p);
+            head_bytes[p] = nic->header_bytes + (uint32_t)qp->mtu_bytes;
         }
     }
     return net_port_choose(port, classes, head_bytes);
@@ -244,7 +275,7 @@ static void transmit_built(nic_t *nic, net_packet_t *packet)
 }
 
 // Starts one packet. False: nothing was there to be sent.
-static bool transmit_next(nic_t *nic)
+static ALWAYS_INLINE bool transmit_next(nic_t *nic, const bool ring)
 {
     net_port_t *const port = nic->port;
     if (SIM_UNLIKELY(port->control != NULL)) {
@@ -260,31 +291,56 @@ static bool transmit_next(nic_t *nic)
         }
         const uint32_t priority = SIM_LIKELY((classes & (classes - 1)) == 0)
                                       ? (uint32_t)__builtin_ctz(classes)
-                                      : choose_class(nic, classes);
+                                      : choose_class(nic, classes, ring);
         if ((port->waiting & 1u << priority) != 0) {
             transmit_built(nic, take_queued(nic, priority));
             return true;
         }
-        if (SIM_LIKELY(transmit_qp(nic, nic->ready[priority]))) {
+        nic_qp_t *const qp = ring ? nic->ready[priority] : nic->scheduler->next(nic, priority);
+        if (SIM_LIKELY(transmit_qp(nic, qp, ring))) {
             return true;
         }
     }
 }
 
-void nic__transmit_queued(nic_t *nic, uint32_t priority)
+// Not inlined: the ring's NICs do without.
+static __attribute__((noinline)) void transmit_by_table(nic_t *nic)
 {
-    transmit_built(nic, take_queued(nic, priority));
+    if (nic->loop != NULL) {
+        nic->loop->port_free(nic);
+    } else if (transmit_next(nic, false) && something_waits(nic)) {
+        net_port_wake(nic->port);
+    }
 }
 
 void nic__transmit(nic_t *nic)
 {
-    if (SIM_UNLIKELY(nic->scan != NULL)) {
-        nic__scan_transmit(nic);
+    if (SIM_UNLIKELY(!nic->ring)) {
+        transmit_by_table(nic);
         return;
     }
-    if (transmit_next(nic) && something_waits(nic)) {
+    if (transmit_next(nic, true) && something_waits(nic)) {
         net_port_wake(nic->port);
     }
+}
+
+bool nic_scheduler_transmit(nic_t *nic, nic_qp_t *qp)
+{
+    bool response;
+    uint32_t frame_bytes;
+    uint32_t payload_bytes;
+    if (start(nic, qp, &response, &frame_bytes, &payload_bytes) == NULL) {
+        return false;
+    }
+    nic->loop->sent(qp, frame_bytes);
+    nic__trace(nic, qp, NIC_TRACE_SEND, payload_bytes, 0);
+    packet_left(qp, response);
+    return true;
+}
+
+void nic_scheduler_transmit_queued(nic_t *nic, uint32_t queue)
+{
+    transmit_built(nic, take_queued(nic, queue));
 }
 
 void nic__kick(nic_t *nic)

@@ -7,7 +7,6 @@
 // brought up to date rather than followed by another, unless the sender's congestion control wants
 // one for each packet.
 // Source: IBA vol. 1, 9.7.5.1 (AETH, MSN), 9.9.3 (responder's errors).
-#include "nic/schedule/scan.h"
 #include "nic/transport/responder_internal.h"
 
 static inline bool is_ack(uint32_t aeth)
@@ -54,8 +53,8 @@ __attribute__((always_inline)) static inline net_packet_t *build_answer(nic_qp_t
     if (SIM_UNLIKELY(class != qp->priority)) {
         packet->dscp = (uint8_t)(class * 8);
     }
-    if (SIM_UNLIKELY(nic->scan != NULL)) {
-        packet->priority = nic->scan->ack_class; // one queue for all; switches go by the DSCP
+    if (SIM_UNLIKELY(nic->loop != NULL)) {
+        packet->priority = nic->loop->answer_queue(nic, class);
     }
     if (SIM_UNLIKELY(cause != NULL)) {
         add_feedback(nic, packet, cause);

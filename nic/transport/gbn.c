@@ -155,8 +155,8 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         qp->una_psn + (uint64_t)nic__psn_distance(packet->psn, qp->una_psn) + (positive ? 1 : 0);
     const int64_t least = positive ? 1 : -(int64_t)packets_to_repeat(qp);
     const bool stale = (int64_t)(end_psn - qp->una_psn) < least;
-    if (SIM_UNLIKELY(stale && positive && nic->scan != NULL)) {
-        nic__cc_late_ack(qp, packet, end_psn); // which hears of each there
+    if (SIM_UNLIKELY(stale && positive && nic->loop != NULL && nic->loop->hears_late_acks)) {
+        nic__cc_late_ack(qp, packet, end_psn);
         nic__kick(nic);
     }
     if (stale || end_psn > qp->max_psn || (!positive && end_psn == qp->max_psn)) {

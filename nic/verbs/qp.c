@@ -112,9 +112,9 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
         return SIM_ERR_EXISTS;
     }
     const nic_transport_ops_t *const ops = transport_of(nic, attr);
-    const size_t device_bytes = nic->device->qp_state_bytes;
-    char *const memory = sim_alloc_lines(device_bytes + nic__transport_qp_bytes(nic, ops));
-    nic_qp_t *const made = (nic_qp_t *)(void *)(memory + device_bytes);
+    const size_t before_bytes = nic__bytes_before_qp(nic);
+    char *const memory = sim_alloc_lines(before_bytes + nic__transport_qp_bytes(nic, ops));
+    nic_qp_t *const made = (nic_qp_t *)(void *)(memory + before_bytes);
     made->ops = ops;
     made->nic = nic;
     made->number = number;
@@ -156,7 +156,7 @@ void nic__qp_free(nic_qp_t *qp)
     nic__free_receives(qp->rq, qp->rq_capacity);
     sim_free(qp->reads);
     sim_free(qp->atomics);
-    sim_free((char *)qp - qp->nic->device->qp_state_bytes);
+    sim_free((char *)qp - nic__bytes_before_qp(qp->nic));
 }
 
 void nic__free_dead(nic_host_t *host)
@@ -251,7 +251,7 @@ bool nic_qp_quiet(const nic_qp_t *qp)
 
 size_t nic_qp_memory_bytes(const nic_qp_t *qp)
 {
-    return qp->nic->device->qp_state_bytes + nic__transport_qp_bytes(qp->nic, qp->ops) +
+    return nic__bytes_before_qp(qp->nic) + nic__transport_qp_bytes(qp->nic, qp->ops) +
            qp->sq_capacity * sizeof(nic_wqe_t) + qp->rq_capacity * sizeof(nic_recv_wqe_t) +
            qp->read_capacity * sizeof(nic_read_t);
 }

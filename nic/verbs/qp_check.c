@@ -76,8 +76,10 @@ static void check_state(const nic_qp_t *qp)
     SIM_CHECK(qp->window_bytes != 0 || qp->state < NIC_QPS_RTR || qp->state == NIC_QPS_ERR);
     if ((qp->flags & NIC_QP_READY) != 0) {
         SIM_CHECK(nic__can_send(qp));
-        SIM_CHECK(qp->ready_next->ready_previous == qp);
-        SIM_CHECK(qp->ready_previous->ready_next == qp);
+        if (qp->nic->ring) {
+            SIM_CHECK(qp->ready_next->ready_previous == qp);
+            SIM_CHECK(qp->ready_previous->ready_next == qp);
+        }
         SIM_CHECK((qp->nic->ready_classes & 1u << qp->priority) != 0);
     }
 }
@@ -120,7 +122,9 @@ static void check_classes(const nic_t *nic)
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         SIM_CHECK(nic->queue_popped[p] <= nic->queue_pushed[p]);
         const bool listed = (nic->ready_classes & 1u << p) != 0;
-        SIM_CHECK(nic->scan != NULL || listed == (nic->ready[p] != NULL));
+        if (nic->loop == NULL) {
+            SIM_CHECK(listed == (nic->ring ? nic->ready[p] != NULL : nic->joined[p] != 0));
+        }
     }
 }
 

@@ -14,8 +14,7 @@ void nic__silence(nic_qp_t *qp)
     qp->read_count = 0;
     qp->reads_ready = 0;
     qp->rx_flags &= (uint8_t)~NIC_RX_HELD; // what waited behind READ responses goes with them
-    nic__unschedule(qp);
-    nic__scan_forget(qp);
+    nic__scheduler_forget(qp);
     NIC_DEVICE(qp->nic, qp_closed, qp);
     sim_timer_cancel(node, &qp->pace_timer);
     sim_timer_cancel(node, &qp->retry_timer);
@@ -136,6 +135,7 @@ static void reset(nic_qp_t *qp)
     qp->queued_ack = NULL;
     qp->cnp_next_ps = qp->next_send_ps = 0;
     qp->pace_remainder = 0;
+    nic__scheduler_reset(qp);
     NIC_DEVICE(nic, qp_reset, qp, unfinished);
     sim_free(qp->atomics);
     qp->atomics = NULL;
@@ -154,8 +154,7 @@ static void drain(nic_qp_t *qp)
     }
     qp->wqe_flags |= NIC_WQE_HELD;
     set_state(qp, NIC_QPS_SQD);
-    nic__unschedule(qp);
-    nic__scan_forget(qp);
+    nic__scheduler_forget(qp);
     nic__schedule(qp);
 }
 

@@ -2,6 +2,7 @@
 // Goal: packets leave a NIC in the promised order and exactly at the promised pace.
 // Method: send times against sums of exact frame times; shares of queue pairs and classes counted.
 // Does not pin: the algorithms that set a rate (test_cc_*), pause frames on the wire.
+#include "nic/scheduler.h"
 #include "tests/nic_pair.h"
 
 #define START_PS UINT64_C(5000)
@@ -269,6 +270,102 @@ START_TEST(events_are_few)
 }
 END_TEST
 
+// -- schedulers that a program brings
+
+// What two queue pairs with a class each and two with one send, by the time of each packet.
+static uint64_t digest_with(const nic_scheduler_ops_t *ops, uint32_t *first_packets_of)
+{
+    pair_config_init(&config);
+    config.nic.custom_scheduler = ops;
+    pair = pair_create(&config);
+    pair_qp_t qps[4];
+    static const uint64_t sizes[] = {400000, 20000, 60000, 100000};
+    for (uint32_t i = 0; i < 4; i++) {
+        rate_bps = i == 3 ? UINT64_C(30000000000) : UINT64_C(100000000000);
+        pair_connect(pair, &qps[i], NIC_QPT_RC, set_rate);
+        const nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_WRITE, sizes[i]);
+        pair_post_at(pair, START_PS, qps[i].qp[0], &wr);
+    }
+    pair_run(pair);
+    ck_assert_uint_eq(pair->done_count[0], 4);
+    for (uint32_t k = 0; k < 4; k++) {
+        const uint32_t number = pair_nth(pair, 0, k)->packet.destination_qp;
+        for (uint32_t i = 0; i < 4; i++) {
+            first_packets_of[k] = nic_qp_num(qps[i].qp[1]) == number ? i : first_packets_of[k];
+        }
+    }
+    const uint64_t digest = sim_digest(pair->sim);
+    tear_down();
+    return digest;
+}
+
+START_TEST(the_ring_by_its_table_is_the_ring)
+{
+    nic_scheduler_ops_t other = nic_scheduler_ring; // another table: it is not compiled in
+    uint32_t first[4];
+    ck_assert_uint_eq(digest_with(&other, first), digest_with(NULL, first));
+    // The first was alone when it began: its turn comes again, then that of those behind it.
+    for (uint32_t k = 1; k < 4; k++) {
+        ck_assert_uint_eq(first[k], k - 1);
+    }
+}
+END_TEST
+
+// The last that came goes first, always.
+typedef struct stack {
+    nic_qp_t *qps[8];
+    uint32_t count;
+} turns_t;
+
+static void stack_join(nic_t *nic, nic_qp_t *qp)
+{
+    turns_t *const stack = nic_scheduler_state(nic);
+    uint32_t *const joined = nic_scheduler_qp_state(qp);
+    (*joined)++;
+    stack->qps[stack->count++] = qp;
+}
+
+static void stack_leave(nic_t *nic, nic_qp_t *qp)
+{
+    turns_t *const stack = nic_scheduler_state(nic);
+    ck_assert_uint_gt(*(uint32_t *)nic_scheduler_qp_state(qp), 0);
+    uint32_t to = 0;
+    for (uint32_t i = 0; i < stack->count; i++) {
+        stack->qps[to] = stack->qps[i];
+        to += stack->qps[i] != qp;
+    }
+    ck_assert_uint_eq(to + 1, stack->count);
+    stack->count = to;
+}
+
+static nic_qp_t *stack_next(nic_t *nic, uint32_t class)
+{
+    const turns_t *const stack = nic_scheduler_state(nic);
+    ck_assert_uint_gt(stack->count, 0);
+    ck_assert_uint_eq(nic_scheduler_class(stack->qps[stack->count - 1]), class);
+    return stack->qps[stack->count - 1];
+}
+
+START_TEST(a_scheduler_of_ones_own_decides)
+{
+    static const nic_scheduler_ops_t stack = {
+        .name = "stack",
+        .state_bytes = sizeof(turns_t),
+        .qp_state_bytes = SIM_CACHE_LINE,
+        .join = stack_join,
+        .leave = stack_leave,
+        .next = stack_next,
+    };
+    uint32_t first[4];
+    (void)digest_with(&stack, first);
+    // The first had the port when it came; of the others the paced one sends when its time comes.
+    ck_assert_uint_eq(first[0], 0);
+    ck_assert_uint_eq(first[1], 3);
+    ck_assert_uint_eq(first[2], 2);
+    ck_assert_uint_eq(first[3], 2);
+}
+END_TEST
+
 CHECK_MAIN(CHECK_LOOP(paced_packets_start_exactly, 0, 5),
            CHECK_TEST(pace_holds_across_messages),
            CHECK_TEST(read_responses_are_paced),
@@ -277,4 +374,6 @@ CHECK_MAIN(CHECK_LOOP(paced_packets_start_exactly, 0, 5),
            CHECK_TEST(classes_share_by_deficit_round_robin),
            CHECK_TEST(pause_stops_its_class_only),
            CHECK_TEST(paused_queue_pair_says_so),
-           CHECK_TEST(events_are_few))
+           CHECK_TEST(events_are_few),
+           CHECK_TEST(the_ring_by_its_table_is_the_ring),
+           CHECK_TEST(a_scheduler_of_ones_own_decides))

@@ -19,8 +19,8 @@ horizon_ms=${HORIZON_MS:-$([ "$quick" = 1 ] && echo 2 || echo 20)}
 # queued before data where it asks for that: without windows, and with TIMELY+win. Windows are of the
 # round trip that its simulator works out, and in proportion to the rate. HPCC's 50 Mbps are the paper's
 # W_AI of 80 bytes in 13 us.
-prior="--set nic.ack-priority=6 --set nic.ack-pause-class=0"
-shared="--set nic.ack-pause-class=3"
+prior="--set nic.ack-priority=6 --set nic.scan.ack-pause-class=0"
+shared="--set nic.scan.ack-pause-class=3"
 window="--set nic.bdp-window=scaled --set nic.base-rtt=12240ns"
 timely="--set nic.congestion-control=timely --set nic.timely.update=rtt --set nic.timely.burst=false
     --set nic.timely.start=line --set nic.timely.exclude-serialisation=false --set nic.frame-header=56
@@ -28,7 +28,7 @@ timely="--set nic.congestion-control=timely --set nic.timely.update=rtt --set ni
 dctcp="--set nic.congestion-control=dctcp --set nic.dctcp.min-rate=1Gbps
     --set switch.ecn.kmin=300KB --set switch.ecn.kmax=300KB --set switch.ecn.pmax=1"
 hpcc="--set nic.congestion-control=hpcc --set nic.hpcc.law=rate --set nic.hpcc.rate-ai=50Mbps
-    --set nic.hpcc.min-rate=1Gbps --set nic.base-rtt=12240ns --set nic.rate-change=last-packet
+    --set nic.hpcc.min-rate=1Gbps --set nic.base-rtt=12240ns --set nic.scan.rate-change=last-packet
     --set nic.frame-ack=46 --set network.int-reserved-hops=5 --set network.int-multiplier=4"
 options_of() {
     case $1 in

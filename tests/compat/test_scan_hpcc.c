@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/nic/test_nic_scan.c - the scheduler "scan", and what else a NIC needs to be like the HPCC
-// simulator's.
+// tests/compat/test_scan_hpcc.c - the scheduler "scan", and what else a NIC needs to be like the
+// HPCC simulator's.
 //
 // Goal: frames have the sizes given; packets leave at whole-nanosecond paces; queue pairs take
 // turns from the one that came first; a packet may start while the window has any room; one timer
@@ -9,6 +9,7 @@
 // 4 ns an ACK, 1 us of delay, so that an ACK is back 2087 ns after its packet began. (8383 and 4191
 // ns where 8384 and 4192 are meant: see compat_hpcc_time_ps.)
 // Not pinned: ties (tests/test_hpcc_agreement.sh), losses.
+#include "compat/hpcc/compat_hpcc.h"
 #include "tests/nic_pair.h"
 
 #define NS SIM_PS_PER_NS
@@ -23,12 +24,15 @@ static void peer_links(net_config_t *config)
 
 static pair_config_t config;
 static pair_t *pair;
+static compat_hpcc_scan_config_t scan;
 
 static void prepare(void)
 {
     pair_config_init(&config);
     config.change_net = peer_links;
-    config.nic.scheduler = NIC_SCHEDULER_SCAN;
+    sim_attrs_default(&compat_hpcc_scan_config_attrs, &scan);
+    config.nic.custom_scheduler = &compat_hpcc_scan;
+    config.nic.custom_scheduler_config = &scan;
     config.nic.any_mtu = true;
     config.nic.mtu_bytes = 1000;
     config.nic.frame_header_bytes = 48;
@@ -174,19 +178,19 @@ static const nic_cc_ops_t doubling = {
 START_TEST(a_new_rate_moves_the_end_or_not)
 {
     static const struct {
-        nic_rate_change_t change;
+        compat_hpcc_rate_change_t change;
         bool bound;
         uint64_t ns;
     } cases[] = {
-        {NIC_RATE_CHANGE_NEVER, true, 8383},
-        {NIC_RATE_CHANGE_LAST_PACKET, true, 4191},
-        {NIC_RATE_CHANGE_NEVER, false, 83},
+        {COMPAT_HPCC_RATE_CHANGE_NEVER, true, 8383},
+        {COMPAT_HPCC_RATE_CHANGE_LAST_PACKET, true, 4191},
+        {COMPAT_HPCC_RATE_CHANGE_NEVER, false, 83},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(cases); i++) {
         prepare();
         config.nic.custom_cc = &doubling;
-        config.nic.rate_change = cases[i].change;
-        config.nic.rate_bound = cases[i].bound;
+        scan.rate_change = cases[i].change;
+        scan.rate_bound = cases[i].bound;
         pair = pair_create(&config);
         pair_qp_t qps;
         pair_connect(pair, &qps, NIC_QPT_RC, NULL);
@@ -224,7 +228,7 @@ START_TEST(a_pause_of_one_class_holds_back_acks)
     };
     for (size_t i = 0; i < SIM_COUNT_OF(cases); i++) {
         prepare();
-        config.nic.ack_pause_class = cases[i].ack_pause_class;
+        scan.ack_pause_class = cases[i].ack_pause_class;
         pair = pair_create(&config);
         pair_qp_t qps;
         pair_connect(pair, &qps, NIC_QPT_RC, NULL);
