@@ -61,8 +61,8 @@ struct sim_node {
     sim_time_t wake_ps;    // of wakes[wake_first]; NEVER if none
     sim_time_t timer_ps;   // of the earliest timer; NEVER if none
     sim_time_t now_ps;     // time of the event being run
-    uint64_t digest;
-    uint64_t tie_key; // hash of (tie seed, node)
+    uint64_t digest;       // of arrivals
+    uint64_t tie_key;      // hash of (tie seed, node)
 
     uint64_t events;
     sim_worker_t *worker; // the thread of execution that runs this node
@@ -96,6 +96,7 @@ struct sim_node {
     uint32_t background_armed;
     uint64_t background_events; // 1 + events when the last one fired
     sim_time_t event_ps;        // of the last event before it
+    uint64_t happened;          // sum over what sim_happened was told
     struct sim_fifo_node *fifo; // where ties go by insertion (kernel/order/fifo.h); else NULL
 };
 
@@ -216,11 +217,19 @@ typedef struct sim_event {
     };
 } sim_event_t;
 
-static inline void sim__digest_event(sim_node_t *node, sim_time_t time_ps, uint64_t tag)
+// The digest of a node says where and when messages arrived, in their order, and apart from that,
+// as a sum, what it decided and finished (sim_happened). How many wakes and timers it took to get
+// there, and in which order ports were looked at within that, cannot show.
+static inline uint64_t sim__digest_arrival(uint64_t digest, sim_time_t time_ps, uint32_t port)
 {
-    const uint64_t rotated = (node->digest << 27) | (node->digest >> 37);
-    node->digest = (rotated ^ time_ps ^ (tag << 44)) * UINT64_C(0xd6e8feb86659fd93);
-    node->events++;
+    return (digest + (time_ps << SIM_PORT_BITS) + port) * UINT64_C(0xd6e8feb86659fd93);
+}
+
+// Something was decided on this node, or came to its end: a kind (a letter that its room chose) and
+// what there is to say of it. It shows in the digest of the run.
+static inline void sim_happened(sim_node_t *node, char kind, sim_time_t time_ps, uint64_t what)
+{
+    node->happened += sim_mix64(sim_mix64(time_ps ^ ((uint64_t)(unsigned char)kind << 56)) ^ what);
 }
 
 static inline sim_time_t sim__mail_time(const sim_node_t *node)
@@ -242,7 +251,8 @@ static inline bool sim_node_next(sim_node_t *node, sim_event_t *event)
         event->kind = SIM_EVENT_ARRIVAL;
         event->port = sim_mail_port(mail);
         event->message = mail->message;
-        sim__digest_event(node, mail_ps, event->port);
+        node->digest = sim__digest_arrival(node->digest, mail_ps, event->port);
+        node->events++;
         return true;
     }
     if (node->wake_ps <= node->timer_ps) {
@@ -253,7 +263,7 @@ static inline bool sim_node_next(sim_node_t *node, sim_event_t *event)
         node->now_ps = wake->time_ps;
         event->kind = SIM_EVENT_WAKE;
         event->port = wake->port;
-        sim__digest_event(node, wake->time_ps, (1u << SIM_PORT_BITS) | wake->port);
+        node->events++;
         if (node->wake_first == node->wake_end) {
             node->wake_first = node->wake_end = 0;
             node->wake_ps = SIM_TIME_NEVER;

@@ -136,6 +136,9 @@ uint64_t sim_work_outstanding(const sim_t *sim);
 
 // -- digests
 
+// The digest of a run says what happened: when messages arrived where, what nodes decided and
+// finished (sim_happened in kernel/event.h), and their final counters. It does not say how many
+// events that took: a wake or a timer that the engine can do without is no difference.
 struct sim_digest {
     uint64_t value;
 };

@@ -116,7 +116,9 @@ static inline uint64_t net_switch_above_reserved(const net_switch_t *sw, uint64_
 static inline void net_switch_mark(net_port_t *egress, net_packet_t *packet)
 {
     const bool again = packet->ecn == NET_ECN_CE;
+    sim_node_t *const node = &egress->node->sim;
     packet->ecn = NET_ECN_CE;
+    sim_happened(node, 'm', node->now_ps, (uint64_t)egress->index << 32 | packet->priority);
     (again ? egress->ecn_marked_again : egress->ecn_marked)[packet->priority]++;
     net_port_trace(egress, NET_TRACE_MARK, packet, again);
 }

@@ -469,7 +469,7 @@ const results_summary_field_t results_summary_fields[] = {
     {"description", "", "of the scenario", get_description},
     {"seed", "", "of all random draws", get_seed},
     {"tie_seed", "", "of the order of simultaneous events", get_tie_seed},
-    {"digest", "", "hash over every event and final counter, 16 hexadecimal digits: equal digests mean equal runs", get_digest},
+    {"digest", "", "hash over what happened (arrivals, drops, marks, completions) and every final counter, 16 hexadecimal digits: equal digests mean equal runs", get_digest},
     {"ended", "", "done: nothing was left to do; until: the time limit; interrupted: by a signal; stalled: work was left and nothing moved", get_ended},
     {"sim_time_ps", "ps", "simulated time at the end", get_sim_time},
     {"traffic_from_ps", "ps", "when the first flow starts, from which utilisation counts; 0 where an application has no flows", get_traffic_from},

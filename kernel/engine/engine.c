@@ -309,7 +309,7 @@ static void finish(sim_t *sim)
         last_ps = node_ps > last_ps ? node_ps : last_ps;
         sim_digest_t sum = {sim_mix64(i + 1)};
         sim_digest_add(&sum, node->digest);
-        sim_digest_add(&sum, node->events);
+        sim_digest_add(&sum, node->happened);
         if (node->ops->digest != NULL) {
             node->ops->digest(node, &sum);
         }

@@ -240,7 +240,7 @@ static inline sim_timer_t *pop_wheel(sim_node_t *node)
     __builtin_prefetch(next->timer);
     node->now_ps = node->timer_ps;
     node->timer_ps = next_ps < heap_ps ? next_ps : heap_ps;
-    sim__digest_event(node, node->now_ps, 2u << SIM_PORT_BITS);
+    node->events++;
     return timer;
 }
 
@@ -255,7 +255,7 @@ __attribute__((noinline)) static sim_timer_t *pop_heap(sim_node_t *node)
         node->now_ps = node->timer_ps;
     } else {
         node->now_ps = node->timer_ps;
-        sim__digest_event(node, node->now_ps, 2u << SIM_PORT_BITS);
+        node->events++;
     }
     remove_at(node, 0);
     return timer;

@@ -128,6 +128,7 @@ void net_port_drop(net_port_t *port, net_packet_t *packet, net_drop_reason_t rea
     port->dropped_bytes += packet->frame_bytes;
     node->tally.dropped++;
     node->tally.bytes_dropped += packet->frame_bytes;
+    sim_happened(&node->sim, 'd', node->sim.now_ps, (uint64_t)port->index << 32 | reason);
     net_port_trace(port, NET_TRACE_DROP, packet, reason);
     if (SIM_UNLIKELY(packet->contents)) {
         net_packet_drop_contents(node, packet);

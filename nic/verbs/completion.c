@@ -137,6 +137,7 @@ void nic__add_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_tim
     }
     const uint32_t slot = (cq->first + cq->count) & (cq->ring_capacity - 1);
     cq->ring[slot] = *wc;
+    sim_happened(nic__node(qp->nic), 'c', seen_ps, (uint64_t)wc->qp_num << 32 | wc->status);
     trace_completion(qp, wc);
     NIC_DEVICE(qp->nic, completed, qp->nic);
     if (SIM_UNLIKELY(cq->core != NULL)) {
