@@ -339,15 +339,33 @@ bool world_port_match(const world_pair_t *pair, const char *node_name, const cha
     return pair != NULL;
 }
 
-static bool link_matches(const world_pair_t *pair, const char *a, const char *b)
+static bool link_matches(const world_pair_t *pair, const char *a, const char *b, uint32_t member)
 {
-    return (world_pattern_match(pair->left, a) && world_pattern_match(pair->right, b)) ||
-           (world_pattern_match(pair->left, b) && world_pattern_match(pair->right, a));
+    const char *const mark = strrchr(pair->right, '#');
+    char *const right = mark == NULL ? sim_strdup(pair->right)
+                                     : sim_format("%.*s", (int)(mark - pair->right), pair->right);
+    bool matches = (world_pattern_match(pair->left, a) && world_pattern_match(right, b)) ||
+                   (world_pattern_match(pair->left, b) && world_pattern_match(right, a));
+    sim_free(right);
+    if (matches && mark != NULL) {
+        char *const number = sim_format("%" PRIu32, member);
+        matches = world_pattern_match(mark + 1, number);
+        sim_free(number);
+    }
+    return matches;
 }
 
-bool world_link_match(const world_pair_t *pair, const char *a, const char *b)
+bool world_link_match(const world_pair_t *pair, const char *a, const char *b, uint32_t member)
 {
-    while (pair != NULL && !link_matches(pair, a, b)) {
+    while (pair != NULL && !link_matches(pair, a, b, member)) {
+        pair = pair->more;
+    }
+    return pair != NULL;
+}
+
+bool world_link_is_numbered(const world_pair_t *pair)
+{
+    while (pair != NULL && strrchr(pair->right, '#') == NULL) {
         pair = pair->more;
     }
     return pair != NULL;

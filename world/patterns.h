@@ -44,8 +44,11 @@ void world_pair_fini(world_pair_t *pair);
 
 // "leaf0->spine1#2": a right pattern without '#' means all parallel ports, and #1 the first.
 bool world_port_match(const world_pair_t *pair, const char *node_name, const char *port_name);
-// In either direction.
-bool world_link_match(const world_pair_t *pair, const char *a, const char *b);
+// In either direction. "leaf0--spine1#2" is the second of the links between the two, all of which
+// "leaf0--spine1" means; member: which of them the link is, from 1.
+bool world_link_match(const world_pair_t *pair, const char *a, const char *b, uint32_t member);
+// Whether the member matters to any alternative.
+bool world_link_is_numbered(const world_pair_t *pair);
 
 // Splits "[a, b]" into its members, or gives the one pattern; each is checked.
 typedef struct world_pattern_list {

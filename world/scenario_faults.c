@@ -124,13 +124,14 @@ static uint32_t take_member(const char *pattern, char **stem)
 static uint32_t member_of(const net_t *net, size_t l)
 {
     const net_link_t *const link = net_link_at(net, l);
-    uint32_t number = 1;
-    for (size_t i = 0; i < l; i++) {
-        const net_link_t *const other = net_link_at(net, i);
-        number += (other->a == link->a && other->b == link->b) ||
-                  (other->a == link->b && other->b == link->a);
-    }
-    return number;
+    return 1 + world__links_between(net, l, link->a->sim.name, link->b->sim.name);
+}
+
+bool world__link_meant(const world_t *world, const world_pair_t *names, size_t l)
+{
+    const net_link_t *const link = net_link_at(world->net, l);
+    const uint32_t member = world_link_is_numbered(names) ? member_of(world->net, l) : 0;
+    return world_link_match(names, link->a->sim.name, link->b->sim.name, member);
 }
 
 // By the node's name, or that of its NIC at this link.
@@ -309,12 +310,10 @@ sim_err_t world__apply_faults(const world_t *world, world_error_t *error)
     }
     const sim_err_t result = check_overlaps(world, error);
     for (size_t l = 0; l < net_link_count(world->net) && result == SIM_OK; l++) {
-        const net_link_t *const link = net_link_at(world->net, l);
         span_list_t downs = {0};
         for (size_t i = 0; i < scenario->link_count; i++) {
             const world_link_overlay_t *const overlay = &scenario->links[i];
-            const bool meant =
-                world_link_match(&overlay->names, link->a->sim.name, link->b->sim.name);
+            const bool meant = world__link_meant(world, &overlay->names, l);
             for (size_t d = 0; meant && d < overlay->down_count; d++) {
                 add_span(&downs, overlay->downs[d].config.at_ps, overlay->downs[d].config.until_ps);
             }

@@ -34,6 +34,18 @@ static void apply_link_map(const world_tree_t *map, net_link_config_t *config)
     SIM_CHECKF(result == SIM_OK, "%s", error.text);
 }
 
+uint32_t world__links_between(const net_t *net, size_t before, const char *a, const char *b)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < before; i++) {
+        const char *const x = net_link_at(net, i)->a->sim.name;
+        const char *const y = net_link_at(net, i)->b->sim.name;
+        count +=
+            (strcmp(x, a) == 0 && strcmp(y, b) == 0) || (strcmp(x, b) == 0 && strcmp(y, a) == 0);
+    }
+    return count;
+}
+
 // The builder's choice, then the scenario's word on all links, then on these.
 static void plan_link(const char *a, const char *b, net_link_config_t *config, void *ctx)
 {
@@ -43,7 +55,12 @@ static void plan_link(const char *a, const char *b, net_link_config_t *config, v
         apply_link_map(scenario->link_map, config);
     }
     for (size_t i = 0; i < scenario->link_count; i++) {
-        if (world_link_match(&scenario->links[i].names, a, b)) {
+        const world_pair_t *const names = &scenario->links[i].names;
+        const uint32_t member =
+            world_link_is_numbered(names)
+                ? 1 + world__links_between(world->net, net_link_count(world->net), a, b)
+                : 0;
+        if (world_link_match(names, a, b, member)) {
             apply_link_map(scenario->links[i].map, config);
         }
     }

@@ -47,11 +47,7 @@ sim_err_t world__check_links(const world_t *world, world_error_t *error)
         const world_link_overlay_t *const overlay = &scenario->links[i];
         bool any = false;
         for (size_t l = 0; l < net_link_count(world->net); l++) {
-            const net_link_t *const link = net_link_at(world->net, l);
-            if (!world_link_match(&overlay->names, link->a->sim.name, link->b->sim.name)) {
-                continue;
-            }
-            any = true;
+            any = any || world__link_meant(world, &overlay->names, l);
         }
         if (!any) {
             world_shown_t shown;

@@ -15,6 +15,10 @@ SIM_MUST_CHECK sim_err_t world__find_hosts(const char *pattern,
 
 // world_check.c: whether patterns of the scenario mean something. Link changes are made known to
 // the network too, before net_build; the others come after it.
+// How many of the first `before` links join the two nodes.
+uint32_t world__links_between(const net_t *net, size_t before, const char *a, const char *b);
+// Whether link l is one that the names mean.
+bool world__link_meant(const world_t *world, const world_pair_t *names, size_t l);
 SIM_MUST_CHECK sim_err_t world__check_links(const world_t *world, world_error_t *error);
 // scenario_faults.c: reads the section; tells the network, before net_build, of faults and of links
 // that go down.

@@ -139,13 +139,30 @@ START_TEST(links_match_either_way)
     world_pair_t pair;
     sim_message_t message;
     ck_assert_int_eq(world_pair_parse("leaf0--spine*", "--", "a link", &pair, &message), SIM_OK);
-    ck_assert(world_link_match(&pair, "leaf0", "spine3"));
-    ck_assert(world_link_match(&pair, "spine3", "leaf0"));
-    ck_assert(!world_link_match(&pair, "leaf1", "spine3"));
+    ck_assert(world_link_match(&pair, "leaf0", "spine3", 1));
+    ck_assert(world_link_match(&pair, "spine3", "leaf0", 2));
+    ck_assert(!world_link_match(&pair, "leaf1", "spine3", 1));
+    ck_assert(!world_link_is_numbered(&pair));
     world_pair_fini(&pair);
     ck_assert_int_eq(world_pair_parse("leaf0", "--", "a link", &pair, &message), SIM_ERR_INVALID);
     ck_assert_int_eq(world_pair_parse("a--b--c", "--", "a link", &pair, &message), SIM_ERR_INVALID);
     ck_assert_int_eq(world_pair_parse("--b", "--", "a link", &pair, &message), SIM_ERR_INVALID);
+}
+END_TEST
+
+START_TEST(a_number_means_one_of_several_links)
+{
+    world_pair_t pair;
+    sim_message_t message;
+    ck_assert_int_eq(world_pair_parse("leaf0--spine1#[2-3]", "--", "a link", &pair, &message),
+                     SIM_OK);
+    ck_assert(world_link_is_numbered(&pair));
+    ck_assert(!world_link_match(&pair, "leaf0", "spine1", 1));
+    ck_assert(world_link_match(&pair, "leaf0", "spine1", 2));
+    ck_assert(world_link_match(&pair, "spine1", "leaf0", 3));
+    ck_assert(!world_link_match(&pair, "leaf0", "spine1", 4));
+    ck_assert(!world_link_match(&pair, "leaf0", "spine2", 2));
+    world_pair_fini(&pair);
 }
 END_TEST
 
@@ -172,4 +189,5 @@ CHECK_MAIN(CHECK_LOOP(patterns_match_as_the_header_says, 0, (int)SIM_COUNT_OF(ca
            CHECK_TEST(matching_never_takes_exponential_time),
            CHECK_TEST(ports_match_by_both_ends),
            CHECK_TEST(links_match_either_way),
+           CHECK_TEST(a_number_means_one_of_several_links),
            CHECK_TEST(lists_split_between_patterns_only))
