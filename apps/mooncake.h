@@ -143,7 +143,7 @@ typedef enum app_mooncake_selection {
     APP_MOONCAKE_RANDOM,
     APP_MOONCAKE_ROUND_ROBIN,
     APP_MOONCAKE_LEAST_LOADED,
-    APP_MOONCAKE_AFFINITY, // the first of the list
+    APP_MOONCAKE_AFFINITY, // the nearest; a piece of memory always takes the same one
 } app_mooncake_selection_t;
 
 // Of an engine; rows APP_MOONCAKE_ATTRS below, with the environment variable each stands for.

@@ -19,6 +19,15 @@ typedef struct app__mc_moment {
     double gbytes_per_s;
 } app__mc_moment_t;
 
+// A part of a host, or a thread, and how busy it was.
+typedef struct app__mc_part {
+    const char *engine;
+    char *part;
+    double gbytes_per_s; // 0: a thread
+    uint64_t bytes;
+    double busy_percent;
+} app__mc_part_t;
+
 // A record of the metadata node when the run ended.
 typedef struct app__mc_record {
     char *key;
@@ -58,15 +67,21 @@ typedef struct app__mc_report {
     size_t share_count;
     app__mc_moment_t *moments;
     size_t moment_count;
+    app__mc_part_t *parts;
+    size_t part_count;
     app__mc_record_t *records;
     size_t record_count;
 } app__mc_report_t;
-#define APP__MC_REPORT_ROWS 31u
+#define APP__MC_REPORT_ROWS 32u
 extern const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS];
 void app__mc_report_fini(void *report);
 // Adds the counters of an engine, and its NICs' shares.
 void app__mc_report_engine(app__mc_report_t *report, const app_mooncake_t *engine);
 
+// Adds the parts of its host and its threads; time_ps is that from the first transfer to the last.
+void app__mc_report_parts(app__mc_report_t *report,
+                          const app_mooncake_t *engine,
+                          sim_time_t time_ps);
 void app__mc_report_records(app__mc_report_t *report, const app_mooncake_cluster_t *cluster);
 
 // Row macro for `metadata`, of both.
@@ -80,7 +95,12 @@ void app__mc_report_records(app__mc_report_t *report, const app_mooncake_cluster
      "never", "0ps", NULL, NULL, "and does so again from then on"}
 // clang-format on
 
-// "auto": every NIC of the host is preferred for cpu:0 and cuda:0.
+// -- mooncake_place.c
+
+// "auto": for each socket and GPU the nearest NICs are preferred and the others available.
 char *app__mc_matrix(const net_node_t *host, const char *matrix);
+// "cpu:0, cpu:1": the index-th of them (sim_free), again from the first on after the last.
+char *app__mc_location_of(const char *list, uint64_t index);
+uint32_t app__mc_location_count(const char *list);
 
 #endif // APPS_MOONCAKE_MOONCAKE_APP_H

@@ -78,10 +78,9 @@ static void next_batch(app__mc_bench_thread_t *thread)
         const uint64_t at = first + count * bench->block_bytes;
         bench->requests[count] = (app_mooncake_request_t){
             .opcode = (app_mooncake_opcode_t)bench->operation,
-            .source = APP__MC_BENCH_ADDRESS + at,
+            .source = thread->source + at,
             .target_id = bench->targets[thread->index % bench->target_count].id,
-            .target_offset =
-                bench->file_bytes > 0 ? at % bench->file_bytes : APP__MC_BENCH_ADDRESS + at,
+            .target_offset = bench->file_bytes > 0 ? at % bench->file_bytes : thread->target + at,
             .length = left < bench->block_bytes ? left : bench->block_bytes,
         };
         bench->submitted_bytes += bench->requests[count].length;
@@ -203,9 +202,13 @@ static void bench_fill(const void *object, void *report_void)
     app__mc_report_t *const report = report_void;
     app__mc_report_records(report, bench->cluster);
     app__mc_report_engine(report, bench->engine);
+    const sim_time_t active_ps =
+        bench->begun_ps == SIM_TIME_NEVER ? 0 : bench->ended_ps - bench->begun_ps;
+    app__mc_report_parts(report, bench->engine, active_ps);
     for (uint32_t i = 0; i < bench->target_count; i++) {
         report->handshakes += bench->targets[i].engine->counters.handshakes;
         report->memory_bytes_max += bench->targets[i].engine->memory_bytes_max;
+        app__mc_report_parts(report, bench->targets[i].engine, active_ps);
     }
     const bool whole = bench->total_bytes != SIM_AUTO;
     const bool begun = bench->begun_ps != SIM_TIME_NEVER;

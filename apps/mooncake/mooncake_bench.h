@@ -6,6 +6,7 @@
 #include "apps/mooncake/mooncake_app.h"
 
 #define APP__MC_BENCH_ADDRESS (UINT64_C(1) << 40)
+#define APP__MC_BENCH_AREA_BYTES (UINT64_C(1) << 46) // of each location
 #define APP__MC_BENCH_FILE "bench.file"
 
 typedef struct app__mc_bench_config {
@@ -39,6 +40,8 @@ typedef struct app__mc_bench_thread {
     app__mc_bench_t *bench;
     uint32_t index;
     uint64_t turn;
+    uint64_t source; // address of its blocks
+    uint64_t target;
     sim_time_t since_ps;
 } app__mc_bench_thread_t;
 
@@ -106,7 +109,7 @@ void app__mc_bench_destroy(app_t *app);
 
 // -- mooncake_bench.c
 
-// Sets up the timers that run it.
+// Sets up threads and the timers that run it.
 void app__mc_bench_init(app__mc_bench_t *bench);
 
 #endif // APPS_MOONCAKE_MOONCAKE_BENCH_H

@@ -14,11 +14,13 @@ static const sim_attr_t attrs[] = {
     {PREFIX ".metadata.host", SIM_ATTR_STRING, false, offsetof(app__mc_bench_config_t, metadata_host), "host2",
      NULL, NULL, NULL, "host that keeps the metadata"},
     {PREFIX ".matrix", SIM_ATTR_STRING, false, offsetof(app__mc_bench_config_t, matrix), "auto", NULL, NULL, NULL,
-     "NIC priority matrix of all hosts, JSON; auto: all NICs are preferred for cpu:0 and cuda:0"},
+     "NIC priority matrix of all hosts, JSON; auto: the NICs nearest to each socket and GPU of "
+     "nic.host are preferred, the others available"},
     {PREFIX ".source-location", SIM_ATTR_STRING, false, offsetof(app__mc_bench_config_t, source_location),
-     "cpu:0", NULL, NULL, NULL, "where the blocks lie here"},
+     "cpu:0", NULL, NULL, NULL, "where the blocks lie here; of several (cpu:0, cpu:1) threads take "
+     "them in turn"},
     {PREFIX ".target-location", SIM_ATTR_STRING, false, offsetof(app__mc_bench_config_t, target_location),
-     "cpu:0", NULL, NULL, NULL, "where they lie there"},
+     "cpu:0", NULL, NULL, NULL, "where they lie there, likewise"},
     {PREFIX ".threads", SIM_ATTR_COUNT, false, offsetof(app__mc_bench_config_t, threads), "12", "1", "4096", NULL,
      "threads that submit"},
     {PREFIX ".batch", SIM_ATTR_COUNT, false, offsetof(app__mc_bench_config_t, batch), "128", "1", "65536", NULL,
@@ -50,7 +52,7 @@ static const sim_attr_t attrs[] = {
     {PREFIX ".crash-at", SIM_ATTR_TIME, false, offsetof(app__mc_bench_config_t, crash_ps), "never", "0ps", NULL,
      NULL, "the first target loses power"},
     {PREFIX ".unregister-at", SIM_ATTR_TIME, false, offsetof(app__mc_bench_config_t, unregister_ps), "never",
-     "0ps", NULL, NULL, "the first target unregisters its buffer"},
+     "0ps", NULL, NULL, "the first target unregisters its buffers"},
     APP__MC_METADATA_ATTRS(PREFIX, app__mc_bench_config_t, metadata),
     APP_MOONCAKE_ATTRS(PREFIX ".engine", app__mc_bench_config_t, engine),
 };
@@ -75,15 +77,55 @@ static void unregister_fired(sim_node_t *node, sim_timer_t *timer)
     (void)node;
     app__mc_bench_target_t *const target =
         SIM_CONTAINER_OF(timer, app__mc_bench_target_t, unregister_timer);
-    (void)app_mooncake_unregister_local_memory(target->engine, APP__MC_BENCH_ADDRESS, NULL, NULL);
+    uint64_t address = APP__MC_BENCH_ADDRESS;
+    while (app_mooncake_unregister_local_memory(target->engine, address, NULL, NULL) == SIM_OK) {
+        address += APP__MC_BENCH_AREA_BYTES;
+    }
 }
 
 // -- creation
 
+// Each location has room for all threads.
+static sim_err_t add_memory(app_mooncake_t *engine,
+                            const app__mc_bench_config_t *config,
+                            const char *locations,
+                            sim_message_t *message)
+{
+    const uint64_t blocks = config->threads * 2 * config->batch;
+    if (blocks > APP__MC_BENCH_AREA_BYTES / config->block_bytes) {
+        return sim_fail(message, SIM_ERR_RANGE, "threads x batch x block x 2 is above 64 TiB");
+    }
+    for (uint32_t i = 0; i < app__mc_location_count(locations); i++) {
+        char *const location = app__mc_location_of(locations, i);
+        const int result =
+            app_mooncake_register_local_memory(engine,
+                                               APP__MC_BENCH_ADDRESS + i * APP__MC_BENCH_AREA_BYTES,
+                                               blocks * config->block_bytes,
+                                               location,
+                                               APP_MOONCAKE_ALL,
+                                               NULL,
+                                               NULL);
+        sim_err_t error = SIM_OK;
+        if (result != SIM_OK) {
+            error = sim_fail(message,
+                             SIM_ERR_INVALID,
+                             "%s has no location '%s': it is not in the matrix, or nic.host does "
+                             "not have it",
+                             app_mooncake_name(engine),
+                             location);
+        }
+        sim_free(location);
+        if (error != SIM_OK) {
+            return error;
+        }
+    }
+    return SIM_OK;
+}
+
 static sim_err_t make_engine(app__mc_bench_t *bench,
                              const app__mc_bench_config_t *config,
                              uint32_t interface,
-                             const char *location,
+                             const char *locations,
                              app_mooncake_t **engine,
                              sim_message_t *message)
 {
@@ -107,18 +149,7 @@ static sim_err_t make_engine(app__mc_bench_t *bench,
         return error;
     }
     (*engine)->verify = config->verify;
-    const uint64_t size = config->threads * 2 * config->batch * config->block_bytes;
-    const int result = app_mooncake_register_local_memory(*engine,
-                                                          APP__MC_BENCH_ADDRESS,
-                                                          size,
-                                                          location,
-                                                          APP_MOONCAKE_ALL,
-                                                          NULL,
-                                                          NULL);
-    if (result != SIM_OK) {
-        return sim_fail(message, SIM_ERR_INVALID, "matrix has no location '%s'", location);
-    }
-    return SIM_OK;
+    return add_memory(*engine, config, locations, message);
 }
 
 static sim_err_t make_targets(app__mc_bench_t *bench,
@@ -238,7 +269,14 @@ static app__mc_bench_t *bench_new(const app_context_t *context,
     bench->thread_count = (uint32_t)config->threads;
     bench->threads = sim_alloc_array(bench->thread_count, sizeof(*bench->threads));
     for (uint32_t i = 0; i < bench->thread_count; i++) {
-        bench->threads[i] = (app__mc_bench_thread_t){.bench = bench, .index = i};
+        const uint32_t source = i % app__mc_location_count(config->source_location);
+        const uint32_t target = i % app__mc_location_count(config->target_location);
+        bench->threads[i] = (app__mc_bench_thread_t){
+            .bench = bench,
+            .index = i,
+            .source = APP__MC_BENCH_ADDRESS + source * APP__MC_BENCH_AREA_BYTES,
+            .target = APP__MC_BENCH_ADDRESS + target * APP__MC_BENCH_AREA_BYTES,
+        };
     }
     bench->batch = config->batch;
     bench->block_bytes = config->block_bytes;

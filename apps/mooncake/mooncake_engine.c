@@ -150,6 +150,7 @@ static void engine_destroy(app_mooncake_t *engine)
         sim_free(engine->buffers[i].location);
         sim_free(engine->buffers[i].regions);
         sim_free(engine->buffers[i].contexts);
+        sim_free(engine->buffers[i].near);
     }
     sim_free(engine->buffers);
     app_mooncake_matrix_fini(&engine->matrix);
@@ -231,6 +232,7 @@ static void drop_buffer(app_mooncake_t *engine, size_t index)
     sim_free(buffer->location);
     sim_free(buffer->regions);
     sim_free(buffer->contexts);
+    sim_free(buffer->near);
     memmove(buffer, buffer + 1, (engine->buffer_count - index - 1) * sizeof(*buffer));
     engine->buffer_count--;
 }
@@ -325,6 +327,9 @@ int app_mooncake_register_local_memory(app_mooncake_t *engine,
     if (overlaps(engine, address, size)) {
         return SIM_ERR_EXISTS;
     }
+    if (app__mc_place(engine->station->host, address, size, location) != SIM_OK) {
+        return SIM_ERR_UNKNOWN;
+    }
     uint32_t access = NIC_ACCESS_LOCAL_WRITE;
     access |= (rights & APP_MOONCAKE_REMOTE_READ) != 0 ? (uint32_t)NIC_ACCESS_REMOTE_READ : 0;
     access |= (rights & APP_MOONCAKE_REMOTE_WRITE) != 0 ? (uint32_t)NIC_ACCESS_REMOTE_WRITE : 0;
@@ -338,6 +343,7 @@ int app_mooncake_register_local_memory(app_mooncake_t *engine,
         .regions = sim_alloc_array(engine->context_count, sizeof(nic_mr_t *)),
     };
     find_contexts(engine, item, buffer);
+    app__mc_find_near(engine, buffer);
     for (uint32_t c = 0; c < engine->context_count; c++) {
         SIM_CHECK(engine->contexts[c].endpoint != NULL);
         const sim_err_t error = nic_mr_register(engine->contexts[c].endpoint->pd,

@@ -299,6 +299,8 @@ typedef struct app__mc_local_buffer {
     nic_mr_t **regions; // by context
     app__mooncake_choice_t choice;
     uint32_t *contexts; // of both lists, one behind the other
+    uint32_t *near;     // positions in the first list whose NICs are nearest
+    uint32_t near_count;
 } app__mc_local_buffer_t;
 
 typedef struct app__mc_file app__mc_file_t;
@@ -440,6 +442,13 @@ void app__mc_verify(app__mc_task_t *task);
 void app__mc_audit_flush(app_mooncake_t *engine, app__mc_batch_t *batch);
 void app__mc_on_audit(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx);
 void app__mc_batch_settle(app_mooncake_t *engine, app__mc_batch_t *batch);
+
+// -- mooncake_place.c
+
+// The memory lies there. SIM_ERR_UNKNOWN: the host has no such socket or GPU.
+int app__mc_place(net_node_t *host, uint64_t address, uint64_t size, const char *location);
+// Fills near.
+void app__mc_find_near(const app_mooncake_t *engine, app__mc_local_buffer_t *buffer);
 
 // -- mooncake_nvmeof.c
 

@@ -58,8 +58,8 @@ static const sim_attr_t attrs[] = {
      "auto", "1bps", "100Tbps", NULL, "at which the scheduler thinks blocks of other nodes come; "
      "auto: the node's NICs together"},
     {PREFIX ".matrix", SIM_ATTR_STRING, false, offsetof(app__mc_replay_config_t, matrix), "auto",
-     NULL, NULL, NULL, "NIC priority matrix of all hosts, JSON; auto: all NICs are preferred for "
-     "cpu:0 and cuda:0"},
+     NULL, NULL, NULL, "NIC priority matrix of all hosts, JSON; auto: the NICs nearest to each "
+     "socket and GPU of nic.host are preferred, the others available"},
     {PREFIX ".verify", SIM_ATTR_BOOL, false, offsetof(app__mc_replay_config_t, verify), "on", NULL,
      NULL, NULL, "look at everything that arrives"},
     APP__MC_METADATA_ATTRS(PREFIX, app__mc_replay_config_t, metadata),

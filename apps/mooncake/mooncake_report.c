@@ -25,6 +25,18 @@ static const sim_report_row_t moment_rows[] = {
 static const sim_report_table_t moment_table = {
     .rows = moment_rows, .count = SIM_COUNT_OF(moment_rows), .bytes = sizeof(app__mc_moment_t)};
 
+#define PART(name_, kind_, unit_, help_) \
+    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__mc_part_t, name_)}
+static const sim_report_row_t part_rows[] = {
+    PART(engine, STRING, "", "name of the engine on its host"),
+    PART(part, STRING, "", "a part of nic.host (cpu:0, switch:1 up), or a worker thread of a NIC"),
+    PART(gbytes_per_s, REAL, "GB/s", "what it can carry; 0: a thread"),
+    PART(bytes, U64, "bytes", "payload that went through; of a thread: its NIC's"),
+    PART(busy_percent, REAL, "%", "of the time from the first transfer to the last"),
+};
+static const sim_report_table_t part_table = {
+    .rows = part_rows, .count = SIM_COUNT_OF(part_rows), .bytes = sizeof(app__mc_part_t)};
+
 static const sim_report_row_t record_rows[] = {
     {"key", SIM_REPORT_STRING, "", "mooncake/ and the name", .offset = offsetof(app__mc_record_t, key)},
     {"value", SIM_REPORT_STRING, "", "JSON", .offset = offsetof(app__mc_record_t, value)},
@@ -43,6 +55,13 @@ static bool get_shares(const void *object, sim_report_value_t *value)
 {
     const app__mc_report_t *const report = object;
     value->list = (sim_report_list_t){report->shares, report->share_count};
+    return true;
+}
+
+static bool get_parts(const void *object, sim_report_value_t *value)
+{
+    const app__mc_report_t *const report = object;
+    value->list = (sim_report_list_t){report->parts, report->part_count};
     return true;
 }
 
@@ -87,6 +106,7 @@ const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS] = {
     ROW(memory_bytes_max, U64, "bytes", false, "contents of hosts' memory held at a time, at most"),
     ROW(recovery_ms, REAL, "ms", false, "the longest time in which nothing arrived"),
     {"nics", SIM_REPORT_LIST, "", "each NIC's share", .get = get_shares, .of = SIM_REPORT_OBJECT, .table = &share_table},
+    {"parts", SIM_REPORT_LIST, "", "what data went through in the hosts, and the engines' threads", .get = get_parts, .of = SIM_REPORT_OBJECT, .table = &part_table},
     {"records", SIM_REPORT_LIST, "", "what the metadata node held at the end", .get = get_records, .of = SIM_REPORT_OBJECT, .table = &record_table},
     {"bandwidth", SIM_REPORT_LIST, "", "over time, where interval is set", .get = get_moments, .of = SIM_REPORT_OBJECT, .table = &moment_table},
 };
@@ -97,6 +117,10 @@ void app__mc_report_fini(void *report_void)
     app__mc_report_t *const report = report_void;
     sim_free(report->shares);
     sim_free(report->moments);
+    for (size_t i = 0; i < report->part_count; i++) {
+        sim_free(report->parts[i].part);
+    }
+    sim_free(report->parts);
     for (size_t i = 0; i < report->record_count; i++) {
         sim_free(report->records[i].key);
         sim_free(report->records[i].value);
@@ -140,20 +164,4 @@ void app__mc_report_engine(app__mc_report_t *report, const app_mooncake_t *engin
                                                                   engine->contexts[n].nic_index,
                                                                   engine->contexts[n].bytes};
     }
-}
-
-char *app__mc_matrix(const net_node_t *host, const char *matrix)
-{
-    if (strcmp(matrix, "auto") != 0) {
-        return sim_strdup(matrix);
-    }
-    char *list = sim_strdup("");
-    for (uint32_t i = 0; i < nic_count(host); i++) {
-        char *const longer = sim_format("%s%s\"mlx5_%u\"", list, i == 0 ? "" : ", ", i);
-        sim_free(list);
-        list = longer;
-    }
-    char *const text = sim_format("{\"cpu:0\": [[%s], []], \"cuda:0\": [[%s], []]}", list, list);
-    sim_free(list);
-    return text;
 }

@@ -20,35 +20,41 @@ const app__mc_local_buffer_t *app__mc_local_buffer(const app_mooncake_t *engine,
 }
 
 // The devices of a peer's location, both lists one behind the other; all of them where its matrix
-// does not know the location. Returns how many are in the first list.
-static uint32_t peer_devices(const app_mooncake_segment_desc_t *desc,
-                             const char *location,
-                             uint32_t *devices,
-                             uint32_t *count)
+// does not know the location.
+typedef struct app__mc_peers {
+    const app_mooncake_segment_desc_t *desc;
+    uint32_t devices[UINT8_MAX];
+    uint32_t count;
+    app__mooncake_choice_t choice;
+} app__mc_peers_t;
+
+static void find_peers(const app_mooncake_segment_desc_t *desc,
+                       const char *location,
+                       app__mc_peers_t *peers)
 {
     const app_mooncake_priority_t *const item = app__mooncake_priority(&desc->matrix, location);
-    *count = 0;
-    uint32_t preferred = 0;
+    peers->desc = desc;
+    peers->count = 0;
+    peers->choice.preferred = 0;
     for (unsigned list = 0; item != NULL && list < 2; list++) {
         char *const *const names = list == 0 ? item->preferred : item->available;
         const size_t size = list == 0 ? item->preferred_count : item->available_count;
         for (size_t n = 0; n < size; n++) {
-            for (uint32_t d = 0; d < desc->device_count && *count < UINT8_MAX; d++) {
+            for (uint32_t d = 0; d < desc->device_count && peers->count < UINT8_MAX; d++) {
                 if (strcmp(desc->devices[d].name, names[n]) == 0) {
-                    devices[(*count)++] = d;
-                    preferred += list == 0;
+                    peers->devices[peers->count++] = d;
+                    peers->choice.preferred += list == 0;
                     break;
                 }
             }
         }
     }
-    for (uint32_t d = 0; *count == 0 && d < desc->device_count && d < UINT8_MAX; d++) {
-        devices[d] = d;
+    if (peers->count == 0) {
+        for (uint32_t d = 0; d < desc->device_count && d < UINT8_MAX; d++) {
+            peers->devices[peers->count++] = d;
+        }
     }
-    if (*count == 0) {
-        *count = (uint32_t)desc->device_count;
-    }
-    return preferred;
+    peers->choice.available = peers->count - peers->choice.preferred;
 }
 
 static uint64_t least_loaded(const app_mooncake_t *engine, const app__mc_local_buffer_t *buffer)
@@ -68,24 +74,88 @@ static uint64_t least_loaded(const app_mooncake_t *engine, const app__mc_local_b
 typedef struct draws {
     uint64_t local;
     uint64_t peer;
+    uint64_t other; // where those two have paused
 } draws_t;
 
-static draws_t draw(app_mooncake_t *engine, const app__mc_local_buffer_t *buffer)
+// A piece of memory always takes the same of the nearest NICs, and that of its name at the peer.
+static draws_t draw_affinity(const app_mooncake_t *engine,
+                             const app__mc_local_buffer_t *buffer,
+                             const app__mc_slice_t *slice,
+                             const app__mc_peers_t *peers)
+{
+    const uint64_t piece = slice->source / engine->config.slice_bytes;
+    const uint32_t local = buffer->near[piece % buffer->near_count];
+    const char *const name = engine->contexts[buffer->contexts[local]].name;
+    for (uint32_t p = 0; p < peers->choice.preferred; p++) {
+        if (strcmp(peers->desc->devices[peers->devices[p]].name, name) == 0) {
+            return (draws_t){local, p, piece};
+        }
+    }
+    return (draws_t){local, piece, piece};
+}
+
+static draws_t draw(app_mooncake_t *engine,
+                    const app__mc_local_buffer_t *buffer,
+                    const app__mc_slice_t *slice,
+                    const app__mc_peers_t *peers)
 {
     switch (engine->config.selection) {
     case APP_MOONCAKE_ROUND_ROBIN:
         engine->turn++;
-        return (draws_t){engine->turn, engine->turn};
+        return (draws_t){engine->turn, engine->turn, engine->turn};
     case APP_MOONCAKE_LEAST_LOADED: {
-        const uint64_t local = least_loaded(engine, buffer);
-        return (draws_t){local, sim_random_u64(&engine->random)};
+        const uint64_t random = sim_random_u64(&engine->random);
+        return (draws_t){least_loaded(engine, buffer), random, random};
     }
     case APP_MOONCAKE_AFFINITY:
-        return (draws_t){0, 0};
+        return draw_affinity(engine, buffer, slice, peers);
     default: {
         const uint64_t local = sim_random_u64(&engine->random);
-        return (draws_t){local, sim_random_u64(&engine->random)};
+        const uint64_t peer = sim_random_u64(&engine->random);
+        return (draws_t){local, peer, local >> 32};
     }
+    }
+}
+
+typedef struct way { // positions in both lists
+    uint32_t local;
+    uint32_t peer;
+} way_t;
+
+static bool is_paused(const app__mc_segment_t *segment,
+                      const app__mc_local_buffer_t *buffer,
+                      const app__mc_peers_t *peers,
+                      way_t way)
+{
+    const app__mc_rail_t *const rail =
+        &segment->rails[buffer->contexts[way.local] * segment->desc->device_count +
+                        peers->devices[way.peer]];
+    return rail->paused_until_ps > segment->engine->station->node->now_ps;
+}
+
+// One of the rails that are not paused, where there is one: of the first lists, else of all.
+static void find_open(const app__mc_segment_t *segment,
+                      const app__mc_local_buffer_t *buffer,
+                      const app__mc_peers_t *peers,
+                      uint64_t draw,
+                      way_t *way)
+{
+    const app__mooncake_choice_t *const own = &buffer->choice;
+    for (unsigned tier = 0; tier < 2; tier++) {
+        const uint32_t locals = own->preferred + (tier == 0 ? 0 : own->available);
+        const uint32_t others = tier == 0 ? peers->choice.preferred : peers->count;
+        uint32_t open = 0;
+        for (uint32_t i = 0; i < locals * others; i++) {
+            open += !is_paused(segment, buffer, peers, (way_t){i / others, i % others});
+        }
+        uint64_t skip = open == 0 ? 0 : draw % open;
+        for (uint32_t i = 0; open > 0 && i < locals * others; i++) {
+            const way_t next = {i / others, i % others};
+            if (!is_paused(segment, buffer, peers, next) && skip-- == 0) {
+                *way = next;
+                return;
+            }
+        }
     }
 }
 
@@ -114,40 +184,23 @@ void app__mc_route(app_mooncake_t *engine, app__mc_slice_t *slice)
         app__mc_fetch(segment, NULL, NULL);
         return;
     }
-    uint32_t devices[UINT8_MAX];
-    uint32_t device_count = 0;
-    app__mooncake_choice_t peer = {0, 0};
-    peer.preferred = peer_devices(segment->desc, target->name, devices, &device_count);
-    peer.available = device_count - peer.preferred;
-    const uint32_t local_count = buffer->choice.preferred + buffer->choice.available;
-    const draws_t draws = draw(engine, buffer);
+    app__mc_peers_t peers;
+    find_peers(segment->desc, target->name, &peers);
+    const draws_t draws = draw(engine, buffer, slice, &peers);
     if (slice->retry == 0) {
         slice->first_local = (uint8_t)app__mooncake_choose(&buffer->choice, 0, draws.local, 0);
-        slice->first_peer = (uint8_t)app__mooncake_choose(&peer, 0, draws.peer, 0);
+        slice->first_peer = (uint8_t)app__mooncake_choose(&peers.choice, 0, draws.peer, 0);
     }
-    const uint32_t first_peer = slice->first_peer < device_count ? slice->first_peer : 0;
-    uint32_t context = 0;
-    uint32_t device = 0;
-    // Every pair of NICs in turn, beginning with that of this attempt, until one is not paused.
-    for (uint32_t attempt = 0; attempt < local_count * device_count + 1; attempt++) {
-        const bool last = attempt == local_count * device_count;
-        const uint32_t more = last ? 0 : attempt;
-        const uint32_t l = app__mooncake_choose(&buffer->choice,
-                                                slice->retry + more,
-                                                slice->first_local,
-                                                slice->first_local);
-        const uint32_t p = app__mooncake_choose(&peer,
-                                                slice->retry + more + more / local_count,
-                                                first_peer,
-                                                first_peer);
-        context = buffer->contexts[l];
-        device = devices[p];
-        const app__mc_rail_t *const rail =
-            &segment->rails[context * segment->desc->device_count + device];
-        if (rail->paused_until_ps <= engine->station->node->now_ps) {
-            break;
-        }
+    const uint32_t first_peer = slice->first_peer < peers.count ? slice->first_peer : 0;
+    way_t way = {
+        app__mooncake_choose(&buffer->choice, slice->retry, slice->first_local, slice->first_local),
+        app__mooncake_choose(&peers.choice, slice->retry, first_peer, first_peer),
+    };
+    if (is_paused(segment, buffer, &peers, way)) {
+        find_open(segment, buffer, &peers, draws.other, &way);
     }
+    const uint32_t context = buffer->contexts[way.local];
+    const uint32_t device = peers.devices[way.peer];
     slice->context = (uint16_t)context;
     slice->lkey = nic_mr_lkey(buffer->regions[context]);
     slice->rkey = target->rkeys[device];

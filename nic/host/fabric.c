@@ -177,9 +177,16 @@ void nic_memory_place(net_node_t *host,
     const nic_host_config_t *const config = &fabric->host->config.host;
     SIM_CHECK(location.index < (location.gpu ? config->gpus : config->sockets));
     SIM_CHECK(length_bytes != 0 && address + (length_bytes - 1) >= address);
+    const uint64_t last = address + (length_bytes - 1);
+    size_t kept = 0;
+    for (size_t i = 0; i < fabric->range_count; i++) {
+        const bool covered = fabric->ranges[i].first >= address && fabric->ranges[i].last <= last;
+        fabric->ranges[kept] = fabric->ranges[i];
+        kept += !covered;
+    }
+    fabric->range_count = kept;
     SIM_GROW(fabric->ranges, fabric->range_count, &fabric->range_capacity);
-    fabric->ranges[fabric->range_count++] =
-        (range_t){address, address + (length_bytes - 1), location};
+    fabric->ranges[fabric->range_count++] = (range_t){address, last, location};
 }
 
 static nic_location_t location_at(const nic_fabric_t *fabric, uint64_t address)
