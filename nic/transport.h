@@ -120,8 +120,9 @@ struct nic_transport_ops {
     // Whether a packet of a request may leave now. Called often, must not change anything. Whatever
     // makes it true later calls nic_transport_schedule.
     bool (*ready)(const nic_qp_t *qp);
-    // The packet that leaves now; ready was true. NULL: nothing after all (because a work request
-    // failed: nic_transport_new_packet returned NULL); ready says so too then.
+    // The packet that leaves now; ready was true when it last was asked or made so by
+    // nic_transport_schedule. NULL: nothing after all (an ACK took away what was to be sent, or a
+    // work request failed: nic_transport_new_packet returned NULL); ready says so too then.
     net_packet_t *(*next_packet)(nic_t *nic, nic_qp_t *qp);
     // An ACK or NAK came, or a READ's or atomic's response. The queue pair may be closed: consume
     // it.

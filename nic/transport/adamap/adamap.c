@@ -241,9 +241,9 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
             note_active(state);
             return packet;
         }
-        if (!nic_transport_new_ready(qp)) {
-            return NULL;
-        }
+    }
+    if (!nic_transport_new_ready(qp)) {
+        return NULL;
     }
     const uint64_t psn = qp->next_psn;
     net_packet_t *const packet = nic_transport_new_packet(qp, NIC_PACKET_ADDRESSED);

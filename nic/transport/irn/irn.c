@@ -134,7 +134,7 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
     (void)nic;
     irn_t *const irn = irn_of(qp);
     const bool idle = qp->una_psn == qp->next_psn;
-    const nic_held_sent_t sent = nic__held_next(&irn->held);
+    const nic_held_sent_t sent = ready(qp) ? nic__held_next(&irn->held) : (nic_held_sent_t){0};
     if (sent.packet != NULL) {
         if (idle || sent.psn == qp->una_psn) {
             irn->held.active_ps = nic_transport_node(qp)->now_ps;

@@ -191,7 +191,7 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
 {
     (void)nic;
     sdr_t *const sdr = sdr_of(qp);
-    const nic_held_sent_t sent = nic__held_next(&sdr->held);
+    const nic_held_sent_t sent = ready(qp) ? nic__held_next(&sdr->held) : (nic_held_sent_t){0};
     if (sent.packet == NULL) {
         return NULL;
     }
@@ -199,12 +199,14 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
     if (qp->una_psn == sent.psn && !sent.again) {
         sdr->held.active_ps = now_ps;
     }
-    // The last packet of its chunk, or of what is to be sent.
-    const uint64_t chunk = (sent.end_psn - 1 - sdr->origin_psn) / sdr->packets;
-    const bool last = sent.end_psn == begin_of(sdr->origin_psn, sdr, chunk + 1) ||
-                      (sent.end_psn == qp->next_psn && qp->sq_send == qp->sq_posted) ||
-                      sent.end_psn - sent.psn > 1;
-    if (last) {
+    // The last packet of its chunk, or of what is to be sent. A READ takes the PSNs of several.
+    const uint64_t last_chunk = (sent.end_psn - 1 - sdr->origin_psn) / sdr->packets;
+    uint64_t chunk = (sent.psn - sdr->origin_psn) / sdr->packets;
+    for (; chunk < last_chunk; chunk++) {
+        await(sdr, chunk, now_ps + sdr->rto_ps);
+    }
+    if (sent.end_psn == begin_of(sdr->origin_psn, sdr, chunk + 1) ||
+        (sent.end_psn == qp->next_psn && qp->sq_send == qp->sq_posted)) {
         await(sdr, chunk, now_ps + sdr->rto_ps);
     }
     return sent.packet;
