@@ -78,6 +78,7 @@ void sim__thread_destroy(sim_thread_t *thread)
 
 static void node_destroy(sim_node_t *node)
 {
+    node->now_ps = SIM_TIME_NEVER;
     sim_free(node->wakes);
     sim_free(node->timers);
     sim__wheel_destroy(node->wheel);

@@ -194,6 +194,10 @@ void sim_timer_cancel(sim_node_t *node, sim_timer_t *timer)
     if (!sim_timer_armed(timer)) {
         return;
     }
+    if (SIM_UNLIKELY(node->now_ps == SIM_TIME_NEVER)) {
+        timer->position = SIM_TIMER_UNARMED; // the node is being destroyed: nothing is armed
+        return;
+    }
     if (in_wheel(timer)) {
         sim__wheel_remove(node->wheel, timer);
         set_earliest(node, 0);

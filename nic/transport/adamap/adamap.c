@@ -246,11 +246,15 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
         return NULL;
     }
     const uint64_t psn = qp->next_psn;
+    const bool idle = psn == qp->una_psn;
     net_packet_t *const packet = nic_transport_new_packet(qp, NIC_PACKET_ADDRESSED);
     if (SIM_LIKELY(packet != NULL)) {
         net_packet_aside(packet)->selective.round = 0;
         net_packet_aside(packet)->selective.index = 0;
         nic__resend_note_new(&state->resend, qp, psn, qp->next_psn);
+        if (idle) {
+            nic_transport_timer_cancel(qp); // the first packet armed it with the standard's time
+        }
         note_active(state);
     }
     return packet;

@@ -139,6 +139,26 @@ sim_time_t nic__adamap_list_append(nic_adamap_state_t *state, const nic_adamap_t
     return ready_ps;
 }
 
+static nic_adamap_t *oldest(nic_adamap_state_t *state)
+{
+    if (state->cached_count > 0) {
+        return cached_at(state, 0);
+    }
+    return state->chain.count > 0
+               ? &nic__knitting_at(&nic__adamap_shared(state)->knitting, state->chain.head)->map
+               : NULL;
+}
+
+// Maps of which nothing is missed any more: the expected packet is taken whatever the list knows.
+static void drop_done(nic_adamap_state_t *state)
+{
+    const nic_adamap_t *head = oldest(state);
+    while (head != NULL && head->first_psn + head->length <= state->kept.first_psn) {
+        (void)pop(state);
+        head = oldest(state);
+    }
+}
+
 // -- matching
 
 // Where the map that covers psn stands, and the pieces before it. False: there is none.
@@ -244,6 +264,17 @@ static void fill(nic_adamap_state_t *state, uint64_t psn, uint32_t span)
     }
 }
 
+// Nothing before it in the head is missing, which is on the NIC: no piece has to go to the table.
+static bool fits_in_place(nic_adamap_state_t *state, uint32_t position, uint64_t psn, uint32_t span)
+{
+    if (position != 0 || state->cached_count == 0) {
+        return false;
+    }
+    const nic_adamap_t *const head = cached_at(state, 0);
+    const uint64_t offset = psn - head->first_psn;
+    return offset + span <= state->open.bits && nic__adamap_find(head, 0, false) >= offset;
+}
+
 bool nic__adamap_list_match(nic_adamap_state_t *state, uint64_t psn, uint32_t span)
 {
     nic_adamap_shared_t *const shared = nic__adamap_shared(state);
@@ -255,7 +286,8 @@ bool nic__adamap_list_match(nic_adamap_state_t *state, uint64_t psn, uint32_t sp
     }
     shared->counters.work += position + 1;
     const uint64_t span_pieces = 1 + span / state->open.bits;
-    if (!nic__knitting_can_take(&shared->knitting, pieces + span_pieces)) {
+    if (!nic__knitting_can_take(&shared->knitting, pieces + span_pieces) &&
+        !fits_in_place(state, position, psn, span)) {
         shared->counters.no_block_dropped++;
         return false;
     }
@@ -279,16 +311,6 @@ bool nic__adamap_list_match(nic_adamap_state_t *state, uint64_t psn, uint32_t sp
 
 // -- time
 
-static nic_adamap_t *oldest(nic_adamap_state_t *state)
-{
-    if (state->cached_count > 0) {
-        return cached_at(state, 0);
-    }
-    return state->chain.count > 0
-               ? &nic__knitting_at(&nic__adamap_shared(state)->knitting, state->chain.head)->map
-               : NULL;
-}
-
 // The head was not repaired in time: it goes to the table, or is asked for as it is where there are
 // no blocks for its pieces.
 static void expire(nic_adamap_state_t *state, nic_adamap_t *head)
@@ -311,9 +333,11 @@ void nic__adamap_list_fired(sim_node_t *node, sim_timer_t *timer)
     const nic_adamap_config_t *const config = nic__adamap_config(state);
     const sim_time_t expire_ps = state->base_rtt_ps + config->expire_after_ps;
     take_arrivals(state);
+    drop_done(state);
     nic_adamap_t *head = oldest(state);
     while (head != NULL && node->now_ps > head->touched_ps + expire_ps) {
         expire(state, head);
+        drop_done(state);
         head = oldest(state);
     }
     prefetch(state);

@@ -136,6 +136,9 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
     const bool idle = qp->una_psn == qp->next_psn;
     const nic_held_sent_t sent = ready(qp) ? nic__held_next(&irn->held) : (nic_held_sent_t){0};
     if (sent.packet != NULL) {
+        if (idle) {
+            nic_transport_timer_cancel(qp); // the first packet armed it with the standard's time
+        }
         if (idle || sent.psn == qp->una_psn) {
             irn->held.active_ps = nic_transport_node(qp)->now_ps;
         }

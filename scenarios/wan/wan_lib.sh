@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+# scenarios/wan/wan_lib.sh - what the studies share; sourced by them.
+#
+# A study: begin OUT COLUMN,COLUMN...; for each simulation simulate SCENARIO NAME=VALUE... and put VALUE...; then
+# a figure. Rows go to data.csv.
+
+# begin OUT COLUMNS: settles where everything is. Sets out, program, quick, here.
+begin() {
+    here=$(cd "$(dirname "$0")" && pwd)
+    program=${ROCESIM:-$here/../../build/release/rocesim}
+    out=$1
+    quick=${WAN_QUICK:-0}
+    if [ ! -x "$program" ]; then
+        echo "$program is not there: run make first" >&2
+        exit 1
+    fi
+    mkdir -p "$out"
+    echo "== $(sed -n 's/^# \([^ ]* - .*\)/\1/p' "$0" | head -n 1)"
+    echo "$2" | tee "$out/data.csv"
+}
+
+# simulate SCENARIO NAME=VALUE...: a run, whose summary is then $summary
+simulate() {
+    local scenario=$1 set=()
+    shift
+    for option in "$@"; do
+        set+=(--set "$option")
+    done
+    summary=$out/run/summary.json
+    if ! "$program" run "$here/$scenario" -o "$out/run" --quiet "${set[@]}" >"$out/run.log" 2>&1; then
+        cat "$out/run.log" >&2
+        echo "a run failed: $program run $here/$scenario ${set[*]}" >&2
+        exit 1
+    fi
+}
+
+# value PATH...: numbers of the summary by their paths (apps[0].goodput_gbps), with commas between; - if none
+value() {
+    awk -v wanted="$*" '
+        BEGIN { count_wanted = split(wanted, want, " ") }
+        { line = $0; match(line, /^ */); depth = RLENGTH / 2; sub(/^ */, "", line); sub(/,$/, "", line)
+          key = ""
+          if (match(line, /^"[^"]*": /)) {
+              key = substr(line, 2, RLENGTH - 4)
+              line = substr(line, RLENGTH + 1)
+          }
+          if (line ~ /^[\]}]/) next
+          if (key != "") name[depth] = key
+          else if (depth > 0) name[depth] = "[" (count[depth]++) "]"
+          path = ""
+          for (d = 1; d <= depth; d++) path = path (name[d] ~ /^\[/ || path == "" ? "" : ".") name[d]
+          if (line ~ /^[\[{]/) { count[depth + 1] = 0; next }
+          gsub(/"/, "", line)
+          if (!(path in found)) found[path] = line }
+        END { for (i = 1; i <= count_wanted; i++) {
+                  row = row (i > 1 ? "," : "") ((want[i] in found) ? found[want[i]] : "-")
+              }
+              print row }' "$summary"
+}
+
+# transport NAME...: of apps[0].transport
+transport() {
+    local paths=()
+    for name in "$@"; do
+        paths+=("apps[0].transport.$name")
+    done
+    value "${paths[@]}"
+}
+
+# put VALUE...: a row
+put() {
+    local IFS=,
+    echo "$*" | tee -a "$out/data.csv"
+}
+
+# pick QUICK ALL: the values of x
+pick() {
+    if [ "$quick" = 1 ]; then echo "$1"; else echo "$2"; fi
+}
+
+two='function min(a, b) { return a < b ? a : b } function max(a, b) { return a > b ? a : b }'
+# calc EXPRESSION: a number; min(a, b), max(a, b)
+calc() {
+    awk "$two BEGIN { x = ($1); printf \"%.6g\", x }"
+}
+
+# whole EXPRESSION: an integer
+whole() {
+    awk "$two BEGIN { x = ($1); printf \"%d\", x }"
+}
+
+# seconds TIME: 30ms -> 0.03
+seconds() {
+    awk -v t="$1" 'BEGIN { n = t + 0; u = t; sub(/^[0-9.]*/, "", u)
+        print n * (u == "us" ? 1e-6 : u == "ms" ? 1e-3 : u == "ns" ? 1e-9 : 1) }'
+}
+
+# column NAME: its number in data.csv
+column() {
+    head -n 1 "$out/data.csv" | tr , '\n' | grep -nx "$1" | cut -d: -f1
+}
+
+# lines XNAME YNAME [gnuplot command]...: figure.svg, y over x, a line for each value of the first column
+lines() {
+    local x=$1 y=$2 command
+    shift 2
+    command -v gnuplot >/dev/null || { echo "no gnuplot: no figure" >&2; return 0; }
+    {
+        echo "set datafile separator ','; set datafile missing '-'; set key outside; set grid"
+        echo "set terminal svg size 720,420; set output '$out/figure.svg'"
+        echo "set xlabel '$x' noenhanced; set ylabel '$y' noenhanced"
+        for command in "$@"; do echo "$command"; done
+        printf 'plot '
+        tail -n +2 "$out/data.csv" | cut -d, -f1 | awk '!seen[$0]++' | while read -r curve; do
+            printf "'< grep \"^%s,\" %s/data.csv' using %s:%s with linespoints title '%s' noenhanced, " \
+                "$curve" "$out" "$(column "$x")" "$(column "$y")" "$curve"
+        done | sed 's/, $//'
+        echo
+    } >"$out/figure.gnuplot"
+    gnuplot "$out/figure.gnuplot"
+    echo "$out/figure.svg"
+}
+
+# heat XNAME YNAME ZNAME: figure.svg, a map for each value of the first column
+heat() {
+    command -v gnuplot >/dev/null || { echo "no gnuplot: no figure" >&2; return 0; }
+    local x y z curves
+    x=$(column "$1") y=$(column "$2") z=$(column "$3")
+    curves=$(tail -n +2 "$out/data.csv" | cut -d, -f1 | awk '!seen[$0]++')
+    {
+        echo "set terminal svg size $((330 * $(echo "$curves" | wc -l))),380; set output '$out/figure.svg'"
+        echo "set multiplot layout 1,$(echo "$curves" | wc -l); set cbrange [0:100]; unset colorbox"
+        echo "set palette defined (0 '#b2182b', 50 '#f7f7f7', 100 '#2166ac')"
+        echo "set xlabel '$1' noenhanced; set ylabel '$2' noenhanced; set tics out scale 0.3"
+        for curve in $curves; do
+            echo "\$map << END"
+            awk -F, -v c="$curve" -v x="$x" -v y="$y" -v z="$z" '
+                NR > 1 && $1 == c {
+                    if (!($x in xs)) { xs[$x] = nx++ } if (!($y in ys)) { ys[$y] = ny++ }
+                    print xs[$x], ys[$y], $z, $x, $y }' "$out/data.csv"
+            echo END
+            echo "set title '$curve' noenhanced"
+            echo "plot \$map using 1:2:3:xtic(4):ytic(5) with image notitle," \
+                "\$map using 1:2:(sprintf('%.3g', \$3)) with labels font ',9' notitle"
+        done
+    } >"$out/figure.gnuplot"
+    gnuplot "$out/figure.gnuplot"
+    echo "$out/figure.svg"
+}
