@@ -3,7 +3,8 @@
 # qps - what do 1 to 10,000 queue pairs need of the shared buffer, and what if it runs out?
 set -eu
 . "$(dirname "$0")/wan_lib.sh"
-begin "$1" blocks,qps,percent,completed,blocks_max,host_bytes_max,host_grown,host_refused,dropped,nodes_max,nic_bytes_all
+columns=blocks,qps,percent,completed,blocks_max,host_bytes_max,host_grown,host_refused,dropped,nodes_max
+begin "$1" $columns,nic_bytes_all
 total=$(pick 100000 1000000)
 for blocks in 1048576 $(pick "16" "256 64 16"); do
     for qps in $(pick "1 100" "1 10 100 1000 10000"); do

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # scenarios/wan/wan_lib.sh - what the studies share; sourced by them.
 #
-# A study: begin OUT COLUMN,COLUMN...; for each simulation simulate SCENARIO NAME=VALUE... and put VALUE...; then
-# a figure. Rows go to data.csv.
+# A study: begin OUT COLUMN,COLUMN...; for each simulation simulate SCENARIO NAME=VALUE... and put VALUE...;
+# then a figure. Rows go to data.csv.
 
 # begin OUT COLUMNS: settles where everything is. Sets out, program, quick, here.
 begin() {
