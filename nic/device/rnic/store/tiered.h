@@ -6,7 +6,8 @@
 // in another, so that they cannot push each other out. Moves, aging and maintenance are no events:
 // whatever looks something up next makes up for what is due, in the order of time.
 //
-//     tiered.c          objects, lookups, what is due
+//     tiered.c          lookups, life, invariants
+//     tiered_object.c   tokens by key: made, changed, removed
 //     tiered_cost.c     what a step takes: CXL, directory, mailbox and driver, compare-and-swap
 //     tiered_place.c    L1 and L2: what is put where, and what gives way
 //     tiered_move.c     the thresholds' moves, the maintenance worker, adaptive thresholds
@@ -241,6 +242,11 @@ static inline uint32_t nic__tiered_bytes(const tiered_token_t *token)
     return token->compressed ? nic_token_bytes((nic_token_type_t)token->type)
                              : nic_context_bytes((nic_token_type_t)token->type);
 }
+static inline void nic__tiered_move_time_on(tiered_t *tiered, sim_time_t time_ps)
+{
+    tiered->now_ps = time_ps > tiered->now_ps ? time_ps : tiered->now_ps;
+    tiered->cxl.own_ps = 0;
+}
 static inline bool nic__tiered_in_l1(const tiered_token_t *token)
 {
     return token->cell.state == NIC_TOKEN_IN_L1;
@@ -278,10 +284,6 @@ void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, 
 // Writes what is dirty in L1 or L2 back where the token goes.
 sim_time_t nic__tiered_write_back(tiered_t *tiered, tiered_token_t *token, uint32_t to);
 uint64_t nic__tiered_occupied_saving(const tiered_t *tiered);
-// The full context that a token stands for.
-void nic__tiered_context_of(const tiered_t *tiered,
-                            const tiered_token_t *token,
-                            nic_context_t *context);
 
 // -- tiered_move.c
 
@@ -301,12 +303,25 @@ void nic__tiered_unstage(tiered_t *tiered, tiered_token_t *token);
 sim_time_t nic__tiered_behind_ps(const tiered_t *tiered); // 0: L2 keeps up
 void nic__tiered_batch_fini(tiered_t *tiered);
 
-// -- tiered.c
+// -- tiered_object.c
 
+nic_token_type_t nic__tiered_type_of(nic_store_kind_t kind);
 // TIERED_NONE: there is none.
 uint32_t nic__tiered_find(const tiered_t *tiered, nic_token_type_t type, uint64_t key);
+// A new token, in L3. Pointers to tokens do not outlive it.
+uint32_t nic__tiered_make(tiered_t *tiered, nic_token_type_t type, uint64_t key);
+void nic__tiered_add(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
+void nic__tiered_change(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
+void nic__tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
 void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token);
 void nic__tiered_reset(tiered_t *tiered);
+// The full context that a token stands for.
+void nic__tiered_context_of(const tiered_t *tiered,
+                            const tiered_token_t *token,
+                            nic_context_t *context);
+
+// -- tiered.c
+
 extern const nic_store_ops_t nic__store_tiered;
 
 #endif // NIC_DEVICE_RNIC_STORE_TIERED_H
