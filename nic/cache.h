@@ -144,6 +144,18 @@ SIM_MUST_CHECK sim_err_t nic_cache_check(const nic_cache_config_t *config, sim_m
 
 // The report "cache" of a NIC whose policy is not flat.
 extern const sim_report_table_t nic_cache_report;
+// What the tiered cache tells while it runs: series "nic[HOST].cache.NAME" (observe).
+typedef struct nic_cache_metric {
+    const char *name; // with the prefix "cache."
+    const char *unit;
+    const char *help;
+    uint32_t offset; // of the number, of so many bytes
+    uint32_t bytes;
+} nic_cache_metric_t;
+extern const nic_cache_metric_t nic_cache_metrics[]; // ends with a NULL name
+// 0 where the NIC has no tiered cache.
+uint64_t nic_cache_metric_read(const nic_t *nic, const nic_cache_metric_t *metric);
+
 // What counts begins with this counted access (of a queue pair's context, by an operation that
 // begins): the ones before warm the tiers up. Before the run. False: the NIC has no tiered cache.
 bool nic_cache_count_from(nic_t *nic, uint64_t access);

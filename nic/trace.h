@@ -53,7 +53,13 @@ typedef enum nic_trace_point {
     // inline), 1 L2 (prefetched batch), 2 the host (on-demand expand); before: ps until it is
     // there, 0 where it joined a batch.
     NIC_TRACE_CACHE = 1 << 16,
+    // A queue pair's token went from one tier of the cache to another, or what changed in it was
+    // written where it goes. Told when the next lookup makes up for what is due. value: from * 4 +
+    // to, each 1 to 3 (NIC_TRACE_TIER_WRITTEN: written back); before: ps that it took.
+    NIC_TRACE_TIER = 1 << 17,
 } nic_trace_point_t;
+
+#define NIC_TRACE_TIER_WRITTEN 16u // of values of NIC_TRACE_TIER
 
 typedef struct nic_trace {
     nic_trace_point_t point;

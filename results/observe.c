@@ -6,6 +6,7 @@
 #include "results/observe.h"
 
 #include "kernel/record.h"
+#include "nic/trace.h"
 #include "pcap-out/capture.h"
 #include "results/observe_series.h"
 #include "results/tables.h"
@@ -70,6 +71,36 @@ static void on_event(const net_trace_t *trace, void *ctx)
     }
 }
 
+static const char *cache_event(const nic_trace_t *trace)
+{
+    static const char *const moves[] = {"", "to_l1", "to_l2", "to_l3"};
+    if (trace->point == NIC_TRACE_TIER) {
+        const bool written = (trace->value & NIC_TRACE_TIER_WRITTEN) != 0;
+        return written ? "write_back" : moves[trace->value % 4];
+    }
+    return trace->value == 0 ? NULL : trace->value == 1 ? "l2_hit" : "expand";
+}
+
+static void on_cache(const nic_trace_t *trace, void *ctx)
+{
+    results_observers_t *const observers = ctx;
+    const char *const name = cache_event(trace);
+    if (name == NULL) {
+        return; // a hit of L1
+    }
+    event_record_t *const record = sim_stream_put(observers->event_stream,
+                                                  &nic_node(trace->nic)->sim,
+                                                  trace->time_ps,
+                                                  sizeof(*record));
+    *record = (event_record_t){
+        .row = {.world = observers->world,
+                .time_ps = trace->time_ps,
+                .cache = name,
+                .nic = &observers->world->nics[nic_interface(trace->nic)],
+                .qp = nic_qp_num(trace->qp)},
+    };
+}
+
 static void write_event(sim_time_t time_ps,
                         uint32_t node_index,
                         const void *record,
@@ -90,7 +121,7 @@ static void write_event(sim_time_t time_ps,
     }
     observers->event_rows++;
     results_event_row_t row = event->row;
-    if (row.point == NET_TRACE_PAUSED) {
+    if (row.cache == NULL && row.point == NET_TRACE_PAUSED) {
         row.root = results_pause_root_of(observers->pauses, row.port, row.detail);
     }
     results_table_put_row(&results_event_table, observers->events, &row);
@@ -123,6 +154,13 @@ static sim_err_t attach_events(results_observers_t *observers,
                             on_event,
                             observers);
         }
+    }
+    const bool caches = folder != NULL && observers->world->scenario->outputs.cache_events;
+    for (size_t i = 0; caches && i < observers->world->nic_count; i++) {
+        nic_listen(observers->world->nics[i].nic,
+                   NIC_TRACE_CACHE | NIC_TRACE_TIER,
+                   on_cache,
+                   observers);
     }
     return SIM_OK;
 }

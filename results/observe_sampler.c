@@ -47,6 +47,9 @@ static uint64_t read_value(const results__sampler_t *sampler, sim_time_t time_ps
     case WORLD_SERIES_PORT:
         return net_port_metrics[series->metric].read(sampler->port, series->classes, time_ps);
     case WORLD_SERIES_NIC:
+        if (series->cache_metric != NULL) {
+            return nic_cache_metric_read(sampler->nic->nic, series->cache_metric);
+        }
         memcpy(&value,
                (const char *)nic_get_counters(sampler->nic->nic) +
                    nic_counter_infos[series->metric].offset,
@@ -305,7 +308,8 @@ static void listen(results__sampler_t *sampler, net_node_t *node)
             on_port,
             sampler);
         nic_listen(sampler->nic->nic,
-                   NIC_TRACE_RECEIVE | NIC_TRACE_TIMEOUT | NIC_TRACE_LIFE,
+                   NIC_TRACE_RECEIVE | NIC_TRACE_TIMEOUT | NIC_TRACE_LIFE |
+                       (series->cache_metric != NULL ? NIC_TRACE_CACHE | NIC_TRACE_TIER : 0u),
                    on_nic,
                    sampler);
         break;

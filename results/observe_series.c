@@ -115,7 +115,10 @@ static void attach_ports(results_series_writer_t *writer, const world_series_t *
 static char *nic_path(const world_series_t *series, const world_nic_t *nic)
 {
     if (series->kind == WORLD_SERIES_NIC) {
-        return sim_format("nic[%s].%s", nic->name, nic_counter_infos[series->metric].name);
+        return sim_format("nic[%s].%s",
+                          nic->name,
+                          series->cache_metric != NULL ? series->cache_metric->name
+                                                       : nic_counter_infos[series->metric].name);
     }
     return sim_format("qp[%s", nic->name);
 }

@@ -373,19 +373,30 @@ static const char *event_text(const results_event_row_t *event)
 static void event_name(results_file_t *file, const void *row, unsigned priority)
 {
     (void)priority;
-    results_file_put(file, event_text(row));
+    const results_event_row_t *const event = row;
+    results_file_put(file, event->cache != NULL ? event->cache : event_text(event));
 }
 
 static void event_port(results_file_t *file, const void *row, unsigned priority)
 {
     (void)priority;
-    results_file_put_csv(file, net_port_name(((const results_event_row_t *)row)->port));
+    const results_event_row_t *const event = row;
+    if (event->cache != NULL) {
+        char *const name = sim_format("%s:%" PRIu32, event->nic->name, event->qp);
+        results_file_put_csv(file, name);
+        sim_free(name);
+    } else {
+        results_file_put_csv(file, net_port_name(event->port));
+    }
 }
 
 static void event_priority(results_file_t *file, const void *row, unsigned priority)
 {
     (void)priority;
     const results_event_row_t *const event = row;
+    if (event->cache != NULL) {
+        return;
+    }
     if (event->point == NET_TRACE_PAUSED || event->point == NET_TRACE_RESUMED) {
         results_file_put_u64(file, event->detail);
     } else if (event->point == NET_TRACE_WATCHDOG) {
@@ -399,6 +410,9 @@ static void event_reason(results_file_t *file, const void *row, unsigned priorit
 {
     (void)priority;
     const results_event_row_t *const event = row;
+    if (event->cache != NULL) {
+        return;
+    }
     if (event->point == NET_TRACE_DROP) {
         results_file_put(file, net_drop_reason_name((net_drop_reason_t)event->detail));
     } else if (event->point == NET_TRACE_FAULT) {
@@ -441,8 +455,8 @@ static void event_bytes(results_file_t *file, const void *row, unsigned priority
 // clang-format off
 static const results_column_t event_columns[] = {
     {"time_ns", "ns", "when", false, event_time},
-    {"event", "", "drop, paused, resumed, link_down, link_up; fault and fault_over (faults:); storm and storm_over (switch.pfc.watchdog)", false, event_name},
-    {"port", "", "where; of a pause, the port that was stopped", false, event_port},
+    {"event", "", "drop, paused, resumed, link_down, link_up; fault and fault_over (faults:); storm and storm_over (switch.pfc.watchdog); with outputs.cache-events what a tiered cache does: l2_hit, expand (of accesses), to_l1, to_l2, to_l3, write_back (of tokens)", false, event_name},
+    {"port", "", "where; of a pause, the port that was stopped; of a cache NIC:QP", false, event_port},
     {"priority", "", "class of the pause or the packet", false, event_priority},
     {"reason", "", "of a drop; of a fault its kind; of paused: the port where the pauses began that led to it (pfc.roots of summary.json)", false, event_reason},
     {"src", "", "of the dropped packet", false, event_src},
@@ -451,7 +465,7 @@ static const results_column_t event_columns[] = {
 };
 const results_table_t results_event_table = {
     "events.csv",
-    "A row per drop, pause, release and link change, by time, then by node. At most `outputs.events-max` rows: "
+    "A row per drop, pause, release and link change (and cache miss and move, where asked for), by time, then by node. At most `outputs.events-max` rows: "
     "`events_csv.left_out` in summary.json says how many there would have been beyond them.",
     event_columns, SIM_COUNT_OF(event_columns)};
 // clang-format on

@@ -41,6 +41,9 @@ typedef struct results_port_row {
 typedef struct results_event_row {
     const world_t *world;
     sim_time_t time_ps;
+    const char *cache;      // what a tiered cache did; NULL: it is of a port
+    const world_nic_t *nic; // then: whose
+    uint32_t qp;            // then: number of the queue pair
     const net_port_t *port;
     net_trace_point_t point;
     uint32_t detail;

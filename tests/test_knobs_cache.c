@@ -47,7 +47,7 @@ static const context_t contexts[] = {
     {SMALL "cache.policy=lru; cache.directory=host; cache.l2.access=dma", ZIPF "outstanding=4"},
 };
 
-// Doorbells need lists of work requests: tests/nic/test_cache.c.
+// Doorbells need lists of work requests: tests/nic/test_cache_told.c.
 static const char *const exceptions[] = {PREFIX "l1.doorbells"};
 
 typedef struct change {

@@ -36,6 +36,8 @@ static const sim_attr_t outputs_attrs[] = {
      "true", NULL, NULL, NULL, "write flows.csv"},
     {"outputs.events-max", SIM_ATTR_COUNT, false, offsetof(world_outputs_config_t, events_max),
      "100000", NULL, NULL, NULL, "rows of events.csv at most; the rest is counted"},
+    {"outputs.cache-events", SIM_ATTR_BOOL, false, offsetof(world_outputs_config_t, cache_events),
+     "false", NULL, NULL, NULL, "misses, moves and write-backs of tiered caches (nic.cache.policy) are rows of events.csv, too"},
     {"outputs.series-max", SIM_ATTR_COUNT, false, offsetof(world_outputs_config_t, series_max),
      "10000000", NULL, NULL, NULL, "rows of series.csv at most; the rest is counted"},
     {"outputs.hottest-ports", SIM_ATTR_COUNT, false, offsetof(world_outputs_config_t, hottest_ports),

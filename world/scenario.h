@@ -8,6 +8,7 @@
 
 #include "apps/app.h"
 #include "compat/hpcc/compat_hpcc.h"
+#include "nic/cache.h"
 #include "topologies/topology.h"
 #include "world/bind.h"
 #include "world/patterns.h"
@@ -34,6 +35,7 @@ typedef struct world_run_config {
 typedef struct world_outputs_config {
     bool flows;
     uint64_t events_max;
+    bool cache_events;
     uint64_t series_max;
     uint64_t hottest_ports;
 } world_outputs_config_t;
@@ -83,7 +85,7 @@ extern const sim_attr_table_t world_down_config_attrs;
 // What a series samples: "port[leaf0->host5].queue_bytes[3]".
 typedef enum world_series_kind {
     WORLD_SERIES_PORT,   // port[A->B].METRIC or .METRIC[PRIORITY]
-    WORLD_SERIES_NIC,    // nic[HOST].COUNTER
+    WORLD_SERIES_NIC,    // nic[HOST].COUNTER, nic[HOST].cache.METRIC
     WORLD_SERIES_QP,     // qp[HOST:NUMBER].METRIC, qp[HOST->PEER].METRIC, qp[HOST->PEER:NUMBER]...
     WORLD_SERIES_SWITCH, // switch[NAME].buffer_bytes
 } world_series_kind_t;
@@ -98,8 +100,9 @@ typedef struct world_series {
     char *peers;        // QP: pattern of names of what they are connected to; NULL: not asked for
     uint8_t classes;    // PORT: those that are summed
     bool one_class;
-    uint32_t metric;       // index in the kind's table
-    const char *cc_metric; // QP: instead, a number of its congestion control
+    uint32_t metric;                        // index in the kind's table
+    const char *cc_metric;                  // QP: instead, a number of its congestion control
+    const nic_cache_metric_t *cache_metric; // NIC: instead, a number of its tiered cache
 } world_series_t;
 
 typedef struct world_capture {

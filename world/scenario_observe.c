@@ -134,7 +134,21 @@ static size_t metric_names(const world_registry_t *registry,
     if (kind == WORLD_SERIES_QP) {
         count += world_cc_metric_names(registry, names + count, NAMES_MAX - count);
     }
+    if (kind == WORLD_SERIES_NIC) {
+        for (size_t i = 0; nic_cache_metrics[i].name != NULL && count < NAMES_MAX; i++) {
+            names[count++] = nic_cache_metrics[i].name;
+        }
+    }
     return count;
+}
+
+static const nic_cache_metric_t *find_cache_metric(const char *name)
+{
+    const nic_cache_metric_t *metric = nic_cache_metrics;
+    while (metric->name != NULL && strcmp(metric->name, name) != 0) {
+        metric++;
+    }
+    return metric->name != NULL ? metric : NULL;
 }
 
 static sim_err_t find_metric(const world_registry_t *registry,
@@ -150,6 +164,8 @@ static sim_err_t find_metric(const world_registry_t *registry,
             series->metric = (uint32_t)i;
             series->cc_metric =
                 series->kind == WORLD_SERIES_QP && !is_qp_metric(name) ? names[i] : NULL;
+            series->cache_metric =
+                series->kind == WORLD_SERIES_NIC ? find_cache_metric(name) : NULL;
             return SIM_OK;
         }
     }

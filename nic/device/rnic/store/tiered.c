@@ -119,6 +119,11 @@ static void count_time(tiered_t *tiered, tiered_path_t path, sim_time_t took_ps)
 
 static void begin_counting(tiered_t *tiered)
 {
+    tiered->counted_from_ps = tiered->now_ps;
+    tiered->recorded_from = tiered->recorded_count;
+    if (tiered->count_from == 0) {
+        return; // there was no warm-up: what came before the first access counts
+    }
     memset(&tiered->counters, 0, sizeof(tiered->counters));
     memset(&tiered->at_adaptation, 0, sizeof(tiered->at_adaptation));
     for (uint32_t path = 0; path < TIERED_PATH_COUNT; path++) {
@@ -130,8 +135,6 @@ static void begin_counting(tiered_t *tiered)
     tiered->cxl.write_bytes = 0;
     tiered->cxl.busy_ps = 0;
     tiered->cxl_busy_at_adaptation_ps = 0;
-    tiered->counted_from_ps = tiered->now_ps;
-    tiered->recorded_from = tiered->recorded_count;
 }
 
 static void note_access(tiered_t *tiered, uint32_t number)

@@ -257,12 +257,30 @@ void nic__tiered_leave(tiered_t *tiered, tiered_token_t *token)
 
 // -- moves
 
+static void tell(const tiered_t *tiered,
+                 const tiered_token_t *token,
+                 uint64_t value,
+                 sim_time_t took_ps)
+{
+    const nic_t *const nic = tiered->store.nic;
+    if (token->type != NIC_TOKEN_QP || !nic__traced(nic, NIC_TRACE_TIER)) {
+        return;
+    }
+    const nic_qp_t *const qp = nic__find_qp(nic, (uint32_t)token->key);
+    if (qp != NULL) { // else it is about to go
+        nic__trace_value(nic, qp, NIC_TRACE_TIER, value, took_ps);
+    }
+}
+
 // The difference goes where the token goes: its hot fields, and the token where L2 takes it in.
 sim_time_t nic__tiered_write_back(tiered_t *tiered, tiered_token_t *token, uint32_t to)
 {
     const bool dirty = (token->cell.entry.flags & NIC_DIRECTORY_DIRTY) != 0;
     uint64_t bytes = dirty ? NIC_SMALL_FIELDS_BYTES : 0;
     tiered->counters.write_backs += dirty;
+    if (dirty) {
+        tell(tiered, token, NIC_TRACE_TIER_WRITTEN | token->cell.entry.layer * 4u | to, 0);
+    }
     if (to == 2) {
         return nic__tiered_cxl_write(tiered, bytes + nic__tiered_bytes(token));
     }
@@ -325,6 +343,7 @@ void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, 
                to);
     if (token->type == NIC_TOKEN_QP) {
         tiered->counters.migrations[to]++;
+        tell(tiered, token, from * 4 + to, took_ps);
         nic_histogram_add(&tiered->move_times, took_ps);
     }
 }

@@ -4,6 +4,7 @@
 #include "nic/device/rnic/store/tiered.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct migrations {
     uint64_t to_l1;
@@ -306,3 +307,55 @@ const sim_report_table_t nic_cache_report = {
     .bytes = sizeof(cache_report_t),
     .fill = fill,
 };
+
+// -- while it runs
+
+// clang-format off
+#define METRIC(name_, field, unit_, help_) {"cache." name_, unit_, help_, offsetof(tiered_t, field), sizeof(((tiered_t *)NULL)->field)}
+const nic_cache_metric_t nic_cache_metrics[] = {
+    METRIC("accesses", counters.accesses, "", "of the tiered cache: contexts looked up by operations that begin, since it counts (this and the next: 0 again when the first counted access comes)"),
+    METRIC("l1_hits", counters.l1_hits, "", "of them, found in L1 or staged"),
+    METRIC("l2_hits", counters.l2_hits, "", "found in L2"),
+    METRIC("expands_urgent", counters.expands_urgent, "", "asked for at the host, a unit waits"),
+    METRIC("expands_background", counters.expands_background, "", "asked for at the host, the queue pair waits"),
+    METRIC("to_l1", counters.migrations[1], "", "tokens that moved to L1"),
+    METRIC("to_l2", counters.migrations[2], "", "to L2"),
+    METRIC("to_l3", counters.migrations[3], "", "to the host"),
+    METRIC("write_backs", counters.write_backs, "", "tokens whose difference was written where they went"),
+    METRIC("cas_failures", counters.cas_failures, "", "swaps of an entry's fields that another one came before"),
+    METRIC("version_retries", counters.version_retries, "", "reads of an old copy that had to be made again"),
+    METRIC("waits", counters.waits, "", "accesses that waited for a token that moved"),
+    METRIC("batches", counters.batches, "", "runs of the batch worker"),
+    METRIC("dma_read_bytes", counters.dma_read_bytes, "bytes", "contexts and directory entries read from the host"),
+    METRIC("dma_write_bytes", counters.dma_write_bytes, "bytes", "differences written to it"),
+    METRIC("cxl_read_bytes", cxl.read_bytes, "bytes", "read from L2"),
+    METRIC("cxl_write_bytes", cxl.write_bytes, "bytes", "written to it"),
+    METRIC("driver_busy_ps", counters.driver_busy_ps, "ps", "time that the driver's core worked"),
+    METRIC("l1_entries", parts[0].slots_used, "", "queue pairs in L1 now"),
+    METRIC("l2_tokens", parts[0].pages[NIC_TOKEN_QP].used_slots, "", "queue pairs in L2 now"),
+    METRIC("l2_bytes", parts[0].l2_used_bytes, "bytes", "of L2's pages that they take now"),
+    METRIC("moves", move_count, "", "tokens on their way between tiers now"),
+    METRIC("queue", queue_count, "", "misses that wait for a batch now"),
+    METRIC("promote_l1", promote_l1, "", "the threshold, as adapted"),
+    METRIC("promote_l2", promote_l2, "", "the threshold, as adapted"),
+    {NULL, NULL, NULL, 0, 0},
+};
+// clang-format on
+
+uint64_t nic_cache_metric_read(const nic_t *nic, const nic_cache_metric_t *metric)
+{
+    const nic_store_t *const store = nic_store_of(nic);
+    if (store == NULL || store->ops != &nic__store_tiered) {
+        return 0;
+    }
+    const char *const at = (const char *)store + metric->offset;
+    if (metric->bytes == sizeof(uint32_t)) {
+        uint32_t number;
+        memcpy(&number, at, sizeof(number));
+        return number;
+    }
+    uint64_t number;
+    SIM_CHECK(metric->bytes == sizeof(number));
+    memcpy(&number, at, sizeof(number));
+    return number;
+}

@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tests/nic/test_cache_observe.sh - the tiered cache in series.csv and events.csv.
+#
+# Goal: nic[HOST].cache.* are series, sampled and on change, whose last values are those of summary.json;
+# with outputs.cache-events each miss and move of a token is a row of events.csv, without it none is; the
+# files are the same on any number of threads; a metric that does not exist is refused with the nearest.
+# Does not pin: what is told at all (tests/nic/test_cache_told.c).
+# labels: threads
+set -eu
+. tests/script.sh
+
+cat >"$work/one.yaml" <<'END'
+topology: {star: {hosts: 2, rate: 100Gbps, delay: 300ns}}
+nic: {congestion-control: none}
+nodes:
+  host0: {nic: {model: detailed, cache: {policy: lru, l1: {entries: 10}, l2: {bytes: 300}}}}
+traffic:
+  - contexts: {host: host0, peer: host1, tokens: 60, transport: uc, warm-up: 0, operations: 1500, outstanding: 4}
+outputs: {cache-events: true}
+observe:
+  - {series: "nic[host0].cache.l1_hits", on: change}
+  - {series: "nic[host0].cache.to_l3", on: change}
+  - {series: "nic[host*].cache.l2_hits", every: 5us}
+END
+run() { "$ROCESIM" run "$work/$1.yaml" -o "$work/$2" --quiet "${@:3}" >/dev/null || fail "$2 does not run"; }
+told() { sed -n 's/^ *"'"$1"'": \([0-9]*\),\{0,1\}$/\1/p' "$work/one/summary.json" | head -n 1; }
+rows() { grep -c ",$1,host0:" "$work/one/events.csv" || true; }
+last() { grep -F ",$1," "$work/one/series.csv" | tail -n 1 | sed 's/.*,//'; }
+equal() { [ -n "$2" ] && [ "$2" = "$3" ] || fail "$1: $2, expected $3"; }
+
+run one one
+# Every expand and hit of L2 has a row, of operations under way too; here those are never missed.
+equal "expands" "$(rows expand)" "$(told urgent)"
+equal "hits of L2" "$(rows l2_hit)" "$(told l2_hits)"
+for tier in l1 l2 l3; do
+    equal "moves to $tier" "$(rows to_$tier)" "$(told to_$tier)"
+done
+equal "write-backs" "$(rows write_back)" "$(told write_backs)"
+[ "$(rows to_l3)" -gt 100 ] || fail "too few moves for this to mean anything"
+equal "series of L1's hits" "$(last 'nic[host0].cache.l1_hits')" "$(told l1_hits)"
+equal "series of moves" "$(last 'nic[host0].cache.to_l3')" "$(told to_l3)"
+grep -q 'nic\[host1\].cache.l2_hits,0$' "$work/one/series.csv" || fail "a NIC without tiers has no zeros"
+run one two --threads 2
+for file in events.csv series.csv flows.csv; do
+    cmp "$work/one/$file" "$work/two/$file" || fail "$file on two threads"
+done
+sed 's/cache-events: true/cache-events: false/' "$work/one.yaml" >"$work/off.yaml"
+run off off
+[ "$(wc -l <"$work/off/events.csv")" = 1 ] || fail "rows although nobody asked for them"
+sed 's/cache.to_l3/cache.to_l4/' "$work/one.yaml" >"$work/bad.yaml"
+if "$ROCESIM" check "$work/bad.yaml" 2>"$work/said"; then fail "an unknown metric is accepted"; fi
+grep -q 'cache.to_l' "$work/said" || fail "nothing near is named: $(cat "$work/said")"
+
+exit $((failures > 0))
