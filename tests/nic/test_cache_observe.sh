@@ -16,7 +16,8 @@ nic: {congestion-control: none}
 nodes:
   host0: {nic: {model: detailed, cache: {policy: lru, l1: {entries: 10}, l2: {bytes: 300}}}}
 traffic:
-  - contexts: {host: host0, peer: host1, tokens: 60, transport: uc, warm-up: 0, operations: 1500, outstanding: 4}
+  - contexts: {host: host0, peer: host1, tokens: 60, transport: uc, warm-up: 0, operations: 1500,
+               outstanding: 4}
 outputs: {cache-events: true}
 observe:
   - {series: "nic[host0].cache.l1_hits", on: change}
