@@ -16,4 +16,8 @@ if(alone_sources)
     target_compile_options(headers_alone PRIVATE -Wno-unused-function -Wno-empty-translation-unit)
     target_link_libraries(headers_alone PRIVATE rocesim_flags PkgConfig::PCAP PkgConfig::ZLIB
                                                 PkgConfig::FYAML PkgConfig::JANSSON)
+    if(ROCESIM_HAS_STUDIO)
+        target_link_libraries(headers_alone PRIVATE PkgConfig::MICROHTTPD PkgConfig::SQLITE
+                                                    PkgConfig::SODIUM)
+    endif()
 endif()

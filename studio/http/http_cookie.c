@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/http/http_cookie.c - the cookie of sessions.
+#include "studio/http/http_cookie.h"
+
+#include "studio/http/http_internal.h"
+
+const char *studio_cookie_of(const studio_request_t *request)
+{
+    return MHD_lookup_connection_value(request->connection, MHD_COOKIE_KIND, STUDIO__COOKIE);
+}
+
+void studio_cookie_set(const studio_request_t *request,
+                       studio_response_t *response,
+                       const char *secret,
+                       int64_t age_s)
+{
+    char *const cookie =
+        sim_format("%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%" PRId64 "%s",
+                   STUDIO__COOKIE,
+                   secret,
+                   age_s,
+                   request->studio->tls ? "; Secure" : "");
+    studio_response_header(response, MHD_HTTP_HEADER_SET_COOKIE, cookie);
+    sim_free(cookie);
+}
