@@ -32,11 +32,14 @@ grep -q "6 points, 60 runs (0 were there), 0 failed" "$work/out" || fail "said: 
 [ "$(wc -l <"$work/a/runs.csv")" -eq 61 ] && [ "$(wc -l <"$work/a/points.csv")" -eq 7 ] ||
     fail "rows of the tables"
 
-# Killed twice, and gone on with.
-for _ in 1 2; do
+# Killed twice, when some of its runs stand, and gone on with.
+for runs in 10 30; do
     sweep -o "$work/b" -j 2 &
     child=$!
-    sleep 0.25
+    until [ "$(find "$work/b/runs" -name summary.json 2>/dev/null | wc -l)" -ge $runs ]; do
+        kill -0 $child 2>/dev/null || break
+        sleep 0.005
+    done
     pid=$(pgrep -P $child rocesim | head -n 1)
     kill -KILL "${pid:-$child}"
     wait $child 2>/dev/null
