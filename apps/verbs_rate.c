@@ -87,8 +87,11 @@ typedef struct sender {
     nic_qp_t **qps;
     uint32_t *peers; // of each QP: machine among `to`
     uint64_t *posted;
-    uint64_t *done;
-    bool *broken; // of each QP: it failed, nothing more is posted to it
+    uint64_t *done;   // of each QP: known by a completion
+    bool *broken;     // of each QP: it failed, nothing more is posted to it
+    uint32_t begin;   // operations that all QPs had done when the span began,
+    uint32_t end;     // and when it ended: both run freely
+    unsigned samples; // of these two
     uint32_t next_qp;
     sim_random_t random;
 } sender_t;
@@ -273,6 +276,40 @@ static void count_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void 
     app__thread_count(ctx, 1);
 }
 
+// -- the span that is measured
+
+// Operations that the sender's NIC has done, whether a completion tells of them or not.
+static uint32_t operations_done(const sender_t *sender)
+{
+    uint32_t done = 0;
+    for (uint32_t q = 0; q < sender->rate->qps; q++) {
+        done += nic_qp_sends_done(sender->qps[q]);
+    }
+    return done;
+}
+
+static void sample(const sim_node_t *node, sim_time_t time_ps, void *ctx)
+{
+    (void)node;
+    (void)time_ps;
+    sender_t *const sender = ctx;
+    if (sender->samples == 0) {
+        sender->begin = operations_done(sender);
+    } else if (sender->samples == 1) {
+        sender->end = operations_done(sender);
+    }
+    sender->samples += sender->samples < 2;
+}
+
+// 0 before the span began; up to now where the run ended within it.
+static uint32_t measured(const sender_t *sender)
+{
+    if (sender->samples == 0) {
+        return 0;
+    }
+    return (sender->samples == 1 ? operations_done(sender) : sender->end) - sender->begin;
+}
+
 // -- creation
 
 static nic_qp_t *add_receiving(receiver_t *receiver)
@@ -332,6 +369,12 @@ static void make_senders(rate_t *rate, const app_context_t *context, uint32_t th
         sender->done = sim_alloc_array(rate->qps, sizeof(*sender->done));
         sender->broken = sim_alloc_array(rate->qps, sizeof(*sender->broken));
         app__random_init(&sender->random, context, s, "verbs-rate");
+        sim_sample(net_sim(context->net),
+                   sender->thread.machine->endpoint->node,
+                   app__span_begin(&rate->span),
+                   rate->span.measure_ps,
+                   sample,
+                   sender);
         for (uint32_t q = 0; q < rate->qps; q++) {
             const uint32_t all = s * rate->qps + q;
             sender->qps[q] = app__machine_qp(sender->thread.machine,
@@ -536,7 +579,7 @@ static void rate_values(const app_t *app, app_value_fn fn, void *ctx)
     uint64_t received = 0;
     uint64_t received_all = 0;
     for (uint32_t s = 0; s < rate->sender_count; s++) {
-        sent += rate->senders[s].thread.counted;
+        sent += measured(&rate->senders[s]);
         failed += rate->senders[s].thread.failed;
         for (uint32_t q = 0; q < rate->qps; q++) {
             posted += rate->senders[s].posted[q];

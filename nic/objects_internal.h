@@ -264,6 +264,7 @@ struct nic_qp {
     bool transport_open;
     uint32_t queued_ack_number; // low bits; a later one is newer
     uint16_t reads_ready;       // READs at the head of those to answer whose first data are there
+    uint32_t sq_failed;         // of those before sq_done: that failed, were flushed or forgotten
 };
 
 static_assert(offsetof(nic_qp_t, next_send_ps) == 3 * SIM_CACHE_LINE, "pace is line 3");

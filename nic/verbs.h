@@ -217,6 +217,8 @@ uint32_t nic_qp_rq_psn(const nic_qp_t *qp);
 // Everything before it has been acknowledged: 64 bits, beginning with the sq_psn it was connected
 // with. Of a QP in an error, what was sent.
 uint64_t nic_qp_una_psn(const nic_qp_t *qp);
+// Send work requests that succeeded since the QP was made, signaled or not. Modulo 2^32.
+uint32_t nic_qp_sends_done(const nic_qp_t *qp);
 // Packets this QP has sent again: requests, and READ responses that were asked for again.
 uint64_t nic_qp_retransmitted_packets(const nic_qp_t *qp);
 

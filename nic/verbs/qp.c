@@ -249,6 +249,11 @@ bool nic_qp_quiet(const nic_qp_t *qp)
            (qp->rx_flags & NIC_RX_HELD) == 0 && !nic__ack_still_queued(qp);
 }
 
+uint32_t nic_qp_sends_done(const nic_qp_t *qp)
+{
+    return qp->sq_done - qp->sq_failed;
+}
+
 size_t nic_qp_memory_bytes(const nic_qp_t *qp)
 {
     return nic__bytes_before_qp(qp->nic) + nic__transport_qp_bytes(qp->nic, qp->ops) +

@@ -43,6 +43,7 @@ static void flush_send_queue(nic_qp_t *qp)
     while (qp->sq_done != qp->sq_posted && (qp->flags & NIC_QP_DEAD) == 0) {
         const nic_wqe_t wqe = *nic__wqe(qp, qp->sq_done);
         qp->sq_done++;
+        qp->sq_failed++;
         nic__complete_send(qp, &wqe, NIC_WC_WR_FLUSH_ERR);
     }
     qp->sq_send = qp->sq_done;
@@ -102,6 +103,7 @@ void nic__fail_request(nic_qp_t *qp, nic_wc_status_t status)
     const nic_wqe_t wqe = *nic__wqe(qp, qp->sq_done);
     nic__silence(qp);
     qp->sq_done++;
+    qp->sq_failed++;
     if (qp->type == NIC_QPT_RC) {
         nic__complete_send(qp, &wqe, status);
         nic_qp_to_error(qp);
@@ -124,6 +126,7 @@ static void reset(nic_qp_t *qp)
     const uint32_t unfinished = qp->sq_posted - qp->sq_done;
     qp->transport = NIC_NO_TRANSPORT;
     qp->flags = NIC_QP_CLOSED | (qp->flags & NIC_QP_UNRELIABLE);
+    qp->sq_failed += unfinished;
     qp->sq_done = qp->sq_send = qp->sq_posted;
     qp->rq_done = qp->rq_posted;
     qp->send_offset = qp->una_offset = 0;

@@ -104,6 +104,61 @@ START_TEST(a_window_is_never_exceeded)
 }
 END_TEST
 
+typedef struct arrived {
+    const nic_t *nic;
+    uint64_t bytes[2]; // at the begin and at the end of the span
+    unsigned count;
+} arrived_t;
+
+static void note_arrived(const sim_node_t *node, sim_time_t time_ps, void *ctx)
+{
+    (void)node;
+    (void)time_ps;
+    arrived_t *const arrived = ctx;
+    if (arrived->count < 2) {
+        arrived->bytes[arrived->count++] = nic_get_counters(arrived->nic)->rx_data_bytes;
+    }
+}
+
+static void lossy(const char *a, const char *b, net_link_config_t *config)
+{
+    (void)a;
+    (void)b;
+    config->loss_rate = (sim_ratio_t){1, 1000};
+}
+
+// 128 queue pairs of which each does a few tens of operations within the span, one in 64 signaled.
+START_TEST(operations_count_when_they_are_done_not_when_they_are_told)
+{
+    world_t world;
+    world_init(&world);
+    sim_message_t message;
+    ck_assert_int_eq(world_set(&nic_config_attrs, &world.nic, "model=detailed", &message), SIM_OK);
+    world.tweak_link = _i == 1 ? lossy : NULL;
+    world.switch_config.pfc_priorities = 0xff;
+    world_build(&world, "star", "hosts=4; rate=100Gbps; delay=1us");
+    app_t *const app = world_app(&world,
+                                 "verbs-rate",
+                                 "verb=write; bytes=512; from=host0; to=host1; inline=off; "
+                                 "threads-per-machine=2; qps-per-thread=64; window=128; "
+                                 "warm-up=50us; measure=200us");
+    arrived_t arrived = {.nic = nic_of_interface(world.net, 1)};
+    sim_sample(world.sim,
+               &((net_node_t *)nic_node(arrived.nic))->sim,
+               50 * SIM_PS_PER_US,
+               200 * SIM_PS_PER_US,
+               note_arrived,
+               &arrived);
+    world_run(&world);
+    ck_assert_uint_eq(arrived.count, 2);
+    const double mops = (double)(arrived.bytes[1] - arrived.bytes[0]) / 512 / 200;
+    const double told = world_value(app, "mops");
+    ck_assert_double_gt(mops, 5);
+    ck_assert_msg(fabs(told / mops - 1) < 0.03, "%f M/s are told, %f arrived", told, mops);
+    world_fini(&world);
+}
+END_TEST
+
 START_TEST(what_does_not_exist_is_refused)
 {
     static const char *const bad[] = {
@@ -129,4 +184,5 @@ END_TEST
 CHECK_MAIN(CHECK_LOOP(increments_are_all_there, 0, 2),
            CHECK_LOOP(bytes_and_receives_are_those_of_the_network, 0, (int)SIM_COUNT_OF(kinds)),
            CHECK_TEST(a_window_is_never_exceeded),
+           CHECK_LOOP(operations_count_when_they_are_done_not_when_they_are_told, 0, 2),
            CHECK_LOOP(what_does_not_exist_is_refused, 0, 6))
