@@ -209,8 +209,13 @@ typedef struct nic_qp_metric {
     // NULL: what its trace point told last.
     uint64_t (*read)(const nic_qp_t *qp);
     uint32_t points; // nic_trace_point_t bits after which it may have changed
+    bool of_all;     // it says something of a QP that only answers, too (nic_qp_sends)
 } nic_qp_metric_t;
 extern const nic_qp_metric_t nic_qp_metrics[]; // ends with a NULL name
+
+// Whether this queue pair ever had something to send in its state: a work request posted, or a READ
+// or atomic to answer. One that only acknowledges has a rate and a window, which say nothing.
+bool nic_qp_sends(const nic_qp_t *qp);
 
 // A number of the QP's congestion control (nic_cc_ops_t.metric) by its name. False: it has none of
 // that name. It may have changed after NIC_TRACE_CONTROL.

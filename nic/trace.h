@@ -57,6 +57,8 @@ typedef enum nic_trace_point {
     // written where it goes. Told when the next lookup makes up for what is due. value: from * 4 +
     // to, each 1 to 3 (NIC_TRACE_TIER_WRITTEN: written back); before: ps that it took.
     NIC_TRACE_TIER = 1 << 17,
+    // A READ or an atomic is to be answered by this QP. value: bytes of its responses.
+    NIC_TRACE_ANSWER = 1 << 18,
 } nic_trace_point_t;
 
 #define NIC_TRACE_TIER_WRITTEN 16u // of values of NIC_TRACE_TIER

@@ -71,9 +71,28 @@ static bool is_told(const world_series_t *series)
     return series->cc_metric == NULL && nic_qp_metrics[series->metric].read == NULL;
 }
 
+// Of a queue pair that only answers its peer most numbers say nothing.
+static bool of_all(const world_series_t *series)
+{
+    return series->cc_metric == NULL && nic_qp_metrics[series->metric].of_all;
+}
+
+// After these a queue pair has something to send.
+#define FIRST_SENT ((uint32_t)NIC_TRACE_POST | (uint32_t)NIC_TRACE_ANSWER)
+
+// After which the number may be another one.
+static uint32_t points_of(const world_series_t *series)
+{
+    return series->cc_metric != NULL ? (uint32_t)NIC_TRACE_CONTROL
+                                     : nic_qp_metrics[series->metric].points;
+}
+
 // False: this queue pair has no such number.
 static bool read_qp(const world_series_t *series, const nic_qp_t *qp, uint64_t *value)
 {
+    if (!of_all(series) && !nic_qp_sends(qp)) {
+        return false;
+    }
     if (series->cc_metric != NULL) {
         return nic_qp_cc_metric(qp, series->cc_metric, value);
     }
@@ -184,7 +203,9 @@ static void on_qp(const nic_trace_t *trace, void *ctx)
         return;
     }
     results__track_t *const track = track_of(sampler, trace->qp);
-    if (track == NULL) {
+    const bool known =
+        track != NULL && track->put && (trace->point & points_of(sampler->series)) == 0;
+    if (track == NULL || (known && trace->point != NIC_TRACE_STATE)) {
         return;
     }
     const bool told = is_told(sampler->series);
@@ -315,9 +336,8 @@ static void listen(results__sampler_t *sampler, net_node_t *node)
         break;
     case WORLD_SERIES_QP:
         nic_listen(sampler->nic->nic,
-                   NIC_TRACE_LIFE | NIC_TRACE_STATE |
-                       (series->cc_metric != NULL ? (uint32_t)NIC_TRACE_CONTROL
-                                                  : nic_qp_metrics[series->metric].points),
+                   NIC_TRACE_LIFE | NIC_TRACE_STATE | points_of(series) |
+                       (is_told(series) || of_all(series) ? 0 : FIRST_SENT),
                    on_qp,
                    sampler);
         break;

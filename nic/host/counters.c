@@ -60,6 +60,11 @@ static uint64_t read_queued(const nic_qp_t *qp)
     return qp->sq_posted - qp->sq_done;
 }
 
+bool nic_qp_sends(const nic_qp_t *qp)
+{
+    return qp->sq_posted != 0 || (qp->rx_flags & NIC_RX_READS) != 0;
+}
+
 bool nic_qp_cc_metric(const nic_qp_t *qp, const char *name, uint64_t *value)
 {
     const nic_cc_t *const cc = nic__cc_const(qp);
@@ -106,17 +111,17 @@ static uint64_t read_state(const nic_qp_t *qp)
 #define ACKED (NIC_TRACE_ACK | NIC_TRACE_COMPLETION | NIC_TRACE_STATE)
 #define SENT  (NIC_TRACE_SEND | NIC_TRACE_RETRANSMIT)
 const nic_qp_metric_t nic_qp_metrics[] = {
-    {"rate_bps", "bit/s", "rate at which the queue pair paces its packets", read_rate, NIC_TRACE_RATE},
-    {"window_bytes", "bytes", "unacknowledged payload allowed; 2^64 - 1: no limit", read_window, NIC_TRACE_WINDOW},
-    {"in_flight_bytes", "bytes", "payload sent and not acknowledged", read_in_flight, SENT | ACKED},
-    {"unacked_packets", "packets", "packets sent and not acknowledged", read_unacknowledged, SENT | ACKED},
-    {"queued_requests", "requests", "send work requests not completed", read_queued, NIC_TRACE_POST | ACKED},
-    {"retransmitted_packets", "packets", "packets sent again so far", read_retransmitted, NIC_TRACE_SEND},
-    {"rtt_ps", "ps", "round trip of the packet acknowledged last; of one sent again none is known", NULL, NIC_TRACE_ACK},
-    {"state", "", "0 reset, 3 ready to send, 4 send queue error, 5 error, 6 send queue drains", read_state, NIC_TRACE_STATE | NIC_TRACE_LIFE},
-    {"alpha", "1/1000000", "DCQCN, DCTCP: estimate of congestion", read_alpha, NIC_TRACE_CONTROL},
-    {"target_rate_bps", "bit/s", "DCQCN: rate that recovery aims at", read_target, NIC_TRACE_CONTROL},
-    {NULL, NULL, NULL, NULL, 0},
+    {"rate_bps", "bit/s", "rate at which the queue pair paces its packets", read_rate, NIC_TRACE_RATE, false},
+    {"window_bytes", "bytes", "unacknowledged payload allowed; 2^64 - 1: no limit", read_window, NIC_TRACE_WINDOW, false},
+    {"in_flight_bytes", "bytes", "payload sent and not acknowledged", read_in_flight, SENT | ACKED, false},
+    {"unacked_packets", "packets", "packets sent and not acknowledged", read_unacknowledged, SENT | ACKED, false},
+    {"queued_requests", "requests", "send work requests not completed", read_queued, NIC_TRACE_POST | ACKED, false},
+    {"retransmitted_packets", "packets", "packets sent again so far", read_retransmitted, NIC_TRACE_SEND, false},
+    {"rtt_ps", "ps", "round trip of the packet acknowledged last; of one sent again none is known", NULL, NIC_TRACE_ACK, false},
+    {"state", "", "0 reset, 3 ready to send, 4 send queue error, 5 error, 6 send queue drains", read_state, NIC_TRACE_STATE | NIC_TRACE_LIFE, true},
+    {"alpha", "1/1000000", "DCQCN, DCTCP: estimate of congestion", read_alpha, NIC_TRACE_CONTROL, false},
+    {"target_rate_bps", "bit/s", "DCQCN: rate that recovery aims at", read_target, NIC_TRACE_CONTROL, false},
+    {NULL, NULL, NULL, NULL, 0, false},
 };
 #undef ACKED
 #undef SENT

@@ -39,6 +39,7 @@ void nic__add_read(nic_qp_t *qp, const nic_read_t *read)
     *read_at(qp, qp->read_count) = *read;
     qp->read_count++;
     qp->rx_flags |= NIC_RX_READS;
+    nic__trace(qp->nic, qp, NIC_TRACE_ANSWER, read->left_bytes, 0);
     if ((qp->flags & NIC_QP_ACTIVE) == 0) {
         nic__cc_start(qp);
     }
