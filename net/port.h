@@ -191,13 +191,14 @@ struct net_port {
     uint64_t ecn_marked[NET_PRIORITIES];       // packets that got CE here
     uint64_t ecn_marked_again[NET_PRIORITIES]; // that would have, had they not come with it
     net_watchdog_counters_t watchdog[NET_PRIORITIES];
+    uint64_t several_bytes_max; // most that several classes held together
     uint64_t drops[NET_DROP_REASON_COUNT];
     uint64_t dropped_bytes;
 };
 
 static_assert(offsetof(net_port_t, classes) == SIM_CACHE_LINE, "the hot part is one cache line");
 
-// Frame bytes waiting in all classes, and the most that ever waited in one of them.
+// Frame bytes waiting in all classes, and the most that ever waited there.
 uint64_t net_port_queue_bytes(const net_port_t *port);
 uint64_t net_port_queue_bytes_max(const net_port_t *port);
 
@@ -285,6 +286,8 @@ void net_port_drop_next(net_port_t *port, uint64_t count);
 
 // -- queues
 
+void net__port_several_wait(net_port_t *port); // classes, after a packet was queued
+
 static inline void net_queue_push(net_port_t *port, net_packet_t *packet)
 {
     net_class_t *const queue = &port->classes[packet->priority];
@@ -300,6 +303,9 @@ static inline void net_queue_push(net_port_t *port, net_packet_t *packet)
         queue->bytes_max = queue->bytes;
     }
     port->waiting |= (uint8_t)(1u << packet->priority);
+    if (SIM_UNLIKELY((port->waiting & (port->waiting - 1)) != 0)) {
+        net__port_several_wait(port);
+    }
     net_port_trace(port, NET_TRACE_ENQUEUE, packet, 0);
 }
 

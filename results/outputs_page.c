@@ -67,6 +67,9 @@ static void print_algorithm_metrics(FILE *out)
 static void print_metrics(FILE *out)
 {
     fputs("\n### Metrics of series\n\n"
+          "Of queue pairs that only answer their peer nothing but the state is told; the others "
+          "begin with their "
+          "first work request,\nor the first READ or atomic to answer.\n\n"
           "| path | unit | meaning |\n|---|---|---|\n",
           out);
     for (const net_port_metric_t *m = net_port_metrics; m->name != NULL; m++) {

@@ -215,6 +215,11 @@ static void port_queue_now(results_file_t *file, const void *row, unsigned prior
     results_file_put_u64(file, net_port_queue_bytes(PORT(row)));
 }
 
+static void port_prio_queue_max(results_file_t *file, const void *row, unsigned priority)
+{
+    results_file_put_u64(file, PORT(row)->classes[priority].bytes_max);
+}
+
 static void port_discards(results_file_t *file, const void *row, unsigned priority)
 {
     (void)priority;
@@ -310,10 +315,11 @@ static const results_column_t port_columns[] = {
     {"tx_bytes", "bytes", "of them, without preamble, FCS and gap", false, port_tx_bytes},
     {"rx_packets", "packets", "frames received", false, port_rx_packets},
     {"rx_bytes", "bytes", "of them", false, port_rx_bytes},
-    {"queue_bytes_max", "bytes", "most that ever waited in one of its class queues", false, port_queue_max},
+    {"queue_bytes_max", "bytes", "most that ever waited, all classes together", false, port_queue_max},
     {"queue_bytes", "bytes", "what waited when the run ended", false, port_queue_now},
     {"discards", "packets", "frames dropped at the port, for any reason", false, port_discards},
     {"discarded_bytes", "bytes", "of them", false, port_discarded_bytes},
+    {"queue_prio%u_bytes_max", "bytes", "most that ever waited of the class", true, port_prio_queue_max},
     {"tx_prio%u_packets", "packets", "frames of the class sent", true, port_prio_tx_packets},
     {"tx_prio%u_bytes", "bytes", "of them", true, port_prio_tx_bytes},
     {"rx_prio%u_packets", "packets", "frames of the class received", true, port_prio_rx_packets},

@@ -13,9 +13,15 @@ uint64_t net_port_queue_bytes(const net_port_t *port)
     return sum;
 }
 
+void net__port_several_wait(net_port_t *port)
+{
+    const uint64_t bytes = net_port_queue_bytes(port);
+    port->several_bytes_max = bytes > port->several_bytes_max ? bytes : port->several_bytes_max;
+}
+
 uint64_t net_port_queue_bytes_max(const net_port_t *port)
 {
-    uint64_t most = 0;
+    uint64_t most = port->several_bytes_max;
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         most = port->classes[p].bytes_max > most ? port->classes[p].bytes_max : most;
     }

@@ -140,6 +140,33 @@ awk '/"port": "switch0->host0"/ { mine = 1 }
      mine && /"utilisation"/ { sub(",", ""); exit !($2 > 0.996 && $2 <= 1) }' "$work/full/summary.json" ||
     fail "full: summary.json has $(grep -m 1 utilisation "$work/full/summary.json")"
 
+# -- one meaning each: the largest queue, and queue pairs that only answer
+
+cat >"$work/two.yaml" <<'END'
+topology: {star: {hosts: 4, rate: 100Gbps}}
+switch: {ecn: {enabled: false}}
+nic: {congestion-control: none, priority: 3}
+nodes: {host1: {nic: {priority: 4}}}
+traffic:
+  - flows: {list: [host1 host0 200KB 0us, host2 host0 200KB 20us, host3 host0 200KB 0us, host0 host1 200KB 0us]}
+observe:
+  - {series: "port[switch0->host0].queue_bytes", on: change}
+  - {series: "qp[host0->*].rate_bps", on: change}
+  - {series: "qp[host0->*].window_bytes", every: 1us}
+  - {series: "qp[host0->*].state", every: 5us}
+END
+run two "$work/two.yaml"
+column=$(head -n 1 "$work/two/ports.csv" | tr , '\n' | grep -n '^queue_bytes_max$' | cut -d: -f1)
+told=$(awk -F, -v column="$column" '$1 == "switch0->host0" { print $column }' "$work/two/ports.csv")
+seen=$(awk -F, '/queue_bytes,/ && $3 > most { most = $3 } END { print most }' "$work/two/series.csv")
+[ "$told" = "$seen" ] || fail "largest queue of two classes: ports.csv says $told, series.csv $seen"
+for metric in rate_bps window_bytes; do
+    paths=$(grep -o "qp\[.*\].$metric" "$work/two/series.csv" | sort -u)
+    [[ $paths == *'host0->host1:'* && $paths != *$'\n'* ]] || fail "$metric of host0, which sends to host1: $paths"
+done
+[ "$(grep -o 'qp\[.*\].state' "$work/two/series.csv" | sort -u | wc -l)" -eq 4 ] ||
+    fail "state of the four queue pairs of host0"
+
 # -- every metric, both ways
 
 cat >"$work/base.yaml" <<'END'
