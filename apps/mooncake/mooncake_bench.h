@@ -5,9 +5,15 @@
 
 #include "apps/mooncake/mooncake_app.h"
 
-#define APP__MC_BENCH_ADDRESS (UINT64_C(1) << 40)
 #define APP__MC_BENCH_AREA_BYTES (UINT64_C(1) << 46) // of each location
 #define APP__MC_BENCH_FILE "bench.file"
+
+// Where the blocks of an application begin, on all of its hosts: a host has one address space for
+// all programs.
+static inline uint64_t app__mc_bench_address(uint32_t index)
+{
+    return index == 0 ? UINT64_C(1) << 40 : (UINT64_C(1) << 60) + ((uint64_t)(index % 1024) << 51);
+}
 
 typedef struct app__mc_bench_config {
     char *from;

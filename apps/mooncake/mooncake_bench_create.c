@@ -77,7 +77,7 @@ static void unregister_fired(sim_node_t *node, sim_timer_t *timer)
     (void)node;
     app__mc_bench_target_t *const target =
         SIM_CONTAINER_OF(timer, app__mc_bench_target_t, unregister_timer);
-    uint64_t address = APP__MC_BENCH_ADDRESS;
+    uint64_t address = app__mc_bench_address(target->bench->app.index);
     while (app_mooncake_unregister_local_memory(target->engine, address, NULL, NULL) == SIM_OK) {
         address += APP__MC_BENCH_AREA_BYTES;
     }
@@ -87,6 +87,7 @@ static void unregister_fired(sim_node_t *node, sim_timer_t *timer)
 
 // Each location has room for all threads.
 static sim_err_t add_memory(app_mooncake_t *engine,
+                            uint32_t index,
                             const app__mc_bench_config_t *config,
                             const char *locations,
                             sim_message_t *message)
@@ -97,14 +98,14 @@ static sim_err_t add_memory(app_mooncake_t *engine,
     }
     for (uint32_t i = 0; i < app__mc_location_count(locations); i++) {
         char *const location = app__mc_location_of(locations, i);
-        const int result =
-            app_mooncake_register_local_memory(engine,
-                                               APP__MC_BENCH_ADDRESS + i * APP__MC_BENCH_AREA_BYTES,
-                                               blocks * config->block_bytes,
-                                               location,
-                                               APP_MOONCAKE_ALL,
-                                               NULL,
-                                               NULL);
+        const int result = app_mooncake_register_local_memory(engine,
+                                                              app__mc_bench_address(index) +
+                                                                  i * APP__MC_BENCH_AREA_BYTES,
+                                                              blocks * config->block_bytes,
+                                                              location,
+                                                              APP_MOONCAKE_ALL,
+                                                              NULL,
+                                                              NULL);
         sim_err_t error = SIM_OK;
         if (result != SIM_OK) {
             error = sim_fail(message,
@@ -149,7 +150,7 @@ static sim_err_t make_engine(app__mc_bench_t *bench,
         return error;
     }
     (*engine)->verify = config->verify;
-    return add_memory(*engine, config, locations, message);
+    return add_memory(*engine, bench->app.index, config, locations, message);
 }
 
 static sim_err_t make_targets(app__mc_bench_t *bench,
@@ -269,13 +270,14 @@ static app__mc_bench_t *bench_new(const app_context_t *context,
     bench->thread_count = (uint32_t)config->threads;
     bench->threads = sim_alloc_array(bench->thread_count, sizeof(*bench->threads));
     for (uint32_t i = 0; i < bench->thread_count; i++) {
+        const uint64_t address = app__mc_bench_address(context->index);
         const uint32_t source = i % app__mc_location_count(config->source_location);
         const uint32_t target = i % app__mc_location_count(config->target_location);
         bench->threads[i] = (app__mc_bench_thread_t){
             .bench = bench,
             .index = i,
-            .source = APP__MC_BENCH_ADDRESS + source * APP__MC_BENCH_AREA_BYTES,
-            .target = APP__MC_BENCH_ADDRESS + target * APP__MC_BENCH_AREA_BYTES,
+            .source = address + source * APP__MC_BENCH_AREA_BYTES,
+            .target = address + target * APP__MC_BENCH_AREA_BYTES,
         };
     }
     bench->batch = config->batch;

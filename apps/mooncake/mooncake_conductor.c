@@ -76,7 +76,8 @@ static size_t blocks_on(const app__mc_replay_t *replay,
     return on;
 }
 
-// Time until the node would be done with it, and what it has of it.
+// Time until the node would be done with it: with all blocks that are hits, of which `on` lie there
+// and the others are fetched while it waits.
 static sim_time_t estimate(const app__mc_replay_t *replay,
                            const app__mooncake_prompt_t *prompt,
                            sim_time_t now_ps,
@@ -101,7 +102,6 @@ static choice_t choose(app__mc_replay_t *replay,
     const uint32_t nodes = replay->prefill_count;
     choice_t choice = {0, 0, 0};
     sim_time_t best_ps = SIM_TIME_NEVER;
-    size_t most = 0;
     size_t hits = app__mooncake_prefix_match(replay->stores[0], ids, prompt->id_count);
     const uint32_t random = (uint32_t)sim_random_below(&replay->random, nodes);
     for (uint32_t n = 0; n < nodes; n++) {
@@ -118,14 +118,14 @@ static choice_t choose(app__mc_replay_t *replay,
             better = time_ps < best_ps;
         } else if (replay->scheduler == APP__MC_LOCAL) {
             on = blocks_on(replay, prompt, hits, n);
-            better = n == 0 || on > most || (on == most && time_ps < best_ps);
+            time_ps = estimate(replay, prompt, now_ps, n, on, on);
+            better = time_ps < best_ps;
         } else if (replay->scheduler == APP__MC_LOAD) {
             better = time_ps < best_ps;
         }
         if (better) {
             choice = (choice_t){n, 0, hits};
             best_ps = time_ps;
-            most = on;
         }
     }
     for (uint32_t d = 1; d < replay->decode_count; d++) {

@@ -53,6 +53,21 @@ static void job_end(app__mc_job_t *job)
     sim_free(job);
 }
 
+uint64_t app__mc_place_of(const app__mc_replay_t *replay,
+                          uint64_t area,
+                          uint32_t locations,
+                          uint64_t number,
+                          uint64_t bytes)
+{
+    const uint64_t index = replay->app.index % 16u * APP__MC_LOCATIONS_MAX + number % locations;
+    return area + index * APP__MC_PLACE_BYTES + number * bytes;
+}
+
+static uint64_t stage_of(const app__mc_replay_t *replay, uint64_t area, uint64_t number)
+{
+    return app__mc_place_of(replay, area, replay->kv_locations, number, replay->stage_bytes);
+}
+
 // -- KV goes to the decode node
 
 static void told(int32_t status, const char *body, size_t size, void *ctx)
@@ -134,12 +149,12 @@ static void send_part(app__mc_job_t *job)
         job->failed = true;
         return;
     }
-    const uint64_t at = job->number * replay->stage_bytes + from * APP__MC_GRAIN_BYTES;
+    const uint64_t at = from * APP__MC_GRAIN_BYTES;
     const app_mooncake_request_t request = {
         .opcode = APP_MOONCAKE_WRITE,
-        .source = APP__MC_STAGE_AREA + at,
+        .source = stage_of(replay, APP__MC_STAGE_AREA, job->number) + at,
         .target_id = job->target,
-        .target_offset = APP__MC_DECODE_AREA + at,
+        .target_offset = stage_of(replay, APP__MC_DECODE_AREA, job->number) + at,
         .length = (to - from) * APP__MC_GRAIN_BYTES,
     };
     const app_mooncake_batch_id_t batch_id = app_mooncake_submit(prefill->engine, &request, 1);
@@ -295,10 +310,13 @@ static void take_places(app__mc_job_t *job, const char *places, uint64_t hits)
         const uint64_t tokens = left < replay->block_tokens ? left : replay->block_tokens;
         job->fetches[job->fetch_count++] = (app_mooncake_request_t){
             .opcode = APP_MOONCAKE_READ,
-            .source =
-                APP__MC_STAGE_AREA + job->number * replay->stage_bytes + i * replay->block_bytes,
+            .source = stage_of(replay, APP__MC_STAGE_AREA, job->number) + i * replay->block_bytes,
             .target_id = -1 - (int32_t)node,
-            .target_offset = APP__MC_STORE_AREA + slot * replay->block_bytes,
+            .target_offset = app__mc_place_of(replay,
+                                              APP__MC_STORE_AREA,
+                                              replay->store_locations,
+                                              slot,
+                                              replay->block_bytes),
             .length = app__mc_kv_bytes(replay, tokens),
         };
     }

@@ -32,7 +32,8 @@ static const sim_attr_t attrs[] = {
      NULL, NULL, "lru|lfu|length-aware", "which block leaves a full store"},
     {PREFIX ".scheduler", SIM_ATTR_ENUM, false, offsetof(app__mc_replay_config_t, scheduler),
      "cache-aware", NULL, NULL, "cache-aware|local|load|random", "which prefill node a prompt goes "
-     "to: least time to the first token, most blocks of its own, shortest queue, any"},
+     "to: least time to the first token, the same with only the node's own blocks counted, shortest "
+     "queue, any"},
     {PREFIX ".kv-bytes-per-token", SIM_ATTR_BYTES, false,
      offsetof(app__mc_replay_config_t, kv_bytes), "327680", "1", "64MiB", NULL,
      "KV of a token; 327680: a model of 70 billion parameters, 131072: one of 8"},
@@ -60,6 +61,12 @@ static const sim_attr_t attrs[] = {
     {PREFIX ".matrix", SIM_ATTR_STRING, false, offsetof(app__mc_replay_config_t, matrix), "auto",
      NULL, NULL, NULL, "NIC priority matrix of all hosts, JSON; auto: the NICs nearest to each "
      "socket and GPU of nic.host are preferred, the others available"},
+    {PREFIX ".kv-location", SIM_ATTR_STRING, false, offsetof(app__mc_replay_config_t, kv_location),
+     "cuda:0", NULL, NULL, NULL, "where the KV of a prompt lies at its prefill and its decode node; "
+     "of several (cuda:0, cuda:1) prompts take them in turn"},
+    {PREFIX ".store-location", SIM_ATTR_STRING, false,
+     offsetof(app__mc_replay_config_t, store_location), "cpu:0", NULL, NULL, NULL,
+     "where stored blocks lie; of several (cpu:0, cpu:1) blocks take them in turn"},
     {PREFIX ".verify", SIM_ATTR_BOOL, false, offsetof(app__mc_replay_config_t, verify), "on", NULL,
      NULL, NULL, "look at everything that arrives"},
     APP__MC_METADATA_ATTRS(PREFIX, app__mc_replay_config_t, metadata),
@@ -177,22 +184,48 @@ static sim_err_t make_engine(app__mc_replay_t *replay,
     return error;
 }
 
-static sim_err_t add_memory(app_mooncake_t *engine,
-                            uint64_t address,
+// Each location has room for all of it.
+static sim_err_t add_memory(const app__mc_replay_t *replay,
+                            app_mooncake_t *engine,
+                            uint64_t area,
                             uint64_t bytes,
-                            const char *location,
+                            const char *locations,
                             sim_message_t *message)
 {
+    const uint32_t count = app__mc_location_count(locations);
     const uint64_t pages = (bytes + 4095) / 4096 * 4096;
-    const int result = app_mooncake_register_local_memory(engine,
-                                                          address,
-                                                          pages,
-                                                          location,
-                                                          APP_MOONCAKE_ALL,
-                                                          NULL,
-                                                          NULL);
-    if (result != SIM_OK) {
-        return sim_fail(message, SIM_ERR_INVALID, "matrix has no location '%s'", location);
+    if (count > APP__MC_LOCATIONS_MAX || pages > APP__MC_PLACE_BYTES) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "%u locations with room for %" PRIu64
+                        " bytes each, expected at most %u and 1 PiB",
+                        count,
+                        pages,
+                        APP__MC_LOCATIONS_MAX);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        char *const location = app__mc_location_of(locations, i);
+        const int result =
+            app_mooncake_register_local_memory(engine,
+                                               app__mc_place_of(replay, area, count, i, 0),
+                                               pages,
+                                               location,
+                                               APP_MOONCAKE_ALL,
+                                               NULL,
+                                               NULL);
+        sim_err_t error = SIM_OK;
+        if (result != SIM_OK) {
+            error = sim_fail(message,
+                             SIM_ERR_INVALID,
+                             "%s has no location '%s': it is not in the matrix, or nic.host does "
+                             "not have it",
+                             app_mooncake_name(engine),
+                             location);
+        }
+        sim_free(location);
+        if (error != SIM_OK) {
+            return error;
+        }
     }
     return SIM_OK;
 }
@@ -211,14 +244,20 @@ static sim_err_t make_nodes(app__mc_replay_t *replay,
         error = make_engine(replay, config, hosts[1 + i], &prefill->engine, message);
         if (error == SIM_OK) {
             app__mc_prefill_init(prefill);
-            error = add_memory(prefill->engine,
+            error = add_memory(replay,
+                               prefill->engine,
                                APP__MC_STORE_AREA,
                                slots * replay->block_bytes,
-                               "cpu:0",
+                               config->store_location,
                                message);
         }
         if (error == SIM_OK) {
-            error = add_memory(prefill->engine, APP__MC_STAGE_AREA, staged, "cuda:0", message);
+            error = add_memory(replay,
+                               prefill->engine,
+                               APP__MC_STAGE_AREA,
+                               staged,
+                               config->kv_location,
+                               message);
         }
     }
     for (uint32_t i = 0; i < replay->decode_count && error == SIM_OK; i++) {
@@ -228,7 +267,12 @@ static sim_err_t make_nodes(app__mc_replay_t *replay,
         error = make_engine(replay, config, host, &decode->engine, message);
         if (error == SIM_OK) {
             app__mc_decode_init(decode);
-            error = add_memory(decode->engine, APP__MC_DECODE_AREA, staged, "cuda:0", message);
+            error = add_memory(replay,
+                               decode->engine,
+                               APP__MC_DECODE_AREA,
+                               staged,
+                               config->kv_location,
+                               message);
         }
     }
     return error;
@@ -366,6 +410,8 @@ static sim_err_t replay_create(const app_context_t *context,
         .square_ps = config->square_ps,
         .decode_ps = config->decode_ps,
         .time_percent = config->time_percent,
+        .kv_locations = app__mc_location_count(config->kv_location),
+        .store_locations = app__mc_location_count(config->store_location),
         .start_ps = config->start_ps,
     };
     replay->prefills = sim_alloc_array(replay->prefill_count, sizeof(*replay->prefills));
@@ -432,6 +478,12 @@ static void replay_fill(const void *object, void *report_void)
         last_ps = decode->last_ps > last_ps ? decode->last_ps : last_ps;
     }
     const sim_time_t time_ps = last_ps - replay->start_ps;
+    for (uint32_t i = 0; i < replay->prefill_count; i++) {
+        app__mc_report_parts(report, replay->prefills[i].engine, time_ps);
+    }
+    for (uint32_t i = 0; i < replay->decode_count; i++) {
+        app__mc_report_parts(report, replay->decodes[i].engine, time_ps);
+    }
     report->seconds = (double)time_ps / 1e12;
     report->gbytes_per_s = time_ps == 0 ? 0.0 : (double)report->bytes * 1e3 / (double)time_ps;
     report->tokens = replay->tokens;

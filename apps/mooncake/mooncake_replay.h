@@ -8,7 +8,7 @@
 
 typedef enum app__mc_scheduler {
     APP__MC_CACHE_AWARE, // least time to the first token, blocks of other nodes counted as near
-    APP__MC_LOCAL,       // most blocks on the node itself
+    APP__MC_LOCAL,       // the same, only blocks of the node itself counted
     APP__MC_LOAD,        // shortest queue
     APP__MC_RANDOM,
 } app__mc_scheduler_t;
@@ -34,6 +34,8 @@ typedef struct app__mc_replay_config {
     uint64_t time_percent;
     uint64_t fetch_bps;
     char *matrix;
+    char *kv_location;
+    char *store_location;
     bool verify;
     app_mooncake_metadata_config_t metadata;
     app_mooncake_config_t engine;
@@ -79,10 +81,12 @@ typedef struct app__mc_decode {
 #define APP__MC_GRAIN_BYTES UINT64_C(512)
 #define APP__MC_PART_BYTES UINT64_C(4096)
 
-// What stands where in memory.
+// What stands where in memory: in each area a place for each location of each application.
 #define APP__MC_STORE_AREA (UINT64_C(1) << 57)
 #define APP__MC_STAGE_AREA (UINT64_C(1) << 58)
 #define APP__MC_DECODE_AREA (UINT64_C(1) << 59)
+#define APP__MC_LOCATIONS_MAX 8u
+#define APP__MC_PLACE_BYTES (UINT64_C(1) << 50)
 
 struct app__mc_replay {
     app_t app; // first
@@ -98,6 +102,8 @@ struct app__mc_replay {
     uint64_t block_tokens;
     uint64_t block_bytes;
     uint64_t stage_bytes; // room for the longest prompt
+    uint32_t kv_locations;
+    uint32_t store_locations;
     uint64_t layer_groups;
     sim_time_t fixed_ps;
     sim_time_t token_ps;
@@ -136,6 +142,13 @@ uint64_t app__mc_kv_bytes(const app__mc_replay_t *replay, uint64_t tokens);
 uint64_t app__mc_groups(const app__mc_replay_t *replay, uint64_t tokens);
 // Time to compute a prompt of which the first `cached` tokens need no computing.
 sim_time_t app__mc_compute_ps(const app__mc_replay_t *replay, uint64_t tokens, uint64_t cached);
+
+// Where in an area the number-th of things of that size begins; they take locations in turn.
+uint64_t app__mc_place_of(const app__mc_replay_t *replay,
+                          uint64_t area,
+                          uint32_t locations,
+                          uint64_t number,
+                          uint64_t bytes);
 
 // -- mooncake_conductor.c
 

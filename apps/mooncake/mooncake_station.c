@@ -17,7 +17,8 @@
 #define SEND_AREA_BYTES (UINT64_C(1) << 38)
 #define RECEIVE_AREA (UINT64_C(1) << 39)
 #define ATTEMPTS 4u
-#define CONTROL_TIMEOUT 7u // 0.5 ms
+#define CONTROL_TIMEOUT 7u // 0.5 ms at least
+#define CONTROL_AHEAD_BITS (UINT64_C(32) * 1000 * 1000)
 #define CONTROL_RETRIES 7u
 #define LOCAL_PS SIM_PS_PER_US // from a host to itself
 #define POLL_MAX 16u
@@ -66,6 +67,18 @@ static uint32_t number_of(const app__mc_station_t *station, uint32_t peer, uint3
     return app__qp_number(door_of(station, generation)->position + peer * GENERATIONS + generation);
 }
 
+// Local ACK timeout, by which a message has come through behind 4 MB of others.
+static uint32_t control_timeout(const app__mc_door_t *door)
+{
+    const uint64_t bps = nic_rate_bps(door->endpoint->nic);
+    uint32_t exponent = CONTROL_TIMEOUT;
+    while (exponent < 31 &&
+           (UINT64_C(4096) << exponent) < CONTROL_AHEAD_BITS * UINT64_C(1000000000) / bps) {
+        exponent++;
+    }
+    return exponent;
+}
+
 static void make_qp(app__mc_line_t *line)
 {
     app__mc_station_t *const station = line->station;
@@ -86,7 +99,7 @@ static void make_qp(app__mc_line_t *line)
     nic_qp_attr_default(door->endpoint->nic, &attr);
     attr.dest_interface = door_of(peer, line->generation)->endpoint->interface;
     attr.dest_qp_num = number_of(peer, station->index, line->generation);
-    attr.timeout = CONTROL_TIMEOUT;
+    attr.timeout = control_timeout(door);
     attr.retry_cnt = CONTROL_RETRIES;
     attr.rnr_retry = 7;
     sim_message_t message = {""};

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# policy - what does the choice of NICs cost, in bandwidth and in the 99th percentile of batches?
+#
+# Eight NICs of 400 Gbps, and four of 200 of which one is slow (50 Gbps). Chosen at random, slices meet others
+# at both ends: some NICs have nothing to do while others queue, the more so the fewer slices are out.
+set -eu
+. "$(dirname "$0")/mooncake_lib.sh"
+begin "$1" curve threads gbytes_per_s batch_p50_ms batch_p99_ms busiest_nic least_nic
+# of all NICs' shares, the largest and the least, in per cent of the mean
+share() {
+    awk -v which="$1" '/"nics": \[/ { inside = 1 } /"parts": \[/ { inside = 0 }
+        inside && /"bytes":/ {
+            b = $2 + 0; sum += b; n++
+            if (b > most) most = b
+            if (n == 1 || b < least) least = b
+        }
+        END { printf "%.0f", 100 * (which == "most" ? most : least) * n / sum }' "$run/summary.json"
+}
+one() { # NAME THREADS SETTING...
+    local name=$1 threads=$2
+    shift 2
+    go "$name-$threads" bench.yaml "threads=$threads" "$@"
+    row "$name" "$threads" "$(gbytes)" "$(rounded 4 "$(value 'apps[0].transfer_ms.p50')")" \
+        "$(rounded 4 "$(value 'apps[0].transfer_ms.p99')")" "$(share most)" "$(share least)"
+}
+for selection in random round-robin least-loaded affinity; do
+    for threads in $(pick 12 "3 6 12 24 48"); do
+        one "$selection" "$threads" "selection=$selection" nics=8 nic_rate=400Gbps \
+            "$bench.duration=$(pick 1ms 5ms)"
+    done
+done
+for selection in random round-robin least-loaded affinity; do
+    one "slow-$selection" 12 "selection=$selection" "$bench.warm-up=$(pick 1ms 6ms)" \
+        "$bench.duration=$(pick 2ms 12ms)" 'links={host0--switch0#2: {rate: 50Gbps}}'
+done
+figure threads gbytes_per_s batch_p99_ms log
+exit "$status"
