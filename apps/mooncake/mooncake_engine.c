@@ -321,7 +321,9 @@ int app_mooncake_register_local_memory(app_mooncake_t *engine,
     if (item == NULL) {
         return SIM_ERR_UNKNOWN;
     }
-    if (size == 0 || address + (size - 1) < address || rights > APP_MOONCAKE_ALL) {
+    // Descriptions have whole numbers up to 2^63 - 1.
+    if (size == 0 || address > INT64_MAX || size - 1 > INT64_MAX - address ||
+        rights > APP_MOONCAKE_ALL) {
         return SIM_ERR_RANGE;
     }
     if (overlaps(engine, address, size)) {
