@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# incast - what do many decoders on one prefiller do to it, with PFC alone and with DCQCN?
+# decoders - what do many decoders on one prefiller do to it, with PFC alone and with DCQCN?
 #
 # N decoders with a NIC of 200 Gbps each. read: they read KV from the prefiller, whose NIC is what they share.
 # write: N prefillers write to one decoder: an incast, which PFC stops at the senders and DCQCN slows.
