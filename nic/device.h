@@ -17,7 +17,8 @@
 //     respond    a READ or atomic is to be        wrote       a WRITE is to be seen in memory
 //       nic_device_respond   answered               nic_device_wrote
 //
-// A device is chosen by nic.model, or is a program's own: nic_config_t.custom_device. Operations
+// A device is chosen by nic.model, from nic_device_all and what programs add (nic/extra.h), or is a
+// program's own: nic_config_t.custom_device. Operations
 // run in events of the host; time passes by timers of one's own, in the device's state.
 #ifndef NIC_DEVICE_H
 #define NIC_DEVICE_H
@@ -31,8 +32,8 @@ struct nic_device_ops {
     const char *name;      // "ideal"
     size_t qp_state_bytes; // of a queue pair, a multiple of SIM_CACHE_LINE; 0: none
 
-    // -- life. create returns the NIC's state, nic_device_state from then on, and config is what
-    // nic_config_t.custom_device_config says.
+    // -- life. create returns the NIC's state, nic_device_state from then on, and config is that of
+    // its row, or nic_config_t.custom_device_config.
     void *(*create)(nic_t *nic, const void *config);
     void (*destroy)(nic_t *nic);
     void (*qp_created)(nic_qp_t *qp); // its state is zeroed
@@ -88,7 +89,7 @@ struct nic_device_ops {
     bool (*conserved)(const nic_t *nic);  // at the end of a run: see nic_conserved
 };
 
-extern const nic_device_ops_t *const nic_device_all[]; // by nic_model_t; ends with NULL
+extern const nic_device_ops_t *const nic_device_all[]; // ends with NULL
 extern const nic_device_ops_t nic_device_ideal;
 extern const nic_device_ops_t nic_device_rnic;
 

@@ -3,6 +3,7 @@
 #ifndef NIC_HOST_H
 #define NIC_HOST_H
 
+#include "kernel/attribute.h"
 #include "nic/cache.h"
 #include "nic/congestion.h"
 #include "nic/detail.h"
@@ -23,10 +24,8 @@ typedef enum nic_retransmission {
     NIC_GO_BACK_0, // from the first packet of its message, or of its chunk
 } nic_retransmission_t;
 
-typedef enum nic_model {
-    NIC_IDEAL,    // its inside takes no time
-    NIC_DETAILED, // PCIe, processing units, caches (docs/models/rnic.md)
-} nic_model_t;
+#define NIC_IDEAL ((sim_name_t){"ideal"})       // its inside takes no time
+#define NIC_DETAILED ((sim_name_t){"detailed"}) // PCIe, units, caches (docs/models/rnic.md)
 typedef enum nic_replacement { NIC_REPLACE_LRU, NIC_REPLACE_RANDOM } nic_replacement_t;
 
 // What a host is made of besides NICs: nic/fabric.h. Rates are SIM_AUTO where nothing limits.
@@ -75,21 +74,18 @@ typedef struct nic_config {
     sim_time_t recovery_delay_ps; // after a sequence NAK, before going back
     sim_time_t base_rtt_ps;       // for windows and RTT-based control; SIM_AUTO: from the topology
     // for agreement with other simulators: docs/models/hpcc-compat.md
-    bool window_overshoot;       // a packet may start as long as less than the window is in flight
-    bool ack_duplicates;         // a request that came before is acknowledged again
-    bool any_mtu;                // path MTUs need not be the standard's
-    uint64_t frame_header_bytes; // all of a data frame but payload; SIM_AUTO: as its headers are
-    uint64_t frame_ack_bytes;    // of an ACK's frame; SIM_AUTO: likewise
-    sim_name_t path_rtt;         // whose way to count an idle path's round trip (nic/congestion.h)
+    bool window_overshoot; // a packet may start as long as less than the window is in flight
+    bool ack_duplicates;   // a request that came before is acknowledged again
+    char *frames;          // how long frames are (nic/frames.h)
+    sim_name_t path_rtt;   // whose way to count an idle path's round trip (nic/congestion.h)
     nic_host_config_t host;
-    uint32_t model;       // nic_model_t
+    sim_name_t model;     // the device (nic/device.h)
     uint32_t profile;     // NIC_PROFILE_ of nic/detail.h
     uint32_t replacement; // nic_replacement_t, of the detailed NIC's caches
     bool sram_shared;     // all of them are one memory
     nic_detail_t detail;  // SIM_AUTO: the profile's
     char *store;          // "auto": as cache.policy asks for
     nic_cache_config_t cache;
-    void *cc_config[16]; // per nic_cc_all entry: the algorithm's config struct, NULL if it has none
     // An algorithm of the program's own instead of the one congestion_control names; NULL: by name.
     // Both are borrowed and must outlive the network; its QPs find the config in nic_cc_t.
     const nic_cc_ops_t *custom_cc;
@@ -97,8 +93,7 @@ typedef struct nic_config {
     // A store of the program's own for detailed NICs, likewise; NULL: the one that store names.
     const struct nic_store_ops *custom_store;
     const void *custom_store_config;
-    char *transport;           // of RC queue pairs that do not say (nic/transport.h)
-    void *transport_config[8]; // per nic_transport_all entry, as cc_config
+    char *transport; // of RC queue pairs that do not say (nic/transport.h)
     // A transport of the program's own instead, likewise borrowed.
     const nic_transport_ops_t *custom_transport;
     const void *custom_transport_config;
@@ -109,15 +104,16 @@ typedef struct nic_config {
     // A device of the program's own instead of the one that model names, likewise.
     const nic_device_ops_t *custom_device;
     const void *custom_device_config;
-    // Rows that a program added to the library's (nic/extra.h).
+    // Rows that a program added to the library's, and the config structs of all that have one
+    // (nic/extra.h).
     const struct nic_extra *extras;
     size_t extra_count;
-    void **extra_config;
+    void **parts;
 } nic_config_t;
 
 extern const sim_attr_table_t nic_config_attrs; // "nic."
 
-// Fills config with defaults, cc_config included; free with nic_config_fini.
+// Fills config with defaults, those of its parts included; free with nic_config_fini.
 void nic_config_init(nic_config_t *config);
 void nic_config_copy(nic_config_t *to, const nic_config_t *from);
 void nic_config_fini(nic_config_t *config);

@@ -184,14 +184,16 @@ static const operation_t operations[] = {
                           ROCE_READ_RESPONSE_ONLY},
 };
 
-// A NIC with a frame size of its own (nic.frame-header) sends requests as payload and that header;
-// its other frames have it in place of the standard's, and are not padded.
-static uint32_t bare_frame_bytes(const nic_t *nic, uint8_t opcode, uint64_t payload_bytes)
+// Of a NIC whose frames are not the standard's (nic/frames.h): they say how long requests are; its
+// other frames have their header in place of the standard's.
+static uint32_t own_frame_bytes(const nic_t *nic, uint8_t opcode, uint64_t payload_bytes)
 {
     const uint32_t payload = (uint32_t)payload_bytes;
     const bool request_data = opcode < ROCE_READ_REQUEST;
-    return nic->header_bytes +
-           (request_data ? payload : net_frame_extension_bytes(opcode) + ((payload + 3) & ~3u));
+    const uint32_t extensions = net_frame_extension_bytes(opcode);
+    const uint32_t bytes = nic->header_bytes + (request_data ? nic->body_bytes(extensions, payload)
+                                                             : extensions + ((payload + 3) & ~3u));
+    return bytes < nic->frame_bytes_min ? nic->frame_bytes_min : bytes;
 }
 
 // Of a frame that the NIC of interface `sender` sends; telemetry is left out.
@@ -205,8 +207,8 @@ static uint32_t frame_bytes_of(const nic_ideal_t *ideal,
     if (opcode == ROCE_ACKNOWLEDGE && nic->ack_bytes != 0) {
         return nic->ack_bytes > nic->frame_bytes_min ? nic->ack_bytes : nic->frame_bytes_min;
     }
-    return nic->bare
-               ? bare_frame_bytes(nic, opcode, payload_bytes)
+    return nic->body_bytes != NULL
+               ? own_frame_bytes(nic, opcode, payload_bytes)
                : net_frame_bytes(opcode, (uint32_t)payload_bytes, config->tagged, config->ipv6);
 }
 

@@ -373,14 +373,25 @@ static inline void nic__tell_write(nic_qp_t *qp)
 }
 
 // extra.c
-void nic__extras_copy(nic_config_t *to, const nic_config_t *from); // NULL: defaults
-void nic__extras_fini(nic_config_t *config);
-// The algorithm of a config with its own config; NULL: unknown.
-const nic_cc_ops_t *nic__config_cc(const nic_config_t *config, const void **cc_config);
-// The scheduler of a config, likewise.
-const nic_scheduler_ops_t *nic__config_scheduler(const nic_config_t *config, const void **own);
-const nic_transport_ops_t *nic__config_transport(const nic_config_t *config); // NULL: unknown
-// The config of a row that a program added; NULL: it has none.
-const void *nic__extra_config_of(const nic_config_t *config, const void *ops);
+void nic__parts_create(nic_config_t *to, const nic_config_t *from); // NULL: defaults
+void nic__parts_destroy(nic_config_t *config);
+SIM_MUST_CHECK sim_err_t nic__check_parts(const nic_config_t *config, sim_message_t *message);
+// What a config chooses, and its own config in *part (NULL: it has none). NULL: the name is
+// unknown.
+const nic_cc_ops_t *nic__config_cc(const nic_config_t *config, const void **part);
+const nic_scheduler_ops_t *nic__config_scheduler(const nic_config_t *config, const void **part);
+const nic_device_ops_t *nic__config_device(const nic_config_t *config, const void **part);
+const nic_frames_ops_t *nic__config_frames(const nic_config_t *config, const void **part);
+const nic_transport_ops_t *nic__config_transport(const nic_config_t *config);
+
+// frames.c
+void nic__frames_create(nic_t *nic);
+// A transport adds something to a packet that its opcode does not have.
+static inline void nic__grow_frame(nic_t *nic, net_packet_t *packet, uint32_t bytes)
+{
+    if (SIM_LIKELY(nic->body_bytes == NULL)) {
+        net_packet_grow(&nic->host->node, packet, bytes);
+    }
+}
 
 #endif // NIC_NIC_INTERNAL_H

@@ -6,6 +6,7 @@
 #include "net/port.h"
 #include "nic/device.h"
 #include "nic/fabric.h"
+#include "nic/frames.h"
 #include "nic/host.h"
 #include "nic/memory.h"
 #include "nic/scheduler.h"
@@ -366,7 +367,6 @@ struct nic {
     uint16_t ack_bytes;    // of the frame of an ACK or NAK; 0: as its headers are
     uint16_t frame_bytes_min;
     uint16_t overhead_bytes; // on the link, for each frame
-    bool bare;               // frames are payload and header_bytes, without more headers or pad
     bool ring;               // the scheduler is nic_scheduler_ring, which is compiled in
     uint16_t ack_interval;
     uint32_t trace_points; // union over listeners
@@ -376,6 +376,9 @@ struct nic {
     bool bound;    // limits: nic/fabric.h
     bool plain;    // packets go straight to the protocol: neither detailed nor a loop
     nic_t *next_kicked;
+    // Of other frames than the standard's (nic/frames.h); NULL: extension headers, payload and pad.
+    uint32_t (*body_bytes)(uint32_t extension_bytes, uint32_t payload_bytes);
+    bool any_mtu;
     const nic_schedule_loop_t *loop; // of the scheduler; NULL: that of nic/schedule/scheduler.c
     nic_qp_t *ready[NET_PRIORITIES]; // of the ring: whose turn it is
     nic_counters_t counters;

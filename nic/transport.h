@@ -146,7 +146,6 @@ struct nic_transport_ops {
 // By name; NULL: unknown. nic_transport_all ends with NULL.
 const nic_transport_ops_t *nic_transport_find(const char *name);
 extern const nic_transport_ops_t *const nic_transport_all[];
-#define NIC_TRANSPORTS_MAX 8u
 
 extern const nic_transport_ops_t nic_transport_gbn;
 extern const nic_transport_ops_t nic_transport_irn;

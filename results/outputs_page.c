@@ -43,13 +43,13 @@ static void print_algorithm_metrics(FILE *out)
     const char *names[128];
     world_registry_t *const registry = world_registry_create();
     const size_t count = world_cc_metric_names(registry, names, SIM_COUNT_OF(names));
-    world_registry_destroy(registry);
+    const nic_cc_ops_t *const *const ccs = world_registry_ccs(registry);
     for (size_t i = 0; i < count; i++) {
         char *who = sim_strdup("");
-        for (size_t a = 0; nic_cc_all[a] != NULL; a++) {
-            if (has_metric(nic_cc_all[a], names[i])) {
+        for (size_t a = 0; ccs[a] != NULL; a++) {
+            if (has_metric(ccs[a], names[i])) {
                 char *const more =
-                    sim_format("%s%s%s", who, *who == '\0' ? "" : ", ", nic_cc_all[a]->name);
+                    sim_format("%s%s%s", who, *who == '\0' ? "" : ", ", ccs[a]->name);
                 sim_free(who);
                 who = more;
             }

@@ -16,6 +16,7 @@
 
 #include "net/switch.h"
 #include "nic/host.h"
+#include "tests/algorithms.h"
 #include "tests/check_main.h"
 
 typedef struct star_config {
@@ -90,7 +91,7 @@ static inline void star_config_init(star_config_t *config)
     config->loss_rate = (sim_ratio_t){0, 1};
     sim_attrs_default(&net_link_config_attrs, &config->link);
     sim_attrs_default(&net_switch_config_attrs, &config->sw);
-    nic_config_init(&config->nic);
+    nic_config_init_with(&config->nic, compat_hpcc_nic_rows, compat_hpcc_nic_row_count);
     config->message_bytes = 32768;
     config->sample_ps = 10 * SIM_PS_PER_US;
     config->options = (sim_options_t){.seed = 1, .threads = 1, .until_ps = 10 * SIM_PS_PER_MS};
@@ -112,13 +113,9 @@ static inline void star_use(star_config_t *config, const char *algorithm)
 // The config struct of one algorithm, to be changed.
 static inline void *star_cc_config(star_config_t *config, const nic_cc_ops_t *ops)
 {
-    size_t i = 0;
-    while (nic_cc_all[i] != ops) {
-        SIM_CHECK(nic_cc_all[i] != NULL);
-        i++;
-    }
-    SIM_CHECK(config->nic.cc_config[i] != NULL);
-    return config->nic.cc_config[i];
+    void *const part = nic_config_part(&config->nic, ops->attrs);
+    SIM_CHECK(part != NULL);
+    return part;
 }
 
 // -- a flow

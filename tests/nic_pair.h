@@ -105,7 +105,7 @@ typedef struct pair_qp {
 static inline void pair_config_init(pair_config_t *config)
 {
     memset(config, 0, sizeof(*config));
-    nic_config_init(&config->nic);
+    nic_config_init_with(&config->nic, compat_hpcc_nic_rows, compat_hpcc_nic_row_count);
     sim_free(config->nic.congestion_control);
     config->nic.congestion_control = sim_strdup("none");
     sim_attrs_default(&net_link_config_attrs, &config->link);
@@ -141,7 +141,7 @@ static inline void pair_note_packet(const net_trace_t *trace, void *ctx)
     };
     const net_packet_t *const packet = trace->packet;
     const net_config_t *const config = net_get_config(pair->net);
-    const bool as_headers = nic_get_config(pair->nic[end->host])->frame_header_bytes == SIM_AUTO;
+    const bool as_headers = strcmp(nic_get_config(pair->nic[end->host])->frames, "standard") == 0;
     SIM_CHECK(
         !as_headers || packet->addressed ||
         packet->frame_bytes ==

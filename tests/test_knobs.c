@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/test_knobs.c - every knob of NICs, algorithms and switches matters.
 //
-// Goal: each attribute of "nic.", of every algorithm in nic_cc_all and of "switch." changes a run:
-// its events or a counter, which is what the digest is made of. Of an enumeration and of a switch
-// each choice does. An attribute that is added is tested by being in its table.
-// Method: a small network with writers, a reader, a sender without receives at first, two classes,
-// two paths, marks, pauses and losses; several contexts of it, since a knob may need another. An
-// attribute is given other values until one changes the digest of one of the contexts.
-// An attribute that matters elsewhere only needs a context here, a quickening, or an exception that
-// says where it is tested. Not pinned: that what it changes is right.
+// Goal: each attribute of "nic.", of every algorithm in tests/algorithms.h and of "switch." changes
+// a run: its events or a counter, which is what the digest is made of. Of an enumeration and of a
+// switch each choice does. An attribute that is added is tested by being in its table. Method: a
+// small network with writers, a reader, a sender without receives at first, two classes, two paths,
+// marks, pauses and losses; several contexts of it, since a knob may need another. An attribute is
+// given other values until one changes the digest of one of the contexts. An attribute that matters
+// elsewhere only needs a context here, a quickening, or an exception that says where it is tested.
+// Not pinned: that what it changes is right.
 #include <check.h>
 #include <inttypes.h>
 #include <string.h>
@@ -17,6 +17,7 @@
 #include "net/switch.h"
 #include "nic/host.h"
 #include "nic/nic_internal.h"
+#include "tests/algorithms.h"
 #include "tests/check_main.h"
 
 #define US SIM_PS_PER_US
@@ -265,13 +266,13 @@ static void build(world_t *world)
     }
 }
 
-static size_t algorithm_index(const char *name)
+static const nic_cc_ops_t *algorithm_named(const char *name)
 {
     size_t i = 0;
-    while (strcmp(nic_cc_all[i]->name, name) != 0) {
+    while (strcmp(algorithm_at(i)->name, name) != 0) {
         i++;
     }
-    return i;
+    return algorithm_at(i);
 }
 
 // One value to be set in a table; table NULL: none.
@@ -302,9 +303,13 @@ static void configure(world_t *world, const char *algorithm, bool quick)
     set_all(&net_switch_config_attrs, &world->sw, "ecn.kmin=50KB; ecn.kmax=2000KB");
     set_all(&nic_config_attrs, &world->nic, context->nic);
     set_all(&net_switch_config_attrs, &world->sw, context->sw);
-    const size_t index = algorithm_index(algorithm);
+    const sim_attr_table_t *const table = algorithm_named(algorithm)->attrs;
     if (quick) {
-        set_all(nic_cc_all[index]->attrs, world->nic.cc_config[index], quickening_of(algorithm));
+        set_all(table, nic_config_part(&world->nic, table), quickening_of(algorithm));
+    }
+    if (strcmp(world->nic.scheduler, "scan") == 0) {
+        sim_free(world->nic.frames); // each has parameters that want the other's runs
+        world->nic.frames = sim_strdup("bare");
     }
 }
 
@@ -315,17 +320,11 @@ typedef struct way {
     bool quick;
 } way_t;
 
-static void *config_of(world_t *world, const way_t *way, const sim_attr_table_t *table)
+static void *config_of(world_t *world, const sim_attr_table_t *table)
 {
-    for (size_t i = 0; i < world->nic.extra_count; i++) {
-        if (world->nic.extras[i].attrs == table) {
-            return world->nic.extra_config[i];
-        }
-    }
-    return table == &nic_config_attrs ? (void *)&world->nic
-           : table == &net_switch_config_attrs
-               ? (void *)&world->sw
-               : world->nic.cc_config[algorithm_index(way->algorithm)];
+    return table == &nic_config_attrs          ? (void *)&world->nic
+           : table == &net_switch_config_attrs ? (void *)&world->sw
+                                               : nic_config_part(&world->nic, table);
 }
 
 // The digest of a run; false: such a configuration is not allowed.
@@ -337,7 +336,7 @@ static bool digest_of(const way_t *way, const change_t *change, uint64_t *digest
     bool allowed = true;
     sim_message_t message = {""};
     if (change->table != NULL) {
-        void *const config = config_of(world, way, change->table);
+        void *const config = config_of(world, change->table);
         allowed = sim_attr_set(change->attr, config, change->value, &message) == SIM_OK;
     }
     allowed = allowed && nic_config_check(&world->nic, &message) == SIM_OK &&
@@ -401,6 +400,29 @@ static void add_choices(values_t *values, const sim_attr_t *attr, uint32_t now)
     values->each = true;
 }
 
+// The other rows of the kind that the attribute chooses from.
+static void add_rows(values_t *values, const sim_attr_t *attr)
+{
+    for (nic_extra_kind_t kind = 0; kind < NIC_EXTRA_KIND_COUNT; kind++) {
+        if (strcmp(nic_extra_kind_attribute(kind), attr->path) != 0) {
+            continue;
+        }
+        for (const void *const *row = nic_extra_library(kind); *row != NULL; row++) {
+            const char *const name = *(const char *const *)*row;
+            if (strcmp(name, attr->default_text) != 0) {
+                snprintf(values->text[values->count++], sizeof(values->text[0]), "%s", name);
+            }
+        }
+        for (size_t i = 0; i < compat_hpcc_nic_row_count; i++) {
+            const nic_extra_t *const row = &compat_hpcc_nic_rows[i];
+            if (row->kind == kind) {
+                snprintf(values->text[values->count++], sizeof(values->text[0]), "%s", row->name);
+            }
+        }
+    }
+    ck_assert_msg(values->count != 0, "%s chooses none of the kinds of rows", attr->path);
+}
+
 static values_t other_values(const sim_attr_t *attr, const char *config)
 {
     values_t values = {.count = 0};
@@ -446,20 +468,14 @@ static values_t other_values(const sim_attr_t *attr, const char *config)
         snprintf(values.text[values.count++], sizeof(values.text[0]), "[10Gbps 100KB 150KB 0.5]");
         break;
     case SIM_ATTR_STRING:
-        if (strcmp(attr->path, "nic.scheduler") == 0) {
-            snprintf(values.text[values.count++], sizeof(values.text[0]), "scan");
-        }
-        for (size_t i = 0; values.count == 0 && nic_cc_all[i] != NULL; i++) {
-            if (strcmp(nic_cc_all[i]->name, attr->default_text) != 0) {
-                snprintf(values.text[values.count++],
-                         sizeof(values.text[0]),
-                         "%s",
-                         nic_cc_all[i]->name);
-            }
-        }
+        add_rows(&values, attr);
         values.each = true;
         break;
     case SIM_ATTR_NAME: // "marking" has one row
+        if (strcmp(attr->path, "nic.model") == 0) {
+            add_rows(&values, attr);
+            break;
+        }
         snprintf(values.text[values.count++], sizeof(values.text[0]), "hpcc");
         break;
     case SIM_ATTR_COUNT:
@@ -484,7 +500,6 @@ static values_t other_values(const sim_attr_t *attr, const char *config)
 
 // What changes no run by itself, or not one of these: beginnings of paths.
 static const char *const exceptions[] = {
-    "nic.any-mtu",         // permits other values of nic.mtu
     "nic.profile",         // these two: tests/test_knobs_detailed.c
     "nic.cache.",          // tests/test_knobs_cache.c
     "nic.detailed.",       //
@@ -492,7 +507,6 @@ static const char *const exceptions[] = {
     "nic.hpcc.check-path", // paths here stay; tests/hpcc/moved
     "switch.marking",      // a single one so far
     "switch.pfc.watchdog", // and its times: tests/cli/test_cli_faults.sh
-    "nic.transport",       // a single one so far: there is no other to change to
 };
 
 static bool is_exception(const char *path)
@@ -586,15 +600,16 @@ END_TEST
 
 START_TEST(knobs_of_an_algorithm)
 {
-    if (nic_cc_all[_i]->attrs != NULL) {
-        check_table(nic_cc_all[_i]->attrs, nic_cc_all[_i]->name);
+    if (algorithm_at((size_t)_i)->attrs != NULL) {
+        check_table(algorithm_at((size_t)_i)->attrs, algorithm_at((size_t)_i)->name);
     }
 }
 END_TEST
 
-START_TEST(knobs_of_the_scheduler)
+START_TEST(knobs_of_scheduler_and_frames)
 {
     check_table(&compat_hpcc_scan_config_attrs, NULL);
+    check_table(&compat_hpcc_bare_config_attrs, NULL);
 }
 END_TEST
 
@@ -604,16 +619,7 @@ START_TEST(knobs_of_a_switch)
 }
 END_TEST
 
-static int algorithm_count(void)
-{
-    int count = 0;
-    while (nic_cc_all[count] != NULL) {
-        count++;
-    }
-    return count;
-}
-
 CHECK_MAIN(CHECK_TEST(knobs_of_a_nic),
            CHECK_LOOP(knobs_of_an_algorithm, 0, algorithm_count()),
-           CHECK_TEST(knobs_of_the_scheduler),
+           CHECK_TEST(knobs_of_scheduler_and_frames),
            CHECK_TEST(knobs_of_a_switch))

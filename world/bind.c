@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nic/transport.h"
 #include "world/renamed.h"
 
 #define NAMES_MAX 128u
@@ -22,28 +21,11 @@ world_targets_t world_targets_one(const sim_attr_table_t *table, void *config)
 world_targets_t world_targets_nic(nic_config_t *config)
 {
     world_targets_t targets = world_targets_one(&nic_config_attrs, config);
-    for (size_t i = 0; nic_cc_all[i] != NULL; i++) {
-        if (nic_cc_all[i]->attrs == NULL) {
-            continue;
-        }
+    const sim_attr_table_t *table;
+    void *part;
+    for (size_t i = 0; nic_config_part_at(config, i, &table, &part); i++) {
         SIM_CHECK(targets.count < WORLD_TABLES_MAX);
-        targets.items[targets.count++] =
-            (world_target_t){nic_cc_all[i]->attrs, config->cc_config[i]};
-    }
-    for (size_t i = 0; i < config->extra_count; i++) {
-        if (config->extras[i].attrs != NULL) {
-            SIM_CHECK(targets.count < WORLD_TABLES_MAX);
-            targets.items[targets.count++] =
-                (world_target_t){config->extras[i].attrs, config->extra_config[i]};
-        }
-    }
-    for (size_t i = 0; nic_transport_all[i] != NULL; i++) {
-        if (nic_transport_all[i]->attrs == NULL) {
-            continue;
-        }
-        SIM_CHECK(targets.count < WORLD_TABLES_MAX);
-        targets.items[targets.count++] =
-            (world_target_t){nic_transport_all[i]->attrs, config->transport_config[i]};
+        targets.items[targets.count++] = (world_target_t){table, part};
     }
     return targets;
 }
@@ -304,8 +286,16 @@ static sim_err_t bind_entry(const world_tree_entry_t *entry,
         size > 0 && (size_t)size < sizeof(path) && *key != '\0' && strchr(key, '.') == NULL;
     void *config = NULL;
     const sim_attr_t *attr = usable ? find_attr(targets, path, &config) : NULL;
-    const char *const now = attr == NULL && usable ? world_renamed(path) : NULL;
-    attr = now != NULL ? find_attr(targets, now, &config) : attr;
+    const world_renamed_t *const renamed = attr == NULL && usable ? world_renamed(path) : NULL;
+    if (renamed != NULL && renamed->now == NULL) {
+        return world_fail(error,
+                          SIM_ERR_UNKNOWN,
+                          &entry->key->place,
+                          "%s is no more, expected %s",
+                          path,
+                          renamed->instead);
+    }
+    attr = renamed != NULL ? find_attr(targets, renamed->now, &config) : attr;
     const bool group = usable && is_group(targets, path);
     if (attr != NULL && (entry->value->kind != WORLD_TREE_MAP || !group)) {
         return set_value(attr, config, entry->value, error);

@@ -54,6 +54,9 @@ world_registry_t *world_registry_create(void)
     for (size_t i = 0; i < compat_hpcc_nic_row_count; i++) {
         SIM_GROW(registry->extras, registry->extra_count, &registry->extra_capacity);
         registry->extras[registry->extra_count++] = compat_hpcc_nic_rows[i];
+        if (compat_hpcc_nic_rows[i].kind == NIC_EXTRA_CC) {
+            list_add(&registry->ccs, compat_hpcc_nic_rows[i].ops);
+        }
     }
     return registry;
 }
@@ -147,14 +150,14 @@ static bool nic_key_is_taken(const world_registry_t *registry, const char *name)
         found = found ||
                 (strncmp(other, path, size) == 0 && (other[size] == '\0' || other[size] == '.'));
     }
-    for (size_t i = 0; registry->ccs.rows[i] != NULL; i++) {
-        const sim_attr_table_t *const attrs = ((const nic_cc_ops_t *)registry->ccs.rows[i])->attrs;
-        found = found || (attrs != NULL && strcmp(attrs->prefix, path) == 0);
+    nic_config_t config; // with all rows so far, the library's included
+    nic_config_init_with(&config, registry->extras, registry->extra_count);
+    const sim_attr_table_t *table;
+    void *part;
+    for (size_t i = 0; nic_config_part_at(&config, i, &table, &part); i++) {
+        found = found || strcmp(table->prefix, path) == 0;
     }
-    for (size_t i = 0; i < registry->extra_count; i++) {
-        const sim_attr_table_t *const attrs = registry->extras[i].attrs;
-        found = found || (attrs != NULL && strcmp(attrs->prefix, path) == 0);
-    }
+    nic_config_fini(&config);
     sim_free(path);
     return found;
 }
@@ -163,19 +166,18 @@ sim_err_t world_registry_add_nic_part(world_registry_t *registry,
                                       const nic_extra_t *extra,
                                       world_error_t *error)
 {
-    static const char *const kinds[] = {
-        [NIC_EXTRA_CC] = "congestion control",
-        [NIC_EXTRA_TRANSPORT] = "transport",
-        [NIC_EXTRA_STORE] = "store",
-        [NIC_EXTRA_POLICY] = "cache policy",
-        [NIC_EXTRA_SCHEDULER] = "scheduler",
-    };
-    const char *const what = kinds[extra->kind];
+    const char *const what = nic_extra_kind_text(extra->kind);
+    SIM_CHECK(extra->kind < NIC_EXTRA_KIND_COUNT && extra->ops != NULL);
     const sim_err_t result = check_row(extra->name, extra->attrs, "nic", what, error);
     if (result != SIM_OK) {
         return result;
     }
     SIM_CHECK(extra->name != NULL);
+    for (const void *const *row = nic_extra_library(extra->kind); *row != NULL; row++) {
+        if (strcmp(*(const char *const *)*row, extra->name) == 0) {
+            return taken(what, extra->name, error);
+        }
+    }
     for (size_t i = 0; i < registry->extra_count; i++) {
         if (registry->extras[i].kind == extra->kind &&
             strcmp(registry->extras[i].name, extra->name) == 0) {

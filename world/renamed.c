@@ -5,17 +5,20 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const names[][2] = {
-    {"nic.rate-change", "nic.scan.rate-change"},
-    {"nic.rate-bound", "nic.scan.rate-bound"},
-    {"nic.ack-pause-class", "nic.scan.ack-pause-class"},
+static const world_renamed_t renamed[] = {
+    {"nic.rate-change", "nic.scan.rate-change", NULL},
+    {"nic.rate-bound", "nic.scan.rate-bound", NULL},
+    {"nic.ack-pause-class", "nic.scan.ack-pause-class", NULL},
+    {"nic.frame-header", NULL, "nic: {frames: bare, bare: {header: 48}}"},
+    {"nic.frame-ack", NULL, "nic: {frames: bare, bare: {ack: 60}}"},
+    {"nic.any-mtu", NULL, "nic: {frames: bare}, which has any MTU"},
 };
 
-const char *world_renamed(const char *path)
+const world_renamed_t *world_renamed(const char *path)
 {
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(names[i][0], path) == 0) {
-            return names[i][1];
+    for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++) {
+        if (strcmp(renamed[i].before, path) == 0) {
+            return &renamed[i];
         }
     }
     return NULL;

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/renamed.h - attributes that had other names: scenarios that say those still mean them.
+// world/renamed.h - attributes that had other names: scenarios that say those still mean them, or
+// are told what to write.
 #ifndef WORLD_RENAMED_H
 #define WORLD_RENAMED_H
 
-// The path that an attribute has now; NULL: it never had that name.
-const char *world_renamed(const char *path);
+typedef struct world_renamed {
+    const char *before;
+    const char *now;     // its path today; NULL: there is no single one
+    const char *instead; // what to write then
+} world_renamed_t;
+
+const world_renamed_t *world_renamed(const char *path); // NULL: it never had that name
 
 #endif // WORLD_RENAMED_H

@@ -271,8 +271,8 @@ static void put_frames(const cli__maker_t *maker)
     const uint64_t mode = cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE);
     const unsigned header = mode == 7 ? 48 + 8 : 48; // TIMELY's time stamp
     const unsigned ack = mode == 3 ? 46 : mode == 10 ? 60 - 2 : 60;
-    cli__maker_key(maker, "nic.frame-header", CLI_HPCC_CC_MODE, "%u", header);
-    cli__maker_key(maker, "nic.frame-ack", CLI_HPCC_CC_MODE, "%u", ack);
+    cli__maker_key(maker, "nic.bare.header", CLI_HPCC_CC_MODE, "%u", header);
+    cli__maker_key(maker, "nic.bare.ack", CLI_HPCC_CC_MODE, "%u", ack);
 }
 
 // Whether random numbers are drawn whose use cannot wait: by PINT, for losses, and for marks that
@@ -330,7 +330,7 @@ static void put_compat(const cli__maker_t *maker)
         {"nic.scheduler", "scan"},
         {"nic.window-overshoot", "true"},
         {"nic.ack-duplicates", "false"},
-        {"nic.any-mtu", "true"},
+        {"nic.frames", "bare"},
         {"nic.nak-interval", "500us"},
         {"nic.timeout", "0"},
     };

@@ -2,6 +2,9 @@
 // compat/hpcc/compat_hpcc.c - the attributes "hpcc.", and how the rules get into a network.
 #include "compat/hpcc/compat_hpcc.h"
 
+#include "compat/hpcc/cc_dcqcn_hpcc.h"
+#include "compat/hpcc/cc_dctcp_hpcc.h"
+#include "compat/hpcc/cc_timely_hpcc.h"
 #include "compat/hpcc/hpcc_internal.h"
 #include "compat/hpcc/pint_hpcc.h"
 
@@ -40,6 +43,10 @@ compat_draws_t *compat__draws_at_once(const compat_hpcc_t *rules)
 // -- NICs
 
 const nic_extra_t compat_hpcc_nic_rows[] = {
+    {NIC_EXTRA_CC, "dcqcn-hpcc", &compat_dcqcn_hpcc_attrs, &compat_cc_dcqcn_hpcc},
+    {NIC_EXTRA_CC, "dctcp-hpcc", &compat_dctcp_hpcc_attrs, &compat_cc_dctcp_hpcc},
+    {NIC_EXTRA_CC, "timely-hpcc", &compat_timely_hpcc_attrs, &compat_cc_timely_hpcc},
+    {NIC_EXTRA_FRAMES, "bare", &compat_hpcc_bare_config_attrs, &compat_hpcc_bare},
     {NIC_EXTRA_SCHEDULER, "scan", &compat_hpcc_scan_config_attrs, &compat_hpcc_scan},
 };
 const size_t compat_hpcc_nic_row_count = SIM_COUNT_OF(compat_hpcc_nic_rows);

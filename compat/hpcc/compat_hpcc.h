@@ -10,6 +10,7 @@
 #include "kernel/attribute.h"
 #include "net/network.h"
 #include "nic/extra.h"
+#include "nic/frames.h"
 #include "nic/scheduler.h"
 
 SIM_C_BEGIN
@@ -45,6 +46,14 @@ typedef struct compat_hpcc_scan_config {
 } compat_hpcc_scan_config_t;
 extern const sim_attr_table_t compat_hpcc_scan_config_attrs; // "nic.scan."
 extern const nic_scheduler_ops_t compat_hpcc_scan;
+
+// Of the frames "bare".
+typedef struct compat_hpcc_bare_config {
+    uint64_t header_bytes; // all of a frame of data but payload
+    uint64_t answer_bytes; // of an ACK's or NAK's frame
+} compat_hpcc_bare_config_t;
+extern const sim_attr_table_t compat_hpcc_bare_config_attrs; // "nic.bare."
+extern const nic_frames_ops_t compat_hpcc_bare;
 
 extern const nic_extra_t compat_hpcc_nic_rows[];
 extern const size_t compat_hpcc_nic_row_count;

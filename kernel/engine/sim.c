@@ -76,20 +76,22 @@ void sim__thread_destroy(sim_thread_t *thread)
     sim_free(thread);
 }
 
+// What a node is made of goes after it: while it is destroyed it may still cancel its timers.
 static void node_destroy(sim_node_t *node)
 {
     node->now_ps = SIM_TIME_NEVER;
-    sim_free(node->wakes);
-    sim_free(node->timers);
-    sim__wheel_destroy(node->wheel);
-    sim_free(node->own_mail);
-    if (node->far != NULL) {
-        sim_free(node->far->channels);
-        sim_free(node->far);
-    }
-    sim_free(node->name);
-    sim__fifo_node_destroy(node->fifo);
+    const sim_node_t parts = *node;
     node->ops->destroy(node);
+    sim_free(parts.wakes);
+    sim_free(parts.timers);
+    sim__wheel_destroy(parts.wheel);
+    sim_free(parts.own_mail);
+    if (parts.far != NULL) {
+        sim_free(parts.far->channels);
+        sim_free(parts.far);
+    }
+    sim_free(parts.name);
+    sim__fifo_node_destroy(parts.fifo);
 }
 
 void sim_destroy(sim_t *sim)

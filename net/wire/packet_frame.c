@@ -104,7 +104,7 @@ static void put_extra(const net_t *net, const net_packet_t *packet, net_frame_t 
                                                                   net->config.tagged,
                                                                   net->config.ipv6);
     if (!packet->addressed || packet->frame_bytes <= bytes) {
-        return; // none, or frames are not as long as their headers are (nic.frame-header)
+        return; // none, or frames are not as long as their headers are (nic.frames)
     }
     uint8_t *at = frame->extra;
     frame->extra_bytes = packet->frame_bytes - bytes;

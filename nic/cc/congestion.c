@@ -6,26 +6,20 @@
 
 #include "net/models.h"
 #include "nic/cc/cc_dcqcn.h"
-#include "nic/cc/cc_dcqcn_hpcc.h"
 #include "nic/cc/cc_dctcp.h"
-#include "nic/cc/cc_dctcp_hpcc.h"
 #include "nic/cc/cc_hpcc.h"
 #include "nic/cc/cc_hpcc_pint.h"
 #include "nic/cc/cc_none.h"
 #include "nic/cc/cc_timely.h"
-#include "nic/cc/cc_timely_hpcc.h"
 #include "nic/nic_internal.h"
 
 const nic_cc_ops_t *const nic_cc_all[] = {
     &nic_cc_none,
     &nic_cc_dcqcn,
-    &nic_cc_dcqcn_hpcc,
     &nic_cc_dctcp,
-    &nic_cc_dctcp_hpcc,
     &nic_cc_hpcc,
     &nic_cc_hpcc_pint,
     &nic_cc_timely,
-    &nic_cc_timely_hpcc,
     &nic_cc_timely_patched,
     NULL,
 };

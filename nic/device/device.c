@@ -8,20 +8,20 @@
 const nic_device_ops_t nic_device_ideal = {.name = "ideal"};
 
 const nic_device_ops_t *const nic_device_all[] = {
-    [NIC_IDEAL] = &nic_device_ideal,
-    [NIC_DETAILED] = &nic_device_rnic,
+    &nic_device_ideal,
+    &nic_device_rnic,
     NULL,
 };
 
 void nic__device_create(nic_t *nic)
 {
-    const nic_config_t *const config = &nic->host->config;
-    const bool own = config->custom_device != NULL;
-    nic->device = own ? config->custom_device : nic_device_all[config->model];
+    const void *config;
+    nic->device = nic__config_device(&nic->host->config, &config);
+    SIM_CHECKF(nic->device != NULL, "no model \"%s\"", nic->host->config.model.text);
     SIM_CHECK(nic->device->qp_state_bytes % SIM_CACHE_LINE == 0);
     nic->detailed = nic->device != &nic_device_ideal;
     if (nic->device->create != NULL) {
-        nic->device_state = nic->device->create(nic, own ? config->custom_device_config : NULL);
+        nic->device_state = nic->device->create(nic, config);
     }
 }
 

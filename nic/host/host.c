@@ -168,21 +168,11 @@ static void host_digest(const sim_node_t *node, sim_digest_t *digest)
 static void nic_init(nic_host_t *host, nic_t *nic, net_port_t *port)
 {
     const nic_config_t *const config = &host->config;
-    const net_config_t *const network = net_get_config(host->node.net);
     nic->port = port;
     nic->host = host;
     nic->interface = net_port_interface(port);
-    nic->header_bytes = (uint16_t)(NET_ETHERNET_BYTES + (network->tagged ? NET_VLAN_BYTES : 0) +
-                                   (network->ipv6 ? NET_IPV6_BYTES : NET_IPV4_BYTES) +
-                                   NET_UDP_BYTES + ROCE_BTH_BYTES + ROCE_ICRC_BYTES);
     nic->overhead_bytes = (uint16_t)port->overhead_bytes;
-    nic->frame_bytes_min = NET_FRAME_BYTES_MIN;
-    if (config->frame_header_bytes != SIM_AUTO) {
-        nic->bare = true;
-        nic->header_bytes = (uint16_t)config->frame_header_bytes;
-        nic->frame_bytes_min = 0;
-    }
-    nic->ack_bytes = (uint16_t)(config->frame_ack_bytes == SIM_AUTO ? 0 : config->frame_ack_bytes);
+    nic__frames_create(nic);
     nic__scheduler_create(nic);
     nic->cnp_priority = (uint8_t)config->cnp_priority;
     nic->cnp_dscp =

@@ -36,7 +36,7 @@
 
 static const sim_attr_t attrs[] = {
     ATTR("mtu", BYTES, mtu_bytes, "4096", "256", "4096",
-         "path MTU: payload of a full packet; 256, 512, 1024, 2048 or 4096 (see any-mtu)"),
+         "path MTU: payload of a full packet; 256, 512, 1024, 2048 or 4096; any with nic.frames bare"),
     ATTR("congestion-control", STRING, congestion_control, "dcqcn", NULL, NULL,
          "algorithm that sets each queue pair's rate and window"),
     ATTR("priority", COUNT, priority, "3", "0", "7",
@@ -102,12 +102,9 @@ static const sim_attr_t attrs[] = {
          "a packet may start while less than the window is in flight, even if it does not fit"),
     ATTR("ack-duplicates", BOOL, ack_duplicates, "true", NULL, NULL,
          "a request that came before is acknowledged again"),
-    ATTR("any-mtu", BOOL, any_mtu, "false", NULL, NULL,
-         "path MTUs need not be those of the standard"),
-    ATTR_AUTO("frame-header", BYTES, frame_header_bytes, "auto", "1", "1000",
-              "bytes of a data frame that are not payload, on links; auto: of its headers and pad"),
-    ATTR_AUTO("frame-ack", BYTES, frame_ack_bytes, "auto", "1", "1000",
-              "bytes of the frame of an ACK or NAK, on links; auto: of its headers"),
+    ATTR("frames", STRING, frames, "standard", NULL, NULL,
+         "how long frames are on links: standard, as their headers make them; bare, one header of fixed size and the "
+         "payload, of any path MTU; or a program's own"),
     ATTR_AUTO("base-rtt", TIME, base_rtt_ps, "auto", "1ps", "10s",
               "round-trip time without queueing, for congestion control; auto: of the path"),
     {.path = "nic.path-rtt", .type = SIM_ATTR_NAME, .offset = offsetof(nic_config_t, path_rtt),
@@ -132,9 +129,10 @@ static const sim_attr_t attrs[] = {
               "of a GPU's PCIe link, each direction; auto: no limit"),
     ATTR("host.location", STRING, host.location, "cpu:0", NULL, NULL,
          "where memory lies that no program placed: cpu:N, the N-th socket, or cuda:N, the N-th GPU"),
-    {.path = "nic.model", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, model),
-     .default_text = "ideal", .choices = "ideal|detailed",
-     .help = "whether what happens inside the NIC and its host takes time"},
+    {.path = "nic.model", .type = SIM_ATTR_NAME, .offset = offsetof(nic_config_t, model),
+     .default_text = "ideal",
+     .help = "the device: ideal, whose inside takes no time; detailed, where what happens in the NIC and its host "
+             "takes time; or a program's own"},
     {.path = "nic.profile", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, profile),
      .default_text = "connect-ib", .choices = NIC_PROFILE_CHOICES,
      .help = "the card whose constants a detailed NIC has where nic.detailed does not say"},
@@ -160,224 +158,50 @@ const sim_attr_table_t nic_config_attrs = {
     .count = SIM_COUNT_OF(attrs),
 };
 
-// -- configs of algorithms and transports, by their place in nic_cc_all and nic_transport_all
-
-#define ALGORITHMS_MAX SIM_COUNT_OF(((nic_config_t *)NULL)->cc_config)
-#define TRANSPORTS_MAX SIM_COUNT_OF(((nic_config_t *)NULL)->transport_config)
-
-static uint32_t algorithm_count(void)
-{
-    uint32_t count = 0;
-    while (nic_cc_all[count] != NULL) {
-        count++;
-    }
-    SIM_CHECK(count <= ALGORITHMS_MAX);
-    return count;
-}
-
-static uint32_t transport_count(void)
-{
-    uint32_t count = 0;
-    while (nic_transport_all[count] != NULL) {
-        count++;
-    }
-    SIM_CHECK(count <= TRANSPORTS_MAX);
-    return count;
-}
-
-static void *own_config(const sim_attr_table_t *table, const void *from)
-{
-    if (table == NULL) {
-        return NULL;
-    }
-    void *const config = sim_alloc(table->config_bytes);
-    if (from != NULL) {
-        sim_attrs_copy(table, config, from);
-    } else {
-        sim_attrs_default(table, config);
-    }
-    return config;
-}
-
-// from: to be copied; NULL: defaults.
-static void make_own_configs(nic_config_t *config, const nic_config_t *from)
-{
-    memset(config->cc_config, 0, sizeof(config->cc_config));
-    memset(config->transport_config, 0, sizeof(config->transport_config));
-    for (uint32_t i = 0; i < algorithm_count(); i++) {
-        config->cc_config[i] =
-            own_config(nic_cc_all[i]->attrs, from == NULL ? NULL : from->cc_config[i]);
-    }
-    for (uint32_t i = 0; i < transport_count(); i++) {
-        config->transport_config[i] = own_config(nic_transport_all[i]->attrs,
-                                                 from == NULL ? NULL : from->transport_config[i]);
-    }
-}
-
-static void free_own_config(const sim_attr_table_t *table, void **config)
-{
-    if (*config != NULL) {
-        sim_attrs_fini(table, *config);
-        sim_free(*config);
-        *config = NULL;
-    }
-}
+// -- life
 
 void nic_config_init(nic_config_t *config)
 {
+    nic_config_init_with(config, NULL, 0);
+}
+
+void nic_config_init_with(nic_config_t *config, const nic_extra_t *extras, size_t extra_count)
+{
     memset(config, 0, sizeof(*config));
     sim_attrs_default(&nic_config_attrs, config);
-    make_own_configs(config, NULL);
+    config->extras = extras;
+    config->extra_count = extra_count;
+    nic__parts_create(config, NULL);
 }
 
 void nic_config_copy(nic_config_t *to, const nic_config_t *from)
 {
     sim_attrs_copy(&nic_config_attrs, to, from);
-    make_own_configs(to, from);
-    nic__extras_copy(to, from);
+    nic__parts_create(to, from);
 }
 
 void nic_config_fini(nic_config_t *config)
 {
-    for (uint32_t i = 0; i < algorithm_count(); i++) {
-        free_own_config(nic_cc_all[i]->attrs, &config->cc_config[i]);
-    }
-    for (uint32_t i = 0; i < transport_count(); i++) {
-        free_own_config(nic_transport_all[i]->attrs, &config->transport_config[i]);
-    }
-    nic__extras_fini(config);
+    nic__parts_destroy(config);
     sim_attrs_fini(&nic_config_attrs, config);
 }
 
 // -- rules
 
-typedef struct name_list {
-    const char *attribute; // that chooses among them
-    const char *what;      // they are
-    const char **names;
-    size_t count;
-    size_t capacity;
-} name_list_t;
-
-static void add_name(name_list_t *list, const char *name)
-{
-    SIM_GROW(list->names, list->count, &list->capacity);
-    list->names[list->count++] = name;
-}
-
-// Whether name is one of them, or of the program's own of that kind. Frees the list.
-static sim_err_t check_name(name_list_t *list,
-                            const nic_config_t *config,
-                            nic_extra_kind_t kind,
-                            const char *name,
-                            sim_message_t *message)
-{
-    for (size_t i = 0; i < config->extra_count; i++) {
-        if (config->extras[i].kind == kind) {
-            add_name(list, config->extras[i].name);
-        }
-    }
-    bool known = false;
-    char text[256] = "";
-    for (size_t i = 0; i < list->count; i++) {
-        const size_t length = strlen(text);
-        known = known || strcmp(list->names[i], name) == 0;
-        (void)snprintf(text + length,
-                       sizeof(text) - length,
-                       "%s%s",
-                       i == 0 ? "" : ", ",
-                       list->names[i]);
-    }
-    const char *const nearest = sim_nearest_name(name, list->names, list->count);
-    sim_free((void *)list->names);
-    if (known) {
-        return SIM_OK;
-    }
-    return nearest != NULL ? sim_fail(message,
-                                      SIM_ERR_UNKNOWN,
-                                      "%s: no %s \"%s\", did you mean \"%s\"?",
-                                      list->attribute,
-                                      list->what,
-                                      name,
-                                      nearest)
-                           : sim_fail(message,
-                                      SIM_ERR_UNKNOWN,
-                                      "%s: no %s \"%s\", expected one of %s",
-                                      list->attribute,
-                                      list->what,
-                                      name,
-                                      text);
-}
-
-static sim_err_t check_algorithm(const nic_config_t *config, sim_message_t *message)
-{
-    name_list_t list = {.attribute = "nic.congestion-control", .what = "algorithm"};
-    for (uint32_t i = 0; nic_cc_all[i] != NULL; i++) {
-        add_name(&list, nic_cc_all[i]->name);
-    }
-    return check_name(&list, config, NIC_EXTRA_CC, config->congestion_control, message);
-}
-
-static sim_err_t check_transport(const nic_config_t *config, sim_message_t *message)
-{
-    name_list_t list = {.attribute = "nic.transport", .what = "transport"};
-    for (uint32_t i = 0; nic_transport_all[i] != NULL; i++) {
-        add_name(&list, nic_transport_all[i]->name);
-    }
-    return check_name(&list, config, NIC_EXTRA_TRANSPORT, config->transport, message);
-}
-
-static sim_err_t check_scheduler(const nic_config_t *config, sim_message_t *message)
-{
-    const void *own;
-    const nic_scheduler_ops_t *const ops = nic__config_scheduler(config, &own);
-    if (ops == NULL) {
-        name_list_t list = {.attribute = "nic.scheduler", .what = "scheduler"};
-        for (uint32_t i = 0; nic_scheduler_all[i] != NULL; i++) {
-            add_name(&list, nic_scheduler_all[i]->name);
-        }
-        return check_name(&list, config, NIC_EXTRA_SCHEDULER, config->scheduler, message);
-    }
-    if (ops->loop != NULL && (config->model == NIC_DETAILED || config->custom_device != NULL)) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "nic.scheduler: %s goes with nic.model ideal, expected ring",
-                        ops->name);
-    }
-    return SIM_OK;
-}
-
-static sim_err_t check_stores(const nic_config_t *config, sim_message_t *message)
-{
-    name_list_t stores = {.attribute = "nic.detailed.store", .what = "store"};
-    add_name(&stores, "auto");
-    for (uint32_t i = 0; nic_store_all[i] != NULL; i++) {
-        add_name(&stores, nic_store_all[i]->name);
-    }
-    const sim_err_t error = check_name(&stores, config, NIC_EXTRA_STORE, config->store, message);
-    if (error != SIM_OK) {
-        return error;
-    }
-    name_list_t policies = {.attribute = "nic.cache.policy", .what = "policy"};
-    add_name(&policies, "flat");
-    for (uint32_t i = 0; nic_policy_all[i] != NULL; i++) {
-        add_name(&policies, nic_policy_all[i]->name);
-    }
-    return check_name(&policies, config, NIC_EXTRA_POLICY, config->cache.policy, message);
-}
-
 sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
 {
+    const sim_err_t unknown = nic__check_parts(config, message);
+    if (unknown != SIM_OK) {
+        return unknown;
+    }
+    const void *part;
+    const bool any_mtu = nic__config_frames(config, &part)->any_mtu;
     if (config->mtu_bytes < 256 || config->mtu_bytes > 4096 ||
-        ((config->mtu_bytes & (config->mtu_bytes - 1)) != 0 && !config->any_mtu)) {
+        ((config->mtu_bytes & (config->mtu_bytes - 1)) != 0 && !any_mtu)) {
         return sim_fail(message,
                         SIM_ERR_RANGE,
                         "nic.mtu: %" PRIu64 " bytes, expected 256, 512, 1024, 2048 or 4096",
                         config->mtu_bytes);
-    }
-    const sim_err_t scheduler = check_scheduler(config, message);
-    if (scheduler != SIM_OK) {
-        return scheduler;
     }
     nic_location_t location;
     const sim_err_t nowhere =
@@ -391,14 +215,5 @@ sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
     if (error != SIM_OK) {
         return error;
     }
-    const sim_err_t wrong = nic_cache_check(&config->cache, message);
-    if (wrong != SIM_OK) {
-        return wrong;
-    }
-    const sim_err_t unknown = check_stores(config, message);
-    if (unknown != SIM_OK) {
-        return unknown;
-    }
-    const sim_err_t transport = check_transport(config, message);
-    return transport != SIM_OK ? transport : check_algorithm(config, message);
+    return nic_cache_check(&config->cache, message);
 }

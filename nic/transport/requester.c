@@ -265,12 +265,13 @@ __attribute__((always_inline)) static inline net_packet_t *build_data(nic_t *nic
     const bool first = piece->offset == 0;
     const bool last = piece->last;
     const uint32_t extensions = first || last ? extension_bytes(qp, wqe, first, last) : 0;
-    net_packet_t *const packet = nic__new_packet(
-        nic,
-        qp,
-        qp->priority,
-        qp->path.ecn,
-        SIM_UNLIKELY(nic->bare) ? payload_bytes : extensions + ((payload_bytes + 3) & ~3u));
+    net_packet_t *const packet = nic__new_packet(nic,
+                                                 qp,
+                                                 qp->priority,
+                                                 qp->path.ecn,
+                                                 SIM_UNLIKELY(nic->body_bytes != NULL)
+                                                     ? nic->body_bytes(extensions, payload_bytes)
+                                                     : extensions + ((payload_bytes + 3) & ~3u));
     packet->opcode = opcode_of(qp, wqe, first, last);
     packet->payload_bytes = (uint16_t)payload_bytes;
     packet->psn = (uint32_t)qp->next_psn & ROCE_PSN_MASK;
@@ -333,8 +334,8 @@ void nic__address_packet(const nic_qp_t *qp,
     if (!nic__is_write(wqe)) {
         return;
     }
-    if (offset != 0 && !qp->nic->bare) {
-        net_packet_grow(&qp->nic->host->node, packet, ROCE_RETH_BYTES);
+    if (offset != 0) {
+        nic__grow_frame(qp->nic, packet, ROCE_RETH_BYTES);
     }
     set_reth(packet, wqe, offset);
     packet->addressed = true;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "net/loss.h"
+#include "nic/extra.h"
 #include "nic/transport/operation_internal.h"
 #include "nic/transport/requester_internal.h"
 #include "nic/transport/responder_internal.h"
@@ -58,12 +59,7 @@ static const void *config_of(const nic_config_t *config, const nic_transport_ops
     if (config->custom_transport == ops) {
         return config->custom_transport_config;
     }
-    for (size_t i = 0; nic_transport_all[i] != NULL; i++) {
-        if (nic_transport_all[i] == ops) {
-            return config->transport_config[i];
-        }
-    }
-    return nic__extra_config_of(config, ops);
+    return nic_config_part(config, ops->attrs);
 }
 
 // What the queue pairs of a NIC share, made for the first of them.

@@ -96,7 +96,7 @@ static sim_err_t check_attr(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_m
             return error;
         }
     }
-    if ((attr->path_mtu & (attr->path_mtu - 1)) != 0 && !qp->nic->host->config.any_mtu) {
+    if ((attr->path_mtu & (attr->path_mtu - 1)) != 0 && !qp->nic->any_mtu) {
         return sim_fail(message, SIM_ERR_RANGE, "path_mtu: %u is no path MTU", attr->path_mtu);
     }
     return check_peer(qp, attr, message);

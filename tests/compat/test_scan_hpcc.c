@@ -33,10 +33,9 @@ static void prepare(void)
     sim_attrs_default(&compat_hpcc_scan_config_attrs, &scan);
     config.nic.custom_scheduler = &compat_hpcc_scan;
     config.nic.custom_scheduler_config = &scan;
-    config.nic.any_mtu = true;
+    sim_free(config.nic.frames);
+    config.nic.frames = sim_strdup("bare");
     config.nic.mtu_bytes = 1000;
-    config.nic.frame_header_bytes = 48;
-    config.nic.frame_ack_bytes = 60;
 }
 
 static void tear_down(void)

@@ -3,16 +3,16 @@
 // is. labels: threads
 // threads: runs_are_repeated_to_the_bit
 //
-// Goal: with its defaults, each algorithm of nic_cc_all shares a bottleneck, fills it, gives way to
-// a flow that comes, takes over what a flow leaves, follows a step in capacity, lives with lost
-// packets, keeps its rate between its least and the line's, and is deterministic. An algorithm that
-// is added is tested by being in nic_cc_all.
-// Method: N senders write to one receiver through a switch with PFC; throughput by completions. The
-// step is traffic of a class that the switch serves first.
-// Not pinned: how well an algorithm does it. The bounds are those a user would call broken beyond.
-// Original TIMELY has no fixed point (Zhu et al., CoNEXT 2016, theorem 4): any shares and any queue
-// between its thresholds are in balance. It is held to filling the port and to starving nobody
-// below its least rate; that its shares depend on how flows began is pinned in test_cc_timely.
+// Goal: with its defaults, each algorithm of tests/algorithms.h shares a bottleneck, fills it,
+// gives way to a flow that comes, takes over what a flow leaves, follows a step in capacity, lives
+// with lost packets, keeps its rate between its least and the line's, and is deterministic. An
+// algorithm that is added is tested by being in nic_cc_all or in the rows of compat/. Method: N
+// senders write to one receiver through a switch with PFC; throughput by completions. The step is
+// traffic of a class that the switch serves first. Not pinned: how well an algorithm does it. The
+// bounds are those a user would call broken beyond. Original TIMELY has no fixed point (Zhu et al.,
+// CoNEXT 2016, theorem 4): any shares and any queue between its thresholds are in balance. It is
+// held to filling the port and to starving nobody below its least rate; that its shares depend on
+// how flows began is pinned in test_cc_timely.
 #include "nic/trace.h"
 #include "tests/cc_star.h"
 
@@ -59,15 +59,6 @@ static void use(star_config_t *config, const nic_cc_ops_t *ops)
     if (ops->telemetry != NET_TELEMETRY_NONE) {
         config->nic.mtu_bytes = 1024; // with less than a packet in flight, HPCC's shares differ
     }
-}
-
-static int algorithm_count(void)
-{
-    int count = 0;
-    while (nic_cc_all[count] != NULL) {
-        count++;
-    }
-    return count;
 }
 
 // Payload per second that fills the bottleneck: full packets with all their headers.
@@ -144,7 +135,7 @@ static const share_case_t share_cases[] = {{2, 0.9, 1.1}, {8, 0.85, 1.15}, {64, 
 
 START_TEST(equal_flows_get_equal_shares)
 {
-    const nic_cc_ops_t *const ops = nic_cc_all[_i / 3];
+    const nic_cc_ops_t *const ops = algorithm_at((size_t)_i / 3);
     const expectation_t *const expect = expected(ops);
     const share_case_t *const bound = &share_cases[_i % 3];
     star_config_t config;
@@ -175,7 +166,7 @@ END_TEST
 // One flow alone, then two, then one again.
 START_TEST(flow_comes_and_goes)
 {
-    const nic_cc_ops_t *const ops = nic_cc_all[_i];
+    const nic_cc_ops_t *const ops = algorithm_at((size_t)_i);
     star_config_t config;
     use(&config, ops);
     config.options.until_ps = 501 * MS;
@@ -204,7 +195,7 @@ END_TEST
 // The capacity halves for 0.1 s and comes back. Before, meanwhile and after it is used.
 START_TEST(capacity_steps_down_and_up)
 {
-    const nic_cc_ops_t *const ops = nic_cc_all[_i];
+    const nic_cc_ops_t *const ops = algorithm_at((size_t)_i);
     star_config_t config;
     use(&config, ops);
     config.sender_count = 4;
@@ -240,7 +231,7 @@ END_TEST
 // A quarter of what the receiver sends is lost, ACKs and CNPs, and no data: the port stays busy.
 START_TEST(lost_answers_alone_are_survived)
 {
-    const nic_cc_ops_t *const ops = nic_cc_all[_i];
+    const nic_cc_ops_t *const ops = algorithm_at((size_t)_i);
     star_config_t config;
     use(&config, ops);
     config.sender_count = 4;
@@ -261,7 +252,7 @@ END_TEST
 // Data, ACKs and CNPs are lost alike; everything still gets there.
 START_TEST(lost_signals_are_survived)
 {
-    const nic_cc_ops_t *const ops = nic_cc_all[_i];
+    const nic_cc_ops_t *const ops = algorithm_at((size_t)_i);
     star_config_t config;
     use(&config, ops);
     config.sender_count = 4;
@@ -305,7 +296,7 @@ static uint64_t digest_of(const nic_cc_ops_t *ops, unsigned threads, uint64_t se
 
 START_TEST(runs_are_repeated_to_the_bit)
 {
-    const nic_cc_ops_t *const ops = nic_cc_all[_i];
+    const nic_cc_ops_t *const ops = algorithm_at((size_t)_i);
     const uint64_t digest = digest_of(ops, 1, 1);
     ck_assert_uint_eq(digest_of(ops, 1, 1), digest);
     ck_assert_uint_eq(digest_of(ops, 2, 1), digest);
@@ -318,13 +309,13 @@ END_TEST
 START_TEST(names_are_found)
 {
     size_t count = 0;
-    while (nic_cc_all[count] != NULL) {
-        const nic_cc_ops_t *const ops = nic_cc_all[count];
-        ck_assert_ptr_eq(nic_cc_find(ops->name), ops);
+    while (algorithm_or_null(count) != NULL) {
+        const nic_cc_ops_t *const ops = algorithm_at(count);
+        ck_assert(nic_cc_find(ops->name) == ops || nic_cc_find(ops->name) == NULL);
         ck_assert_uint_ge(ops->state_bytes, sizeof(nic_cc_t));
         ck_assert_int_eq(ops->metric_names == NULL, ops->metric == NULL);
         for (size_t i = 0; i < count; i++) {
-            ck_assert_str_ne(ops->name, nic_cc_all[i]->name);
+            ck_assert_str_ne(ops->name, algorithm_at(i)->name);
         }
         count++;
     }

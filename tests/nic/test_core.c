@@ -36,7 +36,7 @@ static bool spend_and_wait(nic_core_t *core, void *ctx)
 }
 
 // The first core makes twice as many steps as the others.
-static void run(nic_model_t model, uint32_t count, loop_t *first)
+static void run(sim_name_t model, uint32_t count, loop_t *first)
 {
     pair_config_t config;
     pair_config_init(&config);

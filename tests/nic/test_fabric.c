@@ -62,7 +62,7 @@ static void post(sim_node_t *node, sim_timer_t *timer)
     }
 }
 
-static void unlimited(nic_config_t *config, uint32_t model)
+static void unlimited(nic_config_t *config, sim_name_t model)
 {
     nic_config_init(config);
     sim_free(config->congestion_control);
@@ -198,7 +198,7 @@ static const struct {
 };
 #define WAYS 4
 #define CASES (2 * WAYS)
-static const uint32_t models[] = {NIC_IDEAL, NIC_DETAILED};
+static const sim_name_t models[] = {{"ideal"}, {"detailed"}};
 
 // -- two NICs and an uplink
 

@@ -12,7 +12,7 @@
 #define FAR (PAIR_MEMORY + (1u << 20))
 #define OPERATIONS_MAX 24u
 
-static void detailed(pair_config_t *config, uint32_t model)
+static void detailed(pair_config_t *config, sim_name_t model)
 {
     config->nic.model = model;
     config->nic.profile = NIC_PROFILE_CONNECTX_6;
@@ -346,7 +346,7 @@ static void ignore_done(pair_t *pair, void *ctx)
     (void)ctx;
 }
 
-static void run_program(uint64_t seed, uint32_t model, uint32_t retransmission)
+static void run_program(uint64_t seed, sim_name_t model, uint32_t retransmission)
 {
     pair_config_t config;
     pair_config_init(&config);
@@ -617,7 +617,7 @@ static void datagram_attr(nic_qp_attr_t *attr)
 // UD messages of one packet, UC messages of several. A receive of its own for each: those that
 // completed hold the message that its immediate names, the others what was there before, or, of a
 // UC message that broke off, a part of it.
-static void run_unreliable(nic_qp_type_t type, uint32_t model)
+static void run_unreliable(nic_qp_type_t type, sim_name_t model)
 {
     const uint64_t bytes = type == NIC_QPT_UD ? 200 : 3000;
     pair_config_t config;
@@ -707,7 +707,7 @@ END_TEST
 // -- what contents must not do
 
 // The time of each packet and completion, with and without contents.
-static uint64_t digest_of(bool contents, uint32_t model)
+static uint64_t digest_of(bool contents, sim_name_t model)
 {
     pair_config_t config;
     pair_config_init(&config);
@@ -739,7 +739,7 @@ static uint64_t digest_of(bool contents, uint32_t model)
 
 START_TEST(contents_take_no_time)
 {
-    const uint32_t model = _i == 0 ? NIC_IDEAL : NIC_DETAILED;
+    const sim_name_t model = _i == 0 ? NIC_IDEAL : NIC_DETAILED;
     ck_assert_uint_eq(digest_of(false, model), digest_of(true, model));
 }
 END_TEST

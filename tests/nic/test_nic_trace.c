@@ -210,11 +210,8 @@ static void mark(const net_trace_t *trace, void *ctx)
 START_TEST(a_cnp_and_the_rate_it_sets)
 {
     set_up("dcqcn");
-    for (uint32_t i = 0; nic_cc_all[i] != NULL; i++) {
-        if (nic_cc_all[i] == &nic_cc_dcqcn) {
-            ((nic_dcqcn_config_t *)config.nic.cc_config[i])->rate_reduce_monitor_period_ps = 0;
-        }
-    }
+    ((nic_dcqcn_config_t *)nic_config_part(&config.nic, nic_cc_dcqcn.attrs))
+        ->rate_reduce_monitor_period_ps = 0;
     start(NIC_TRACE_CNP_SENT | NIC_TRACE_CNP_RECEIVED | NIC_TRACE_RATE);
     net_port_listen(pair->port[0], NET_TRACE_TX, mark, NULL);
     post(200000, NIC_SEND_SIGNALED);

@@ -14,7 +14,7 @@ static pair_qp_t qps;
 static void set_up(int model)
 {
     pair_config_init(&config);
-    config.nic.model = (uint32_t)model;
+    config.nic.model = model == 0 ? NIC_IDEAL : NIC_DETAILED;
     pair = pair_create(&config);
     for (uint32_t h = 0; h < 2; h++) {
         qps.qp[h] = pair_make_qp(pair, h, NIC_QPT_RC, 0);
@@ -222,8 +222,8 @@ START_TEST(a_failed_queue_pair_works_again)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(transitions, NIC_IDEAL, NIC_DETAILED + 1),
-           CHECK_LOOP(ready_to_receive_answers_and_does_not_send, NIC_IDEAL, NIC_DETAILED + 1),
-           CHECK_LOOP(a_draining_queue_finishes_what_it_began, NIC_IDEAL, NIC_DETAILED + 1),
-           CHECK_LOOP(reset_forgets, NIC_IDEAL, NIC_DETAILED + 1),
-           CHECK_LOOP(a_failed_queue_pair_works_again, NIC_IDEAL, NIC_DETAILED + 1))
+CHECK_MAIN(CHECK_LOOP(transitions, 0, 2),
+           CHECK_LOOP(ready_to_receive_answers_and_does_not_send, 0, 2),
+           CHECK_LOOP(a_draining_queue_finishes_what_it_began, 0, 2),
+           CHECK_LOOP(reset_forgets, 0, 2),
+           CHECK_LOOP(a_failed_queue_pair_works_again, 0, 2))

@@ -32,7 +32,7 @@ static nic_qp_t *make_qp(uint32_t host, nic_qp_type_t type)
 static void set_up(int model, nic_qp_type_t type)
 {
     pair_config_init(&config);
-    config.nic.model = (uint32_t)model;
+    config.nic.model = model == 0 ? NIC_IDEAL : NIC_DETAILED;
     config.nic.min_rnr_timer = 1; // 10 us
     config.until_ps = SIM_PS_PER_S;
     pair = pair_create(&config);
@@ -227,10 +227,10 @@ START_TEST(its_limits)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(the_oldest_receive_is_taken, NIC_IDEAL, NIC_DETAILED + 1),
-           CHECK_LOOP(two_messages_at_a_time_take_one_each, NIC_IDEAL, NIC_DETAILED + 1),
-           CHECK_LOOP(an_empty_queue_is_not_ready, NIC_IDEAL, NIC_DETAILED + 1),
-           CHECK_LOOP(datagrams_share_too, NIC_IDEAL, NIC_DETAILED + 1),
-           CHECK_LOOP(an_error_takes_what_was_taken, NIC_IDEAL, NIC_DETAILED + 1),
-           CHECK_LOOP(a_limit_is_told_once, NIC_IDEAL, NIC_DETAILED + 1),
-           CHECK_LOOP(its_limits, NIC_IDEAL, NIC_DETAILED + 1))
+CHECK_MAIN(CHECK_LOOP(the_oldest_receive_is_taken, 0, 2),
+           CHECK_LOOP(two_messages_at_a_time_take_one_each, 0, 2),
+           CHECK_LOOP(an_empty_queue_is_not_ready, 0, 2),
+           CHECK_LOOP(datagrams_share_too, 0, 2),
+           CHECK_LOOP(an_error_takes_what_was_taken, 0, 2),
+           CHECK_LOOP(a_limit_is_told_once, 0, 2),
+           CHECK_LOOP(its_limits, 0, 2))

@@ -8,10 +8,12 @@
 // Method: two hosts, two switches and a narrow link that marks in either direction. A run without
 // loss tells how many packets a host sends; then each is lost in a run of its own. The kinds
 // lost are noted, and each kind there is must have been among them. Stamped on every algorithm of
-// nic_cc_all and on going back N, to the message and to a chunk; and, with one algorithm, on a NIC
-// whose inside takes time; and on every other transport with either NIC. Atomics must have changed
-// memory exactly once. Not pinned: how long a repair takes; UC and UD, which repair nothing.
+// tests/algorithms.h and on going back N, to the message and to a chunk; and, with one algorithm,
+// on a NIC whose inside takes time; and on every other transport with either NIC. Atomics must have
+// changed memory exactly once. Not pinned: how long a repair takes; UC and UD, which repair
+// nothing.
 #include "nic/transport.h"
+#include "tests/algorithms.h"
 #include "tests/nic_pair.h"
 
 #define START_PS UINT64_C(5000)
@@ -91,11 +93,7 @@ static void post_receives(pair_t *self, void *ctx)
 
 static int variant_count(void)
 {
-    int count = 0;
-    while (nic_cc_all[count] != NULL) {
-        count++;
-    }
-    return count * MODES;
+    return algorithm_count() * MODES;
 }
 
 // Each transport besides the first, on an ideal and on a detailed NIC.
@@ -118,7 +116,7 @@ static void set_up(int index, const char *mix)
     const bool other = index >= variant_count() + MODES; // a transport besides the first
     const bool detailed = index >= variant_count();
     bool inside = detailed;
-    const nic_cc_ops_t *const ops = nic_cc_all[detailed ? 0 : index / MODES];
+    const nic_cc_ops_t *const ops = algorithm_at(detailed ? 0 : (size_t)index / MODES);
     pair_config_init(&config);
     if (other) {
         const int number = index - variant_count() - MODES;

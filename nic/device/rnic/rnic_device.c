@@ -108,7 +108,7 @@ static uint32_t core_slow_permille(const nic_t *nic, uint32_t cores)
 }
 
 const nic_device_ops_t nic_device_rnic = {
-    .name = "rnic",
+    .name = "detailed",
     .qp_state_bytes = sizeof(nic_rnic_qp_t),
     .create = create,
     .destroy = nic__rnic_destroy,

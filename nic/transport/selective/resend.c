@@ -194,9 +194,7 @@ net_packet_t *nic__resend_next(nic_resend_t *resend, nic_qp_t *qp, nic_resend_it
         if (packet != NULL) {
             note_again(resend, psn);
             packet->addressed = true;
-            if (!qp->nic->bare) {
-                net_packet_grow(&qp->nic->host->node, packet, ROUND_BYTES);
-            }
+            nic__grow_frame(qp->nic, packet, ROUND_BYTES);
         }
         nic__resend_trim(resend, qp);
     }

@@ -23,13 +23,13 @@ prior="--set nic.ack-priority=6 --set nic.scan.ack-pause-class=0"
 shared="--set nic.scan.ack-pause-class=3"
 window="--set nic.bdp-window=scaled --set nic.base-rtt=12240ns"
 timely="--set nic.congestion-control=timely --set nic.timely.update=rtt --set nic.timely.burst=false
-    --set nic.timely.start=line --set nic.timely.exclude-serialisation=false --set nic.frame-header=56
+    --set nic.timely.start=line --set nic.timely.exclude-serialisation=false --set nic.bare.header=56
     --set nic.timely.ai-rate=100Mbps --set nic.timely.hai-rate=500Mbps --set nic.timely.min-rate=1Gbps"
 dctcp="--set nic.congestion-control=dctcp --set nic.dctcp.min-rate=1Gbps
     --set switch.ecn.kmin=300KB --set switch.ecn.kmax=300KB --set switch.ecn.pmax=1"
 hpcc="--set nic.congestion-control=hpcc --set nic.hpcc.law=rate --set nic.hpcc.rate-ai=50Mbps
     --set nic.hpcc.min-rate=1Gbps --set nic.base-rtt=12240ns --set nic.scan.rate-change=last-packet
-    --set nic.frame-ack=46 --set network.int-reserved-hops=5 --set network.int-multiplier=4"
+    --set nic.bare.ack=46 --set network.int-reserved-hops=5 --set network.int-multiplier=4"
 options_of() {
     case $1 in
     DCQCN) echo "$prior" ;;

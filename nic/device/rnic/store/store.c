@@ -66,22 +66,24 @@ static const nic_store_ops_t *chosen(const nic_config_t *config, const void **st
     if (strcmp(config->store, "auto") == 0) {
         return strcmp(config->cache.policy, "flat") == 0 ? &flat : &nic__store_tiered;
     }
-    const nic_store_ops_t *const found = nic_store_find(config->store);
-    const nic_extra_t *const extra =
-        found != NULL ? NULL
-                      : nic_config_extra(config, NIC_EXTRA_STORE, config->store, store_config);
-    return extra != NULL ? extra->ops : found;
+    const void *part;
+    const nic_store_ops_t *const found =
+        nic_config_find(config, NIC_EXTRA_STORE, config->store, &part);
+    if (part != NULL) {
+        *store_config = part;
+    }
+    return found;
 }
 
 const nic_policy_ops_t *nic__config_policy(const nic_config_t *config)
 {
-    const nic_policy_ops_t *const found = config->cache.custom_policy != NULL
-                                              ? config->cache.custom_policy
-                                              : nic_policy_find(config->cache.policy);
-    const void *unused;
-    const nic_extra_t *const extra =
-        nic_config_extra(config, NIC_EXTRA_POLICY, config->cache.policy, &unused);
-    return found != NULL ? found : extra != NULL ? extra->ops : nic_policy_find("hybrid");
+    if (config->cache.custom_policy != NULL) {
+        return config->cache.custom_policy;
+    }
+    const void *part;
+    const nic_policy_ops_t *const found =
+        nic_config_find(config, NIC_EXTRA_POLICY, config->cache.policy, &part);
+    return found != NULL ? found : nic_policy_find("hybrid");
 }
 
 void nic__store_create(nic_t *nic)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/cc/cc_dcqcn_hpcc.h - DCQCN as the HPCC project's simulator has it ("mlx"): parameters and
-// state.
+// compat/hpcc/cc_dcqcn_hpcc.h - DCQCN as the HPCC project's simulator has it ("mlx"): parameters
+// and state.
 //
 // Model, differences from nic/cc/cc_dcqcn.h, validation: docs/models/dcqcn-hpcc.md.
-#ifndef NIC_CC_CC_DCQCN_HPCC_H
-#define NIC_CC_CC_DCQCN_HPCC_H
+#ifndef COMPAT_HPCC_CC_DCQCN_HPCC_H
+#define COMPAT_HPCC_CC_DCQCN_HPCC_H
 
 #include "nic/congestion.h"
 
 SIM_C_BEGIN
 
 // Attributes "nic.dcqcn-hpcc.".
-typedef struct nic_dcqcn_hpcc_config {
+typedef struct compat_dcqcn_hpcc_config {
     sim_time_t alpha_period_ps;    // its ALPHA_RESUME_INTERVAL
     sim_time_t cut_period_ps;      // RATE_DECREASE_INTERVAL
     sim_time_t increase_period_ps; // RP_TIMER
@@ -22,9 +22,9 @@ typedef struct nic_dcqcn_hpcc_config {
     uint64_t min_rate_bps;         // MIN_RATE
     bool clamp_target;             // CLAMP_TARGET_RATE
     bool scaled_window;            // VAR_WIN: the QP's window, in proportion to the rate
-} nic_dcqcn_hpcc_config_t;
+} compat_dcqcn_hpcc_config_t;
 
-typedef struct nic_dcqcn_hpcc {
+typedef struct compat_dcqcn_hpcc {
     nic_cc_t cc; // first
     sim_timer_t alpha_timer;
     sim_timer_t cut_timer;
@@ -37,11 +37,11 @@ typedef struct nic_dcqcn_hpcc {
     bool marked;        // ever
     bool marked_alpha;  // since alpha changed
     bool marked_to_cut; // since the last cut
-} nic_dcqcn_hpcc_t;
+} compat_dcqcn_hpcc_t;
 
-extern const sim_attr_table_t nic_dcqcn_hpcc_attrs; // "nic.dcqcn-hpcc."
-extern const nic_cc_ops_t nic_cc_dcqcn_hpcc;
+extern const sim_attr_table_t compat_dcqcn_hpcc_attrs; // "nic.dcqcn-hpcc."
+extern const nic_cc_ops_t compat_cc_dcqcn_hpcc;
 
 SIM_C_END
 
-#endif // NIC_CC_CC_DCQCN_HPCC_H
+#endif // COMPAT_HPCC_CC_DCQCN_HPCC_H

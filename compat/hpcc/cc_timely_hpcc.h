@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/cc/cc_timely_hpcc.h - TIMELY as the HPCC project's simulator has it: parameters and state.
+// compat/hpcc/cc_timely_hpcc.h - TIMELY as the HPCC project's simulator has it: parameters and
+// state.
 //
 // Model, differences from nic/cc/cc_timely.h, validation: docs/models/timely-hpcc.md.
-#ifndef NIC_CC_CC_TIMELY_HPCC_H
-#define NIC_CC_CC_TIMELY_HPCC_H
+#ifndef COMPAT_HPCC_CC_TIMELY_HPCC_H
+#define COMPAT_HPCC_CC_TIMELY_HPCC_H
 
 #include "nic/congestion.h"
 
 SIM_C_BEGIN
 
 // Attributes "nic.timely-hpcc.".
-typedef struct nic_timely_hpcc_config {
+typedef struct compat_timely_hpcc_config {
     sim_ratio_t alpha; // weight of the newest difference
     sim_ratio_t beta;
     sim_time_t t_low_ps; // these three count in whole ns
@@ -19,9 +20,9 @@ typedef struct nic_timely_hpcc_config {
     uint64_t additive_bps; // RATE_AI
     uint64_t hyper_bps;    // RATE_HAI
     uint64_t min_rate_bps; // MIN_RATE
-} nic_timely_hpcc_config_t;
+} compat_timely_hpcc_config_t;
 
-typedef struct nic_timely_hpcc {
+typedef struct compat_timely_hpcc {
     nic_cc_t cc; // first
     double alpha;
     double beta;
@@ -31,11 +32,11 @@ typedef struct nic_timely_hpcc {
     uint64_t acked_psn;   // of the last ACK: where the next flow begins
     uint32_t increases;   // in a row
     bool measured;        // rtt_ns is of this flow
-} nic_timely_hpcc_t;
+} compat_timely_hpcc_t;
 
-extern const sim_attr_table_t nic_timely_hpcc_attrs; // "nic.timely-hpcc."
-extern const nic_cc_ops_t nic_cc_timely_hpcc;
+extern const sim_attr_table_t compat_timely_hpcc_attrs; // "nic.timely-hpcc."
+extern const nic_cc_ops_t compat_cc_timely_hpcc;
 
 SIM_C_END
 
-#endif // NIC_CC_CC_TIMELY_HPCC_H
+#endif // COMPAT_HPCC_CC_TIMELY_HPCC_H

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/cc/cc_dctcp_hpcc.h - DCTCP as the HPCC project's simulator has it: parameters and state.
+// compat/hpcc/cc_dctcp_hpcc.h - DCTCP as the HPCC project's simulator has it: parameters and state.
 //
 // Model, differences from nic/cc/cc_dctcp.h, validation: docs/models/dctcp-hpcc.md.
-#ifndef NIC_CC_CC_DCTCP_HPCC_H
-#define NIC_CC_CC_DCTCP_HPCC_H
+#ifndef COMPAT_HPCC_CC_DCTCP_HPCC_H
+#define COMPAT_HPCC_CC_DCTCP_HPCC_H
 
 #include "nic/congestion.h"
 
 SIM_C_BEGIN
 
 // Attributes "nic.dctcp-hpcc.".
-typedef struct nic_dctcp_hpcc_config {
+typedef struct compat_dctcp_hpcc_config {
     sim_ratio_t gain;      // EWMA_GAIN, g
     uint64_t additive_bps; // DCTCP_RATE_AI
     uint64_t min_rate_bps; // MIN_RATE
-} nic_dctcp_hpcc_config_t;
+} compat_dctcp_hpcc_config_t;
 
-typedef struct nic_dctcp_hpcc {
+typedef struct compat_dctcp_hpcc {
     nic_cc_t cc; // first
     double gain;
     double alpha;
@@ -27,11 +27,11 @@ typedef struct nic_dctcp_hpcc {
     uint64_t marked_packets;
     bool begun;   // the first round of this flow is over
     bool reduced; // the rate was cut, and that round trip is not over
-} nic_dctcp_hpcc_t;
+} compat_dctcp_hpcc_t;
 
-extern const sim_attr_table_t nic_dctcp_hpcc_attrs; // "nic.dctcp-hpcc."
-extern const nic_cc_ops_t nic_cc_dctcp_hpcc;
+extern const sim_attr_table_t compat_dctcp_hpcc_attrs; // "nic.dctcp-hpcc."
+extern const nic_cc_ops_t compat_cc_dctcp_hpcc;
 
 SIM_C_END
 
-#endif // NIC_CC_CC_DCTCP_HPCC_H
+#endif // COMPAT_HPCC_CC_DCTCP_HPCC_H

@@ -8,21 +8,21 @@
 // and computes alpha when it is needed, this one fires every timer: what is first of a timer and an
 // ACK at one instant is part of what it reproduces.
 // Behaviour learnt from alibaba-edu/High-Precision-Congestion-Control, rdma-hw.cc.
-#include "nic/cc/cc_dcqcn_hpcc.h"
+#include "compat/hpcc/cc_dcqcn_hpcc.h"
 
 #define ALPHA_METRIC_ONE 1000000.0
 
-static nic_dcqcn_hpcc_t *dcqcn_of(nic_cc_t *cc)
+static compat_dcqcn_hpcc_t *dcqcn_of(nic_cc_t *cc)
 {
-    return SIM_CONTAINER_OF(cc, nic_dcqcn_hpcc_t, cc);
+    return SIM_CONTAINER_OF(cc, compat_dcqcn_hpcc_t, cc);
 }
 
-static const nic_dcqcn_hpcc_config_t *config_of(const nic_dcqcn_hpcc_t *dcqcn)
+static const compat_dcqcn_hpcc_config_t *config_of(const compat_dcqcn_hpcc_t *dcqcn)
 {
     return dcqcn->cc.config;
 }
 
-static void set_rate(nic_dcqcn_hpcc_t *dcqcn, uint64_t rate_bps)
+static void set_rate(compat_dcqcn_hpcc_t *dcqcn, uint64_t rate_bps)
 {
     __extension__ typedef unsigned __int128 wide_t;
     nic_cc_t *const cc = &dcqcn->cc;
@@ -33,7 +33,7 @@ static void set_rate(nic_dcqcn_hpcc_t *dcqcn, uint64_t rate_bps)
     }
 }
 
-static void again(nic_dcqcn_hpcc_t *dcqcn, sim_timer_t *timer, sim_time_t after_ps)
+static void again(compat_dcqcn_hpcc_t *dcqcn, sim_timer_t *timer, sim_time_t after_ps)
 {
     sim_node_t *const node = dcqcn->cc.node;
     sim_timer_arm(node, timer, node->now_ps + after_ps);
@@ -42,7 +42,7 @@ static void again(nic_dcqcn_hpcc_t *dcqcn, sim_timer_t *timer, sim_time_t after_
 static void alpha_fired(sim_node_t *node, sim_timer_t *timer)
 {
     (void)node;
-    nic_dcqcn_hpcc_t *const dcqcn = SIM_CONTAINER_OF(timer, nic_dcqcn_hpcc_t, alpha_timer);
+    compat_dcqcn_hpcc_t *const dcqcn = SIM_CONTAINER_OF(timer, compat_dcqcn_hpcc_t, alpha_timer);
     const double kept = (1.0 - dcqcn->gain) * dcqcn->alpha;
     dcqcn->alpha = dcqcn->marked_alpha ? kept + dcqcn->gain : kept;
     dcqcn->marked_alpha = false;
@@ -52,8 +52,8 @@ static void alpha_fired(sim_node_t *node, sim_timer_t *timer)
 static void cut_fired(sim_node_t *node, sim_timer_t *timer)
 {
     (void)node;
-    nic_dcqcn_hpcc_t *const dcqcn = SIM_CONTAINER_OF(timer, nic_dcqcn_hpcc_t, cut_timer);
-    const nic_dcqcn_hpcc_config_t *const config = config_of(dcqcn);
+    compat_dcqcn_hpcc_t *const dcqcn = SIM_CONTAINER_OF(timer, compat_dcqcn_hpcc_t, cut_timer);
+    const compat_dcqcn_hpcc_config_t *const config = config_of(dcqcn);
     again(dcqcn, timer, config->cut_period_ps);
     if (!dcqcn->marked_to_cut) {
         return;
@@ -73,8 +73,8 @@ static void cut_fired(sim_node_t *node, sim_timer_t *timer)
 static void increase_fired(sim_node_t *node, sim_timer_t *timer)
 {
     (void)node;
-    nic_dcqcn_hpcc_t *const dcqcn = SIM_CONTAINER_OF(timer, nic_dcqcn_hpcc_t, increase_timer);
-    const nic_dcqcn_hpcc_config_t *const config = config_of(dcqcn);
+    compat_dcqcn_hpcc_t *const dcqcn = SIM_CONTAINER_OF(timer, compat_dcqcn_hpcc_t, increase_timer);
+    const compat_dcqcn_hpcc_config_t *const config = config_of(dcqcn);
     again(dcqcn, timer, config->increase_period_ps);
     if (dcqcn->stage >= config->fast_recovery_stages) {
         const bool hyper = dcqcn->stage > config->fast_recovery_stages;
@@ -92,7 +92,7 @@ static void increase_fired(sim_node_t *node, sim_timer_t *timer)
 
 static void dcqcn_init(nic_cc_t *cc)
 {
-    nic_dcqcn_hpcc_t *const dcqcn = dcqcn_of(cc);
+    compat_dcqcn_hpcc_t *const dcqcn = dcqcn_of(cc);
     const sim_ratio_t gain = config_of(dcqcn)->gain;
     sim_timer_init(&dcqcn->alpha_timer, alpha_fired);
     sim_timer_init(&dcqcn->cut_timer, cut_fired);
@@ -106,7 +106,7 @@ static void dcqcn_init(nic_cc_t *cc)
 // There, each flow has a queue pair of its own.
 static void dcqcn_start(nic_cc_t *cc)
 {
-    nic_dcqcn_hpcc_t *const dcqcn = dcqcn_of(cc);
+    compat_dcqcn_hpcc_t *const dcqcn = dcqcn_of(cc);
     dcqcn->marked = false;
     dcqcn->marked_to_cut = false;
     dcqcn->stage = 0;
@@ -116,7 +116,7 @@ static void dcqcn_start(nic_cc_t *cc)
 
 static void dcqcn_stop(nic_cc_t *cc)
 {
-    nic_dcqcn_hpcc_t *const dcqcn = dcqcn_of(cc);
+    compat_dcqcn_hpcc_t *const dcqcn = dcqcn_of(cc);
     sim_timer_cancel(cc->node, &dcqcn->alpha_timer);
     sim_timer_cancel(cc->node, &dcqcn->cut_timer);
     sim_timer_cancel(cc->node, &dcqcn->increase_timer);
@@ -127,7 +127,7 @@ static void dcqcn_ack(nic_cc_t *cc, const nic_cc_ack_t *ack)
     if (!ack->ecn_echo || !cc->active) {
         return;
     }
-    nic_dcqcn_hpcc_t *const dcqcn = dcqcn_of(cc);
+    compat_dcqcn_hpcc_t *const dcqcn = dcqcn_of(cc);
     dcqcn->marked_alpha = true;
     dcqcn->marked_to_cut = true;
     if (dcqcn->marked) {
@@ -150,7 +150,7 @@ static const char *const metric_names[] = {
 
 static uint64_t dcqcn_metric(const nic_cc_t *cc, uint32_t index)
 {
-    const nic_dcqcn_hpcc_t *const dcqcn = (const nic_dcqcn_hpcc_t *)cc;
+    const compat_dcqcn_hpcc_t *const dcqcn = (const compat_dcqcn_hpcc_t *)cc;
     switch (index) {
     case 0:
         return (uint64_t)(dcqcn->alpha * ALPHA_METRIC_ONE + 0.5);
@@ -164,10 +164,10 @@ static uint64_t dcqcn_metric(const nic_cc_t *cc, uint32_t index)
     }
 }
 
-const nic_cc_ops_t nic_cc_dcqcn_hpcc = {
+const nic_cc_ops_t compat_cc_dcqcn_hpcc = {
     .name = "dcqcn-hpcc",
-    .state_bytes = sizeof(nic_dcqcn_hpcc_t),
-    .attrs = &nic_dcqcn_hpcc_attrs,
+    .state_bytes = sizeof(compat_dcqcn_hpcc_t),
+    .attrs = &compat_dcqcn_hpcc_attrs,
     .acks_every_packet = true,
     .echoes_ecn = true,
     .init = dcqcn_init,
@@ -180,7 +180,7 @@ const nic_cc_ops_t nic_cc_dcqcn_hpcc = {
 
 // -- parameters
 
-#define FIELD(name) offsetof(nic_dcqcn_hpcc_config_t, name)
+#define FIELD(name) offsetof(compat_dcqcn_hpcc_config_t, name)
 
 // clang-format off
 static const sim_attr_t attrs[] = {
@@ -218,10 +218,10 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-const sim_attr_table_t nic_dcqcn_hpcc_attrs = {
+const sim_attr_table_t compat_dcqcn_hpcc_attrs = {
     .prefix = "nic.dcqcn-hpcc",
     .scope = "node",
-    .config_bytes = sizeof(nic_dcqcn_hpcc_config_t),
+    .config_bytes = sizeof(compat_dcqcn_hpcc_config_t),
     .attrs = attrs,
     .count = SIM_COUNT_OF(attrs),
 };

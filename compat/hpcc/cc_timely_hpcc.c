@@ -6,23 +6,23 @@
 // repeated or refused. Times are whole nanoseconds, rates whole bit/s, cut after each operation;
 // the average difference is a double.
 // Behaviour learnt from alibaba-edu/High-Precision-Congestion-Control, rdma-hw.cc.
-#include "nic/cc/cc_timely_hpcc.h"
+#include "compat/hpcc/cc_timely_hpcc.h"
 
 #define INCREASES_BEFORE_HYPER 5 // a constant there
 
-static nic_timely_hpcc_t *timely_of(nic_cc_t *cc)
+static compat_timely_hpcc_t *timely_of(nic_cc_t *cc)
 {
-    return SIM_CONTAINER_OF(cc, nic_timely_hpcc_t, cc);
+    return SIM_CONTAINER_OF(cc, compat_timely_hpcc_t, cc);
 }
 
-static const nic_timely_hpcc_config_t *config_of(const nic_timely_hpcc_t *timely)
+static const compat_timely_hpcc_config_t *config_of(const compat_timely_hpcc_t *timely)
 {
     return timely->cc.config;
 }
 
-static void increase(nic_timely_hpcc_t *timely)
+static void increase(compat_timely_hpcc_t *timely)
 {
-    const nic_timely_hpcc_config_t *const config = config_of(timely);
+    const compat_timely_hpcc_config_t *const config = config_of(timely);
     nic_cc_t *const cc = &timely->cc;
     const bool hyper = timely->increases >= INCREASES_BEFORE_HYPER;
     const uint64_t gain_bps = hyper ? config->hyper_bps : config->additive_bps;
@@ -31,7 +31,7 @@ static void increase(nic_timely_hpcc_t *timely)
     timely->increases++;
 }
 
-static void decrease(nic_timely_hpcc_t *timely, double factor)
+static void decrease(compat_timely_hpcc_t *timely, double factor)
 {
     nic_cc_t *const cc = &timely->cc;
     const uint64_t min_bps = config_of(timely)->min_rate_bps;
@@ -41,9 +41,9 @@ static void decrease(nic_timely_hpcc_t *timely, double factor)
     timely->increases = 0;
 }
 
-static void update_rate(nic_timely_hpcc_t *timely, uint64_t rtt_ns)
+static void update_rate(compat_timely_hpcc_t *timely, uint64_t rtt_ns)
 {
-    const nic_timely_hpcc_config_t *const config = config_of(timely);
+    const compat_timely_hpcc_config_t *const config = config_of(timely);
     const uint64_t t_low_ns = config->t_low_ps / SIM_PS_PER_NS;
     const uint64_t t_high_ns = config->t_high_ps / SIM_PS_PER_NS;
     const uint64_t min_rtt_ns = config->min_rtt_ps / SIM_PS_PER_NS;
@@ -67,8 +67,8 @@ static void update_rate(nic_timely_hpcc_t *timely, uint64_t rtt_ns)
 
 static void timely_init(nic_cc_t *cc)
 {
-    nic_timely_hpcc_t *const timely = timely_of(cc);
-    const nic_timely_hpcc_config_t *const config = config_of(timely);
+    compat_timely_hpcc_t *const timely = timely_of(cc);
+    const compat_timely_hpcc_config_t *const config = config_of(timely);
     timely->alpha = (double)config->alpha.num / (double)config->alpha.den;
     timely->beta = (double)config->beta.num / (double)config->beta.den;
 }
@@ -76,7 +76,7 @@ static void timely_init(nic_cc_t *cc)
 // There, each flow has a queue pair of its own.
 static void timely_start(nic_cc_t *cc)
 {
-    nic_timely_hpcc_t *const timely = timely_of(cc);
+    compat_timely_hpcc_t *const timely = timely_of(cc);
     cc->rate_bps = cc->line_bps;
     timely->difference_ns = 0.0;
     timely->rtt_ns = 0;
@@ -87,7 +87,7 @@ static void timely_start(nic_cc_t *cc)
 
 static void timely_ack(nic_cc_t *cc, const nic_cc_ack_t *ack)
 {
-    nic_timely_hpcc_t *const timely = timely_of(cc);
+    compat_timely_hpcc_t *const timely = timely_of(cc);
     timely->acked_psn = ack->acked_psn;
     if (ack->acked_psn <= timely->update_psn || ack->rtt_ps == 0) {
         return;
@@ -109,15 +109,15 @@ static const char *const metric_names[] = {
 
 static uint64_t timely_metric(const nic_cc_t *cc, uint32_t index)
 {
-    const nic_timely_hpcc_t *const timely = (const nic_timely_hpcc_t *)cc;
+    const compat_timely_hpcc_t *const timely = (const compat_timely_hpcc_t *)cc;
     SIM_CHECK(index < SIM_COUNT_OF(metric_names) - 1);
     return index == 0 ? timely->rtt_ns * SIM_PS_PER_NS : timely->increases;
 }
 
-const nic_cc_ops_t nic_cc_timely_hpcc = {
+const nic_cc_ops_t compat_cc_timely_hpcc = {
     .name = "timely-hpcc",
-    .state_bytes = sizeof(nic_timely_hpcc_t),
-    .attrs = &nic_timely_hpcc_attrs,
+    .state_bytes = sizeof(compat_timely_hpcc_t),
+    .attrs = &compat_timely_hpcc_attrs,
     .acks_every_packet = true,
     .echoes_ecn = true, // and ignores it: no CNPs in vain
     .stamps_packets = true,
@@ -130,7 +130,7 @@ const nic_cc_ops_t nic_cc_timely_hpcc = {
 
 // -- parameters
 
-#define FIELD(name) offsetof(nic_timely_hpcc_config_t, name)
+#define FIELD(name) offsetof(compat_timely_hpcc_config_t, name)
 
 // clang-format off
 static const sim_attr_t attrs[] = {
@@ -161,10 +161,10 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-const sim_attr_table_t nic_timely_hpcc_attrs = {
+const sim_attr_table_t compat_timely_hpcc_attrs = {
     .prefix = "nic.timely-hpcc",
     .scope = "node",
-    .config_bytes = sizeof(nic_timely_hpcc_config_t),
+    .config_bytes = sizeof(compat_timely_hpcc_config_t),
     .attrs = attrs,
     .count = SIM_COUNT_OF(attrs),
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/nic/test_cc_dcqcn_hpcc.c - DCQCN as the HPCC project's simulator computes it.
+// tests/compat/test_cc_dcqcn_hpcc.c - DCQCN as the HPCC project's simulator computes it.
 //
 // Goal: rate, target, alpha and stage follow the rules of docs/models/dcqcn-hpcc.md through cuts,
 // recovery and increases, with every option; a stop ends the timers, a start begins anew.
 // Method: one algorithm on a node that runs only its timers, fed marked ACKs by a script, against a
 // loop over nanoseconds written here. Marks are never at the instant of a timer.
 // Not pinned: what is first of a mark and a timer at one instant (tests/test_hpcc_agreement.sh).
-#include "nic/cc/cc_dcqcn_hpcc.h"
+#include "compat/hpcc/cc_dcqcn_hpcc.h"
 
 #include "kernel/random.h"
 #include "tests/check_main.h"
@@ -18,8 +18,8 @@
 
 typedef struct rig {
     sim_node_t node; // first
-    nic_dcqcn_hpcc_t dcqcn;
-    nic_dcqcn_hpcc_config_t config;
+    compat_dcqcn_hpcc_t dcqcn;
+    compat_dcqcn_hpcc_config_t config;
     uint64_t marks_ns[MARKS_MAX];
     uint32_t mark_count;
     uint64_t rates_bps[MARKS_MAX]; // at each mark
@@ -46,7 +46,7 @@ static void rig_run(sim_node_t *node)
         rig->rates_bps[mark] = rig->dcqcn.cc.rate_bps;
         rig->targets_bps[mark] = rig->dcqcn.target_bps;
         const nic_cc_ack_t ack = {.ecn_echo = true};
-        nic_cc_dcqcn_hpcc.ack(&rig->dcqcn.cc, &ack);
+        compat_cc_dcqcn_hpcc.ack(&rig->dcqcn.cc, &ack);
     }
 }
 
@@ -72,7 +72,7 @@ typedef struct model {
     uint64_t increase_at;
 } model_t;
 
-static void model_tick(model_t *model, const nic_dcqcn_hpcc_config_t *config, uint64_t now)
+static void model_tick(model_t *model, const compat_dcqcn_hpcc_config_t *config, uint64_t now)
 {
     const double gain = (double)config->gain.num / (double)config->gain.den;
     if (now == model->alpha_at) {
@@ -107,7 +107,7 @@ static void model_tick(model_t *model, const nic_dcqcn_hpcc_config_t *config, ui
     }
 }
 
-static void model_mark(model_t *model, const nic_dcqcn_hpcc_config_t *config, uint64_t now)
+static void model_mark(model_t *model, const compat_dcqcn_hpcc_config_t *config, uint64_t now)
 {
     model->cut_mark = true;
     model->alpha_mark = model->marked;
@@ -120,7 +120,7 @@ static void model_mark(model_t *model, const nic_dcqcn_hpcc_config_t *config, ui
     }
 }
 
-static void change_config(nic_dcqcn_hpcc_config_t *config, int option)
+static void change_config(compat_dcqcn_hpcc_config_t *config, int option)
 {
     switch (option) {
     case 0: // the defaults
@@ -168,7 +168,7 @@ static void draw_marks(rig_t *rig, uint64_t seed)
 START_TEST(rates_follow_the_rules)
 {
     rig_t *const rig = sim_alloc(sizeof(*rig));
-    sim_attrs_default(&nic_dcqcn_hpcc_attrs, &rig->config);
+    sim_attrs_default(&compat_dcqcn_hpcc_attrs, &rig->config);
     change_config(&rig->config, _i);
     draw_marks(rig, 1 + (uint64_t)_i);
     sim_t *const sim =
@@ -176,7 +176,7 @@ START_TEST(rates_follow_the_rules)
     sim_node_register(sim, &rig->node, &rig_ops, "rig");
     nic_cc_t *const cc = &rig->dcqcn.cc;
     *cc = (nic_cc_t){
-        .ops = &nic_cc_dcqcn_hpcc,
+        .ops = &compat_cc_dcqcn_hpcc,
         .config = &rig->config,
         .node = &rig->node,
         .rate_bps = LINE_BPS,
@@ -184,9 +184,9 @@ START_TEST(rates_follow_the_rules)
         .window_bytes = 52000,
     };
     rig->config.scaled_window = _i == 1;
-    nic_cc_dcqcn_hpcc.init(cc);
+    compat_cc_dcqcn_hpcc.init(cc);
     cc->active = true;
-    nic_cc_dcqcn_hpcc.start(cc);
+    compat_cc_dcqcn_hpcc.start(cc);
     for (uint32_t i = 0; i < rig->mark_count; i++) {
         sim_wake(&rig->node, rig->marks_ns[i] * NS, i);
     }
@@ -223,9 +223,9 @@ START_TEST(rates_follow_the_rules)
            (unsigned long)rises,
            (double)lowest_bps / 1e9);
 
-    nic_cc_dcqcn_hpcc.stop(cc);
+    compat_cc_dcqcn_hpcc.stop(cc);
     ck_assert_uint_eq(rig->node.timer_count, 0);
-    nic_cc_dcqcn_hpcc.start(cc);
+    compat_cc_dcqcn_hpcc.start(cc);
     ck_assert_uint_eq(cc->rate_bps, LINE_BPS);
     sim_destroy(sim);
     sim_free(rig);

@@ -5,21 +5,21 @@
 // those acknowledged in it; it is one at most. The first ACK ends a round that moves no alpha but
 // raises the rate. Rates are whole bit/s, cut after each operation; alpha is a double.
 // Behaviour learnt from alibaba-edu/High-Precision-Congestion-Control, rdma-hw.cc.
-#include "nic/cc/cc_dctcp_hpcc.h"
+#include "compat/hpcc/cc_dctcp_hpcc.h"
 
 #define ALPHA_METRIC_ONE 1000000.0
 
-static nic_dctcp_hpcc_t *dctcp_of(nic_cc_t *cc)
+static compat_dctcp_hpcc_t *dctcp_of(nic_cc_t *cc)
 {
-    return SIM_CONTAINER_OF(cc, nic_dctcp_hpcc_t, cc);
+    return SIM_CONTAINER_OF(cc, compat_dctcp_hpcc_t, cc);
 }
 
-static const nic_dctcp_hpcc_config_t *config_of(const nic_dctcp_hpcc_t *dctcp)
+static const compat_dctcp_hpcc_config_t *config_of(const compat_dctcp_hpcc_t *dctcp)
 {
     return dctcp->cc.config;
 }
 
-static void end_round(nic_dctcp_hpcc_t *dctcp, const nic_cc_ack_t *ack, uint64_t first_psn)
+static void end_round(compat_dctcp_hpcc_t *dctcp, const nic_cc_ack_t *ack, uint64_t first_psn)
 {
     if (!dctcp->begun) {
         dctcp->begun = true;
@@ -34,7 +34,7 @@ static void end_round(nic_dctcp_hpcc_t *dctcp, const nic_cc_ack_t *ack, uint64_t
     dctcp->round_psn = ack->next_psn;
 }
 
-static void cut(nic_dctcp_hpcc_t *dctcp, uint64_t next_psn)
+static void cut(compat_dctcp_hpcc_t *dctcp, uint64_t next_psn)
 {
     nic_cc_t *const cc = &dctcp->cc;
     const uint64_t min_bps = config_of(dctcp)->min_rate_bps;
@@ -49,7 +49,7 @@ static void cut(nic_dctcp_hpcc_t *dctcp, uint64_t next_psn)
 
 static void dctcp_init(nic_cc_t *cc)
 {
-    nic_dctcp_hpcc_t *const dctcp = dctcp_of(cc);
+    compat_dctcp_hpcc_t *const dctcp = dctcp_of(cc);
     const sim_ratio_t gain = config_of(dctcp)->gain;
     dctcp->gain = (double)gain.num / (double)gain.den;
 }
@@ -57,7 +57,7 @@ static void dctcp_init(nic_cc_t *cc)
 // There, each flow has a queue pair of its own.
 static void dctcp_start(nic_cc_t *cc)
 {
-    nic_dctcp_hpcc_t *const dctcp = dctcp_of(cc);
+    compat_dctcp_hpcc_t *const dctcp = dctcp_of(cc);
     cc->rate_bps = cc->line_bps;
     dctcp->alpha = 1.0;
     dctcp->round_psn = dctcp->acked_psn;
@@ -70,7 +70,7 @@ static void dctcp_start(nic_cc_t *cc)
 
 static void dctcp_ack(nic_cc_t *cc, const nic_cc_ack_t *ack)
 {
-    nic_dctcp_hpcc_t *const dctcp = dctcp_of(cc);
+    compat_dctcp_hpcc_t *const dctcp = dctcp_of(cc);
     dctcp->acked_psn = ack->acked_psn;
     dctcp->marked_packets += ack->ecn_echo;
     const bool round_over = ack->acked_psn > dctcp->round_psn;
@@ -97,15 +97,15 @@ static const char *const metric_names[] = {
 
 static uint64_t dctcp_metric(const nic_cc_t *cc, uint32_t index)
 {
-    const nic_dctcp_hpcc_t *const dctcp = (const nic_dctcp_hpcc_t *)cc;
+    const compat_dctcp_hpcc_t *const dctcp = (const compat_dctcp_hpcc_t *)cc;
     SIM_CHECK(index < SIM_COUNT_OF(metric_names) - 1);
     return (uint64_t)(dctcp->alpha * ALPHA_METRIC_ONE + 0.5);
 }
 
-const nic_cc_ops_t nic_cc_dctcp_hpcc = {
+const nic_cc_ops_t compat_cc_dctcp_hpcc = {
     .name = "dctcp-hpcc",
-    .state_bytes = sizeof(nic_dctcp_hpcc_t),
-    .attrs = &nic_dctcp_hpcc_attrs,
+    .state_bytes = sizeof(compat_dctcp_hpcc_t),
+    .attrs = &compat_dctcp_hpcc_attrs,
     .acks_every_packet = true,
     .echoes_ecn = true,
     .init = dctcp_init,
@@ -117,7 +117,7 @@ const nic_cc_ops_t nic_cc_dctcp_hpcc = {
 
 // -- parameters
 
-#define FIELD(name) offsetof(nic_dctcp_hpcc_config_t, name)
+#define FIELD(name) offsetof(compat_dctcp_hpcc_config_t, name)
 
 // clang-format off
 static const sim_attr_t attrs[] = {
@@ -133,10 +133,10 @@ static const sim_attr_t attrs[] = {
 };
 // clang-format on
 
-const sim_attr_table_t nic_dctcp_hpcc_attrs = {
+const sim_attr_table_t compat_dctcp_hpcc_attrs = {
     .prefix = "nic.dctcp-hpcc",
     .scope = "node",
-    .config_bytes = sizeof(nic_dctcp_hpcc_config_t),
+    .config_bytes = sizeof(compat_dctcp_hpcc_config_t),
     .attrs = attrs,
     .count = SIM_COUNT_OF(attrs),
 };

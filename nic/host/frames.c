@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/host/frames.c - how long the frames of a NIC's packets are. Page: docs/models/nic-ideal.md.
+#include "nic/frames.h"
+
+#include <string.h>
+
+#include "nic/nic_internal.h"
+
+const nic_frames_ops_t nic_frames_standard = {.name = "standard"};
+
+const nic_frames_ops_t *const nic_frames_all[] = {
+    &nic_frames_standard,
+    NULL,
+};
+
+const nic_frames_ops_t *nic_frames_find(const char *name)
+{
+    for (size_t i = 0; nic_frames_all[i] != NULL; i++) {
+        if (strcmp(nic_frames_all[i]->name, name) == 0) {
+            return nic_frames_all[i];
+        }
+    }
+    return NULL;
+}
+
+void nic__frames_create(nic_t *nic)
+{
+    const net_config_t *const network = net_get_config(nic->host->node.net);
+    const void *config;
+    const nic_frames_ops_t *const ops = nic__config_frames(&nic->host->config, &config);
+    SIM_CHECKF(ops != NULL, "no frames \"%s\"", nic->host->config.frames);
+    nic_frame_sizes_t sizes = {
+        .header_bytes = (uint32_t)(NET_ETHERNET_BYTES + (network->tagged ? NET_VLAN_BYTES : 0) +
+                                   (network->ipv6 ? NET_IPV6_BYTES : NET_IPV4_BYTES) +
+                                   NET_UDP_BYTES + ROCE_BTH_BYTES + ROCE_ICRC_BYTES),
+        .least_bytes = NET_FRAME_BYTES_MIN,
+    };
+    if (ops->sizes != NULL) {
+        ops->sizes(config, &sizes);
+    }
+    SIM_CHECK(sizes.header_bytes > 0 && sizes.header_bytes <= UINT16_MAX / 2);
+    nic->header_bytes = (uint16_t)sizes.header_bytes;
+    nic->frame_bytes_min = (uint16_t)sizes.least_bytes;
+    nic->ack_bytes = (uint16_t)sizes.answer_bytes;
+    nic->body_bytes = ops->body_bytes;
+    nic->any_mtu = ops->any_mtu;
+}
