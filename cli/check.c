@@ -150,9 +150,6 @@ static void print_world(const world_t *world)
                world->apps[i]->ops->name,
                planned);
     }
-    if (world->app_count == 0) {
-        printf("  traffic   none: a run would end at once\n");
-    }
     printf("  observe   %zu series, %zu captures\n",
            scenario->series_count,
            scenario->capture_count);

@@ -230,6 +230,57 @@ static sim_err_t attach_captures(results_observers_t *observers,
 
 // -- all
 
+// Frames that passed the ports of a capture, in its direction.
+static uint64_t frames_seen(const world_t *world, const world_capture_t *capture)
+{
+    net_port_t **ports = NULL;
+    size_t count = 0;
+    world_error_t error;
+    const world_capture_config_t *const config = &capture->config;
+    const sim_err_t result = world_find_ports(world,
+                                              &capture->ports,
+                                              config->ports,
+                                              &capture->place,
+                                              &ports,
+                                              &count,
+                                              &error);
+    SIM_CHECKF(result == SIM_OK, "%s", error.text);
+    const pcap_out_direction_t direction = direction_of(config);
+    const net_port_metric_t *const sent = net_port_metric_find("tx_packets");
+    const net_port_metric_t *const received = net_port_metric_find("rx_packets");
+    uint64_t seen = 0;
+    for (size_t i = 0; i < count; i++) {
+        seen += direction != PCAP_OUT_RX ? sent->read(ports[i], 0xff, 0) : 0;
+        seen += direction != PCAP_OUT_TX ? received->read(ports[i], 0xff, 0) : 0;
+    }
+    sim_free(ports);
+    return seen;
+}
+
+static void explain_empty(const results_observers_t *observers, size_t i, results_t *results)
+{
+    const world_scenario_t *const scenario = observers->world->scenario;
+    const world_capture_config_t *const config = &scenario->captures[i].config;
+    const uint64_t seen = frames_seen(observers->world, &scenario->captures[i]);
+    const bool tagged = scenario->network.tagged && strstr(config->filter, "vlan") == NULL;
+    char *text = NULL;
+    if (seen == 0) {
+        text = sim_format("no frame in captures/%s: none passed its ports", config->file);
+    } else if (tagged) {
+        text = sim_format("no frame in captures/%s: its filter takes none of %" PRIu64
+                          "; data are tagged here, 'vlan and (%s)' looks behind the tag",
+                          config->file,
+                          seen,
+                          config->filter);
+    } else {
+        text = sim_format("no frame in captures/%s: its filter, %s, takes none of %" PRIu64,
+                          config->file,
+                          config->filter,
+                          seen);
+    }
+    results_note(results, text);
+}
+
 static void close_captures(results_observers_t *observers,
                            results_t *results,
                            sim_err_t *result,
@@ -241,6 +292,9 @@ static void close_captures(results_observers_t *observers,
             results->capture_frames += pcap_out_capture_frames(observers->captures[i]);
             results->capture_frames_left_out += left_out;
             results->captures_cut += left_out > 0;
+            if (pcap_out_capture_frames(observers->captures[i]) + left_out == 0) {
+                explain_empty(observers, i, results);
+            }
         }
         sim_message_t message;
         const sim_err_t closed = pcap_out_capture_close(observers->captures[i], &message);
@@ -269,16 +323,10 @@ static sim_err_t destroy(results_observers_t *observers, results_t *results, wor
         keep_first(&result, results_file_close(observers->events, &other), error, &other);
     }
     if (observers->series != NULL) {
-        uint64_t rows = 0;
-        uint64_t left_out = 0;
         keep_first(&result,
-                   results_series_writer_close(observers->series, &rows, &left_out, &other),
+                   results_series_writer_close(observers->series, results, &other),
                    error,
                    &other);
-        if (results != NULL) {
-            results->series_rows = rows;
-            results->series_rows_left_out = left_out;
-        }
     }
     close_captures(observers, results, &result, error);
     if (results != NULL && observers->pauses != NULL) {

@@ -112,7 +112,7 @@ static bool matches_number(const char *pattern, uint32_t number)
     return world_pattern_match(pattern, digits);
 }
 
-static bool is_wanted(const results__sampler_t *sampler, const nic_qp_t *qp)
+static bool matches(const results__sampler_t *sampler, const nic_qp_t *qp)
 {
     const world_series_t *const series = sampler->series;
     const world_t *const world = sampler->writer->world;
@@ -126,6 +126,13 @@ static bool is_wanted(const results__sampler_t *sampler, const nic_qp_t *qp)
     return peer < world->nic_count &&
            (world_pattern_match(series->peers, world->nics[peer].name) ||
             world_pattern_match(series->peers, world->nics[peer].host->sim.name));
+}
+
+static bool is_wanted(results__sampler_t *sampler, const nic_qp_t *qp)
+{
+    const bool wanted = matches(sampler, qp);
+    sampler->met |= wanted;
+    return wanted;
 }
 
 static uint32_t slot_of(results__track_t *const *tracks, uint32_t capacity, uint32_t qp_num)

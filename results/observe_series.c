@@ -13,6 +13,7 @@
 
 static void write_row(results_series_writer_t *writer, const results__series_record_t *record)
 {
+    writer->any[record->sampler->series - writer->world->scenario->series] = true;
     if (writer->rows >= writer->world->scenario->outputs.series_max) {
         writer->rows_left_out++;
         return;
@@ -164,8 +165,10 @@ sim_err_t results_series_writer_create(const world_t *world,
     }
     results_series_writer_t *const made = sim_alloc(sizeof(*made));
     made->world = world;
+    made->any = sim_alloc_array(scenario->series_count, sizeof(*made->any));
     const sim_err_t result = results_table_open(&results_series_table, folder, &made->file, error);
     if (result != SIM_OK) {
+        sim_free(made->any);
         sim_free(made);
         return result;
     }
@@ -189,14 +192,60 @@ sim_err_t results_series_writer_create(const world_t *world,
     return SIM_OK;
 }
 
+// -- series without a row
+
+static const char *why_empty(const results_series_writer_t *writer,
+                             const world_series_t *series,
+                             sim_time_t end_ps)
+{
+    bool met = false;
+    bool observed = false;
+    for (size_t i = 0; i < writer->sampler_count; i++) {
+        observed |= writer->samplers[i]->series == series;
+        met |= writer->samplers[i]->series == series && writer->samplers[i]->met;
+    }
+    if (!observed) {
+        return "nothing is called that";
+    }
+    if (series->config.start_ps >= end_ps) {
+        return "it starts when the run is over";
+    }
+    if (series->kind != WORLD_SERIES_QP) {
+        return "the run ended before its first sample";
+    }
+    if (!met) {
+        return series->peers != NULL ? "no queue pair connected these"
+                                     : "there was no such queue pair";
+    }
+    return series->cc_metric != NULL
+               ? "its queue pairs sent nothing, or their congestion control has no such number"
+               : "its queue pairs sent nothing";
+}
+
+static void explain_empty(const results_series_writer_t *writer, results_t *results)
+{
+    const world_scenario_t *const scenario = writer->world->scenario;
+    for (size_t i = 0; i < scenario->series_count; i++) {
+        if (!writer->any[i]) {
+            const world_series_t *const series = &scenario->series[i];
+            results_note(results,
+                         sim_format("no row of %s: %s",
+                                    series->config.series,
+                                    why_empty(writer, series, results->sim_time_ps)));
+        }
+    }
+}
+
 sim_err_t results_series_writer_close(results_series_writer_t *writer,
-                                      uint64_t *rows,
-                                      uint64_t *rows_left_out,
+                                      results_t *results,
                                       world_error_t *error)
 {
     flush(writer);
-    *rows = writer->rows;
-    *rows_left_out = writer->rows_left_out;
+    if (results != NULL) {
+        results->series_rows = writer->rows;
+        results->series_rows_left_out = writer->rows_left_out;
+        explain_empty(writer, results);
+    }
     const sim_err_t result = results_file_close(writer->file, error);
     for (size_t i = 0; i < writer->sampler_count; i++) {
         results__sampler_t *const sampler = writer->samplers[i];
@@ -208,6 +257,7 @@ sim_err_t results_series_writer_close(results_series_writer_t *writer,
         sim_free(sampler);
     }
     sim_free(writer->samplers);
+    sim_free(writer->any);
     sim_free(writer->pending);
     sim_free(writer);
     return result;

@@ -16,10 +16,10 @@ SIM_MUST_CHECK sim_err_t results_series_writer_create(const world_t *world,
                                                       results_series_writer_t **writer,
                                                       world_error_t *error);
 
-// After the run (or instead of it): completes and closes the file, frees.
+// After the run (or instead of it, results NULL): completes and closes the file, frees. results
+// gets the numbers of rows, and a note for each series without any.
 SIM_MUST_CHECK sim_err_t results_series_writer_close(results_series_writer_t *writer,
-                                                     uint64_t *rows,
-                                                     uint64_t *rows_left_out,
+                                                     results_t *results,
                                                      world_error_t *error);
 
 SIM_C_END

@@ -37,6 +37,7 @@ typedef struct results__sampler {
     const world_nic_t *nic; // NIC, QP
     char *path;             // PORT, NIC, SWITCH; of QPs the part before the number
     bool on_change;
+    bool met;                  // QP: one that the patterns mean was there
     bool begun;                // the first sample was taken: what comes later counts
     sim_time_t busy_ps;        // of utilisation: counted so far
     sim_time_t load_ps;        //
@@ -60,6 +61,7 @@ struct results_series_writer {
     sim_stream_t *stream;
     uint64_t rows;
     uint64_t rows_left_out;
+    bool *any; // of each of the scenario's series: it has a row
     results__sampler_t **samplers;
     size_t sampler_count;
     size_t sampler_capacity;

@@ -218,12 +218,22 @@ void results_init(results_t *results, const world_t *world, sim_ended_t ended)
     take_nics(results, world);
 }
 
+void results_note(results_t *results, char *text)
+{
+    SIM_GROW(results->notes, results->note_count, &results->note_capacity);
+    results->notes[results->note_count++] = text;
+}
+
 void results_fini(results_t *results)
 {
     results_flow_bins_fini(&results->flows);
     for (size_t i = 0; i < results->app_count; i++) {
         results_flow_bins_fini(&results->app_flows[i]);
     }
+    for (size_t i = 0; i < results->note_count; i++) {
+        sim_free(results->notes[i]);
+    }
+    sim_free(results->notes);
     sim_free(results->app_flows);
     results_pause_roots_destroy(results->pause_roots);
     sim_free(results->hottest);

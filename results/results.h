@@ -55,12 +55,17 @@ typedef struct results {
     uint64_t capture_frames;
     uint64_t capture_frames_left_out;
     uint64_t captures_cut;
+    char **notes; // why something asked for is empty, a line each
+    size_t note_count;
+    size_t note_capacity;
     double wall_s;
 } results_t;
 
 // Gathers. Free what is inside with results_fini.
 void results_init(results_t *results, const world_t *world, sim_ended_t ended);
 void results_fini(results_t *results);
+// Adds a line to the notes, which is theirs then.
+void results_note(results_t *results, char *text);
 
 const char *results_ended_text(sim_ended_t ended); // "done", "until", "interrupted", "stalled"
 

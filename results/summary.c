@@ -125,6 +125,16 @@ GET_WHOLE(get_series_rows_left_out, series_rows_left_out)
 GET_WHOLE(get_capture_frames, capture_frames)
 GET_WHOLE(get_capture_frames_left_out, capture_frames_left_out)
 
+static json_t *get_notes(const world_t *world, results_t *results)
+{
+    (void)world;
+    json_t *const notes = json_array();
+    for (size_t i = 0; i < results->note_count; i++) {
+        json_array_append_new(notes, json_string(results->notes[i]));
+    }
+    return notes;
+}
+
 // -- flows
 
 static json_t *get_fct(const world_t *world, results_t *results)
@@ -517,6 +527,7 @@ const results_summary_field_t results_summary_fields[] = {
     {"series_csv.rows", "", "rows of series.csv", get_series_rows},
     {"series_csv.left_out", "", "rows beyond outputs.series-max", get_series_rows_left_out},
     {"capture_frames", "packets", "frames in all captures", get_capture_frames},
+    {"notes", "", "a list of texts: why a series or a capture that was asked for is empty", get_notes},
     {"capture_frames_left_out", "packets", "frames beyond captures.bytes-max of their capture, in no file", get_capture_frames_left_out},
     {"wall_s", "s", "time the run took", get_wall},
     {"wall_packet_hops_per_s", "1/s", "packet_hops / wall_s", get_wall_hops},

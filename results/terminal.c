@@ -432,6 +432,9 @@ void results_report(const world_t *world, results_t *results, const char *folder
                 results->captures_cut == 1 ? "s" : "",
                 results->capture_frames_left_out);
     }
+    for (size_t i = 0; i < results->note_count; i++) {
+        fprintf(out, "  empty     %s\n", results->notes[i]);
+    }
     world_text_t hops;
     world_text_t speed;
     fprintf(out, "  digest    %016" PRIx64 "\n", results->digest);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/advice.c - looks for timeouts that are shorter than a round trip.
+// world/advice.c - looks for traffic that is none, and for timeouts that are shorter than a round
+// trip.
 //
 // Round trips of all pairs would cost their square. A bound that no path exceeds comes first, and
 // settles it for every network but those with long or slow links; then the pairs of at most
@@ -81,8 +82,29 @@ static finding_t find_slowest(const world_t *world)
     return worst;
 }
 
+static void advise_traffic(const world_t *world, FILE *out)
+{
+    if (world->app_count == 0) {
+        fprintf(out, "warning: no traffic: nothing is sent, expected a section 'traffic'\n");
+    }
+    for (size_t i = 0; i < world->app_count; i++) {
+        const app_t *const app = world->apps[i];
+        uint64_t done = 0;
+        uint64_t planned = 0;
+        app->ops->progress(app, &done, &planned);
+        if (app->ops->flows != NULL && planned == 0) {
+            fprintf(out,
+                    "warning: traffic %zu (%s) plans no transfer: expected a start before its "
+                    "stop and the end of the run, and a load or size that makes one\n",
+                    i,
+                    app->ops->name);
+        }
+    }
+}
+
 void world_advise(const world_t *world, FILE *out)
 {
+    advise_traffic(world, out);
     world__advise_classes(world, out);
     sim_time_t shortest_ps = SIM_TIME_NEVER;
     for (size_t i = 0; i < world->nic_count; i++) {
