@@ -92,9 +92,7 @@ static sim_err_t on_end(world_t *world, void *ctx, world_error_t *error)
 static void on_started(world_t *world, void *ctx)
 {
     run_t *const run = ctx;
-    if (world->app_count > 0) {
-        world_advise(world, stderr);
-    }
+    world_advise(world, stderr);
     run->shows_progress = !run->args->quiet && isatty(STDERR_FILENO) == 1;
     if (run->shows_progress) {
         cli_progress_begin(&run->progress, world);

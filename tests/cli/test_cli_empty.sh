@@ -12,12 +12,13 @@ cat >"$work/empty.yaml" <<'END'
 topology: {star: {hosts: 3}}
 network: {tagged: true}
 traffic: [flows: {list: [host0 host1 100KB 0us]}]
+nic: {congestion-control: none}
 observe:
   - {series: "qp[host0->host1].rate_bps", every: 1us}
   - {series: "qp[host1->host2].rate_bps", every: 1us}
   - {series: "qp[host1->host0].window_bytes", every: 1us}
   - {series: "qp[host0->host1:99].rate_bps", on: change}
-  - {series: "qp[host0->host1].u", every: 1us}
+  - {series: "qp[host0->host1].byte_stage", every: 1us}
   - {series: "port[switch0->host1].queue_bytes", every: 1us, start: 10ms}
 captures:
   - {ports: host0->switch0, filter: udp port 4791, file: tag.pcap}
@@ -32,7 +33,7 @@ sort >"$work/expected" <<END
 no row of qp[host1->host2].rate_bps: no queue pair connected these
 no row of qp[host1->host0].window_bytes: its queue pairs sent nothing
 no row of qp[host0->host1:99].rate_bps: no queue pair connected these
-no row of qp[host0->host1].u: its queue pairs sent nothing, or their congestion control has no such number
+no row of qp[host0->host1].byte_stage: its queue pairs sent nothing, or their congestion control has no such number
 no row of port[switch0->host1].queue_bytes: it starts when the run is over
 no frame in captures/tag.pcap: its filter takes none of 50; data are tagged here, $behind
 no frame in captures/tcp.pcap: its filter, vlan and tcp, takes none of 50
