@@ -28,14 +28,17 @@ captures:
 END
 "$ROCESIM" run "$work/empty.yaml" -o "$work/out" --quiet >"$work/said" || fail "run: exit status $?"
 sed -n 's/^  empty     //p' "$work/said" | sort >"$work/lines"
-behind="'vlan and (udp port 4791)' looks behind the tag"
+tag="no frame in captures/tag.pcap: its filter takes none of 50; data are tagged here, "
+tag+="'vlan and (udp port 4791)' looks behind the tag"
+stage="no row of qp[host0->host1].byte_stage: its queue pairs sent nothing, "
+stage+="or their congestion control has no such number"
 sort >"$work/expected" <<END
 no row of qp[host1->host2].rate_bps: no queue pair connected these
 no row of qp[host1->host0].window_bytes: its queue pairs sent nothing
 no row of qp[host0->host1:99].rate_bps: no queue pair connected these
-no row of qp[host0->host1].byte_stage: its queue pairs sent nothing, or their congestion control has no such number
+$stage
 no row of port[switch0->host1].queue_bytes: it starts when the run is over
-no frame in captures/tag.pcap: its filter takes none of 50; data are tagged here, $behind
+$tag
 no frame in captures/tcp.pcap: its filter, vlan and tcp, takes none of 50
 no frame in captures/idle.pcap: none passed its ports
 END
