@@ -13,11 +13,12 @@ typedef struct option {
 } option_t;
 
 #define FOR_RUN (1u << CLI_RUN | 1u << CLI_HPCC)
+#define FOR_FILE (1u << CLI_PLOT | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE)
 #define FOR_SCENARIO (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO)
 
 static const option_t options[] = {
-    {"-o", true, FOR_RUN | 1u << CLI_PLOT | 1u << CLI_SWEEP, NULL},
-    {"--output", true, FOR_RUN | 1u << CLI_PLOT | 1u << CLI_SWEEP, NULL},
+    {"-o", true, FOR_RUN | FOR_FILE, NULL},
+    {"--output", true, FOR_RUN | FOR_FILE, NULL},
     {"-j", true, 1u << CLI_SWEEP, NULL},
     {"--print-jobs", false, 1u << CLI_SWEEP, NULL},
     {"--slurm", false, 1u << CLI_SWEEP, NULL},
@@ -35,7 +36,7 @@ static const option_t options[] = {
     {"--until", true, FOR_SCENARIO, "until"},
     {"--threads", true, FOR_SCENARIO, "threads"},
     {"--routes", true, 1u << CLI_HPCC, "topology.file.routes"},
-    {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP, NULL},
+    {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE, NULL},
     {"--json", false, FOR_RUN | 1u << CLI_PARAMS, NULL},
     {"--markdown", false, 1u << CLI_PARAMS, NULL},
     {"--outputs-markdown", false, 1u << CLI_PARAMS, NULL},
@@ -59,6 +60,7 @@ static const struct {
     {"plot", CLI_PLOT, 1, SIZE_MAX, "result folders"},
     {"diff", CLI_DIFF, 2, 2, "two result folders"},
     {"sweep", CLI_SWEEP, 1, 1, "one sweep file"},
+    {"calibrate", CLI_CALIBRATE, 1, 1, "one calibration file"},
     {"schema", CLI_SCHEMA, 0, 0, "nothing"},
     {"mooncake-meta", CLI_META, 1, 2, "export, import or dump, and records"},
     {"help", CLI_HELP, 0, 1, "at most one command"},
@@ -73,6 +75,7 @@ static const char help_program[] =
     "  rocesim topo SCENARIO.yaml           prints the network in Graphviz DOT\n"
     "  rocesim params [PATH]                explains attributes\n"
     "  rocesim sweep SWEEP.yaml -o DIR -j N runs a scenario over parameters and seeds\n"
+    "  rocesim calibrate PLAN.yaml          finds constants that fit measured points\n"
     "  rocesim diff DIR DIR                 says what differs, and from when on\n"
     "  rocesim schema                       prints parameters, fields and columns as JSON\n"
     "  rocesim mooncake-meta ACTION         takes Mooncake's records to etcd or memcached, or "
@@ -184,6 +187,18 @@ static const char help_schema[] =
     "unit\n"
     "and meaning.\n";
 
+static const char help_calibrate[] =
+    "rocesim calibrate PLAN.yaml [-o CONSTANTS.yaml] [--quiet]\n"
+    "\n"
+    "Finds the constants of a scenario that come nearest to measured points, by least squares, "
+    "and\n"
+    "says how well they fit, how unsure each is, and what each point would have been without it.\n"
+    "  -o CONSTANTS.yaml  writes them, each with its origin and error; a scenario includes the "
+    "file\n"
+    "                     by 'constants: CONSTANTS.yaml', a command by --set "
+    "constants=CONSTANTS.yaml\n"
+    "What a plan holds: docs/formats/calibrate.md.\n";
+
 static const char help_meta[] =
     "rocesim mooncake-meta export DIR|FILE --etcd URL\n"
     "rocesim mooncake-meta import --etcd URL\n"
@@ -252,6 +267,8 @@ const char *cli_help_text(cli_command_t command)
         return help_schema;
     case CLI_SWEEP:
         return help_sweep;
+    case CLI_CALIBRATE:
+        return help_calibrate;
     case CLI_META:
         return help_meta;
     case CLI_DIFF:

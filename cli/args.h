@@ -15,6 +15,7 @@ typedef enum cli_command {
     CLI_PLOT,
     CLI_SCHEMA,
     CLI_SWEEP,
+    CLI_CALIBRATE,
     CLI_META,
     CLI_DIFF,
     CLI_HELP,
@@ -27,7 +28,7 @@ typedef struct cli_args {
     const char **operands; // not copied
     size_t operand_count;
     size_t operand_capacity;
-    const char *folder; // -o; NULL: none. Of plot: a file
+    const char *folder; // -o; NULL: none. Of plot, calibrate: a file
     const char **kinds; // plot; not copied
     size_t kind_count;
     size_t kind_capacity;

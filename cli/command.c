@@ -129,6 +129,8 @@ static int dispatch(const cli_args_t *args)
         return cli_command_plot(args);
     case CLI_SWEEP:
         return cli_command_sweep(args);
+    case CLI_CALIBRATE:
+        return cli_command_calibrate(args);
     case CLI_DIFF:
         return command_diff(args);
     case CLI_SCHEMA:

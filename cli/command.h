@@ -19,6 +19,7 @@ int cli_command_check(const cli_args_t *args);
 int cli_command_topo(const cli_args_t *args);
 int cli_command_plot(const cli_args_t *args);
 int cli_command_sweep(const cli_args_t *args);
+int cli_command_calibrate(const cli_args_t *args);
 int cli_command_hpcc(const cli_args_t *args);
 
 // What a command adds to a run: begin before it (listeners, output files), end after it, when the

@@ -243,14 +243,14 @@ sim_err_t world__take_parameters(world_scenario_t *scenario,
 
 static sim_err_t apply_everywhere(world_document_t *document,
                                   world_tree_t *root,
-                                  const world_override_t *override,
+                                  const char *name,
                                   size_t size,
                                   world_tree_t *value,
                                   world_error_t *error)
 {
-    const world_tree_t *const paths = find_parameter(root, override->text, size);
+    const world_tree_t *const paths = find_parameter(root, name, size);
     if (paths == NULL) {
-        return apply_text(document, root, override->text, size, value, error);
+        return apply_text(document, root, name, size, value, error);
     }
     if (paths->kind == WORLD_TREE_SCALAR && paths->text != NULL) {
         return apply_text(document, root, paths->text, strlen(paths->text), value, error);
@@ -264,6 +264,15 @@ static sim_err_t apply_everywhere(world_document_t *document,
         }
     }
     return result;
+}
+
+sim_err_t world__override_value(world_document_t *document,
+                                world_tree_t *root,
+                                const char *path,
+                                world_tree_t *value,
+                                world_error_t *error)
+{
+    return apply_everywhere(document, root, path, strlen(path), value, error);
 }
 
 sim_err_t world_override_apply(world_document_t *document,
@@ -285,7 +294,7 @@ sim_err_t world_override_apply(world_document_t *document,
     return result != SIM_OK ? result
                             : apply_everywhere(document,
                                                root,
-                                               override,
+                                               override->text,
                                                (size_t)(equals - override->text),
                                                value,
                                                error);

@@ -2,6 +2,8 @@
 // world/scenario.c - reads the sections of a scenario.
 #include "world/scenario.h"
 
+#include "world/constants.h"
+
 #include <string.h>
 
 // clang-format off
@@ -441,9 +443,14 @@ sim_err_t world_scenario_load_tree(const world_registry_t *registry,
 {
     sim_err_t result = SIM_OK;
     // A root that is no mapping is refused below, whatever the overrides say.
-    for (size_t i = 0; i < override_count && result == SIM_OK && root->kind == WORLD_TREE_MAP;
-         i++) {
-        result = world_override_apply(document, root, &overrides[i], error);
+    const bool is_map = root->kind == WORLD_TREE_MAP;
+    if (is_map) {
+        result = world_constants_apply(document, root, file_name, overrides, override_count, error);
+    }
+    for (size_t i = 0; i < override_count && result == SIM_OK && is_map; i++) {
+        if (!world_is_constants_override(&overrides[i])) {
+            result = world_override_apply(document, root, &overrides[i], error);
+        }
     }
     if (result != SIM_OK) {
         world_document_destroy(document);

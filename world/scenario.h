@@ -291,6 +291,12 @@ char *world_yaml_text(const world_tree_t *tree);
 // -- steps of world_scenario_create in files of their own
 
 // override.c: checks `parameters`; what they stand for is looked up by each --set.
+// Sets a value where a path, or a parameter's name, says.
+SIM_MUST_CHECK sim_err_t world__override_value(world_document_t *document,
+                                               world_tree_t *root,
+                                               const char *path,
+                                               world_tree_t *value,
+                                               world_error_t *error);
 SIM_MUST_CHECK sim_err_t world__take_parameters(world_scenario_t *scenario,
                                                 const world_tree_t *value,
                                                 world_error_t *error);

@@ -4,27 +4,30 @@
 set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"
-base="tokens=8192 l1_entries=1024 l2_bytes=64KiB policy=hybrid"
-try() { # NAME VALUE...: relative to the default
-    local name=$1 at=0 value
-    shift
+zipf="tokens=8192 l1_entries=1024 l2_bytes=64KiB policy=hybrid"
+# Idle times, aging and alpha say who goes: they matter where what was hot no longer is.
+sets="$zipf pattern=bursty load.working-set=800 load.phase=20000 cache.promote.l1=16 cache.promote.l2=4"
+try() { # LOAD NAME VALUE...: relative to the default
+    local load=$1 name=$2 at=0 value
+    shift 2
     for value in "$@"; do
         at=$((at + 1))
         # shellcheck disable=SC2086
-        row "$name" "$at" $busy $length $base "cache.$name=$value"
+        row "$name" "$at" $busy $length $load "cache.$name=$value"
     done
 }
 # 1 is a quarter of the default or less, 3 the default, 5 four times or more.
-try promote.l1 32 64 128 256 512
-try promote.l2 4 8 16 32 64
+try "$zipf" promote.l1 32 64 128 256 512
+try "$zipf" promote.l2 4 8 16 32 64
+try "$sets" demote.l1-idle 10us 100us 1ms 3ms 10ms
 if [ "$quick" = 0 ]; then
-    try demote.l1-idle 100us 300us 1ms 3ms 10ms
-    try demote.l2-idle 1ms 3ms 10ms 30ms 100ms
-    try window 1ms 3ms 10ms 30ms 100ms
-    try aging 100us 300us 1ms 3ms 10ms
-    try alpha 0 0.5 1 4 16
-    try sample-every 1 2 4 8 16
-    try neighbours 0 2 4 16 63
-    try l1.staging 0 16 64 256 1024
+    try "$sets" demote.l2-idle 100us 1ms 10ms 30ms 100ms
+    try "$zipf" window 1ms 3ms 10ms 30ms 100ms
+    try "$sets" aging 20us 100us 1ms 3ms 10ms
+    try "$sets" alpha 0 0.5 1 4 16
+    try "$zipf" sample-every 1 2 4 8 16
+    try "$zipf" neighbours 0 2 4 16 63
+    try "$zipf" l1.staging 0 16 64 256 1024
+    try "$zipf" maintenance.tokens 0 16 64 256 1024
 fi
 figure "value, from below (1) over the default (3) to above (5)" mops l1_hit_rate access_ns
