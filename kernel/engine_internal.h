@@ -222,11 +222,8 @@ bool sim__far_take(sim_thread_t *thread,
                    const sim_node_t *node,
                    const sim_channel_t *channel,
                    sim_far_letter_t *letter);
-// Empties the thread's mailbox of the node, which held so many entries.
-void sim__mailbox_recycle(sim_thread_t *thread,
-                          uint32_t slot,
-                          const sim_node_t *node,
-                          uint32_t count);
+// Empties a mailbox of the current slot, of any thread: its next message will be its first.
+void sim__mailbox_recycle(sim_thread_t *thread, sim_mailbox_t *box);
 
 // window.c: runs the thread's units through sim->window and sets thread->next_window.
 void sim__run_window(sim_thread_t *thread);

@@ -138,8 +138,9 @@ static inline uint64_t sim__tie_rank(uint64_t tie_key, sim_time_t time_ps, uint3
 void sim__check_send(const sim_node_t *from, const sim_channel_t *channel, sim_time_t arrive_ps);
 #endif
 void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message);
-// Puts the message into a mailbox that was full. (A function that ends in this call needs no frame
-// of its own: sending is short.)
+// Puts the message into a mailbox that was full, as each is before its first message: that one says
+// that its receiver has something to do. (A function that ends in this call needs no frame of its
+// own: sending is short.)
 void sim__mailbox_grow(sim_worker_t *worker,
                        uint32_t slot,
                        const sim_channel_t *channel,
@@ -181,8 +182,6 @@ static inline void sim_send(sim_node_t *from,
         return;
     }
     box->mail[box->count++] = (sim_mail_t){(ahead_ps << SIM_PORT_BITS) | channel->port, message};
-    worker->active[slot][channel->unit_index >> 6] |= UINT64_C(1) << (channel->unit_index & 63);
-    worker->slot_used[slot] = true;
 }
 
 // Gives this node a wake event at `port` at time_ps >= now. Wakes cannot be cancelled.

@@ -50,6 +50,7 @@ void sim__mailbox_grow(sim_worker_t *worker,
     const uint32_t usual = 16u << worker->box_class[channel->to_index];
     const uint32_t capacity = box->capacity == 0 ? usual : box->capacity * 2;
     SIM_CHECK(capacity <= 16u << (SIM_MAIL_CLASSES - 1));
+    worker->box_class[channel->to_index] = (uint8_t)class_of(capacity);
     sim_mail_t *const mail = take_mailbox(thread, class_of(capacity));
     if (box->count > 0) {
         memcpy(mail, box->mail, box->count * sizeof(*mail));
@@ -404,28 +405,20 @@ static sim_mail_t *room_for(sim_thread_t *thread, sim_node_t *node, size_t count
     return node->own_mail;
 }
 
-static inline void recycle(sim_thread_t *thread,
-                           uint32_t slot,
-                           const sim_node_t *node,
-                           uint32_t count)
+// A mailbox of the current slot, in which nobody writes: that of another thread too, whose memory is
+// this one's from here on. Reused for the next mailbox that fills, so that the same few lines stay
+// in cache.
+static inline void recycle(sim_thread_t *thread, sim_mailbox_t *box)
 {
-    sim_mailbox_t *const box = &thread->worker.boxes[slot][node->index];
-    box->count = 0;
     if (box->mail != NULL) {
-        // Reused for the next mailbox that fills, so that the same few lines stay in cache.
-        thread->worker.box_class[node->index] = (uint8_t)class_of(count);
         give_mailbox(thread, box->mail, box->capacity);
-        box->mail = NULL;
-        box->capacity = 0;
+        *box = (sim_mailbox_t){NULL, 0, 0};
     }
 }
 
-void sim__mailbox_recycle(sim_thread_t *thread,
-                          uint32_t slot,
-                          const sim_node_t *node,
-                          uint32_t count)
+void sim__mailbox_recycle(sim_thread_t *thread, sim_mailbox_t *box)
 {
-    recycle(thread, slot, node, count);
+    recycle(thread, box);
 }
 
 void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)
@@ -442,7 +435,9 @@ void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)
             for (uint32_t i = 0; i < box->count; i++) {
                 stage_one(thread, &staged, box->mail[i]);
             }
-            box->count = 0;
+            if (box != own) {
+                recycle(thread, box);
+            }
         }
         if (node->far != NULL) {
             stage_far(thread, node, &staged);
@@ -459,5 +454,8 @@ void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)
     pad_mail(mail, count);
     node->mail = mail;
     node->mail_count = (uint32_t)count;
-    recycle(thread, slot, node, (uint32_t)count);
+    if (own->mail != NULL) {
+        thread->worker.box_class[node->index] = (uint8_t)class_of(own->count);
+        recycle(thread, own);
+    }
 }

@@ -49,8 +49,6 @@ static void put(sim_worker_t *worker,
     } else {
         box->mail[box->count++] =
             (sim_mail_t){(within_ps << SIM_PORT_BITS) | channel->port, message};
-        worker->active[slot][channel->unit_index >> 6] |= UINT64_C(1) << (channel->unit_index & 63);
-        worker->slot_used[slot] = true;
     }
     box->mail[box->count++] = (sim_mail_t){sent, message};
 }
@@ -235,7 +233,7 @@ void sim__fifo_gather(sim_thread_t *thread, sim_node_t *node)
             const uint64_t place = sim__fifo_sent_number(sender, box->mail[i + 1].key);
             stage(log, &count, (sim_fifo_mail_t){box->mail[i].key, place, box->mail[i].message});
         }
-        box->count = 0;
+        sim__mailbox_recycle(thread, box);
     }
     if (node->far != NULL) {
         stage_far(thread, node, &count);
@@ -249,5 +247,4 @@ void sim__fifo_gather(sim_thread_t *thread, sim_node_t *node)
     }
     node->fifo->mail = mail;
     node->window_start_ps = thread->worker.window_start_ps;
-    sim__mailbox_recycle(thread, slot, node, (uint32_t)count * 2);
 }
