@@ -120,6 +120,8 @@ struct net_node {
     net_tally_t tally;
     uint32_t port_count;
     net_node_kind_t kind;
+    bool follows_routes; // of packets, net_packet_t.route; set by net_node_built_fn
+    uint8_t route_mask;  // of a byte of theirs: 0 as soon as a link here or a route has changed
     net_t *net;
     net_node_built_fn built;
     const net_forward_ops_t *forward; // NULL: hosts
@@ -214,6 +216,11 @@ bool net_path_of(const net_t *net,
                  uint32_t to,
                  uint32_t flow_hash,
                  net_path_t *path);
+
+// For net_packet_t.route, of packets with this flow hash: as far as nodes follow it and as it has
+// bytes. That is the path they would take anyway: a node where anything has changed since the
+// network was built looks it up again. May be asked like net_path_of; after net_build.
+uint64_t net_source_route(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_hash);
 
 // Exact time from the first bit of the first frame leaving `from` until the last bit of the last
 // frame is received, for frames sent back to back over an idle path, store and forward.

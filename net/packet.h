@@ -21,6 +21,10 @@ typedef enum net_packet_kind { NET_PACKET_ROCE, NET_PACKET_PFC } net_packet_kind
 typedef struct net_packet {
     struct net_packet *next; // in a queue
 
+    // Where switches that follow routes (net_node_t.follows_routes) send it: 1 + the port, a byte
+    // for each, the next one lowest. 0: they look it up. Of net_source_route.
+    uint64_t route;
+
     uint32_t source;        // interface ids (net/network.h): they name the IP addresses
     uint32_t destination;   //
     uint32_t flow_hash;     // of the 5-tuple, computed once per QP
@@ -28,11 +32,21 @@ typedef struct net_packet {
     uint16_t payload_bytes; //
     uint16_t udp_source_port;
     uint16_t ingress_port; // of the switch that holds it
-    uint8_t kind;          // net_packet_kind_t
     uint8_t priority;      // 802.1p class, 0..7: which queue and which pause bit
-    uint8_t dscp;
-    uint8_t ecn;
+    uint8_t dscp : 6;
+    uint8_t kind : 1; // net_packet_kind_t
+    uint8_t ecn : 2;
+    uint8_t telemetry : 2; // net_telemetry_t; in an ACK: that of the packet it answers
+    uint8_t hop_count : 4; // INT: records at net_packet_telemetry
     uint8_t ttl;
+
+    uint32_t psn;            // 24 bits
+    uint32_t destination_qp; // 24 bits
+    uint32_t aeth;           // syndrome << 24 | MSN, where the opcode has an AETH
+    union {
+        uint16_t path_id; // INT: exclusive or of the switches' ids
+        uint16_t digest;  // PINT
+    };
     uint8_t opcode; // BTH
     bool ack_request : 1;
     bool solicited : 1;
@@ -42,18 +56,10 @@ typedef struct net_packet {
     bool echo_ecn : 1;       // CE comes back as BECN of its ACK, not as a CNP; likewise agreed
     bool contents : 1;       // its payload is at net_packet_aside; else it is all zeros
     bool addressed : 1;      // a WRITE's, with a RETH whatever its opcode
-    uint8_t telemetry;       // net_telemetry_t; in an ACK: that of the packet it answers
-    uint8_t hop_count;       // INT: records at net_packet_telemetry
-    uint32_t psn;            // 24 bits
-    uint32_t destination_qp; // 24 bits
-    uint32_t aeth;           // syndrome << 24 | MSN, where the opcode has an AETH
-    union {
-        uint16_t path_id; // INT: exclusive or of the switches' ids
-        uint16_t digest;  // PINT
-    };
     sim_time_t sent_ps; // when its first bit left the source NIC; an ACK echoes it, or has NEVER
 } net_packet_t;
 
+static_assert(NET_INT_HOPS_MAX < 16, "hop_count has room for it");
 static_assert(sizeof(net_packet_t) <= SIM_CACHE_LINE, "the hot part of a packet is one cache line");
 
 // Aside. Which members mean something follows from the opcode.

@@ -125,8 +125,8 @@ typedef struct nic_atomic_done {
 
 // What every packet of a QP carries.
 typedef struct nic_path {
-    uint32_t source; // interfaces
-    uint32_t destination;
+    uint64_t route;       // net_packet_t.route; 0: of a UD queue pair
+    uint32_t destination; // interface
     uint32_t flow_hash;
     uint32_t destination_qp;
     uint16_t udp_source_port;
@@ -181,6 +181,7 @@ struct nic_qp {
     uint16_t mtu_bytes;
     uint16_t ack_countdown; // packets until the next AckReq
     uint8_t priority;
+    uint8_t transport; // ROCE_RC... of the packets it takes; NIC_NO_TRANSPORT
 
     // line 1: what sending and acknowledgements need
     uint64_t una_psn;
@@ -191,10 +192,6 @@ struct nic_qp {
     uint32_t una_offset;  // bytes of it acknowledged
     uint32_t sq_capacity; // power of two, 0 before the first post
     nic_path_t path;
-    uint8_t retries_used; // without progress
-    uint8_t rnr_retries_used;
-    uint8_t reads_outstanding;
-    uint8_t transport; // ROCE_RC... of the packets it takes; NIC_NO_TRANSPORT
 
     // line 2: what receiving needs
     uint64_t expected_psn;
@@ -211,7 +208,9 @@ struct nic_qp {
     uint8_t rx_flags; // NIC_RX_
     uint8_t ack_priority;
     uint8_t queued_ack_class;
-    uint8_t read_count; // READs to answer
+    uint8_t read_count;       // READs to answer
+    uint8_t retries_used : 4; // without progress
+    uint8_t rnr_retries_used : 4;
 
     // line 3: pace and time-outs
     sim_time_t next_send_ps;
@@ -224,7 +223,7 @@ struct nic_qp {
     uint8_t timeout;
     uint8_t retry_count;
     uint8_t rnr_retry;
-    uint8_t min_rnr_timer;
+    uint8_t reads_outstanding;
 
     // line 4: what posting, completing and answering need
     nic_cq_t *send_cq;
@@ -264,8 +263,9 @@ struct nic_qp {
     uint8_t atomics_next;       // the oldest in atomics
     bool transport_open;
     uint32_t queued_ack_number; // low bits; a later one is newer
-    uint16_t reads_ready;       // READs at the head of those to answer whose first data are there
     uint32_t sq_failed;         // of those before sq_done: that failed, were flushed or forgotten
+    uint16_t reads_ready;       // READs at the head of those to answer whose first data are there
+    uint8_t min_rnr_timer;
 };
 
 static_assert(offsetof(nic_qp_t, next_send_ps) == 3 * SIM_CACHE_LINE, "pace is line 3");

@@ -405,9 +405,9 @@ static sim_mail_t *room_for(sim_thread_t *thread, sim_node_t *node, size_t count
     return node->own_mail;
 }
 
-// A mailbox of the current slot, in which nobody writes: that of another thread too, whose memory is
-// this one's from here on. Reused for the next mailbox that fills, so that the same few lines stay
-// in cache.
+// A mailbox of the current slot, in which nobody writes: that of another thread too, whose memory
+// is this one's from here on. Reused for the next mailbox that fills, so that the same few lines
+// stay in cache.
 static inline void recycle(sim_thread_t *thread, sim_mailbox_t *box)
 {
     if (box->mail != NULL) {

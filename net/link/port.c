@@ -278,6 +278,9 @@ void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps)
     const bool changed = port->down != down;
     port->next_down_ps = next_down_ps;
     port->down = down;
+    if (down) {
+        port->node->route_mask = 0;
+    }
     net__port_update_special(port);
     if (!changed) {
         return;

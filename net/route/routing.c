@@ -46,6 +46,26 @@ bool net_path_of(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_has
     return false;
 }
 
+uint64_t net_source_route(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_hash)
+{
+    uint64_t route = 0;
+    const net_port_t *arrived = net_interface_port(net, from)->peer;
+    for (uint32_t hop = 0; hop < sizeof(route) && arrived->interface != to; hop++) {
+        const net_node_t *const node = arrived->node;
+        if (!node->follows_routes) {
+            break;
+        }
+        const net_routes_t *const routes = &net->routes[0][node->sim.index];
+        const net_port_t *const port = node->forward->route(node, routes, from, to, flow_hash);
+        if (port == NULL || port->index + 1 > UINT8_MAX) {
+            break;
+        }
+        route |= (uint64_t)(port->index + 1) << (8 * hop);
+        arrived = port->peer;
+    }
+    return route;
+}
+
 bool net_reachable(const net_t *net, uint32_t from, uint32_t to)
 {
     net_path_t path;

@@ -117,6 +117,18 @@ static void pause_arrived(net_switch_t *sw, net_port_t *port, net_packet_t *pack
     }
 }
 
+// By the route that the packet brings; one that is off it looks up its way from here on.
+static ALWAYS_INLINE uint32_t route_of(const net_switch_t *sw, net_packet_t *packet)
+{
+    const uint32_t brought = (uint32_t)packet->route & sw->node.route_mask;
+    if (SIM_LIKELY(brought != 0)) {
+        packet->route >>= 8;
+        return brought - 1;
+    }
+    packet->route = 0;
+    return net__route(sw, packet);
+}
+
 static ALWAYS_INLINE void arrival(net_switch_t *sw,
                                   uint32_t port_index,
                                   net_packet_t *packet,
@@ -128,7 +140,7 @@ static ALWAYS_INLINE void arrival(net_switch_t *sw,
         pause_arrived(sw, ingress, packet);
         return;
     }
-    const uint32_t out = own ? net__route(sw, packet) : net_switch_route(sw, packet);
+    const uint32_t out = own ? route_of(sw, packet) : net_switch_route(sw, packet);
     if (SIM_UNLIKELY(out == NET_NO_PORT)) {
         net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
         return;

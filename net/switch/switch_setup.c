@@ -38,6 +38,7 @@ static void set_routes(net_node_t *node, const net_routes_t *routes)
     net_switch_t *const sw = net_switch_of(node);
     sw->hops = routes->hops;
     sw->hop_ports = routes->ports;
+    node->route_mask = 0; // a change: the first routes of all come before the switch is built
 }
 
 static const net_forward_ops_t forward_ops = {.set_routes = set_routes, .route = route_when_up};
@@ -106,6 +107,9 @@ static void choose_loop(net_switch_t *sw)
         sw->loop.warm = sw->buffer->loop->warm;
     } else if (!own) {
         sw->loop.run = net__switch_run_tables;
+    } else {
+        sw->node.follows_routes = true;
+        sw->node.route_mask = UINT8_MAX;
     }
     sw->node.sim.ops = &sw->loop;
 }

@@ -51,8 +51,8 @@ static sim_time_t path_rtt_ps(const nic_qp_t *qp, uint64_t *rate_bps)
         return ops->rtt_ps(&path, qp->mtu_bytes, rate_bps);
     }
     const net_packet_t last = {
-        .telemetry = (uint8_t)nic->cc_ops->telemetry,
-        .hop_count = (uint8_t)nic__min(path.hop_count - 1, NET_INT_HOPS_MAX),
+        .telemetry = (unsigned)nic->cc_ops->telemetry & 3u,
+        .hop_count = nic__min(path.hop_count - 1, NET_INT_HOPS_MAX) & 15u,
     };
     const uint32_t telemetry_bytes = net_packet_telemetry_bytes(net, &last);
     const uint32_t data_bytes = nic->header_bytes + qp->mtu_bytes + telemetry_bytes;
@@ -246,7 +246,7 @@ void nic__add_telemetry(nic_t *nic,
                         net_telemetry_t kind,
                         const net_packet_t *from)
 {
-    packet->telemetry = (uint8_t)kind;
+    packet->telemetry = (unsigned)kind & 3u;
     if (from != NULL) {
         packet->path_id = from->path_id;
         packet->digest = from->digest;

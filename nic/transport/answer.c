@@ -51,7 +51,7 @@ __attribute__((always_inline)) static inline net_packet_t *build_answer(nic_qp_t
     packet->sent_ps = sent_ps;
     // Switches must see the class it was sent in, or a pause of it would stop nothing.
     if (SIM_UNLIKELY(class != qp->priority)) {
-        packet->dscp = (uint8_t)(class * 8);
+        packet->dscp = (class * 8u) & 63u;
     }
     if (SIM_UNLIKELY(nic->loop != NULL)) {
         packet->priority = nic->loop->answer_queue(nic, class);

@@ -59,6 +59,7 @@ static void send_cnp(nic_t *nic, const nic_qp_t *qp, const net_packet_t *marked)
     net_packet_t *const cnp =
         nic__new_packet(nic, qp, nic->cnp_priority, NET_ECN_NOT_ECT, ROCE_CNP_RESERVED_BYTES);
     if (qp->transport == ROCE_UD) {
+        cnp->route = 0;
         cnp->destination = marked->source;
         cnp->destination_qp = net_packet_aside(marked)->deth.source_qp;
         cnp->flow_hash =
@@ -66,7 +67,7 @@ static void send_cnp(nic_t *nic, const nic_qp_t *qp, const net_packet_t *marked)
     }
     cnp->opcode = ROCE_CNP;
     cnp->becn = true;
-    cnp->dscp = nic->cnp_dscp;
+    cnp->dscp = nic->cnp_dscp & 63u;
     nic->counters.np_cnp_sent++;
     nic__trace(nic, qp, NIC_TRACE_CNP_SENT, 0, 0);
     nic__send(nic, cnp);

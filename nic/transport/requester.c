@@ -181,7 +181,7 @@ static void address_datagram(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe)
     if (destination != qp->path.destination) {
         qp->path.destination = destination;
         qp->path.flow_hash = net_flow_hash(nic->host->node.net,
-                                           qp->path.source,
+                                           nic->interface,
                                            destination,
                                            qp->path.udp_source_port);
     }

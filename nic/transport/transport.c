@@ -149,7 +149,7 @@ sim_time_t nic__idle_rtt_ps(const nic_qp_t *qp)
 {
     net_path_t path;
     const net_t *const net = qp->nic->host->node.net;
-    if (!net_path_of(net, qp->path.source, qp->path.destination, qp->path.flow_hash, &path)) {
+    if (!net_path_of(net, qp->nic->interface, qp->path.destination, qp->path.flow_hash, &path)) {
         return 0;
     }
     const uint32_t frame = qp->mtu_bytes + qp->nic->header_bytes;

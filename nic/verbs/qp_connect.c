@@ -118,7 +118,6 @@ static void set_path(nic_qp_t *qp, const nic_qp_attr_t *attr)
     const uint16_t port =
         attr->udp_source_port != 0 ? attr->udp_source_port : derive_source_port(qp, attr);
     qp->path = (nic_path_t){
-        .source = nic->interface,
         .destination = attr->dest_interface,
         .destination_qp = attr->dest_qp_num,
         .udp_source_port = port,
@@ -133,6 +132,10 @@ static void set_path(nic_qp_t *qp, const nic_qp_attr_t *attr)
                                                 attr->dest_interface,
                                                 port,
                                                 attr->hashed_port);
+        qp->path.route = net_source_route(nic->host->node.net,
+                                          nic->interface,
+                                          attr->dest_interface,
+                                          qp->path.flow_hash);
     }
     qp->priority = attr->priority;
     qp->ack_priority =

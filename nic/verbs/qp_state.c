@@ -131,7 +131,8 @@ static void reset(nic_qp_t *qp)
     qp->rq_done = qp->rq_posted;
     qp->send_offset = qp->una_offset = 0;
     qp->in_flight_bytes = 0;
-    qp->retries_used = qp->rnr_retries_used = qp->reads_outstanding = 0;
+    qp->reads_outstanding = 0;
+    qp->retries_used = qp->rnr_retries_used = 0;
     qp->rx_kind = NIC_RX_NONE;
     qp->rx_flags = 0;
     qp->rx_bytes = qp->rx_left_bytes = qp->msn = 0;

@@ -28,7 +28,7 @@ static void inject(pair_t *self, void *ctx)
         .payload_bytes = what->payload_bytes,
         .priority = 3,
         .ttl = 64,
-        .ecn = what->ecn,
+        .ecn = what->ecn & 3u,
         .opcode = opcode,
         .psn = what->psn,
         .destination_qp = nic_qp_num(qps[what->qp].qp[1]),
