@@ -19,6 +19,17 @@ typedef struct app__mc_moment {
     double gbytes_per_s;
 } app__mc_moment_t;
 
+// A point of a distribution.
+typedef struct app__mc_point {
+    double percent; // of all samples are at most
+    double ms;
+} app__mc_point_t;
+
+typedef struct app__mc_points {
+    app__mc_point_t *points;
+    size_t count;
+} app__mc_points_t;
+
 // A part of a host, or a thread, and how busy it was.
 typedef struct app__mc_part {
     const char *engine;
@@ -67,17 +78,21 @@ typedef struct app__mc_report {
     size_t share_count;
     app__mc_moment_t *moments;
     size_t moment_count;
+    app__mc_points_t ttft;
+    app__mc_points_t transfer;
     app__mc_part_t *parts;
     size_t part_count;
     app__mc_record_t *records;
     size_t record_count;
 } app__mc_report_t;
-#define APP__MC_REPORT_ROWS 32u
+#define APP__MC_REPORT_ROWS 34u
 extern const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS];
 void app__mc_report_fini(void *report);
 // Adds the counters of an engine, and its NICs' shares.
 void app__mc_report_engine(app__mc_report_t *report, const app_mooncake_t *engine);
 
+// Fills the distribution: nothing where there are no samples.
+void app__mc_report_points(app__mc_points_t *points, sim_sample_set_t *samples_ps);
 // Adds the parts of its host and its threads; time_ps is that from the first transfer to the last.
 void app__mc_report_parts(app__mc_report_t *report,
                           const app_mooncake_t *engine,

@@ -222,6 +222,7 @@ static void bench_fill(const void *object, void *report_void)
     report->failed = bench->failed;
     sim_sample_set_t batches = bench->batches_ps;
     report->transfer_ms = sim_percentiles(&batches, SIM_PS_PER_MS);
+    app__mc_report_points(&report->transfer, &batches);
     sim_sample_set_t none;
     sim_sample_set_init(&none);
     report->ttft_ms = sim_percentiles(&none, SIM_PS_PER_MS);

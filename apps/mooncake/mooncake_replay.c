@@ -499,6 +499,8 @@ static void replay_fill(const void *object, void *report_void)
     }
     report->ttft_ms = sim_percentiles(&ttft, SIM_PS_PER_MS);
     report->transfer_ms = sim_percentiles(&transfers, SIM_PS_PER_MS);
+    app__mc_report_points(&report->ttft, &ttft);
+    app__mc_report_points(&report->transfer, &transfers);
     sim_sample_set_fini(&ttft);
     sim_sample_set_fini(&transfers);
 }

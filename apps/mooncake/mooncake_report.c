@@ -25,6 +25,15 @@ static const sim_report_row_t moment_rows[] = {
 static const sim_report_table_t moment_table = {
     .rows = moment_rows, .count = SIM_COUNT_OF(moment_rows), .bytes = sizeof(app__mc_moment_t)};
 
+#define POINT(name_, unit_, help_) \
+    {#name_, SIM_REPORT_REAL, unit_, help_, .offset = offsetof(app__mc_point_t, name_)}
+static const sim_report_row_t point_rows[] = {
+    POINT(percent, "%", "of them are at most"),
+    POINT(ms, "ms", "this long"),
+};
+static const sim_report_table_t point_table = {
+    .rows = point_rows, .count = SIM_COUNT_OF(point_rows), .bytes = sizeof(app__mc_point_t)};
+
 #define PART(name_, kind_, unit_, help_) \
     {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__mc_part_t, name_)}
 static const sim_report_row_t part_rows[] = {
@@ -63,6 +72,20 @@ static bool get_parts(const void *object, sim_report_value_t *value)
     const app__mc_report_t *const report = object;
     value->list = (sim_report_list_t){report->parts, report->part_count};
     return true;
+}
+
+static bool get_ttft(const void *object, sim_report_value_t *value)
+{
+    const app__mc_points_t *const points = &((const app__mc_report_t *)object)->ttft;
+    value->list = (sim_report_list_t){points->points, points->count};
+    return points->count > 0;
+}
+
+static bool get_transfer(const void *object, sim_report_value_t *value)
+{
+    const app__mc_points_t *const points = &((const app__mc_report_t *)object)->transfer;
+    value->list = (sim_report_list_t){points->points, points->count};
+    return points->count > 0;
 }
 
 static bool get_moments(const void *object, sim_report_value_t *value)
@@ -106,6 +129,8 @@ const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS] = {
     ROW(memory_bytes_max, U64, "bytes", false, "contents of hosts' memory held at a time, at most"),
     ROW(recovery_ms, REAL, "ms", false, "the longest time in which nothing arrived"),
     {"nics", SIM_REPORT_LIST, "", "each NIC's share", .get = get_shares, .of = SIM_REPORT_OBJECT, .table = &share_table},
+    {"ttft_cdf", SIM_REPORT_LIST, "", "distribution of ttft_ms", .get = get_ttft, .of = SIM_REPORT_OBJECT, .table = &point_table},
+    {"transfer_cdf", SIM_REPORT_LIST, "", "distribution of transfer_ms", .get = get_transfer, .of = SIM_REPORT_OBJECT, .table = &point_table},
     {"parts", SIM_REPORT_LIST, "", "what data went through in the hosts, and the engines' threads", .get = get_parts, .of = SIM_REPORT_OBJECT, .table = &part_table},
     {"records", SIM_REPORT_LIST, "", "what the metadata node held at the end", .get = get_records, .of = SIM_REPORT_OBJECT, .table = &record_table},
     {"bandwidth", SIM_REPORT_LIST, "", "over time, where interval is set", .get = get_moments, .of = SIM_REPORT_OBJECT, .table = &moment_table},
@@ -117,6 +142,8 @@ void app__mc_report_fini(void *report_void)
     app__mc_report_t *const report = report_void;
     sim_free(report->shares);
     sim_free(report->moments);
+    sim_free(report->ttft.points);
+    sim_free(report->transfer.points);
     for (size_t i = 0; i < report->part_count; i++) {
         sim_free(report->parts[i].part);
     }
@@ -126,6 +153,23 @@ void app__mc_report_fini(void *report_void)
         sim_free(report->records[i].value);
     }
     sim_free(report->records);
+}
+
+void app__mc_report_points(app__mc_points_t *points, sim_sample_set_t *samples_ps)
+{
+    static const uint64_t thousandths[] = {995, 999, 1000}; // after 0, 1... 99 per cent
+    if (samples_ps->count == 0) {
+        return;
+    }
+    points->count = 100 + SIM_COUNT_OF(thousandths);
+    points->points = sim_alloc_array(points->count, sizeof(*points->points));
+    for (size_t i = 0; i < points->count; i++) {
+        const uint64_t share = i < 100 ? i * 10 : thousandths[i - 100];
+        points->points[i] = (app__mc_point_t){
+            (double)share / 10.0,
+            (double)sim_sample_set_percentile(samples_ps, share, 1000) / (double)SIM_PS_PER_MS,
+        };
+    }
 }
 
 static void take_record(const char *key, const char *value, size_t size, void *ctx)

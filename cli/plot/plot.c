@@ -17,6 +17,8 @@ static const cli_plot_kind_t kinds[] = {
     {"pause", cli_plot_pause},
     {"load", cli_plot_load},
     {"load-time", cli_plot_load_time},
+    {"app-rate", cli_plot_app_rate},
+    {"app-cdf", cli_plot_app_cdf},
     {"sweep", cli_plot_sweep},
 };
 

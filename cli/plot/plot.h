@@ -62,6 +62,8 @@ sim_err_t cli_plot_series(const cli_plot_t *plot, cli_figure_t *figure, world_er
 sim_err_t cli_plot_pause(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
 sim_err_t cli_plot_load_time(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
 sim_err_t cli_plot_sweep(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
+sim_err_t cli_plot_app_rate(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
+sim_err_t cli_plot_app_cdf(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
 sim_err_t cli_plot_load(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
 
 // Opens a table of a run's folder, as results_csv_open. *csv is NULL where the run wrote none.

@@ -13,7 +13,7 @@ topology:
   star: {hosts: $(($2 + 2)), rate: 200Gbps, delay: 500ns}
 switch:
   buffer: 4MB
-  pfc: {priorities: [0, 1, 2, 3, 4, 5, 6, 7]}
+  pfc: {priorities: [3]}
 nic: {mtu: 4096, congestion-control: $3}
 traffic:
 END

@@ -22,7 +22,7 @@ for pause in $(pick 10ms "0s 1ms 10ms 30s"); do
 done
 faults=
 for nic in 0 1 2 3; do
-    faults="$faults${faults:+, }{part: host0/nic$nic, at: $((4 + 2 * nic))ms, until: $((5 + 2 * nic))ms}"
+    faults="$faults${faults:+, }{part: host0/nic$nic, at: $((4 + 4 * nic))ms, until: $((7 + 4 * nic))ms}"
 done
 for pause in $(pick 30s "1ms 30s"); do
     go "flaps-$pause" bench.yaml nics=5 selection=random operation=write threads=6 batch=32 interval=500us \
@@ -30,7 +30,7 @@ for pause in $(pick 30s "1ms 30s"); do
         "$bench.engine.rail-pause=$pause" "faults=[$faults]"
     moments "flaps-$pause"
     last=$(grep "^flaps-$pause," "$out/data.csv" | tail -n 3 | head -n 1 | cut -d, -f3)
-    say "flaps of 1 ms on four of five NICs, rail-pause $pause: $(gbytes) GB/s over all," \
+    say "flaps of 3 ms on four of five NICs, rail-pause $pause: $(gbytes) GB/s over all," \
         "$last GB/s at the end, failed $(value 'apps[0].failed')"
 done
 figure "ms" gbytes_per_s

@@ -28,14 +28,15 @@ for rate in $(pick 200 "100 200 400"); do
         for where in near far; do
             # The first half of 2 x count NICs is at socket 0.
             go "$where-$rate-$count" bench.yaml nics=$((2 * count)) nic_rate=${rate}Gbps "$two" \
-                "$bench.matrix='$all'" $bench.duration=2ms \
+                switch.buffer=1GB "$bench.matrix='$all'" $bench.duration=2ms \
                 "$bench.source-location='cpu:$([ $where = near ] && echo 0 || echo 1)'"
             expected=$([ $where = near ] && echo "$line" || rounded 2 "($line < 62.5 ? $line : 62.5)")
             moved "$where-${rate}G" "$count" "$expected" 3
         done
         if [ "$count" -gt 1 ]; then
-            go "both-$rate-$count" bench.yaml nics=$count nic_rate=${rate}Gbps "$two" $bench.duration=2ms \
-                "$bench.source-location='cpu:0, cpu:1'" "$bench.target-location='cpu:0, cpu:1'"
+            go "both-$rate-$count" bench.yaml nics=$count nic_rate=${rate}Gbps "$two" \
+                switch.buffer=1GB $bench.duration=2ms "$bench.source-location='cpu:0, cpu:1'" \
+                "$bench.target-location='cpu:0, cpu:1'"
             moved "both-${rate}G" "$count" "$line" 3
         fi
     done
