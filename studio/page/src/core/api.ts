@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of the server: JSON in and out, errors as one type, and whether the server can be reached.
+import { session } from "./session";
+
+export class ApiError extends Error {
+    constructor(
+        readonly status: number,
+        message: string,
+        readonly where?: { file?: string; line?: number; column?: number },
+        readonly expected?: string,
+        readonly body: Record<string, unknown> = {},
+        readonly retry_after_s = 0,
+    ) {
+        super(message);
+    }
+}
+
+export type Query = Record<string, string | number | boolean | undefined | null>;
+
+export function api_url(path: string, query?: Query): string {
+    const parameters = new URLSearchParams();
+    for (const [name, value] of Object.entries(query ?? {})) {
+        if (value !== undefined && value !== null && value !== "") {
+            parameters.set(name, String(value));
+        }
+    }
+    const text = parameters.toString();
+    return `api/v1/${path}${text ? `?${text}` : ""}`;
+}
+
+let offline = false;
+
+export function is_offline(): boolean {
+    return offline;
+}
+
+export function set_offline(now: boolean): void {
+    if (now !== offline) {
+        offline = now;
+        window.dispatchEvent(new Event("studio-connection"));
+    }
+}
+
+interface Options {
+    query?: Query;
+    body?: unknown;
+    signal?: AbortSignal;
+}
+
+// The answer itself, for what is not JSON; an error status is thrown.
+export async function call(method: string, path: string, options: Options = {}): Promise<Response> {
+    const headers: Record<string, string> = { Accept: "application/json" };
+    const init: RequestInit = { method, headers, credentials: "same-origin", cache: "no-store", signal: options.signal };
+    if (method !== "GET") {
+        if (session.csrf) {
+            headers["X-Studio-Token"] = session.csrf;
+        }
+        headers["Content-Type"] = "application/json";
+        init.body = JSON.stringify(options.body ?? {});
+    }
+    let response: Response;
+    try {
+        response = await fetch(api_url(path, options.query), init);
+    } catch (error) {
+        if ((error as Error).name !== "AbortError") {
+            set_offline(true);
+            throw new ApiError(0, "offline");
+        }
+        throw error;
+    }
+    set_offline(false);
+    if (!response.ok) {
+        const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
+        const error = (body["error"] ?? {}) as { message?: string; where?: { line?: number; column?: number }; expected?: string };
+        if (response.status === 401 && session.user && path !== "login") {
+            session.clear();
+            window.dispatchEvent(new Event("studio-session"));
+        }
+        throw new ApiError(response.status, error.message ?? `${response.status} ${response.statusText}`, error.where, error.expected, body, Number(response.headers.get("Retry-After") ?? 0));
+    }
+    return response;
+}
+
+async function json<T>(method: string, path: string, options: Options): Promise<T> {
+    const response = await call(method, path, options);
+    const text = await response.text();
+    return (text ? JSON.parse(text) : {}) as T;
+}
+
+export const api = {
+    get: <T>(path: string, query?: Query, signal?: AbortSignal) => json<T>("GET", path, { query, signal }),
+    post: <T>(path: string, body?: unknown, signal?: AbortSignal) => json<T>("POST", path, { body, signal }),
+    put: <T>(path: string, body?: unknown) => json<T>("PUT", path, { body }),
+    patch: <T>(path: string, body?: unknown) => json<T>("PATCH", path, { body }),
+    remove: <T>(path: string) => json<T>("DELETE", path, {}),
+};
+
+export function was_aborted(error: unknown): boolean {
+    return (error as Error)?.name === "AbortError";
+}
+
+// Events of the server until the signal is aborted: begins again by itself after a lost connection.
+export function listen_events(path: string, signal: AbortSignal, on_event: (name: string, data: Record<string, unknown>) => void, names: string[]): void {
+    let wait_ms = 500;
+    let source: EventSource | null = null;
+    let timer = 0;
+    const begin = () => {
+        source = new EventSource(api_url(path), { withCredentials: true });
+        source.onopen = () => {
+            wait_ms = 500;
+            set_offline(false);
+        };
+        source.onerror = () => {
+            // The browser would try again at its own pace; a server that is back is found sooner like this.
+            source?.close();
+            if (!signal.aborted) {
+                void api.get("me").catch(() => undefined);
+                timer = window.setTimeout(begin, wait_ms);
+                wait_ms = Math.min(wait_ms * 2, 5000);
+            }
+        };
+        for (const name of ["message", ...names]) {
+            source.addEventListener(name, (event) => {
+                const text = (event as MessageEvent<string>).data;
+                if (text) {
+                    on_event(name, JSON.parse(text) as Record<string, unknown>);
+                }
+            });
+        }
+    };
+    signal.addEventListener("abort", () => {
+        window.clearTimeout(timer);
+        source?.close();
+    });
+    begin();
+}

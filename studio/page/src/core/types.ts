@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the server answers with: docs/studio.md and /api/v1/openapi.json say the same in words.
+
+export interface Items<T> {
+    items: T[];
+    total: number;
+}
+
+export interface SessionRow {
+    id: number;
+    created_ms: number;
+    seen_ms: number;
+    expires_ms: number;
+    address: string;
+    agent: string;
+    current: boolean;
+}
+
+export interface TokenRow {
+    id: number;
+    name: string;
+    role: string;
+    created_ms: number;
+    used_ms: number | null;
+    expires_ms: number | null;
+}
+
+export interface UserRow {
+    id: number;
+    name: string;
+    role: "administrator" | "user" | "viewer";
+    created_ms: number;
+    seen_ms: number | null;
+    disabled: boolean;
+    has_password: boolean;
+}
+
+export interface AuditRow {
+    id: number;
+    at_ms: number;
+    name: string | null;
+    action: string;
+    object: string | null;
+    address: string | null;
+}
+
+export interface Status {
+    version: string;
+    queue: { waiting: number; running: number; limit?: number };
+    disk: { free_bytes: number; total_bytes: number };
+}
+
+export type RunState = "waiting" | "running" | "done" | "failed" | "cancelled" | "interrupted";
+
+export interface Run {
+    id: number;
+    group: number | null;
+    name: string;
+    question?: string;
+    owner: { id: number; name: string };
+    shared: boolean;
+    state: RunState;
+    created_ms: number;
+    started_ms: number | null;
+    ended_ms: number | null;
+    seed: number;
+    set: string[];
+    progress: number;
+    eta_s: number | null;
+    sim_ns: number | null;
+    until_ns: number | null;
+    failure?: string | null;
+    trashed?: number | null;
+}
+
+export interface LibraryEntry {
+    name: string;
+    kind: string;
+    group: string;
+    title: string;
+    question: string;
+}
+
+export interface LibraryItem extends LibraryEntry {
+    yaml: string;
+    command?: string;
+}
+
+export interface SavedDocument<Body = unknown> {
+    id: number;
+    kind: string;
+    name: string;
+    shared: boolean;
+    owner?: { id: number; name: string };
+    updated: number;
+    body: Body;
+}
+
+export interface Parameter {
+    path: string;
+    type: "count" | "time" | "bytes" | "enum" | "bool" | "string" | "rate" | "ratio" | "name" | "priorities" | "profiles" | "weights";
+    scope: string;
+    default: string;
+    min?: string;
+    max?: string;
+    auto?: boolean;
+    choices?: string[];
+    help: string;
+}
+
+export interface CheckAnswer {
+    errors: { line: number; column?: number; message: string; expected?: string }[];
+    warnings: { line?: number; message: string }[];
+    summary?: string;
+    estimate?: { packet_hops?: number | null; wall_s?: number | null; memory_bytes?: number | null; result_bytes?: number | null } | null;
+    limits?: { wall_s?: number | null; memory_bytes?: number | null; result_bytes?: number | null; runs?: number | null } | null;
+}
+
+export interface TopologyNode {
+    name: string;
+    kind: "host" | "switch";
+}
+
+export interface TopologyLink {
+    a: string;
+    b: string;
+    a_port: string;
+    b_port: string;
+    rate_bps: number;
+    delay_ps: number;
+}
+
+export interface Topology {
+    nodes: TopologyNode[];
+    links: TopologyLink[];
+    layout?: Record<string, { x: number; y: number; layer: number }>;
+    left_out?: number;
+}
+
+export interface Column {
+    name: string;
+    type?: "number" | "text" | "bool";
+    unit?: string;
+    help?: string;
+    min?: number;
+    max?: number;
+    distinct?: number;
+    values?: string[];
+}
+
+export interface Table {
+    name: string;
+    help: string;
+    rows: number;
+    from_ns?: number;
+    to_ns?: number;
+    columns: Column[];
+}
+
+export interface Metric {
+    metric: string;
+    kind: string;
+    unit: string;
+    of: string[];
+}
+
+export interface Tables {
+    tables: Table[];
+    metrics: Metric[];
+    captures: { file: string; packets: number; bytes: number }[];
+}
+
+export type Cell = string | number | boolean | null;
+
+export interface Rows {
+    columns: Column[];
+    rows: Cell[][];
+}
+
+export interface QueryAnswer extends Rows {
+    table: string;
+    matched: number;
+    scanned: number;
+    seconds: number;
+}
+
+export interface Curve {
+    path: string;
+    of: string;
+    points: number;
+    time_ns: number[];
+    min: number[];
+    max: number[];
+    last: number[];
+}
+
+export interface SeriesAnswer {
+    unit: string;
+    metric: string;
+    from_ns: number;
+    to_ns: number;
+    curves: Curve[];
+}
+
+export interface MapAnswer {
+    metric: string;
+    unit: string;
+    source: "series" | "events" | "totals";
+    from_ns: number;
+    to_ns: number;
+    time_ns: number[];
+    most: number;
+    ports: Record<string, number[]>;
+    note?: string;
+}
+
+export interface Packet {
+    n: number;
+    time_ns: number;
+    source: string;
+    destination: string;
+    kind: string;
+    qp: number | string | null;
+    psn: number | null;
+    bytes: number;
+    captured: number;
+    ecn?: string | number;
+    priority?: number | null;
+    info: string;
+    ok: boolean;
+    direction?: ">" | "<";
+    lost?: boolean;
+}
+
+export interface PacketField {
+    name: string;
+    value: string | number;
+    text?: string;
+    from: number;
+    to: number;
+}
+
+export interface PacketDetail {
+    n: number;
+    time_ns: number;
+    bytes: number;
+    captured: number;
+    hex: string;
+    layers: { name: string; from: number; to: number; fields: PacketField[] }[];
+    message?: string;
+    flow_id?: number;
+    previous?: number | null;
+    next?: number | null;
+}
+
+export interface FigureCurve {
+    name: string;
+    style: "lines" | "steps" | "linespoints" | "points" | "boxes";
+    color: string;
+    columns: number[][];
+}
+
+export interface FigurePanel {
+    title: string;
+    x_label: string;
+    y_label: string;
+    x_log?: boolean;
+    y_log?: boolean;
+    x_range?: [number | null, number | null] | null;
+    y_range?: [number | null, number | null] | null;
+    x_tics?: [string, number][];
+    y_tics?: [string, number][];
+    palette?: [number, string][];
+    color_label?: string;
+    color_range?: [number | null, number | null];
+    curves: FigureCurve[];
+}
+
+export interface FigureAnswer {
+    kind: string;
+    words: string | string[];
+    panels: FigurePanel[];
+}
+
+export interface Step {
+    do: string;
+    [option: string]: unknown;
+}
+
+export interface StepAnswer extends Rows {
+    do: string;
+    words: string;
+    count: number;
+    seconds: number;
+    curves?: { name: string; x: number[]; y: number[] }[];
+}
+
+export interface SearchHit {
+    run: number;
+    table: string;
+    row: number;
+    time_ns?: number;
+    text: string;
+    columns: Record<string, Cell>;
+    marks: [number, number][];
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of attributes: what may be set where, with type, range, default and help.
+import { api } from "../core/api";
+import type { Parameter } from "../core/types";
+
+export class Parameters {
+    private readonly by_path = new Map<string, Parameter>();
+    private readonly inner = new Map<string, Set<string>>();
+
+    constructor(readonly all: Parameter[]) {
+        for (const parameter of all) {
+            this.by_path.set(parameter.path, parameter);
+            const words = parameter.path.split(".");
+            for (let length = 0; length < words.length; length++) {
+                const prefix = words.slice(0, length).join(".");
+                let names = this.inner.get(prefix);
+                if (!names) {
+                    this.inner.set(prefix, (names = new Set()));
+                }
+                names.add(words[length]!);
+            }
+        }
+    }
+
+    get(path: string): Parameter | undefined {
+        return this.by_path.get(path);
+    }
+
+    names_in(path: string): string[] {
+        return [...(this.inner.get(path) ?? [])];
+    }
+
+    has_inner(path: string): boolean {
+        return this.inner.has(path);
+    }
+
+    count_in(path: string): number {
+        return this.all.reduce((sum, one) => sum + (one.path.startsWith(`${path}.`) ? 1 : 0), 0);
+    }
+}
+
+let loaded: Promise<Parameters> | null = null;
+
+export function parameters(): Promise<Parameters> {
+    loaded ??= api.get<{ items?: Parameter[]; parameters?: Parameter[] }>("parameters").then(
+        (answer) => new Parameters(answer.items ?? answer.parameters ?? []),
+        (error: unknown) => {
+            loaded = null;
+            throw error;
+        },
+    );
+    return loaded;
+}
+
+// "time, 1ns to 1s, 10us if not given"
+export function range_text(parameter: Parameter, words: { to: string; from: string; upto: string; default: string }): string {
+    const { min, max } = parameter;
+    const range = parameter.choices ? parameter.choices.join(" | ") : min && max ? `${min} ${words.to} ${max}` : min ? `${words.from} ${min}` : max ? `${words.upto} ${max}` : "";
+    return [range, parameter.default !== "" ? `${words.default} ${parameter.default}` : ""].filter(Boolean).join("; ");
+}
+
+const suffixes: Record<string, string[]> = {
+    time: ["ns", "us", "ms", "s"],
+    bytes: ["B", "KB", "KiB", "MB", "MiB", "GB"],
+    rate: ["Mbps", "Gbps", "Tbps"],
+};
+
+// What a half-typed number may go on with.
+export function units_of(type: string): string[] {
+    return suffixes[type] ?? [];
+}

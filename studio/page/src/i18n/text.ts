@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of the page: two dictionaries of one type, so that a missing word does not compile.
+import { recall, remember, type Language } from "../core/settings";
+import { en, type Dictionary } from "./en";
+import { zh } from "./zh";
+
+const dictionaries: Record<Language, Dictionary> = { en, zh };
+let language = recall<Language>("language", navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en");
+if (!(language in dictionaries)) {
+    language = "en";
+}
+
+export function t(): Dictionary {
+    return dictionaries[language];
+}
+
+export function the_language(): Language {
+    return language;
+}
+
+export function set_language(chosen: Language): void {
+    language = chosen;
+    remember("language", chosen);
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shell: who is logged in, where one is, what is shown there.
+import { api, ApiError, is_offline, listen_events } from "./core/api";
+import { fill, h, Scope, type Child } from "./core/dom";
+import { all_shortcuts, shortcut } from "./core/keys";
+import { go, link, the_place, type Place } from "./core/router";
+import { session, type Me } from "./core/session";
+import { apply_theme, set_theme, the_theme, type Theme } from "./core/settings";
+import { set_language, t, the_language } from "./i18n/text";
+import { icon, type IconName } from "./ui/icons";
+import { button, empty, loading, problem, sheet, tell_problem, toast } from "./ui/parts";
+import { login_view, once_view } from "./views/login";
+
+type View = (scope: Scope, place: Place) => Child | Promise<Child>;
+
+// Each view is a file of its own, loaded when one first goes there.
+const views: Record<string, () => Promise<View>> = {
+    simulate: async () => (await import("./views/library")).library_view,
+    edit: async () => (await import("./views/workbench")).workbench_view,
+    runs: async () => (await import("./views/runs")).runs_view,
+    run: async () => (await import("./views/run")).run_view,
+    query: async () => (await import("./views/query")).query_view,
+    captures: async () => (await import("./views/captures")).captures_view,
+    process: async () => (await import("./views/process")).process_view,
+    account: async () => (await import("./views/account")).account_view,
+    users: async () => (await import("./views/admin")).admin_view,
+};
+
+interface Destination {
+    name: string;
+    icon: IconName;
+    keys: string;
+    text: () => string;
+    also?: string[];
+    shown?: () => boolean;
+}
+
+const destinations: Destination[] = [
+    { name: "simulate", icon: "simulate", keys: "g s", text: () => t().nav.simulate, also: ["edit"] },
+    { name: "runs", icon: "runs", keys: "g r", text: () => t().nav.runs, also: ["run"] },
+    { name: "query", icon: "query", keys: "g q", text: () => t().nav.query },
+    { name: "captures", icon: "captures", keys: "g c", text: () => t().nav.captures },
+    { name: "process", icon: "process", keys: "g p", text: () => t().nav.process },
+    { name: "account", icon: "account", keys: "g a", text: () => t().nav.account },
+    { name: "users", icon: "admin", keys: "g u", text: () => t().nav.users, shown: () => session.administrates },
+];
+
+let shell_scope = new Scope();
+let view_scope = new Scope();
+let main: HTMLElement | null = null;
+let rail: HTMLElement | null = null;
+let busy_runs = 0;
+
+function switch_language(): void {
+    set_language(the_language() === "en" ? "zh" : "en");
+    show_shell();
+}
+
+function next_theme(): void {
+    const order: Theme[] = ["auto", "light", "dark"];
+    set_theme(order[(order.indexOf(the_theme()) + 1) % order.length]!);
+    draw_rail();
+}
+
+export function language_and_theme(): HTMLElement[] {
+    const words = t().nav;
+    const theme_names = { auto: words.theme_auto, light: words.theme_light, dark: words.theme_dark };
+    return [
+        h("button", { class: "place", type: "button", lang: the_language() === "en" ? "zh" : "en", title: words.language, on: { click: switch_language } }, icon("language"), h("span", { class: "label" }, the_language() === "en" ? "中文" : "English")),
+        h("button", { class: "place", type: "button", title: words.theme, "aria-label": `${words.theme}: ${theme_names[the_theme()]}`, on: { click: next_theme } }, icon("theme"), h("span", { class: "label" }, theme_names[the_theme()])),
+    ];
+}
+
+function show_help(): void {
+    const words = t().help;
+    const rows = all_shortcuts().map((entry) =>
+        h("tr", null, h("td", null, entry.keys.split(" ").map((key, index) => [index > 0 && " ", h("kbd", null, key)])), h("td", null, entry.meaning())),
+    );
+    void sheet(words.title, [h("table", { class: "plain" }, h("thead", null, h("tr", null, h("th", { scope: "col" }, words.key), h("th", { scope: "col" }, words.does))), h("tbody", null, rows)), h("p", { class: "muted" }, words.more)], { text: t().common.close });
+}
+
+async function log_out(): Promise<void> {
+    await api.post("logout").catch(() => undefined);
+    session.clear();
+    go("#/");
+    show_shell();
+}
+
+function draw_rail(): void {
+    if (!rail) {
+        return;
+    }
+    const [word = "simulate"] = the_place().words;
+    const items = destinations
+        .filter((one) => one.shown?.() ?? true)
+        .map((one) =>
+            h(
+                "li",
+                null,
+                h(
+                    "a",
+                    { class: "place", href: link(one.name), title: `${one.text()} (${one.keys})`, "aria-current": word === one.name || one.also?.includes(word) ? "page" : undefined },
+                    icon(one.icon),
+                    h("span", { class: "label" }, one.text()),
+                    one.name === "runs" && busy_runs > 0 ? h("span", { class: "tally", "aria-label": t().nav.busy(busy_runs) }, busy_runs) : null,
+                ),
+            ),
+        );
+    fill(
+        rail,
+        h("a", { class: "brand", href: link("simulate"), "aria-label": "rocesim studio" }, h("img", { src: "assets/icon.svg", alt: "" }), h("span", null, "rocesim")),
+        h("nav", { "aria-label": t().nav.label }, h("ul", null, items)),
+        h(
+            "div",
+            { class: "foot" },
+            h("button", { class: "place", type: "button", title: `${t().nav.help} (?)`, on: { click: show_help } }, icon("help"), h("span", { class: "label" }, t().nav.help)),
+            language_and_theme(),
+            h("button", { class: "place", type: "button", title: t().nav.log_out, on: { click: () => void log_out() } }, icon("logout"), h("span", { class: "label clip" }, `${t().nav.log_out} (${session.user?.name ?? ""})`)),
+        ),
+    );
+}
+
+let shown_words = "";
+async function show_view(): Promise<void> {
+    if (!main || !session.user) {
+        return;
+    }
+    const place = the_place();
+    const name = place.words[0] ?? "simulate";
+    view_scope.end();
+    const scope = (view_scope = shell_scope.child());
+    draw_rail();
+    const where = h("div", { class: "view" }, loading());
+    main.replaceChildren(offline_bar(scope), where);
+    if (shown_words !== place.words.join("/")) {
+        shown_words = place.words.join("/");
+        main.scrollTop = 0;
+        main.focus({ preventScroll: true });
+    }
+    try {
+        const load = views[name];
+        if (!load) {
+            fill(where, empty(t().errors.no_such_view, t().errors.no_such_view_text, h("a", { class: "button", href: link("simulate") }, t().nav.simulate)));
+            return;
+        }
+        const view = await load();
+        if (scope.ended) {
+            return;
+        }
+        const made = await view(scope, place);
+        if (!scope.ended) {
+            fill(where, made);
+            document.title = `${where.querySelector("h1")?.textContent ?? name} · rocesim studio`;
+        }
+    } catch (error) {
+        if (!scope.ended) {
+            fill(where, problem(error, () => void show_view()));
+        }
+    }
+}
+
+function offline_bar(scope: Scope): HTMLElement {
+    const place = h("div", { "aria-live": "assertive" });
+    const draw = () => fill(place, is_offline() && h("div", { class: "offline" }, h("span", { class: "spinner" }), t().errors.offline));
+    scope.listen(window, "studio-connection", draw);
+    draw();
+    return place;
+}
+
+// How many runs wait or run, at the menu; and a word when one ends.
+function watch_runs(scope: Scope): void {
+    const count = () =>
+        void api.get<{ total: number }>("runs", { state: "running,waiting", limit: 1 }, scope.signal).then(
+            (answer) => {
+                if (busy_runs !== answer.total) {
+                    busy_runs = answer.total;
+                    draw_rail();
+                }
+            },
+            () => undefined,
+        );
+    count();
+    listen_events(
+        "events",
+        scope.signal,
+        (_, data) => {
+            window.dispatchEvent(new CustomEvent("studio-run", { detail: data }));
+            const state = String(data["state"] ?? "");
+            if (["done", "failed", "cancelled", "interrupted", "running", "waiting"].includes(state)) {
+                count();
+            }
+        },
+        ["run", "state", "progress", "import"],
+    );
+}
+
+function show_shell(): void {
+    view_scope.end();
+    shell_scope.end();
+    const scope = (shell_scope = new Scope());
+    document.documentElement.lang = the_language() === "zh" ? "zh-CN" : "en";
+    if (!session.user) {
+        main = rail = null;
+        const once = /^#once=([^&]+)/.exec(location.hash);
+        const place = h("div");
+        fill(document.body, place);
+        fill(place, once ? once_view(scope, once[1]!, entered) : login_view(scope, entered));
+        return;
+    }
+    main = h("main", { class: "main", tabindex: -1, id: "main" });
+    rail = h("aside", { class: "rail" });
+    fill(document.body, h("a", { class: "skip", href: "#main", on: { click: (event) => (event.preventDefault(), main?.focus()) } }, t().nav.skip), h("div", { class: "shell" }, rail, main));
+    for (const one of destinations) {
+        if (one.shown?.() ?? true) {
+            shortcut(scope, one.keys, one.text, () => go(link(one.name)));
+        }
+    }
+    shortcut(scope, "?", () => t().nav.help, show_help);
+    shortcut(scope, "t", () => t().nav.theme, next_theme);
+    shortcut(scope, "l", () => t().nav.language, switch_language);
+    shortcut(scope, "/", () => t().help.search, () => main?.querySelector<HTMLElement>("input[type=search], .input.search")?.focus());
+    watch_runs(scope);
+    shown_words = "?";
+    void show_view();
+}
+
+function entered(me: Me): void {
+    session.set(me);
+    if (location.hash.startsWith("#once=")) {
+        history.replaceState(null, "", "#/");
+    }
+    show_shell();
+}
+
+window.addEventListener("hashchange", () => (session.user ? void show_view() : show_shell()));
+window.addEventListener("studio-language-and-theme", show_shell);
+window.addEventListener("studio-session", () => {
+    toast(t().login.ended);
+    show_shell();
+});
+window.addEventListener("unhandledrejection", (event) => tell_problem(event.reason));
+
+async function begin(): Promise<void> {
+    apply_theme();
+    if (location.hash.startsWith("#once=")) {
+        show_shell(); // a link is for who is not logged in, whoever was
+        return;
+    }
+    document.body.replaceChildren(h("main", { class: "view" }, loading()));
+    try {
+        session.set(await api.get<Me>("me"));
+    } catch (error) {
+        if (!(error instanceof ApiError) || error.status !== 401) {
+            fill(document.body, h("main", { class: "view" }, problem(error, () => void begin()), button(t().common.try_again, begin)));
+            window.setTimeout(() => void begin(), 3000);
+            return;
+        }
+    }
+    show_shell();
+}
+
+void begin();

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table of the server's: rows of a query, sorted and filtered there, fetched as one scrolls.
+import { api } from "../core/api";
+import type { Scope } from "../core/dom";
+import { with_unit } from "../core/format";
+import type { Cell, Column, QueryAnswer } from "../core/types";
+import { grid, type Grid } from "./grid";
+
+interface DataGridOptions {
+    label: string;
+    columns: Column[];
+    query: () => Record<string, unknown>;
+    height?: string;
+    open?: (row: Cell[], columns: Column[]) => void;
+    told?: (answer: QueryAnswer) => void;
+    empty?: string;
+}
+
+export function cell_text(value: Cell | undefined, column: Column): string {
+    if (value === null || value === undefined) {
+        return "";
+    }
+    if (typeof value === "number" && (column.unit === "ns" || column.unit === "bytes" || column.unit === "bit/s")) {
+        return with_unit(value, column.unit);
+    }
+    return typeof value === "number" ? String(value) : String(value);
+}
+
+export function column_width(column: Column): number {
+    const name_px = column.name.length * 7.5 + 24;
+    const content = column.type === "text" ? 160 : column.unit === "ns" ? 118 : 100;
+    return Math.min(Math.max(name_px, content), 320);
+}
+
+export function data_grid(scope: Scope, options: DataGridOptions): Grid<Cell[]> {
+    const sort: { column: string; descending: boolean }[] = [];
+    const shown: { column: string; descending: boolean } = { column: "", descending: false };
+    const list: Grid<Cell[]> = grid<Cell[]>(scope, {
+        label: options.label,
+        height: options.height,
+        empty: options.empty,
+        sort: shown,
+        open: options.open ? (row) => options.open?.(row, options.columns) : undefined,
+        on_sort: (column, descending) => {
+            sort.splice(0, sort.length, { column, descending });
+            shown.column = column;
+            shown.descending = descending;
+            list.reload();
+        },
+        columns: options.columns.map((column, index) => ({
+            name: column.name,
+            title: column.name,
+            help: [column.help, column.unit].filter(Boolean).join("; "),
+            width: column_width(column),
+            right: column.type === "number",
+            sortable: true,
+            cell: (row) => cell_text(row[index], column),
+        })),
+        fetch: async (offset, limit, signal) => {
+            const answer = await api.post<QueryAnswer>("query", { columns: options.columns.map((column) => column.name), ...options.query(), order: sort, offset, limit, format: "json" }, signal);
+            options.told?.(answer);
+            return { rows: answer.rows, total: answer.matched };
+        },
+    });
+    return list;
+}

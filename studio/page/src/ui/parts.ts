@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small parts that every view is made of.
+import { ApiError, was_aborted } from "../core/api";
+import { h, new_id, Scope, type Child, type Props } from "../core/dom";
+import { t } from "../i18n/text";
+import { icon, type IconName } from "./icons";
+
+interface ButtonOptions {
+    icon?: IconName;
+    kind?: "main-action" | "danger" | "quiet";
+    small?: boolean;
+    title?: string;
+    pressed?: boolean;
+    disabled?: boolean;
+    label?: string;
+}
+
+// A button whose work may take a while: it cannot be pressed again meanwhile, and a failure is told.
+export function button(text: Child, work: (event: MouseEvent) => unknown, options: ButtonOptions = {}): HTMLButtonElement {
+    const made = h(
+        "button",
+        {
+            type: "button",
+            class: ["button", options.kind, options.small && "small"].filter(Boolean).join(" "),
+            title: options.title,
+            "aria-label": options.label,
+            "aria-pressed": options.pressed === undefined ? undefined : String(options.pressed),
+            disabled: options.disabled,
+            on: {
+                click: (event) => {
+                    const done = work(event);
+                    if (done instanceof Promise) {
+                        made.setAttribute("aria-busy", "true");
+                        made.disabled = true;
+                        done.catch(tell_problem).finally(() => {
+                            made.removeAttribute("aria-busy");
+                            made.disabled = false;
+                        });
+                    }
+                },
+            },
+        },
+        options.icon && icon(options.icon),
+        text,
+    );
+    return made;
+}
+
+export function link_button(text: Child, address: string, options: ButtonOptions = {}): HTMLAnchorElement {
+    return h("a", { class: ["button", options.kind, options.small && "small"].filter(Boolean).join(" "), href: address, title: options.title, "aria-label": options.label }, options.icon && icon(options.icon), text);
+}
+
+export function field(label: string, input: HTMLElement, hint?: Child): HTMLElement {
+    input.id ||= new_id("field");
+    const hint_id = new_id("hint");
+    if (hint) {
+        input.setAttribute("aria-describedby", hint_id);
+    }
+    return h("div", { class: "field" }, h("label", { for: input.id }, label), input, hint ? h("span", { class: "hint", id: hint_id }, hint) : null);
+}
+
+export function input(props: Props = {}): HTMLInputElement {
+    return h("input", { autocomplete: "off", spellcheck: "false", ...props, class: `input ${props.class ?? ""}` });
+}
+
+export function select(choices: readonly (readonly [value: string, text: string])[], value: string, change: (value: string) => void, props: Props = {}): HTMLSelectElement {
+    const made = h(
+        "select",
+        { ...props, class: `select ${props.class ?? ""}`, on: { change: () => change(made.value) } },
+        choices.map(([one, text]) => h("option", { value: one, selected: one === value }, text)),
+    );
+    return made;
+}
+
+export function checkbox(text: string, checked: boolean, change: (checked: boolean) => void): HTMLLabelElement {
+    const box = h("input", { type: "checkbox", checked, on: { change: () => change(box.checked) } });
+    return h("label", { class: "check" }, box, text);
+}
+
+export function badge(text: string, kind = ""): HTMLElement {
+    return h("span", { class: `badge ${kind}` }, text);
+}
+
+export function note(kind: "" | "bad" | "warn" | "good", ...children: Child[]): HTMLElement {
+    return h("div", { class: `note ${kind}`, role: kind === "bad" ? "alert" : "note" }, h("div", { class: "grow" }, children));
+}
+
+export function empty(title: string, text: Child, ...actions: Child[]): HTMLElement {
+    return h("div", { class: "empty" }, h("h2", null, title), h("p", null, text), actions.length > 0 && h("div", { class: "row" }, actions));
+}
+
+export function loading(): HTMLElement {
+    return h("div", { class: "loading", role: "status" }, h("span", { class: "spinner" }), t().common.loading);
+}
+
+export function bar(share: number, label: string): HTMLElement {
+    const percent = Math.round(Math.max(0, Math.min(1, share)) * 100);
+    return h("div", { class: "bar", role: "progressbar", "aria-label": label, "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": percent }, h("div", { style: { width: `${percent}%` } }));
+}
+
+export function problem_text(error: unknown): string {
+    if (error instanceof ApiError) {
+        const words = t().errors;
+        if (error.status === 0) {
+            return words.offline;
+        }
+        const known: Partial<Record<number, string>> = { 403: words.forbidden, 413: words.too_large, 507: words.disk_full };
+        const text = error.message || known[error.status] || words.unknown;
+        return error.expected ? `${text} (${words.expected}: ${error.expected})` : text;
+    }
+    return (error as Error)?.message ?? String(error);
+}
+
+export function problem(error: unknown, again?: () => void): HTMLElement {
+    return h("div", { class: "note bad", role: "alert" }, h("div", { class: "grow" }, problem_text(error)), again && button(t().common.try_again, again, { small: true }));
+}
+
+export function view_head(title: Child, lead: Child, ...tools: Child[]): HTMLElement {
+    return h("header", { class: "view-head" }, h("div", { class: "words" }, h("h1", null, title), lead ? h("p", { class: "lead" }, lead) : null), h("div", { class: "tools" }, tools));
+}
+
+export function card(title: Child, tools: Child, ...children: Child[]): HTMLElement {
+    return h("section", { class: "card" }, title || tools ? h("header", null, h("h2", null, title), tools) : null, children);
+}
+
+export function fact(name: string, value: Child, kind = ""): HTMLElement {
+    return h("div", { class: `fact ${kind}` }, h("div", { class: "value" }, value), h("div", { class: "name" }, name));
+}
+
+// Fills a place with what a promise brings: loading, then the thing, or what went wrong with a way to try again.
+export function later(scope: Scope, work: (signal: AbortSignal) => Promise<Child>, place: HTMLElement = h("div", { class: "stack wide" })): HTMLElement {
+    const begin = () => {
+        place.replaceChildren(loading());
+        work(scope.signal).then(
+            (child) => {
+                if (!scope.ended) {
+                    place.replaceChildren();
+                    place.append(h("div", { class: "stack wide appear" }, child));
+                }
+            },
+            (error: unknown) => {
+                if (!scope.ended && !was_aborted(error)) {
+                    place.replaceChildren(problem(error, begin));
+                }
+            },
+        );
+    };
+    begin();
+    return place;
+}
+
+const toasts = h("div", { class: "toasts", role: "status", "aria-live": "polite" });
+
+export function toast(text: string, options: { bad?: boolean; action?: [string, () => unknown] } = {}): void {
+    if (!toasts.isConnected) {
+        document.body.append(toasts);
+    }
+    const made = h("div", { class: `toast appear ${options.bad ? "bad" : ""}` }, h("span", { class: "grow" }, text));
+    if (options.action) {
+        const [label, work] = options.action;
+        made.append(
+            button(label, () => {
+                made.remove();
+                return work();
+            }),
+        );
+    }
+    toasts.append(made);
+    window.setTimeout(() => made.remove(), options.action ? 10000 : options.bad ? 8000 : 4000);
+}
+
+export function tell_problem(error: unknown): void {
+    if (!was_aborted(error)) {
+        toast(problem_text(error), { bad: true });
+    }
+}
+
+// A dialog with a form. done is given when it is sent; what it throws is shown in the dialog, which stays.
+export function sheet(title: string, content: Child, actions: { text: string; kind?: ButtonOptions["kind"]; done?: () => unknown }, wide = false): Promise<boolean> {
+    return new Promise((resolve) => {
+        const fault = h("div", { "aria-live": "assertive" });
+        const send = h("button", { class: `button ${actions.kind ?? "main-action"}`, type: "submit" }, actions.text);
+        const form: HTMLFormElement = h(
+            "form",
+            {
+                method: "dialog",
+                novalidate: true,
+                on: {
+                    submit: (event) => {
+                        event.preventDefault();
+                        send.disabled = true;
+                        Promise.resolve()
+                            .then(() => actions.done?.())
+                            .then(
+                                () => {
+                                    resolve(true);
+                                    dialog.close();
+                                },
+                                (error: unknown) => fault.replaceChildren(problem(error)),
+                            )
+                            .finally(() => (send.disabled = false));
+                    },
+                },
+            },
+            h("h2", null, title),
+            content,
+            fault,
+            h("div", { class: "actions" }, actions.done ? button(t().common.cancel, () => dialog.close()) : null, send),
+        );
+        const dialog: HTMLDialogElement = h("dialog", { class: `sheet ${wide ? "wide" : ""}`, "aria-label": title }, form);
+        dialog.addEventListener("close", () => {
+            resolve(false);
+            dialog.remove();
+        });
+        document.body.append(dialog);
+        dialog.showModal();
+    });
+}
+
+export function confirm_sheet(title: string, text: Child, action: string, work: () => unknown): Promise<boolean> {
+    return sheet(title, h("p", null, text), { text: action, kind: "danger", done: work });
+}
+
+export interface Tab {
+    name: string;
+    text: string;
+    make: (scope: Scope) => Child;
+}
+
+// Tabs whose content is made when one goes there, and ended when one leaves.
+export function tabs(scope: Scope, label: string, all: Tab[], chosen: string, change: (name: string) => void): HTMLElement {
+    const panel = h("div", { class: "tab-panel", role: "tabpanel", tabindex: 0 });
+    panel.id = new_id("panel");
+    let inner: Scope | null = null;
+    const open = (name: string, focus: boolean) => {
+        const tab = all.find((one) => one.name === name) ?? all[0];
+        if (!tab) {
+            return;
+        }
+        inner?.end();
+        inner = scope.child();
+        for (const [index, element] of buttons.entries()) {
+            const now = all[index] === tab;
+            element.setAttribute("aria-selected", String(now));
+            element.tabIndex = now ? 0 : -1;
+            if (now) {
+                panel.setAttribute("aria-labelledby", element.id);
+                if (focus) {
+                    element.focus();
+                }
+            }
+        }
+        panel.replaceChildren();
+        const made = tab.make(inner);
+        panel.append(h("div", { class: "stack wide" }, made));
+    };
+    const buttons = all.map((tab, index) =>
+        h(
+            "button",
+            {
+                type: "button",
+                role: "tab",
+                id: new_id("tab"),
+                "aria-controls": panel.id,
+                on: {
+                    click: () => {
+                        change(tab.name);
+                        open(tab.name, false);
+                    },
+                    keydown: (event) => {
+                        const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+                        if (step !== 0) {
+                            const next = all[(index + step + all.length) % all.length]!;
+                            change(next.name);
+                            open(next.name, true);
+                        }
+                    },
+                },
+            },
+            tab.text,
+        ),
+    );
+    open(chosen, false);
+    return h("div", { class: "stack wide" }, h("div", { class: "tabs", role: "tablist", "aria-label": label }, buttons), panel);
+}
+
+// Saves bytes made on the page as a file.
+export function save_file(name: string, content: Blob): void {
+    const address = URL.createObjectURL(content);
+    const anchor = h("a", { href: address, download: name });
+    document.body.append(anchor);
+    anchor.click();
+    anchor.remove();
+    window.setTimeout(() => URL.revokeObjectURL(address), 10000);
+}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// Process data: an analysis as steps one sees and changes, over any set of runs, with a figure of what comes out.
+import { api, ApiError, call } from "../core/api";
+import { debounce, fill, h, Scope, type Child } from "../core/dom";
+import { count, number } from "../core/format";
+import { keep_query, link, type Place } from "../core/router";
+import type { Cell, Column, Items, Run, Step, StepAnswer, Tables } from "../core/types";
+import { t } from "../i18n/text";
+import type { Figure, FigureSeries } from "../plot/figure";
+import { plot } from "../plot/plot";
+import { cell_text, column_width } from "../ui/data_grid";
+import { grid } from "../ui/grid";
+import { button, card, checkbox, empty, field, input, loading, note, problem_text, save_file, select, sheet, view_head } from "../ui/parts";
+import { run_picker } from "../ui/run_picker";
+import { saved_menu } from "../ui/saved";
+import { when_imported } from "./run";
+import { new_step, step_fields, step_kinds } from "./steps";
+
+interface FigureChoice {
+    x: string;
+    y: string[];
+    by: string;
+    kind: "lines" | "points" | "bars" | "steps";
+    x_log: boolean;
+    y_log: boolean;
+    title: string;
+}
+
+interface Analysis {
+    steps: Step[];
+    figure: FigureChoice | null;
+}
+
+const recipes: Record<string, Step[]> = {
+    compare: [{ do: "compare", base: 0 }],
+    cdf: [{ do: "choose", table: "flows" }, { do: "cdf", column: "slowdown", by: ["run_name"], points: 500 }],
+    percentiles: [{ do: "choose", table: "flows" }, { do: "percentiles", column: "fct_ns", by: ["run_name"], points: [50, 90, 99, 99.9] }],
+    histogram: [{ do: "choose", table: "flows" }, { do: "histogram", column: "bytes", by: [], bins: 40, scale: "log" }],
+    goodput: [{ do: "choose", table: "flows" }, { do: "derive", name: "goodput", expression: "bytes * 8 / fct_ns", unit: "Gbps" }, { do: "group", by: ["src"], take: [{ function: "mean", column: "goodput", as: "mean_goodput" }, { function: "count", column: "goodput", as: "flows" }] }, { do: "sort", by: [{ column: "mean_goodput", descending: true }] }],
+    fit: [{ do: "choose", table: "flows" }, { do: "fit", x: "bytes", y: "fct_ns", kind: "linear", by: ["run_name"] }],
+    outliers: [{ do: "choose", table: "flows" }, { do: "outliers", column: "slowdown", method: "iqr", k: 3, keep: "outliers" }, { do: "sort", by: [{ column: "slowdown", descending: true }] }],
+    sweep: [{ do: "choose", table: "runs" }],
+};
+
+// A figure that fits what a step gives, until one chooses another.
+function figure_for(step: Step, columns: Column[]): FigureChoice | null {
+    const names = columns.map((column) => column.name);
+    const first_text = columns.find((column) => column.type === "text" && column.name !== "words")?.name ?? "";
+    const numeric = columns.filter((column) => column.type === "number").map((column) => column.name);
+    const base = { by: "", x_log: false, y_log: false, title: "" };
+    switch (step.do) {
+        case "cdf":
+            return { ...base, x: "value", y: ["share"], by: first_text, kind: "steps" };
+        case "histogram":
+            return { ...base, x: "from", y: ["count"], by: first_text, kind: "bars", x_log: step["scale"] === "log" };
+        case "percentiles":
+            return null;
+        case "compare":
+        case "fit":
+        case "outliers":
+            return null;
+        default:
+            return numeric.length >= 2 && names.length >= 2 ? { ...base, x: numeric[0]!, y: [numeric[numeric.length - 1]!], by: first_text, kind: "points" } : null;
+    }
+}
+
+export function figure_from(choice: FigureChoice, columns: Column[], rows: Cell[][]): Figure {
+    const at = (name: string) => columns.findIndex((column) => column.name === name);
+    const unit = (name: string) => columns[at(name)]?.unit;
+    const x_at = at(choice.x);
+    const by_at = choice.by ? at(choice.by) : -1;
+    const to_at = choice.kind === "bars" && choice.x === "from" ? at("to") : -1;
+    // Words along x are places 1, 2, 3...
+    const categories = x_at >= 0 && rows.some((row) => typeof row[x_at] === "string") ? [...new Set(rows.map((row) => String(row[x_at])))] : null;
+    const made = new Map<string, FigureSeries>();
+    for (const row of rows) {
+        for (const y_name of choice.y) {
+            const y = row[at(y_name)];
+            const x = categories ? categories.indexOf(String(row[x_at])) + 1 : row[x_at];
+            if (typeof y !== "number" || typeof x !== "number") {
+                continue;
+            }
+            const name = [by_at >= 0 ? String(row[by_at]) : "", choice.y.length > 1 || by_at < 0 ? y_name : ""].filter(Boolean).join(" ");
+            let series = made.get(name);
+            if (!series) {
+                made.set(name, (series = { name, kind: choice.kind === "lines" ? "linespoints" : choice.kind, x: [], y: [], ...(to_at >= 0 ? { low: [], high: [] } : {}) }));
+            }
+            series.x.push(x);
+            series.y.push(y);
+            if (to_at >= 0) {
+                series.low!.push(x);
+                series.high!.push(Number(row[to_at]));
+            }
+        }
+    }
+    const labelled = (name: string) => (unit(name) ? `${name} (${unit(name)})` : name);
+    const series = [...made.values()].slice(0, 24);
+    if (choice.kind === "lines" || choice.kind === "steps") {
+        for (const one of series) {
+            const order = one.x.map((_, index) => index).sort((a, b) => one.x[a]! - one.x[b]!);
+            one.x = order.map((index) => one.x[index]!);
+            one.y = order.map((index) => one.y[index]!);
+            if (one.x.length > 60 && one.kind === "linespoints") {
+                one.kind = "lines";
+            }
+        }
+    }
+    return { title: choice.title, x_label: labelled(choice.x), y_label: choice.y.map(labelled).join(", "), x_log: choice.x_log, y_log: choice.y_log, series, x_tics: categories && categories.length <= 40 ? categories.map((name, index): [string, number] => [name, index + 1]) : undefined };
+}
+
+export async function process_view(scope: Scope, place: Place): Promise<Child> {
+    const words = t().process;
+    const analysis: Analysis = { steps: structuredClone(recipes[place.query.get("recipe") ?? ""] ?? []), figure: null };
+    let wanted = (place.query.get("runs") ?? "").split(",").map(Number).filter(Boolean);
+    const group = place.query.get("group");
+    if (group) {
+        const { items } = await api.get<Items<Run>>("runs", { group, limit: 1000 }, scope.signal);
+        wanted = items.filter((run) => run.state === "done").map((run) => run.id);
+        if (analysis.steps.length === 0) {
+            analysis.steps = structuredClone(recipes["sweep"]!);
+        }
+    }
+    let answers: StepAnswer[] = [];
+    let fault: { step: number; text: string } | null = null;
+    let tables: string[] = ["flows", "ports", "events", "series", "summary"];
+    let figure_chosen = false;
+    const open_steps = new Set<number>();
+    const picker = await run_picker(
+        scope,
+        wanted,
+        (ids) => {
+            keep_query({ runs: ids.join(","), group: null });
+            compute();
+        },
+        1000,
+    );
+    const steps_place = h("ol", { class: "steps" });
+    const result = h("div", { class: "stack" });
+    const busy = h("span", { class: "muted small", "aria-live": "polite" });
+    let result_scope = scope.child();
+
+    const columns_before = (index: number): Column[] => answers[index - 1]?.columns ?? [];
+    const change = (index: number, step: Step) => {
+        analysis.steps[index] = step;
+        if (!figure_chosen) {
+            analysis.figure = null;
+        }
+        compute();
+    };
+
+    const draw_steps = () => {
+        const focus = document.activeElement?.closest(".step")?.getAttribute("data-index");
+        fill(
+            steps_place,
+            analysis.steps.map((step, index) => {
+                const answer = answers[index];
+                const failed = fault?.step === index;
+                const title = words.steps[step.do as keyof typeof words.steps] ?? step.do;
+                const move = (by: number) => {
+                    const [taken] = analysis.steps.splice(index, 1);
+                    analysis.steps.splice(index + by, 0, taken!);
+                    compute();
+                };
+                return h(
+                    "li",
+                    { class: `step card ${failed ? "failed" : ""}`, "data-index": index },
+                    h(
+                        "header",
+                        null,
+                        h("span", { class: "step-number number" }, index + 1),
+                        h("h3", { class: "grow" }, title),
+                        answer ? h("span", { class: "muted small number nowrap" }, words.rows(count(answer.count)), answer.seconds > 0.05 ? ` · ${number(answer.seconds, 2)} s` : "") : null,
+                        button("", () => move(-1), { small: true, kind: "quiet", icon: "up", label: words.move_up(title), disabled: index === 0 }),
+                        button("", () => move(1), { small: true, kind: "quiet", icon: "down", label: words.move_down(title), disabled: index === analysis.steps.length - 1 }),
+                        button("", () => (analysis.steps.splice(index, 1), compute()), { small: true, kind: "quiet", icon: "close", label: `${words.remove_step}: ${title}` }),
+                    ),
+                    step_fields(step, columns_before(index), tables, (made) => change(index, made)),
+                    failed ? note("bad", fault!.text) : answer?.words ? h("p", { class: "muted small" }, answer.words) : null,
+                    answer && index < analysis.steps.length - 1
+                        ? h(
+                              "details",
+                              { open: open_steps.has(index), on: { toggle: (event) => ((event.target as HTMLDetailsElement).open ? open_steps.add(index) : open_steps.delete(index)) } },
+                              h("summary", { class: "small" }, words.see_rows),
+                              small_table(answer.columns, answer.rows.slice(0, 12)),
+                          )
+                        : null,
+                );
+            }),
+        );
+        if (focus !== undefined && focus !== null) {
+            steps_place.querySelector<HTMLElement>(`[data-index="${focus}"] input, [data-index="${focus}"] select`)?.focus();
+        }
+    };
+
+    const draw_result = () => {
+        result_scope.end();
+        const here = (result_scope = scope.child());
+        const last = answers[analysis.steps.length - 1];
+        const step = analysis.steps[analysis.steps.length - 1];
+        if (!last || !step) {
+            fill(result, analysis.steps.length === 0 ? recipes_card() : fault ? null : loading());
+            return;
+        }
+        analysis.figure ??= figure_for(step, last.columns);
+        const choice: FigureChoice = analysis.figure ?? { x: "", y: [], by: "", kind: "points", x_log: false, y_log: false, title: "" };
+        const chart = plot(here, { height: 320, name: choice.title || "analysis" });
+        const chart_place = h("div", null, chart.element);
+        const draw_figure = () => {
+            const curves = (last.curves ?? []).map((curve): FigureSeries => ({ name: curve.name, kind: "lines", x: curve.x, y: curve.y }));
+            if (curves.length > 0 && !figure_chosen) {
+                chart.show({ title: choice.title, x_label: String(step["x"] ?? ""), y_label: String(step["y"] ?? ""), series: curves });
+            } else {
+                chart.show(figure_from(choice, last.columns, last.rows));
+            }
+            chart_place.hidden = curves.length === 0 && (!choice.x || choice.y.length === 0);
+        };
+        const update = (changes: Partial<FigureChoice>) => {
+            Object.assign(choice, changes);
+            analysis.figure = choice;
+            figure_chosen = true;
+            draw_figure();
+        };
+        const names = last.columns.map((column): [string, string] => [column.name, column.name]);
+        const numeric = last.columns.filter((column) => column.type !== "text").map((column): [string, string] => [column.name, column.name]);
+        const title_box = input({ value: choice.title, placeholder: words.figure_title, on: { input: () => update({ title: title_box.value }) } });
+        draw_figure();
+        const list = grid<Cell[]>(here, {
+            label: words.result,
+            height: "min(46vh, 480px)",
+            columns: last.columns.map((column, index) => ({ name: column.name, title: column.name, help: column.unit, width: column_width(column), right: column.type === "number", cell: (row) => (typeof row[index] === "number" && !Number.isInteger(row[index]) && column.unit !== "ns" ? number(row[index] as number, 5) : cell_text(row[index], column)) })),
+            fetch: (offset, limit) => Promise.resolve({ rows: last.rows.slice(offset, offset + limit), total: last.rows.length }),
+            empty: words.no_rows,
+        });
+        const table_csv = () => `${[last.columns.map((column) => column.name), ...last.rows].map((row) => row.map((cell) => (cell === null ? "" : /[",\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : String(cell))).join(",")).join("\n")}\n`;
+        fill(
+            result,
+            card(
+                words.figure,
+                null,
+                h(
+                    "div",
+                    { class: "stack" },
+                    chart_place,
+                    h(
+                        "div",
+                        { class: "figure-fields" },
+                        field(words.x, select([["", "–"], ...names], choice.x, (x) => update({ x }))),
+                        field(words.y, select([["", "–"], ...numeric], choice.y[0] ?? "", (y) => update({ y: y ? [y] : [] }))),
+                        field(words.by, select([["", "–"], ...names], choice.by, (by) => update({ by }))),
+                        field(words.kind, select(["points", "lines", "steps", "bars"].map((kind) => [kind, words.kinds[kind] ?? kind]), choice.kind, (kind) => update({ kind: kind as FigureChoice["kind"] }))),
+                        field(words.title, title_box),
+                        h("div", { class: "row" }, checkbox(words.x_log, choice.x_log, (x_log) => update({ x_log })), checkbox(words.y_log, choice.y_log, (y_log) => update({ y_log }))),
+                    ),
+                ),
+            ),
+            h("section", { class: "card flush" }, h("header", null, h("h2", null, words.result), h("span", { class: "grow muted small number" }, words.rows(count(last.count)), last.rows.length < last.count ? ` · ${words.first_shown(count(last.rows.length))}` : ""), button("CSV", () => save_file("analysis.csv", new Blob([table_csv()], { type: "text/csv" })), { small: true, icon: "download" })), list.element),
+        );
+    };
+
+    const recipes_card = () =>
+        h(
+            "div",
+            { class: "recipes" },
+            Object.keys(recipes).map((name) => {
+                const [title, text] = words.recipes[name] ?? [name, ""];
+                return h("button", { type: "button", class: "card recipe", on: { click: () => ((analysis.steps = structuredClone(recipes[name]!)), (analysis.figure = null), (figure_chosen = false), compute()) } }, h("h3", null, title), h("p", { class: "muted small" }, text));
+            }),
+        );
+
+    const compute_soon = debounce(scope, 150, (signal) => {
+        if (picker.ids().length === 0 || analysis.steps.length === 0) {
+            answers = [];
+            draw_steps();
+            draw_result();
+            busy.textContent = "";
+            return;
+        }
+        busy.textContent = words.computing;
+        api.post<{ steps: StepAnswer[] }>("analysis", { runs: picker.ids(), steps: analysis.steps }, signal).then(
+            (answer) => {
+                answers = answer.steps;
+                fault = null;
+                busy.textContent = "";
+                draw_steps();
+                draw_result();
+            },
+            (error: unknown) => {
+                if (signal.aborted) {
+                    return;
+                }
+                busy.textContent = "";
+                if (error instanceof ApiError && error.status === 409) {
+                    busy.textContent = t().run.importing;
+                    window.setTimeout(() => !scope.ended && compute(), 700);
+                    return;
+                }
+                const where = (error as ApiError).where as { step?: number; column?: number } | undefined;
+                fault = { step: where?.step ?? analysis.steps.length - 1, text: problem_text(error) + (where?.column ? ` (${t().query.at_column(where.column)})` : "") };
+                answers = answers.slice(0, fault.step);
+                draw_steps();
+                draw_result();
+            },
+        );
+    });
+    const compute = () => {
+        draw_steps();
+        compute_soon();
+    };
+
+    const adder = select([["", words.add_step], ...step_kinds.map((kind): [string, string] => [kind, `${words.steps[kind as keyof typeof words.steps]}: ${words.step_texts[kind as keyof typeof words.step_texts]}`])], "", (kind) => {
+        if (kind) {
+            analysis.steps.push(new_step(kind, answers[analysis.steps.length - 1]?.columns ?? []));
+            analysis.figure = null;
+            figure_chosen = false;
+            adder.value = "";
+            compute();
+        }
+    }, { "aria-label": words.add_step, class: "add-step" });
+
+    const export_folder = async () => {
+        const name = input({ value: "analysis", required: true });
+        await sheet(words.export, [h("p", { class: "muted" }, words.export_text), field(words.export_name, name)], {
+            text: words.export,
+            done: async () => {
+                const choice = analysis.figure;
+                const body = { runs: picker.ids(), steps: analysis.steps, name: name.value.trim() || "analysis", ...(choice && choice.x && choice.y.length > 0 ? { figure: { step: analysis.steps.length - 1, ...choice } } : {}) };
+                save_file(`${body.name}.tar.gz`, await (await call("POST", "analysis/export", { body })).blob());
+            },
+        });
+    };
+    const open_saved = (body: Analysis) => {
+        analysis.steps = body.steps;
+        analysis.figure = body.figure;
+        figure_chosen = body.figure !== null;
+        compute();
+    };
+
+    const first = picker.ids()[0];
+    if (first === undefined) {
+        return [view_head(words.title_of_view, words.lead), empty(t().query.no_runs, t().query.no_runs_text, h("a", { class: "button main-action", href: link("simulate") }, t().nav.simulate))];
+    }
+    return [
+        view_head(words.title_of_view, words.lead, saved_menu(scope, "analysis", () => structuredClone(analysis), (document) => open_saved(document.body)), button(words.start_again, () => ((analysis.steps = []), (analysis.figure = null), (figure_chosen = false), compute()), { kind: "quiet" }), button(words.export, () => void export_folder(), { icon: "download" })),
+        h("div", { class: "row" }, h("span", { class: "label-text" }, t().picker.runs), picker.element, busy),
+        when_imported(scope, first, async (signal) => {
+            tables = (await api.get<Tables>(`runs/${first}/tables`, undefined, signal)).tables.map((one) => one.name);
+            compute();
+            return h("div", { class: "process" }, h("div", { class: "stack" }, steps_place, h("div", null, adder)), result);
+        }),
+    ];
+}
+
+function small_table(columns: Column[], rows: Cell[][]): HTMLElement {
+    return h("div", { class: "scroll-x" }, h("table", { class: "plain small" }, h("thead", null, h("tr", null, columns.map((column) => h("th", { scope: "col" }, column.name)))), h("tbody", null, rows.map((row) => h("tr", null, row.map((cell, index) => h("td", { class: "nowrap" }, cell_text(cell, columns[index]!))))))));
+}
