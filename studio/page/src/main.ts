@@ -170,10 +170,11 @@ function offline_bar(scope: Scope): HTMLElement {
 // How many runs wait or run, at the menu; and a word when one ends.
 function watch_runs(scope: Scope): void {
     const count = () =>
-        void api.get<{ total: number }>("runs", { state: "running,waiting", limit: 1 }, scope.signal).then(
-            (answer) => {
-                if (busy_runs !== answer.total) {
-                    busy_runs = answer.total;
+        void Promise.all(["running", "queued"].map((state) => api.get<{ total: number }>("runs", { state, limit: 0 }, scope.signal))).then(
+            (answers) => {
+                const now = answers.reduce((sum, answer) => sum + answer.total, 0);
+                if (busy_runs !== now) {
+                    busy_runs = now;
                     draw_rail();
                 }
             },
@@ -183,14 +184,13 @@ function watch_runs(scope: Scope): void {
     listen_events(
         "events",
         scope.signal,
-        (_, data) => {
+        (name, data) => {
             window.dispatchEvent(new CustomEvent("studio-run", { detail: data }));
-            const state = String(data["state"] ?? "");
-            if (["done", "failed", "cancelled", "interrupted", "running", "waiting"].includes(state)) {
+            if (name !== "progress") {
                 count();
             }
         },
-        ["run", "state", "progress", "import"],
+        ["state", "progress", "resync"],
     );
 }
 

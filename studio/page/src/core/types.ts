@@ -46,31 +46,64 @@ export interface AuditRow {
 
 export interface Status {
     version: string;
-    queue: { waiting: number; running: number; limit?: number };
-    disk: { free_bytes: number; total_bytes: number };
+    runs: { queued?: number; running?: number };
+    jobs: number;
+    blocked: boolean | string | null;
+    disk: { free_bytes: number; whole_bytes: number; needed_bytes: number; trash_bytes: number };
 }
 
-export type RunState = "waiting" | "running" | "done" | "failed" | "cancelled" | "interrupted";
+export type RunState = "queued" | "running" | "done" | "failed" | "cancelled";
+
+// What goes on in a run while it goes on.
+export interface Live {
+    sim_ns: number;
+    done: number;
+    planned: number;
+    events_per_s: number;
+    share: number;
+    left_s: number;
+    sent_bytes: number;
+    queued_bytes: number;
+    drops: number;
+    pauses: number;
+    paused_ports: number;
+    longest: { port: string; bytes: number };
+}
 
 export interface Run {
     id: number;
-    group: number | null;
+    group: number;
     name: string;
-    question?: string;
     owner: { id: number; name: string };
     shared: boolean;
     state: RunState;
+    cancelling: boolean;
+    ended: string | null;
+    message: string | null;
+    notes: string;
+    seed: string | null;
+    set: string[];
+    library: string | null;
+    has_result: boolean;
     created_ms: number;
     started_ms: number | null;
     ended_ms: number | null;
-    seed: number;
-    set: string[];
-    progress: number;
-    eta_s: number | null;
-    sim_ns: number | null;
-    until_ns: number | null;
-    failure?: string | null;
-    trashed?: number | null;
+    size_bytes: number;
+    trashed_ms: number | null;
+    progress?: number | null;
+    eta_s?: number | null;
+    live?: Live | null;
+}
+
+export interface Runs {
+    runs: Run[];
+    total: number;
+}
+
+// What tells a run from others of its name.
+export function settings_of(run: Run): string[] {
+    const set = run.set.filter((one) => !one.startsWith("seed="));
+    return run.seed === null ? set : [`seed ${run.seed}`, ...set];
 }
 
 export interface LibraryEntry {
@@ -91,9 +124,15 @@ export interface SavedDocument<Body = unknown> {
     kind: string;
     name: string;
     shared: boolean;
-    owner?: { id: number; name: string };
-    updated: number;
+    owner: { id: number; name: string };
+    created_ms: number;
+    changed_ms: number;
+    version: number;
     body: Body;
+}
+
+export interface Documents<Body = unknown> {
+    documents: SavedDocument<Body>[];
 }
 
 export interface Parameter {

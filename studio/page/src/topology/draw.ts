@@ -66,8 +66,8 @@ export function topology_map(scope: Scope, options: { height: string; pick?: (pi
         if (!layout || width === 0) {
             return;
         }
-        const margin = 34;
-        scale = Math.min((width - 2 * margin) / layout.width, (height - 2 * margin) / Math.max(layout.height, 40), 3.2);
+        const margin = 44;
+        scale = Math.min((width - 2 * margin) / layout.width, (height - 2 * margin) / Math.max(layout.height, 40), 2.6);
         scale = Math.max(scale, 0.005);
         left = (width - layout.width * scale) / 2;
         top = (height - layout.height * scale) / 2;

@@ -3,7 +3,7 @@
 import { api } from "../core/api";
 import { debounce, h, type Scope } from "../core/dom";
 import { moment } from "../core/format";
-import type { Items, Run } from "../core/types";
+import { settings_of, type Run, type Runs } from "../core/types";
 import { t } from "../i18n/text";
 import { button, input, sheet } from "./parts";
 
@@ -26,8 +26,8 @@ export async function run_picker(scope: Scope, first: number[], change: (ids: nu
     );
     chosen = chosen.filter((id) => known.has(id));
     if (chosen.length === 0) {
-        const latest = await api.get<Items<Run>>("runs", { state: "done", limit: 1 }, scope.signal);
-        for (const run of latest.items) {
+        const latest = await api.get<Runs>("runs", { state: "done", limit: 1 }, scope.signal);
+        for (const run of latest.runs) {
             known.set(run.id, run);
             chosen.push(run.id);
         }
@@ -43,14 +43,14 @@ export async function run_picker(scope: Scope, first: number[], change: (ids: nu
         const list = h("ul", { class: "pick-list", tabindex: 0 });
         const box = input({ type: "search", placeholder: t().runs.search, "aria-label": t().runs.search });
         const load = () =>
-            void api.get<Items<Run>>("runs", { search: box.value, limit: 100 }, scope.signal).then(({ items }) => {
+            void api.get<Runs>("runs", { search: box.value, limit: 100 }, scope.signal).then((answer) => {
                 list.replaceChildren(
-                    ...items
-                        .filter((run) => run.state !== "waiting" && run.state !== "failed")
+                    ...answer.runs
+                        .filter((run) => run.has_result)
                         .map((run) => {
                             known.set(run.id, run);
                             const check = h("input", { type: most === 1 ? "radio" : "checkbox", name: "run", checked: picked.has(run.id), on: { change: () => (most === 1 && picked.clear(), check.checked ? picked.add(run.id) : picked.delete(run.id)) } });
-                            return h("li", null, h("label", { class: "check" }, check, h("span", { class: "grow" }, run.name, h("span", { class: "muted small" }, ` #${run.id} · seed ${run.seed} ${(run.set ?? []).join(" ")} · ${moment(run.created_ms)}`))));
+                            return h("li", null, h("label", { class: "check" }, check, h("span", { class: "grow" }, run.name, h("span", { class: "muted small" }, ` #${run.id} · ${settings_of(run).join(" ")} · ${moment(run.created_ms)}`))));
                         }),
                 );
             });

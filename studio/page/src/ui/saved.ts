@@ -3,14 +3,14 @@
 import { api } from "../core/api";
 import { h, type Scope } from "../core/dom";
 import { session } from "../core/session";
-import type { Items, SavedDocument } from "../core/types";
+import type { Documents, SavedDocument } from "../core/types";
 import { t } from "../i18n/text";
 import { button, checkbox, confirm_sheet, field, input, sheet, toast } from "./parts";
 
 export function saved_menu<Body>(_scope: Scope, kind: string, present: () => Body, open: (document: SavedDocument<Body>) => void): HTMLElement {
     const words = t().saved;
     const choose = async () => {
-        const { items } = await api.get<Items<SavedDocument<Body>>>("documents", { kind });
+        const items = (await api.get<Documents<Body>>("documents", { kind })).documents;
         const list = h("ul", { class: "pick-list", tabindex: 0 });
         const close = () => list.closest("dialog")?.close();
         for (const one of items) {

@@ -134,10 +134,11 @@ function status_tab(scope: Scope): Child {
     const words = t().admin;
     return later(scope, async (signal) => {
         const status = await api.get<Status>("status", undefined, signal);
-        const used = status.disk.total_bytes ? 1 - status.disk.free_bytes / status.disk.total_bytes : 0;
+        const used = status.disk.whole_bytes ? 1 - status.disk.free_bytes / status.disk.whole_bytes : 0;
         return [
-            h("div", { class: "facts" }, fact(words.waiting, status.queue.waiting), fact(words.running, `${status.queue.running} / ${status.queue.limit ?? "–"}`), fact(words.free, bytes(status.disk.free_bytes), used > 0.95 ? "bad" : used > 0.85 ? "warn" : ""), fact(words.version, status.version)),
-            status.disk.total_bytes ? bar(used, words.disk_used) : null,
+            h("div", { class: "facts" }, fact(words.waiting, status.runs.queued ?? 0), fact(words.running, `${status.runs.running ?? 0} / ${status.jobs}`), fact(words.free, bytes(status.disk.free_bytes), used > 0.95 ? "bad" : used > 0.85 ? "warn" : ""), fact(words.trash, bytes(status.disk.trash_bytes)), fact(words.version, status.version)),
+            typeof status.blocked === "string" && status.blocked ? note("warn", status.blocked) : null,
+            status.disk.whole_bytes ? bar(used, words.disk_used) : null,
         ];
     });
 }

@@ -207,7 +207,7 @@ export async function captures_view(scope: Scope, place: Place): Promise<Child> 
                     window.setTimeout(() => !here.ended && list.select(goal - 1), 250);
                 }
                 return [
-                    h("div", { class: "row" }, h("div", { class: "narrow" }, select(captures.map((one): [string, string] => [one.file, `${one.file} (${count(one.packets)})`]), file, (one) => go(link("captures", run, one)), { "aria-label": words.file })), box, told, all, h("span", { class: "grow" }), h("a", { class: "button", href: `api/v1/runs/${run}/files/captures/${encodeURIComponent(file)}`, download: file }, words.download, ` (${bytes(chosen.bytes)})`)),
+                    h("div", { class: "row" }, h("div", { class: "narrow" }, select(captures.map((one): [string, string] => [one.file, `${one.file} (${count(one.packets)})`]), file, (one) => go(link("captures", run, one)), { "aria-label": words.file })), box, told, all, h("span", { class: "grow" }), h("a", { class: "button", href: `api/v1/runs/${run}/files/result/captures/${encodeURIComponent(file)}`, download: file }, words.download, ` (${bytes(chosen.bytes)})`)),
                     faults,
                     chosen.cut || chosen.message ? h("p", { class: "small" }, badge(words.cut, "warn"), " ", chosen.message ?? "") : null,
                     h("section", { class: "card flush" }, list.element),

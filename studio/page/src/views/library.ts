@@ -5,7 +5,7 @@ import { h, type Child, type Scope } from "../core/dom";
 import { moment } from "../core/format";
 import { go, keep_query, link, type Place } from "../core/router";
 import { session } from "../core/session";
-import type { Items, LibraryEntry, SavedDocument } from "../core/types";
+import type { Documents, Items, LibraryEntry, SavedDocument } from "../core/types";
 import { t } from "../i18n/text";
 import { badge, button, confirm_sheet, empty, input, later, link_button, toast, view_head } from "../ui/parts";
 
@@ -54,7 +54,7 @@ export function library_view(scope: Scope, place: Place): Child {
                                 h(
                                     "div",
                                     { class: "row tight" },
-                                    h("span", { class: "muted small grow" }, moment(one.updated)),
+                                    h("span", { class: "muted small grow" }, moment(one.changed_ms)),
                                     one.shared ? badge(t().common.shared) : null,
                                     button("", () => confirm_sheet(words.remove, words.remove_text(one.name), words.remove, () => api.remove(`documents/${one.id}`).then(load)), { kind: "quiet", small: true, icon: "trash", label: `${words.remove}: ${one.name}` }),
                                 ),
@@ -72,9 +72,9 @@ export function library_view(scope: Scope, place: Place): Child {
         }
     };
     const load = async () => {
-        const [library, documents] = await Promise.all([api.get<Items<LibraryEntry>>("library", undefined, scope.signal), api.get<Items<SavedDocument>>("documents", { kind: "scenario" }, scope.signal)]);
+        const [library, documents] = await Promise.all([api.get<Items<LibraryEntry>>("library", undefined, scope.signal), api.get<Documents>("documents", { kind: "scenario" }, scope.signal)]);
         all = library.items;
-        own = documents.items;
+        own = documents.documents;
         draw();
         return results;
     };

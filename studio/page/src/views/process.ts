@@ -4,7 +4,7 @@ import { api, ApiError, call } from "../core/api";
 import { debounce, fill, h, Scope, type Child } from "../core/dom";
 import { count, number } from "../core/format";
 import { keep_query, link, type Place } from "../core/router";
-import type { Cell, Column, Items, Run, Step, StepAnswer, Tables } from "../core/types";
+import type { Cell, Column, Runs, Step, StepAnswer, Tables } from "../core/types";
 import { t } from "../i18n/text";
 import type { Figure, FigureSeries } from "../plot/figure";
 import { plot } from "../plot/plot";
@@ -114,8 +114,8 @@ export async function process_view(scope: Scope, place: Place): Promise<Child> {
     let wanted = (place.query.get("runs") ?? "").split(",").map(Number).filter(Boolean);
     const group = place.query.get("group");
     if (group) {
-        const { items } = await api.get<Items<Run>>("runs", { group, limit: 1000 }, scope.signal);
-        wanted = items.filter((run) => run.state === "done").map((run) => run.id);
+        const { runs } = await api.get<Runs>("runs", { group, limit: 1000 }, scope.signal);
+        wanted = runs.filter((run) => run.state === "done").map((run) => run.id);
         if (analysis.steps.length === 0) {
             analysis.steps = structuredClone(recipes["sweep"]!);
         }

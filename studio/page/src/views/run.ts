@@ -2,20 +2,20 @@
 // One run: while it runs its progress and live series, then what happened, in words, numbers and pictures.
 import { api, api_url, ApiError, listen_events } from "../core/api";
 import { debounce, fill, h, Scope, type Child } from "../core/dom";
-import { bytes, count, moment, nanoseconds, number, percent, seconds, with_unit } from "../core/format";
+import { bits_per_second, bytes, count, moment, nanoseconds, number, percent, seconds, with_unit } from "../core/format";
 import { keep_query, link, go, type Place } from "../core/router";
 import { session } from "../core/session";
 import type { Summary } from "../core/summary";
-import type { Column, FigureAnswer, MapAnswer, QueryAnswer, Run, SeriesAnswer, Tables, Topology } from "../core/types";
+import { settings_of, type FigureAnswer, type Live, type MapAnswer, type QueryAnswer, type Run, type Runs, type SeriesAnswer, type Tables, type Topology } from "../core/types";
 import { t } from "../i18n/text";
 import { short_number, type Figure } from "../plot/figure";
-import { plot, type Plot } from "../plot/plot";
+import { plot } from "../plot/plot";
 import { heat_legend, topology_map } from "../topology/draw";
 import { data_grid } from "../ui/data_grid";
 import { bar, button, card, empty, fact, later, link_button, loading, note, problem, select, sheet, tabs, toast, view_head, type Tab } from "../ui/parts";
 import { figure_of } from "../plot/served";
 import { flow_table, models_tab } from "./report";
-import { state_badge, trash_run } from "./runs";
+import { is_active, state_badge, trash_run } from "./runs";
 
 // Waits until what a run left is imported, with its progress; then gives what make gives.
 export function when_imported(scope: Scope, run: number, make: (signal: AbortSignal) => Promise<Child>): HTMLElement {
@@ -395,10 +395,10 @@ function hosts_tab(scope: Scope, run: Run): Child {
 function files_tab(scope: Scope, run: Run): Child {
     const words = t().run;
     return later(scope, async (signal) => {
-        const answer = await api.get<{ files: { name: string; bytes: number; help?: string }[] }>(`runs/${run.id}/files`, undefined, signal);
+        const answer = await api.get<{ files: { path: string; size_bytes: number }[] }>(`runs/${run.id}/files`, undefined, signal);
         const address = (name: string) => `api/v1/runs/${run.id}/files/${name.split("/").map(encodeURIComponent).join("/")}`;
         return [
-            card(words.files, null, answer.files.length === 0 ? h("p", { class: "muted" }, words.no_files) : h("table", { class: "plain" }, h("tbody", null, answer.files.map((file) => h("tr", null, h("td", null, h("a", { class: "mono", href: address(file.name), download: file.name.split("/").pop() }, file.name)), h("td", { class: "right nowrap" }, bytes(file.bytes)), h("td", { class: "muted small" }, file.help ?? "")))))),
+            card(words.files, null, answer.files.length === 0 ? h("p", { class: "muted" }, words.no_files) : h("table", { class: "plain" }, h("tbody", null, answer.files.map((file) => h("tr", null, h("td", null, h("a", { class: "mono", href: address(file.path), download: file.path.split("/").pop() }, file.path)), h("td", { class: "right nowrap" }, bytes(file.size_bytes)), h("td", { class: "muted small" }, words.file_help[file.path.split("/").pop() ?? ""] ?? "")))))),
             h("p", { class: "muted small" }, words.files_text(run.id)),
         ];
     });
@@ -408,50 +408,55 @@ function log_tab(scope: Scope, run: Run): Child {
     return later(scope, async (signal) => {
         const { call } = await import("../core/api");
         const response = await call("GET", `runs/${run.id}/log`, { signal });
-        const text = await response.text();
-        const body = response.headers.get("Content-Type")?.includes("json") ? String((JSON.parse(text) as { log?: string; text?: string }).log ?? (JSON.parse(text) as { text?: string }).text ?? text) : text;
+        const body = await response.text();
         return body ? h("pre", { class: "code-block tall", tabindex: 0, "aria-label": t().run.log }, body) : empty(t().run.no_log, "");
     });
 }
 
-// A run that is not over: how far it is, how long it will take, and its series as they come.
+// A run that is not over: how far it is, how long it will take, and what goes on in it as it goes on.
 function live_view(scope: Scope, run: Run): Child {
     const words = t().run;
-    const charts = new Map<string, { chart: Plot; x: number[]; y: number[] }>();
-    const place = h("div", { class: "columns" });
-    scope.listen(window, "studio-live-series", (event: CustomEvent<{ path: string; time_ns: number; value: number }[]>) => {
-        const touched = new Set<string>();
-        for (const sample of event.detail) {
-            let known = charts.get(sample.path);
-            if (!known) {
-                if (charts.size >= 12) {
-                    continue;
-                }
-                known = { chart: plot(scope, { height: 180, legend: false, name: sample.path }), x: [], y: [] };
-                charts.set(sample.path, known);
-                place.append(card(h("span", { class: "mono small" }, sample.path), null, known.chart.element));
-            }
-            known.x.push(sample.time_ns);
-            known.y.push(sample.value);
-            // Every second sample goes when there are more than a plot can show.
-            if (known.x.length > 4000) {
-                known.x = known.x.filter((_, index) => index % 2 === 0);
-                known.y = known.y.filter((_, index) => index % 2 === 0);
-            }
-            touched.add(sample.path);
+    const samples: Live[] = run.live ? [run.live] : [];
+    const chart = (title: string, text?: (value: number) => string) => {
+        const made = plot(scope, { height: 190, legend: false, name: title });
+        const draw = (value: (sample: Live, before: Live | undefined) => number) => {
+            made.show({ title, x_label: words.time, y_label: "", x_text: (ns) => nanoseconds(ns), y_text: text, series: [{ name: title, kind: "lines", x: samples.map((sample) => sample.sim_ns), y: samples.map((sample, index) => value(sample, samples[index - 1])) }] });
+        };
+        return { element: h("section", { class: "card" }, made.element), draw };
+    };
+    const rate = chart(words.live.rate, (value) => bits_per_second(value));
+    const queued = chart(words.live.queued, (value) => bytes(value));
+    const paused = chart(words.live.paused);
+    const drops = chart(words.live.drops);
+    const place = h("div", { class: "columns" }, rate.element, queued.element, paused.element, drops.element);
+    const waits = empty(words.waits, words.waits_text);
+    const draw = () => {
+        place.hidden = samples.length < 2;
+        waits.hidden = samples.length > 0 || run.state === "running";
+        if (samples.length >= 2) {
+            rate.draw((sample, before) => (before && sample.sim_ns > before.sim_ns ? ((sample.sent_bytes - before.sent_bytes) * 8e9) / (sample.sim_ns - before.sim_ns) : NaN));
+            queued.draw((sample) => sample.queued_bytes);
+            paused.draw((sample) => sample.paused_ports);
+            drops.draw((sample) => sample.drops);
         }
-        for (const path of touched) {
-            const { chart, x, y } = charts.get(path)!;
-            chart.show({ title: "", x_label: words.time, y_label: "", x_text: (value) => nanoseconds(value), series: [{ name: path, kind: "steps", x, y }] });
+    };
+    scope.listen(window, "studio-live", (event: CustomEvent<Live>) => {
+        samples.push(event.detail);
+        // Every second sample goes when there are more than a plot can show.
+        if (samples.length > 2000) {
+            samples.splice(0, samples.length, ...samples.filter((_, index) => index % 2 === 0));
         }
+        draw();
     });
-    return [run.state === "waiting" ? empty(words.waits, words.waits_text) : null, place];
+    draw();
+    return [waits, place, h("p", { class: "muted small" }, words.live_hint)];
 }
 
 export async function run_view(scope: Scope, place: Place): Promise<Child> {
     const id = Number(place.words[1]);
     const words = t().run;
     let run = await api.get<Run>(`runs/${id}`, undefined, scope.signal);
+    const in_group = (await api.get<Runs>("runs", { group: run.group, limit: 0 }, scope.signal)).total > 1;
     const header = h("div");
     const status = h("div", { "aria-live": "polite" });
     const body = h("div", { class: "stack wide" });
@@ -459,19 +464,18 @@ export async function run_view(scope: Scope, place: Place): Promise<Child> {
     const owner = () => run.owner.id === session.user?.id || session.administrates;
 
     const draw_header = () => {
-        const active = run.state === "running" || run.state === "waiting";
+        const active = is_active(run);
         fill(
             header,
             view_head(
                 run.name,
-                h("span", null, state_badge(run.state), ` seed ${run.seed}`, (run.set ?? []).map((one) => [" · ", h("code", null, one)]), ` · ${run.owner.name} · ${moment(run.created_ms)}`, run.shared ? ` · ${t().common.shared}` : ""),
-                run.group ? link_button(words.group, `${link("runs")}?group=${run.group}`) : null,
+                h("span", null, state_badge(run), settings_of(run).map((one) => [" · ", h("code", null, one)]), ` · ${run.owner.name} · ${moment(run.created_ms)}`, run.shared ? ` · ${t().common.shared}` : ""),
+                in_group ? link_button(words.group, `${link("runs")}?group=${run.group}`) : null,
                 active && owner() ? button(words.cancel, () => api.post(`runs/${id}/cancel`).then(reload), { icon: "stop", kind: "danger" }) : null,
                 active ? null : link_button(words.process, `${link("process")}?runs=${id}`, { icon: "process" }),
                 active || !session.may_run ? null : button(words.again, async () => {
-                    const answer = await api.post<{ id?: number; runs?: (number | { id: number })[] }>(`runs/${id}/again`);
-                    const first = answer.runs?.[0];
-                    go(link("run", answer.id ?? (typeof first === "object" ? first.id : (first ?? id))));
+                    const answer = await api.post<{ runs: { id: number }[] }>(`runs/${id}/again`);
+                    go(link("run", answer.runs[0]?.id ?? id));
                 }, { icon: "again" }),
                 link_button(words.edit_again, link("edit", "run", id)),
                 owner() ? button(run.shared ? words.unshare : words.share, async () => {
@@ -484,12 +488,20 @@ export async function run_view(scope: Scope, place: Place): Promise<Child> {
     };
     const draw_status = () => {
         if (run.state === "running") {
+            const live = run.live;
+            const told = [
+                live ? words.at_sim(nanoseconds(live.sim_ns)) : "",
+                live && live.planned > 0 ? words.transfers(count(live.done), count(live.planned)) : "",
+                run.eta_s !== null && run.eta_s !== undefined ? t().runs.eta(seconds(run.eta_s)) : "",
+                live ? words.events_per_s(count(live.events_per_s)) : "",
+                live && live.longest.bytes > 0 ? words.longest_now(live.longest.port, bytes(live.longest.bytes)) : "",
+            ].filter(Boolean).join(" · ");
             fill(
                 status,
-                h("section", { class: "card running-card" }, h("div", { class: "row" }, h("strong", { class: "number" }, `${((run.progress ?? 0) * 100).toFixed(1)} %`), h("span", { class: "muted number" }, run.sim_ns !== null && run.sim_ns !== undefined ? words.at_sim(nanoseconds(run.sim_ns)) : "", run.eta_s !== null && run.eta_s !== undefined ? ` · ${t().runs.eta(seconds(run.eta_s))}` : "")), bar(run.progress ?? 0, t().runs.progress)),
+                h("section", { class: "card running-card" }, h("div", { class: "row" }, h("strong", { class: "number" }, `${((run.progress ?? 0) * 100).toFixed(1)} %`), h("span", { class: "muted number" }, told)), bar(run.progress ?? 0, t().runs.progress)),
             );
-        } else if (run.state === "failed" || run.state === "interrupted" || run.state === "cancelled") {
-            fill(status, note(run.state === "failed" ? "bad" : "warn", h("strong", null, t().runs.states[run.state]), run.failure ? `: ${run.failure}` : ""));
+        } else if (run.state === "failed" || run.state === "cancelled") {
+            fill(status, note(run.state === "failed" ? "bad" : "warn", h("strong", null, t().runs.states[run.state]), run.message ? `: ${run.message}` : ""));
         } else {
             fill(status);
         }
@@ -497,7 +509,7 @@ export async function run_view(scope: Scope, place: Place): Promise<Child> {
     let chosen = place.query.get("tab") ?? "summary";
     let drawn_for = "";
     const draw_body = () => {
-        const over = run.state !== "running" && run.state !== "waiting";
+        const over = !is_active(run);
         const key = over ? run.state : "live";
         if (key === drawn_for) {
             return;
@@ -509,7 +521,7 @@ export async function run_view(scope: Scope, place: Place): Promise<Child> {
             fill(body, live_view(inner, run));
             return;
         }
-        const with_results = run.state === "done" || run.state === "interrupted" || run.state === "cancelled";
+        const with_results = run.has_result;
         const all: Tab[] = with_results
             ? [
                   { name: "summary", text: words.summary, make: (tab) => summary_tab(tab, run) },
@@ -542,32 +554,27 @@ export async function run_view(scope: Scope, place: Place): Promise<Child> {
         draw_body();
     };
     draw();
-    if (run.state === "running" || run.state === "waiting") {
+    if (is_active(run)) {
         const live = scope.child();
         listen_events(
             `runs/${id}/events`,
             live.signal,
-            (_, data) => {
-                if (Array.isArray(data["series"])) {
-                    window.dispatchEvent(new CustomEvent("studio-live-series", { detail: data["series"] }));
+            (name, data) => {
+                if (name === "progress") {
+                    const now = data as unknown as Live;
+                    run = { ...run, state: "running", live: now, progress: now.share >= 0 ? now.share : null, eta_s: now.left_s >= 0 ? now.left_s : null };
+                    window.dispatchEvent(new CustomEvent("studio-live", { detail: now }));
+                    draw_status();
+                    return;
                 }
                 const state = data["state"] as Run["state"] | undefined;
-                if (state && state !== run.state) {
-                    if (state !== "running" && state !== "waiting") {
-                        live.end();
-                    }
-                    void reload().catch(() => undefined);
-                } else {
-                    run = { ...run, ...(data as Partial<Run>) };
-                    draw_status();
+                if (state && state !== "running" && state !== "queued") {
+                    live.end();
                 }
+                void reload().catch(() => undefined);
             },
-            ["run", "state", "progress", "series", "import"],
+            ["state", "progress", "resync"],
         );
     }
     return [header, status, body];
-}
-
-export function column_by_name(columns: Column[], name: string): Column | undefined {
-    return columns.find((column) => column.name === name);
 }

@@ -2,16 +2,20 @@
 // All runs one may see: the queue, what runs with its progress, what ended; groups of a sweep; the trash.
 import { api } from "../core/api";
 import { debounce, h, type Child, type Scope } from "../core/dom";
-import { moment, nanoseconds, seconds } from "../core/format";
+import { bytes, moment, seconds } from "../core/format";
 import { go, keep_query, link, type Place } from "../core/router";
 import { session } from "../core/session";
-import type { Items, Run, RunState } from "../core/types";
+import { settings_of, type Run, type Runs, type RunState } from "../core/types";
 import { t } from "../i18n/text";
 import { grid, type Grid } from "../ui/grid";
 import { badge, bar, button, confirm_sheet, input, link_button, select, tell_problem, toast, view_head } from "../ui/parts";
 
-export function state_badge(state: RunState): HTMLElement {
-    return badge(t().runs.states[state] ?? state, state);
+export function state_badge(run: Run): HTMLElement {
+    return run.cancelling ? badge(t().runs.cancelling, "warn") : badge(t().runs.states[run.state] ?? run.state, run.state);
+}
+
+export function is_active(run: Run): boolean {
+    return run.state === "running" || run.state === "queued";
 }
 
 export function run_progress(run: Run): Child {
@@ -22,8 +26,7 @@ export function run_progress(run: Run): Child {
         case "done":
             return run.started_ms && run.ended_ms ? words.took(seconds((run.ended_ms - run.started_ms) / 1000)) : "";
         case "failed":
-        case "interrupted":
-            return run.failure ?? "";
+            return run.message ?? "";
         default:
             return "";
     }
@@ -63,7 +66,7 @@ export function runs_view(scope: Scope, place: Place): Child {
             h("span", { class: "small" }, words.marked(ids.length)),
             link_button(words.compare, `${link("process")}?runs=${ids.join(",")}`, { small: true, icon: "process" }),
             link_button(words.query, `${link("query")}?runs=${ids.join(",")}`, { small: true, icon: "query" }),
-            button(words.cancel, () => Promise.all([...marked.values()].filter((run) => run.state === "running" || run.state === "waiting").map((run) => api.post(`runs/${run.id}/cancel`))).then(reload), { small: true, icon: "stop" }),
+            button(words.cancel, () => Promise.all([...marked.values()].filter((run) => is_active(run)).map((run) => api.post(`runs/${run.id}/cancel`))).then(reload), { small: true, icon: "stop" }),
             button(words.remove, () => confirm_sheet(words.remove, words.remove_many(ids.length), words.remove, () => Promise.all(ids.map((id) => api.remove(`runs/${id}`))).then(() => (marked.clear(), reload()))), { small: true, icon: "trash", kind: "danger" }),
             button(words.unmark, () => (marked.clear(), reload()), { small: true, kind: "quiet" }),
         );
@@ -87,9 +90,9 @@ export function runs_view(scope: Scope, place: Place): Child {
         columns: [
             { name: "mark", title: "", width: 40, cell: mark },
             { name: "name", title: words.name, width: 230, cell: (run) => h("a", { href: link("run", run.id), on: { click: (event) => event.stopPropagation() } }, run.name) },
-            { name: "state", title: words.state, width: 110, cell: (run) => state_badge(run.state) },
+            { name: "state", title: words.state, width: 110, cell: (run) => state_badge(run) },
             { name: "progress", title: words.progress, width: 230, cell: run_progress },
-            { name: "set", title: words.parameters, width: 250, cell: (run) => [`seed ${run.seed}`, ...(run.set ?? [])].join("  ") },
+            { name: "set", title: words.parameters, width: 250, cell: (run) => settings_of(run).join("  ") },
             { name: "created", title: words.created, width: 150, cell: (run) => moment(run.created_ms) },
             { name: "owner", title: words.owner, width: 110, cell: (run) => [run.owner.name, run.shared ? ` · ${t().common.shared}` : ""].join("") },
             {
@@ -99,16 +102,16 @@ export function runs_view(scope: Scope, place: Place): Child {
                 cell: (run) =>
                     wanted.trash
                         ? button(words.restore, (event) => (event.stopPropagation(), api.post(`runs/${run.id}/restore`).then(reload)), { small: true })
-                        : (run.state === "running" || run.state === "waiting") && (run.owner.id === session.user?.id || session.administrates)
+                        : is_active(run) && (run.owner.id === session.user?.id || session.administrates)
                           ? button(words.cancel, (event) => (event.stopPropagation(), api.post(`runs/${run.id}/cancel`)), { small: true })
-                          : run.sim_ns
-                            ? h("span", { class: "muted small" }, nanoseconds(run.sim_ns))
+                          : run.size_bytes > 0
+                            ? h("span", { class: "muted small" }, bytes(run.size_bytes))
                             : null,
             },
         ],
         fetch: async (offset, limit, signal) => {
-            const answer = await api.get<Items<Run>>("runs", { ...wanted, offset, limit }, signal);
-            return { rows: answer.items, total: answer.total };
+            const answer = await api.get<Runs>("runs", { ...wanted, owner: wanted.owner ? session.user?.name : "", trash: wanted.trash ? "true" : "", offset, limit }, signal);
+            return { rows: answer.runs, total: answer.total };
         },
     });
     // A change of a run that one sees draws the list again, at most twice a second.
@@ -122,7 +125,7 @@ export function runs_view(scope: Scope, place: Place): Child {
     });
     scope.listen(window, "studio-run", refresh);
 
-    const states: [string, string][] = [["", words.all_states], ...(["running", "waiting", "done", "failed", "cancelled", "interrupted"] as RunState[]).map((state): [string, string] => [state, words.states[state] ?? state])];
+    const states: [string, string][] = [["", words.all_states], ...(["queued", "running", "done", "failed", "cancelled"] as RunState[]).map((state): [string, string] => [state, words.states[state] ?? state])];
     const box = input({ type: "search", class: "search", value: wanted.search, placeholder: words.search, "aria-label": words.search });
     box.addEventListener("input", debounce(scope, 250, () => ((wanted.search = box.value), reload())));
     draw_actions();
@@ -131,8 +134,8 @@ export function runs_view(scope: Scope, place: Place): Child {
             wanted.trash ? words.trash : wanted.group ? words.group(wanted.group) : words.title,
             wanted.trash ? words.trash_lead : words.lead,
             wanted.group ? [link_button(words.compare_group, `${link("process")}?group=${wanted.group}`, { icon: "process", kind: "main-action" }), button(words.cancel_all, () => confirm_sheet(words.cancel_all, words.cancel_all_text, words.cancel_all, async () => {
-                const { items } = await api.get<Items<Run>>("runs", { group: wanted.group, state: "running,waiting", limit: 1000 });
-                await Promise.all(items.map((run) => api.post(`runs/${run.id}/cancel`).catch(tell_problem)));
+                const { runs } = await api.get<Runs>("runs", { group: wanted.group, limit: 10000 });
+                await Promise.all(runs.filter(is_active).map((run) => api.post(`runs/${run.id}/cancel`).catch(tell_problem)));
             }), { icon: "stop" })] : null,
             wanted.trash || wanted.group ? link_button(words.title, link("runs"), { icon: "back" }) : link_button(words.trash, `${link("runs")}?trash=1`, { icon: "trash" }),
             wanted.trash || wanted.group || !session.may_run ? null : link_button(t().library.new_run, link("simulate"), { kind: "main-action", icon: "plus" }),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The workbench: a scenario as text or form, what the checker says of it while one types, the network it makes, and
 // what a run of it would take, with seeds and a grid of parameters.
-import { api, was_aborted } from "../core/api";
+import { api, call, was_aborted } from "../core/api";
 import { debounce, fill, h, type Child, type Scope } from "../core/dom";
 import { bytes, count, seconds } from "../core/format";
 import { shortcut } from "../core/keys";
@@ -39,6 +39,7 @@ interface Source {
     lead: string;
     document: SavedDocument<{ yaml: string }> | null;
     command?: string;
+    library?: string; // where its file names start from
 }
 
 async function source_of(place: Place, signal: AbortSignal): Promise<Source> {
@@ -46,15 +47,14 @@ async function source_of(place: Place, signal: AbortSignal): Promise<Source> {
     const words = t().editor;
     if (kind === "library" && name) {
         const item = await api.get<LibraryItem>(`library/${encodeURIComponent(name)}`, undefined, signal);
-        return { text: item.yaml, title: item.name, lead: item.question, document: null, command: item.command };
+        return { text: item.yaml, title: item.name, lead: item.question, document: null, command: item.command, library: item.name };
     }
     if (kind === "document" && name) {
         const document = await api.get<SavedDocument<{ yaml: string }>>(`documents/${name}`, undefined, signal);
         return { text: document.body.yaml, title: document.name, lead: words.saved_scenario, document };
     }
     if (kind === "run" && name) {
-        const response = await fetch(`api/v1/runs/${encodeURIComponent(name)}/scenario`, { signal });
-        const text = response.ok ? await response.text() : await (await fetch(`api/v1/runs/${encodeURIComponent(name)}/files/scenario.yaml`, { signal })).text();
+        const text = await (await call("GET", `runs/${encodeURIComponent(name)}/files/scenario.yaml`, { signal })).text();
         return { text, title: words.of_run(name), lead: "", document: null };
     }
     if (kind === "draft") {
@@ -71,6 +71,7 @@ interface GridRow {
 export async function workbench_view(scope: Scope, place: Place): Promise<Child> {
     const words = t().editor;
     const [source, known] = await Promise.all([source_of(place, scope.signal), parameters()]);
+    const in_library = source.library ? { library: source.library } : {};
     let saved = source.document;
     let saved_text = source.text;
     let faults: CheckAnswer["errors"] = [];
@@ -130,7 +131,7 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
 
     const check = debounce(scope, 350, (signal) => {
         const text = code.text();
-        api.post<CheckAnswer>("check", { yaml: text, set: [] }, signal).then(
+        api.post<CheckAnswer>("check", { yaml: text, set: [], ...in_library }, signal).then(
             (answer) => {
                 checked = answer;
                 faults = answer.errors;
@@ -141,7 +142,7 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
                     draw_form();
                 }
                 if (answer.errors.length === 0) {
-                    api.post<Topology>("topology", { yaml: text, set: [] }, signal).then(
+                    api.post<Topology>("topology", { yaml: text, set: [], ...in_library }, signal).then(
                         (topology) => {
                             map.show(topology);
                             const hosts = topology.nodes.filter((node) => node.kind === "host").length;
@@ -239,9 +240,8 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
             }
         }
         const name = run_name.value.trim() || title_of(code.text()) || source.title;
-        const answer = await api.post<{ group: number | null; runs: (number | { id: number })[] }>("runs", { name, yaml: code.text(), set: [], seeds: seed_list(), grid, shared, ...(source.title.includes("/") || source.command !== undefined ? { library: source.title } : {}) });
-        const ids = answer.runs.map((one) => (typeof one === "number" ? one : one.id));
-        go(ids.length === 1 ? link("run", ids[0]!) : `${link("runs")}?group=${answer.group ?? ""}`);
+        const answer = await api.post<{ group: number; runs: { id: number }[] }>("runs", { name, yaml: code.text(), set: [], seeds: seed_list(), grid, shared, ...(source.library ? { library: source.library } : {}) });
+        go(answer.runs.length === 1 ? link("run", answer.runs[0]!.id) : `${link("runs")}?group=${answer.group}`);
     };
     const title_of = (text: string) => find(outline(text), ["name"])?.text ?? "";
 
@@ -251,7 +251,7 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
 
     const save = async (as_new: boolean) => {
         if (saved && !as_new) {
-            saved = await api.put<SavedDocument<{ yaml: string }>>(`documents/${saved.id}`, { ...saved, body: { yaml: code.text() } });
+            saved = await api.put<SavedDocument<{ yaml: string }>>(`documents/${saved.id}`, { name: saved.name, shared: saved.shared, version: saved.version, body: { yaml: code.text() } });
             saved_text = code.text();
             draw_title();
             toast(words.saved);
@@ -320,7 +320,7 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
                     h(
                         "div",
                         { class: "stack" },
-                        h("div", { class: "row end" }, h("div", { class: "grow" }, field(words.run_name, run_name)), h("div", { class: "grow" }, field(words.seeds, seed_box, words.seeds_hint))),
+                        h("div", { class: "row top" }, h("div", { class: "grow" }, field(words.run_name, run_name)), h("div", { class: "grow" }, field(words.seeds, seed_box, words.seeds_hint))),
                         h("div", null, h("div", { class: "label-text" }, words.grid), path_list, grid_place),
                         plan,
                         h("div", { class: "row" }, run_button, checkbox(t().common.share_with_all, false, (on) => (shared = on))),
