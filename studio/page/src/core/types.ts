@@ -115,8 +115,8 @@ export interface LibraryEntry {
 }
 
 export interface LibraryItem extends LibraryEntry {
-    yaml: string;
-    command?: string;
+    yaml?: string; // of a scenario
+    script?: string; // of a study
 }
 
 export interface SavedDocument<Body = unknown> {
@@ -148,10 +148,22 @@ export interface Parameter {
 }
 
 export interface CheckAnswer {
-    errors: { line: number; column?: number; message: string; expected?: string }[];
+    errors: { line?: number; column?: number; message: string; expected?: string }[];
     warnings: { line?: number; message: string }[];
-    summary?: string;
-    estimate?: { packet_hops?: number | null; wall_s?: number | null; memory_bytes?: number | null; result_bytes?: number | null } | null;
+    estimate?: {
+        hosts?: number;
+        switches?: number;
+        links?: number;
+        transfers?: number;
+        until_ns?: number | null;
+        packet_hops?: number | null;
+        wall_s?: number | null;
+        memory_bytes?: number | null;
+        result_bytes?: number | null;
+        series?: number;
+        captures?: number;
+        congestion_control?: string;
+    } | null;
     limits?: { wall_s?: number | null; memory_bytes?: number | null; result_bytes?: number | null; runs?: number | null } | null;
 }
 

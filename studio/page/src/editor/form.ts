@@ -11,7 +11,7 @@ interface FormOptions {
     text: string;
     parameters: Parameters;
     apply: (change: Change) => void;
-    faults: { line: number; message: string }[];
+    faults: { line?: number; message: string }[];
 }
 
 function line_of(text: string, at: number): number {
@@ -22,7 +22,7 @@ export function scenario_form(options: FormOptions): HTMLElement {
     const { text, parameters } = options;
     const words = t().editor;
     const tree = outline(text);
-    const fault_lines = new Map(options.faults.map((fault) => [fault.line, fault.message]));
+    const fault_lines = new Map(options.faults.map((fault) => [fault.line ?? 0, fault.message]));
     const apply = (change: Change | null) => change && options.apply(change);
 
     const widget = (path: Path, shown: string, parameter: Parameter | undefined, from: number): HTMLElement => {

@@ -140,7 +140,7 @@ export function lay_out(topology: Topology): Layout {
         }
         for (const index of row) {
             nodes[index]!.y = -rise * tier + 20;
-            nodes[index]!.size = Math.min(13, Math.max(6, width / row.length / 5));
+            nodes[index]!.size = Math.min(11, Math.max(6, width / row.length / 6));
         }
     }
     for (const bundle of bundles) {

@@ -5,7 +5,7 @@ import { h, type Child, type Scope } from "../core/dom";
 import { moment } from "../core/format";
 import { go, keep_query, link, type Place } from "../core/router";
 import { session } from "../core/session";
-import type { Documents, Items, LibraryEntry, SavedDocument } from "../core/types";
+import type { Documents, LibraryEntry, SavedDocument } from "../core/types";
 import { t } from "../i18n/text";
 import { badge, button, confirm_sheet, empty, input, later, link_button, toast, view_head } from "../ui/parts";
 
@@ -15,7 +15,7 @@ function entry_card(entry: LibraryEntry): HTMLElement {
     return h(
         "li",
         { class: "card entry" },
-        h("a", { class: "entry-link", href: link("edit", "library", entry.name) }, h("h3", null, entry.question || entry.title)),
+        h("a", { class: "entry-link", href: link("edit", study ? "study" : "library", entry.name) }, h("h3", null, entry.question || entry.title)),
         h("div", { class: "row tight" }, h("code", { class: "muted clip" }, entry.name), study ? badge(words.study, "accent") : null),
     );
 }
@@ -72,8 +72,8 @@ export function library_view(scope: Scope, place: Place): Child {
         }
     };
     const load = async () => {
-        const [library, documents] = await Promise.all([api.get<Items<LibraryEntry>>("library", undefined, scope.signal), api.get<Documents>("documents", { kind: "scenario" }, scope.signal)]);
-        all = library.items;
+        const [library, documents] = await Promise.all([api.get<{ library: LibraryEntry[] }>("library", undefined, scope.signal), api.get<Documents>("documents", { kind: "scenario" }, scope.signal)]);
+        all = library.library;
         own = documents.documents;
         draw();
         return results;

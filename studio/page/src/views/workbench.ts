@@ -3,7 +3,7 @@
 // what a run of it would take, with seeds and a grid of parameters.
 import { api, call, was_aborted } from "../core/api";
 import { debounce, fill, h, type Child, type Scope } from "../core/dom";
-import { bytes, count, seconds } from "../core/format";
+import { bytes, count, nanoseconds, seconds } from "../core/format";
 import { shortcut } from "../core/keys";
 import { go, link, the_place, type Place } from "../core/router";
 import { session } from "../core/session";
@@ -38,7 +38,6 @@ interface Source {
     title: string;
     lead: string;
     document: SavedDocument<{ yaml: string }> | null;
-    command?: string;
     library?: string; // where its file names start from
 }
 
@@ -46,8 +45,8 @@ async function source_of(place: Place, signal: AbortSignal): Promise<Source> {
     const [, kind, name] = place.words;
     const words = t().editor;
     if (kind === "library" && name) {
-        const item = await api.get<LibraryItem>(`library/${encodeURIComponent(name)}`, undefined, signal);
-        return { text: item.yaml, title: item.name, lead: item.question, document: null, command: item.command, library: item.name };
+        const item = await api.get<LibraryItem>(`library/${library_path(name)}`, undefined, signal);
+        return { text: item.yaml ?? "", title: item.name, lead: item.question, document: null, library: item.name };
     }
     if (kind === "document" && name) {
         const document = await api.get<SavedDocument<{ yaml: string }>>(`documents/${name}`, undefined, signal);
@@ -68,7 +67,28 @@ interface GridRow {
     values: string;
 }
 
+// Slashes in names of the library are those of the path.
+function library_path(name: string): string {
+    return name.split("/").map(encodeURIComponent).join("/");
+}
+
+// A study is a script around scenarios: it is shown, and run on the command line.
+async function study_view(name: string, signal: AbortSignal): Promise<Child> {
+    const words = t().editor;
+    const item = await api.get<LibraryItem>(`library/${library_path(name)}`, { kind: "study" }, signal);
+    const [group, ...rest] = item.name.split("/");
+    const command = `scenarios/${group}/run ${rest.join("/")}`;
+    return [
+        h("header", { class: "view-head" }, h("div", { class: "words" }, h("a", { href: link("simulate"), class: "small" }, "← ", t().library.title), h("h1", null, item.name), h("p", { class: "lead" }, item.question))),
+        note("", words.study_text, " ", h("code", null, command)),
+        h("pre", { class: "code-block tall", tabindex: 0, "aria-label": item.name }, item.script ?? item.yaml ?? ""),
+    ];
+}
+
 export async function workbench_view(scope: Scope, place: Place): Promise<Child> {
+    if (place.words[1] === "study" && place.words[2]) {
+        return study_view(place.words[2], scope.signal);
+    }
     const words = t().editor;
     const [source, known] = await Promise.all([source_of(place, scope.signal), parameters()]);
     const in_library = source.library ? { library: source.library } : {};
@@ -119,7 +139,7 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
             return;
         }
         const lines = [
-            ...checked.errors.map((fault) => ({ ...fault, warning: false, text: fault.expected && !fault.message.includes(fault.expected) ? `${fault.message} (${t().errors.expected}: ${fault.expected})` : fault.message })),
+            ...checked.errors.map((fault) => ({ line: fault.line ?? 0, column: fault.column, warning: false, text: fault.expected && !fault.message.includes(fault.expected) ? `${fault.message} (${t().errors.expected}: ${fault.expected})` : fault.message })),
             ...checked.warnings.map((fault) => ({ line: fault.line ?? 0, column: undefined, warning: true, text: fault.message })),
         ];
         fill(
@@ -135,7 +155,7 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
             (answer) => {
                 checked = answer;
                 faults = answer.errors;
-                code.show_faults([...answer.errors, ...answer.warnings.filter((one) => one.line).map((one) => ({ line: one.line!, message: one.message, warning: true }))]);
+                code.show_faults([...answer.errors.map((one) => ({ ...one, line: one.line ?? 1 })), ...answer.warnings.filter((one) => one.line).map((one) => ({ line: one.line!, message: one.message, warning: true }))]);
                 draw_verdict();
                 draw_plan();
                 if (mode === "form") {
@@ -198,6 +218,7 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
                 ? h(
                       "dl",
                       { class: "pairs" },
+                      estimate.transfers ? part(words.traffic, words.transfers(count(estimate.transfers), estimate.until_ns ? nanoseconds(estimate.until_ns) : ""), null) : null,
                       estimate.packet_hops ? part(words.work, words.hops(count(estimate.packet_hops)), null) : null,
                       estimate.wall_s !== undefined && estimate.wall_s !== null ? part(words.time, `≈ ${seconds(estimate.wall_s)}${total > 1 ? ` × ${total}` : ""}`, limits?.wall_s ? seconds(limits.wall_s) : null) : null,
                       estimate.memory_bytes ? part(words.memory, `≈ ${bytes(estimate.memory_bytes)}`, limits?.memory_bytes ? bytes(limits.memory_bytes) : null) : null,
@@ -205,7 +226,6 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
                   )
                 : null,
             over.map((text) => note("warn", text)),
-            checked?.summary ? h("details", null, h("summary", null, words.check_words), h("pre", { class: "code-block", tabindex: 0 }, checked.summary)) : null,
         );
         run_button.textContent = total === 1 ? words.run : words.run_many(total);
         run_button.disabled = !session.may_run || faults.length > 0;
@@ -304,7 +324,6 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
             h("div", { class: "words" }, h("a", { href: link("simulate"), class: "small" }, "← ", t().library.title), title, source.lead ? h("p", { class: "lead" }, source.lead) : null),
             h("div", { class: "tools" }, session.may_run ? [button(words.save, () => save(false), { icon: "save" }), saved ? button(words.save_as, () => save(true)) : null] : null),
         ),
-        source.command ? note("", words.study_text, " ", h("code", null, source.command)) : null,
         h(
             "div",
             { class: "bench" },
