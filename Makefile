@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands a person types. The build itself is CMake's: see CMakePresets.json.
 
-.PHONY: all guidelines demo test test-slow check bench fuzz fmt tidy install wireshark clean
+.PHONY: all guidelines demo studio test test-slow check bench fuzz fmt tidy install wireshark clean
 .DEFAULT_GOAL := all
 
 # build/release/rocesim
@@ -18,6 +18,14 @@ demo:
 	@cmake --preset release >/dev/null
 	@cmake --build build/release --target rocesim_program
 	@scenarios/demo/run.sh
+
+# The studio: its libraries, its server, its page; then serves it until Ctrl-C. STUDIO="--data DIR".
+studio:
+	@tools/setup studio
+	@cmake --preset release -DROCESIM_STUDIO=ON >/dev/null
+	@cmake --build build/release --target rocesim_program rocesim_studio_program
+	@[ ! -x tools/studio-page ] || tools/studio-page build/release/studio-page
+	@exec build/release/rocesim studio $(STUDIO)
 
 # A published figure: make paper-hpcc-incast (scenarios/papers/run lists them).
 paper-%: all

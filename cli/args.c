@@ -36,6 +36,7 @@ static const option_t options[] = {
     {"--until", true, FOR_SCENARIO, "until"},
     {"--threads", true, FOR_SCENARIO, "threads"},
     {"--routes", true, 1u << CLI_HPCC, "topology.file.routes"},
+    {"--progress", true, FOR_RUN, NULL},
     {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE, NULL},
     {"--json", false, FOR_RUN | 1u << CLI_PARAMS, NULL},
     {"--markdown", false, 1u << CLI_PARAMS, NULL},
@@ -82,6 +83,7 @@ static const char help_program[] =
     "back\n"
     "  rocesim compare DIR DIR...           shows results side by side, or means over seeds\n"
     "  rocesim plot DIR... [-o FIGURE]      draws results\n"
+    "  rocesim studio                       serves the studio: all of this in a browser\n"
     "  rocesim --version\n"
     "  rocesim COMMAND --help\n"
     "\n"
@@ -109,6 +111,9 @@ static const char help_run[] =
     "  --tie-seed N       the same as --set tie-seed=N\n"
     "  --until TIME       the same as --set until=TIME\n"
     "  --threads N        the same as --set threads=N; results do not depend on it\n"
+    "  --progress FILE    keep how far the run is in FILE, as a line of JSON that is written "
+    "over:\n"
+    "                     for programs that start runs\n"
     "  --quiet            no progress line\n"
     "  --json             print summary.json instead of the summary for people\n"
     "\n"
@@ -384,6 +389,8 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->etcd = value;
     } else if (strcmp(option->name, "--memcached") == 0) {
         args->memcached = value;
+    } else if (strcmp(option->name, "--progress") == 0) {
+        args->progress = value;
     } else if (strcmp(option->name, "-j") == 0) {
         args->jobs = value;
     } else if (option->has_value) {

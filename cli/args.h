@@ -42,6 +42,7 @@ typedef struct cli_args {
     const char *jobs;      // sweep; NULL: not given
     bool print_jobs;       // sweep
     bool slurm;            // sweep
+    const char *progress;  // run; NULL: not given
     bool quiet;
     bool json;
     bool markdown;         // params

@@ -6,12 +6,14 @@
 #include "cli/diff/diff.h"
 #include "cli/meta/mooncake_meta.h"
 #include "cli/params.h"
+#include "cli/studio_exec.h"
 #include "results/schema.h"
 #include "results/tables.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int cli_report_failure(const world_error_t *error, int status)
 {
@@ -151,6 +153,9 @@ int cli_main(int argc, const char *const *argv)
 {
     // A file that may not grow further is an error of writing it.
     signal(SIGXFSZ, SIG_IGN);
+    if (argc > 1 && strcmp(argv[1], "studio") == 0) {
+        return cli_studio_exec(argc, argv);
+    }
     cli_args_t args;
     world_error_t error;
     int status = CLI_EXIT_DONE;

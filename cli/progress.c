@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/progress.c - the progress line.
+// cli/progress.c - how far a run is, and what goes on in it.
 #include "cli/progress.h"
 
 #include "world/format.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define PERIOD_S 0.2
 
@@ -30,6 +33,107 @@ double cli_progress_share(sim_time_t now_ps, sim_time_t until_ps, uint64_t done,
     return share > 1 ? 1 : share;
 }
 
+typedef struct moment {
+    sim_time_t now_ps;
+    uint64_t done;
+    uint64_t planned;
+    double events_per_s;
+    double share;  // less than 0: there is no telling
+    double left_s; // likewise
+} moment_t;
+
+static void show_line(const moment_t *moment)
+{
+    world_text_t time;
+    world_text_t speed;
+    fprintf(stderr,
+            "\r\033[K%s simulated, %" PRIu64 "/%" PRIu64 " transfers, %s events/s",
+            world_format_time(&time, moment->now_ps),
+            moment->done,
+            moment->planned,
+            world_format_count(&speed, moment->events_per_s));
+    if (moment->left_s >= 0) {
+        fprintf(stderr, ", %.0f %%, %.0f s left", moment->share * 100, moment->left_s);
+    }
+    fflush(stderr);
+}
+
+// What is of interest while a run goes on, over all ports.
+typedef struct load {
+    uint64_t sent_bytes; // by hosts
+    uint64_t queued_bytes;
+    uint64_t drops;
+    uint64_t pauses;
+    uint64_t paused_ports; // now
+    const net_port_t *longest;
+    uint64_t longest_bytes;
+} load_t;
+
+static void add_port(load_t *load, const net_port_t *port)
+{
+    uint64_t queued_bytes = 0;
+    for (size_t c = 0; c < NET_PRIORITIES; c++) {
+        queued_bytes += port->classes[c].bytes;
+        load->pauses += port->pauses[c].rx_pause;
+        load->sent_bytes += port->node->kind == NET_NODE_HOST ? port->classes[c].tx_bytes : 0;
+    }
+    for (size_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
+        load->drops += port->drops[r];
+    }
+    load->paused_ports += port->paused != 0;
+    load->queued_bytes += queued_bytes;
+    if (queued_bytes > load->longest_bytes) {
+        load->longest = port;
+        load->longest_bytes = queued_bytes;
+    }
+}
+
+static load_t look(const net_t *net)
+{
+    load_t load = {0};
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            add_port(&load, &node->ports[p]);
+        }
+    }
+    return load;
+}
+
+static void keep_line(const cli_progress_t *progress, const moment_t *moment)
+{
+    char line[CLI_PROGRESS_FILE_BYTES];
+    const load_t load = look(progress->world->net);
+    memset(line, ' ', sizeof(line));
+    const int length =
+        snprintf(line,
+                 sizeof(line),
+                 "{\"sim_ns\": %" PRIu64 ", \"done\": %" PRIu64 ", \"planned\": %" PRIu64
+                 ", \"events\": %" PRIu64 ", \"events_per_s\": %.0f, \"share\": %.4f, "
+                 "\"left_s\": %.1f, \"sent_bytes\": %" PRIu64 ", \"queued_bytes\": %" PRIu64
+                 ", \"drops\": %" PRIu64 ", \"pauses\": %" PRIu64 ", \"paused_ports\": %" PRIu64
+                 ", \"longest\": {\"port\": \"%.200s\", \"bytes\": %" PRIu64 "}}",
+                 moment->now_ps / SIM_PS_PER_NS,
+                 moment->done,
+                 moment->planned,
+                 sim_events(progress->world->sim),
+                 moment->events_per_s,
+                 moment->share,
+                 moment->left_s,
+                 load.sent_bytes,
+                 load.queued_bytes,
+                 load.drops,
+                 load.pauses,
+                 load.paused_ports,
+                 load.longest == NULL ? "" : load.longest->name,
+                 load.longest_bytes);
+    if (length > 0 && (size_t)length < sizeof(line)) {
+        line[length] = ' ';
+        line[sizeof(line) - 1] = '\n';
+        (void)!pwrite(progress->file, line, sizeof(line), 0); // a full disk is the results' to say
+    }
+}
+
 static void show(sim_time_t window_end_ps, void *ctx)
 {
     cli_progress_t *const progress = ctx;
@@ -38,48 +142,57 @@ static void show(sim_time_t window_end_ps, void *ctx)
         return;
     }
     const world_t *const world = progress->world;
-    uint64_t done = 0;
-    uint64_t planned = 0;
+    moment_t moment = {.now_ps = window_end_ps, .left_s = -1};
     for (size_t i = 0; i < world->app_count; i++) {
         uint64_t app_done = 0;
         uint64_t app_planned = 0;
         world->apps[i]->ops->progress(world->apps[i], &app_done, &app_planned);
-        done += app_done;
-        planned += app_planned;
+        moment.done += app_done;
+        moment.planned += app_planned;
     }
     const uint64_t events = sim_events(world->sim);
-    const double rate = (double)(events - progress->shown_events) / (now_s - progress->shown_s);
-    world_text_t time;
-    world_text_t speed;
-    fprintf(stderr,
-            "\r\033[K%s simulated, %" PRIu64 "/%" PRIu64 " transfers, %s events/s",
-            world_format_time(&time, window_end_ps),
-            done,
-            planned,
-            world_format_count(&speed, rate));
-    const double share =
-        cli_progress_share(window_end_ps, world->scenario->run.until_ps, done, planned);
-    if (share > 0.001) {
-        const double left_s = (now_s - progress->start_s) * (1 - share) / share;
-        fprintf(stderr, ", %.0f %%, %.0f s left", share * 100, left_s);
+    moment.events_per_s = (double)(events - progress->shown_events) / (now_s - progress->shown_s);
+    moment.share = cli_progress_share(window_end_ps,
+                                      world->scenario->run.until_ps,
+                                      moment.done,
+                                      moment.planned);
+    if (moment.share > 0.001) {
+        moment.left_s = (now_s - progress->start_s) * (1 - moment.share) / moment.share;
     }
-    fflush(stderr);
+    if (progress->terminal) {
+        show_line(&moment);
+    }
+    if (progress->file >= 0) {
+        keep_line(progress, &moment);
+    }
     progress->shown = true;
     progress->shown_s = now_s;
     progress->shown_events = events;
 }
 
-void cli_progress_begin(cli_progress_t *progress, const world_t *world)
+void cli_progress_begin(cli_progress_t *progress,
+                        const world_t *world,
+                        bool terminal,
+                        const char *file)
 {
     const double now_s = cli_wall_s();
-    *progress = (cli_progress_t){.world = world, .start_s = now_s, .shown_s = now_s};
+    *progress = (cli_progress_t){
+        .world = world,
+        .terminal = terminal,
+        .file = file == NULL ? -1 : open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666),
+        .start_s = now_s,
+        .shown_s = now_s,
+    };
     sim_on_window(world->sim, show, progress);
 }
 
 void cli_progress_end(cli_progress_t *progress)
 {
-    if (progress->shown) {
+    if (progress->shown && progress->terminal) {
         fprintf(stderr, "\r\033[K");
         fflush(stderr);
+    }
+    if (progress->file >= 0) {
+        (void)close(progress->file);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/progress.h - one line on a terminal that says how far a run is.
+// cli/progress.h - one line on a terminal that says how far a run is, and one in a file.
 //
 // It looks at the simulation between windows and at the wall clock, and changes neither.
 #ifndef CLI_PROGRESS_H
@@ -9,6 +9,8 @@
 
 typedef struct cli_progress {
     const world_t *world;
+    bool terminal; // there is a line on stderr
+    int file;      // -1: none
     double start_s;
     double shown_s; // when the line was last written
     uint64_t shown_events;
@@ -18,9 +20,16 @@ typedef struct cli_progress {
 // Seconds of a clock that only goes forward.
 double cli_wall_s(void);
 
-// Begins to show progress on stderr. progress must live until cli_progress_end.
-void cli_progress_begin(cli_progress_t *progress, const world_t *world);
-// Removes the line.
+// The size of the line in a file: filled up with spaces, so that it is written at once and whole.
+#define CLI_PROGRESS_FILE_BYTES 1024u
+
+// Begins to show progress: on stderr if terminal, in the file of that name unless NULL (one that
+// cannot be written is done without). progress must live until cli_progress_end.
+void cli_progress_begin(cli_progress_t *progress,
+                        const world_t *world,
+                        bool terminal,
+                        const char *file);
+// Removes the line from the terminal; the file keeps the last one.
 void cli_progress_end(cli_progress_t *progress);
 
 // Share of the run that is done, 0 to 1, and less than 0 when there is no telling.

@@ -93,9 +93,10 @@ static void on_started(world_t *world, void *ctx)
 {
     run_t *const run = ctx;
     world_advise(world, stderr);
-    run->shows_progress = !run->args->quiet && isatty(STDERR_FILENO) == 1;
+    const bool terminal = !run->args->quiet && isatty(STDERR_FILENO) == 1;
+    run->shows_progress = terminal || run->args->progress != NULL;
     if (run->shows_progress) {
-        cli_progress_begin(&run->progress, world);
+        cli_progress_begin(&run->progress, world, terminal, run->args->progress);
     }
     catch_signals(world->sim);
 }

@@ -22,6 +22,13 @@ foreach(header IN LISTS library_headers world_headers results_headers)
     endif()
 endforeach()
 
+install(DIRECTORY scenarios DESTINATION "${CMAKE_INSTALL_DATADIR}/rocesim")
+if(ROCESIM_HAS_STUDIO)
+    install(TARGETS rocesim_studio_program
+            RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/rocesim")
+    install(DIRECTORY "${PROJECT_BINARY_DIR}/studio-page/"
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/rocesim/studio" OPTIONAL)
+endif()
 install(DIRECTORY pcap-out/wireshark DESTINATION "${CMAKE_INSTALL_DATADIR}/rocesim")
 install(PROGRAMS tools/wireshark-profile DESTINATION "${CMAKE_INSTALL_DATADIR}/rocesim/wireshark")
 

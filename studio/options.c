@@ -31,6 +31,7 @@ static const char help[] =
     "  --first-user NAME   makes the first administrator without a link, with\n"
     "  --password-file F   the password in the first line of F\n"
     "  --jobs N            runs at once: 2 unless given\n"
+    "  --run-threads N     of one run: 1 unless given\n"
     "  --run-time S        of one run: 86400 unless given\n"
     "  --run-memory BYTES  of one run: 8 GB unless given; a number may end with MB or GB\n"
     "  --run-disk BYTES    of one run's files: 10 GB unless given\n"
@@ -71,6 +72,7 @@ static const option_t options[] = {
     {"--first-user", AT(first_user), TEXT, 0, 0},
     {"--password-file", AT(password), TEXT, 0, 0},
     {"--jobs", AT(jobs), COUNT, 1, 1024},
+    {"--run-threads", AT(run_threads), COUNT, 1, 256},
     {"--run-time", AT(run_s_max), COUNT, 1, UINT64_C(100000000)},
     {"--run-memory", AT(run_bytes_max), BYTES, UINT64_C(16) << 20, UINT64_C(1) << 50},
     {"--run-disk", AT(disk_bytes_max), BYTES, UINT64_C(1) << 16, UINT64_C(1) << 50},
@@ -248,6 +250,7 @@ sim_err_t studio_arguments_parse(int argc,
     arguments->options = (studio_options_t){
         .listen = "127.0.0.1:8080",
         .jobs = 2,
+        .run_threads = 1,
         .run_s_max = 86400,
         .run_bytes_max = UINT64_C(8000000000),
         .disk_bytes_max = UINT64_C(10000000000),
@@ -266,8 +269,8 @@ sim_err_t studio_arguments_parse(int argc,
             arguments->command = STUDIO_VERSION;
             return SIM_OK;
         }
-        if (i == 1 && strcmp(text, "child") == 0) {
-            arguments->command = STUDIO_CHILD;
+        if (i == 1 && (strcmp(text, "child") == 0 || strcmp(text, "check") == 0)) {
+            arguments->command = text[2] == 'i' ? STUDIO_RUN_CHILD : STUDIO_CHECK_CHILD;
             arguments->rest = argv + 2;
             return SIM_OK;
         }

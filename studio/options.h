@@ -9,7 +9,8 @@ typedef enum studio_command {
     STUDIO_SERVE,
     STUDIO_BACKUP,
     STUDIO_RESTORE,
-    STUDIO_CHILD, // what the server starts: the rest of the line is the child's
+    STUDIO_RUN_CHILD,   // what the server starts: the rest of the line is the child's
+    STUDIO_CHECK_CHILD, // likewise
     STUDIO_HELP,
     STUDIO_VERSION,
 } studio_command_t;

@@ -6,6 +6,12 @@
 #include "studio/http/page.h"
 #include "studio/http/route.h"
 #include "studio/http/server.h"
+#include "studio/library/library.h"
+#include "studio/library/scenario_check.h"
+#include "studio/runs/child.h"
+#include "studio/runs/events.h"
+#include "studio/runs/queue.h"
+#include "studio/store/backup.h"
 #include "studio/store/studio_store.h"
 
 #include <errno.h>
@@ -149,10 +155,21 @@ static void wait_for_end(const sigset_t *signals)
 
 static void end_parts(studio_t *studio, studio_route_t *routes)
 {
+    studio_runs_destroy(studio->runs);
+    studio_events_destroy(studio->events);
+    studio_library_destroy(studio->library);
     studio_store_close(studio->store);
     studio_logins_destroy(studio->logins);
     studio_page_destroy(studio->page);
     sim_free(routes);
+}
+
+static sim_err_t make_runs_folder(const studio_t *studio, sim_message_t *message)
+{
+    char *const path = sim_format("%s/runs", studio->options.data);
+    const sim_err_t result = make_folder(path, message);
+    sim_free(path);
+    return result;
 }
 
 static sim_err_t serve_folder(studio_t *studio, const sigset_t *signals, sim_message_t *message)
@@ -166,8 +183,16 @@ static sim_err_t serve_folder(studio_t *studio, const sigset_t *signals, sim_mes
         studio->routes = routes;
         studio->logins = studio_logins_create();
         studio->page = studio_page_load(studio->options.page);
-        studio_sessions_clean(studio);
+        studio->library = studio_library_load(studio->options.library);
+        studio->events = studio_events_create();
+        studio->runs = studio_runs_create(studio);
+        result = make_runs_folder(studio, message);
+    }
+    if (result == SIM_OK) {
         result = studio_server_start(studio, &server, message);
+    }
+    if (result == SIM_OK && !studio_runs_start(studio->runs)) {
+        result = sim_fail(message, SIM_ERR_IO, "no thread for the queue");
     }
     if (result == SIM_OK) {
         result = greet(studio, server, message);
@@ -176,6 +201,10 @@ static sim_err_t serve_folder(studio_t *studio, const sigset_t *signals, sim_mes
         wait_for_end(signals);
     }
     atomic_store(&studio->stopping, true);
+    studio_runs_stop(studio->runs);
+    if (studio->events != NULL) {
+        studio_events_wake(studio->events);
+    }
     studio_server_stop(server);
     end_parts(studio, routes);
     return result;
@@ -220,8 +249,11 @@ int studio_command(const studio_arguments_t *arguments)
         return serve(arguments);
     case STUDIO_BACKUP:
     case STUDIO_RESTORE:
-    case STUDIO_CHILD:
-        return 2;
+        return studio_copy_command(arguments);
+    case STUDIO_RUN_CHILD:
+        return studio_child_main(arguments->rest);
+    case STUDIO_CHECK_CHILD:
+        return studio_check_main(arguments->rest);
     case STUDIO_HELP:
         fputs(studio_help_text(), stdout);
         return fflush(stdout) == 0 ? 0 : 1;

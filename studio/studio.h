@@ -42,6 +42,7 @@ typedef struct studio_options {
     const char *host_names;   // further names browsers may use for this server, by commas; or NULL
     bool listen_anywhere;     // other than loopback, without TLS
     uint64_t jobs;            // runs at once
+    uint64_t run_threads;     // of one run
     uint64_t run_s_max;       // wall time of one
     uint64_t run_bytes_max;   // memory of one
     uint64_t disk_bytes_max;  // files of one

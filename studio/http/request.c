@@ -17,6 +17,11 @@ const studio_user_t *studio_request_user(const studio_request_t *request)
     return &request->user;
 }
 
+const char *studio_request_method(const studio_request_t *request)
+{
+    return request->route->method;
+}
+
 const char *studio_request_path(const studio_request_t *request, const char *name)
 {
     for (size_t i = 0; i < request->named_count; i++) {

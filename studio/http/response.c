@@ -39,6 +39,11 @@ static int made(studio_response_t *response,
     return status;
 }
 
+int studio_response_status(const studio_response_t *response)
+{
+    return response->status;
+}
+
 void studio_response_header(studio_response_t *response, const char *name, const char *value)
 {
     SIM_CHECK(response->header_count < STUDIO__HEADERS_MAX);

@@ -72,6 +72,7 @@ typedef struct studio_route {
 
 studio_t *studio_request_studio(const studio_request_t *request);
 const studio_user_t *studio_request_user(const studio_request_t *request);
+const char *studio_request_method(const studio_request_t *request);
 // A segment of the path by its name in the route ("{name...}": with slashes; no segment of it is
 // empty, "." or ".."); never NULL.
 const char *studio_request_path(const studio_request_t *request, const char *name);
@@ -101,6 +102,8 @@ const char *studio_request_address(const studio_request_t *request);
 bool studio_request_cancelled(const studio_request_t *request);
 
 // -- answering: each is called once, last, and returns the status
+
+int studio_response_status(const studio_response_t *response);
 
 // Takes the reference; NULL (json_pack failed) is an error of the server.
 int studio_response_json(studio_response_t *response, int status, json_t *json);

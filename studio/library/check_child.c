@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/library/check_child.c - the process that reads a scenario: confined, and for one answer.
+#include "studio/library/scenario_check.h"
+#include "studio/runs/confine.h"
+
+#include "results/manifest.h"
+#include "world/advice.h"
+#include "world/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define CPU_S 12
+#define MEMORY_BYTES (UINT64_C(3) << 30)
+#define WARNINGS_MAX 200u
+#define SETTINGS_MAX 256u
+#define NODES_MAX 20000u // that are drawn
+
+// Packet-hops that a processor simulates in a second, roughly: docs/performance.md.
+#define HOPS_PER_S 2e6
+
+// -- errors: "FILE:LINE:COLUMN: what is wrong", and of settings "--set PATH=VALUE: what is wrong"
+
+static json_t *error_json(const char *text)
+{
+    int line = 0;
+    int column = 0;
+    int length = 0;
+    const char *const colon = strchr(text, ':');
+    if (colon != NULL && sscanf(colon, ":%d:%d: %n", &line, &column, &length) == 2 && length > 0) {
+        return json_pack("{s:s, s:i, s:i}",
+                         "message",
+                         colon + length,
+                         "line",
+                         line,
+                         "column",
+                         column);
+    }
+    return json_pack("{s:s}", "message", text);
+}
+
+static void add_lines(json_t *warnings, const char *text)
+{
+    while (*text != '\0') {
+        const size_t length = strcspn(text, "\n");
+        const char *const begin =
+            strncmp(text, "warning: ", 9) == 0 || strncmp(text, "note: ", 6) == 0
+                ? strchr(text, ' ') + 1
+                : text;
+        const size_t cut = length - (size_t)(begin - text);
+        if (cut > 0 && json_array_size(warnings) < WARNINGS_MAX) {
+            (void)json_array_append_new(warnings, json_pack("{s:s%}", "message", begin, cut));
+        }
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void add_finding(topo_severity_t severity, const char *text, void *ctx)
+{
+    if (severity != TOPO_NOTE && json_array_size(ctx) < WARNINGS_MAX) {
+        (void)json_array_append_new(ctx, json_pack("{s:s}", "message", text));
+    }
+}
+
+static json_t *warnings_of(const world_t *world)
+{
+    json_t *const warnings = json_array();
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const stream = open_memstream(&text, &size);
+    SIM_CHECK(stream != NULL);
+    world_print_notes(world, stream);
+    world_advise(world, stream);
+    (void)fclose(stream);
+    add_lines(warnings, text);
+    free(text);
+    topo_lint(world->net, add_finding, warnings);
+    return warnings;
+}
+
+// -- what a run would be
+
+typedef struct planned {
+    uint64_t transfers;
+    double bytes;
+    sim_time_t until_ps;
+    uint64_t late; // begin after the end
+} planned_t;
+
+static void take_flow(const app_flow_result_t *flow, void *ctx)
+{
+    planned_t *const planned = ctx;
+    planned->transfers++;
+    planned->bytes += (double)flow->bytes;
+    planned->late += flow->start_ps >= planned->until_ps && flow->start_ps != SIM_TIME_NEVER;
+}
+
+static uint64_t memory_bytes(void)
+{
+    struct rusage usage = {0};
+    (void)getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+static json_t *estimate_json(const world_t *world, uint64_t used_bytes, json_t *warnings)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    planned_t planned = {.until_ps = scenario->run.until_ps};
+    size_t hosts = 0;
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        hosts += net_node_at(world->net, i)->kind == NET_NODE_HOST;
+    }
+    for (size_t i = 0; i < world->app_count; i++) {
+        if (world->apps[i]->ops->flows != NULL) {
+            world->apps[i]->ops->flows(world->apps[i], take_flow, &planned);
+        }
+    }
+    if (planned.late > 0) {
+        char *const text = sim_format("%" PRIu64 " of %" PRIu64 " transfers start after the end of "
+                                      "the run: expected a later until",
+                                      planned.late,
+                                      planned.transfers);
+        (void)json_array_append_new(warnings, json_pack("{s:s}", "message", text));
+        sim_free(text);
+    }
+    // A packet and its part of an ACK cross about four links.
+    const double hops = planned.bytes / 1024 * 5;
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:I, s:I, s:I, s:I, s:s}",
+                     "hosts",
+                     (json_int_t)hosts,
+                     "interfaces",
+                     (json_int_t)world->nic_count,
+                     "switches",
+                     (json_int_t)(net_node_count(world->net) - hosts),
+                     "links",
+                     (json_int_t)net_link_count(world->net),
+                     "transfers",
+                     (json_int_t)planned.transfers,
+                     "until_ns",
+                     scenario->run.until_ps == SIM_TIME_NEVER
+                         ? json_null()
+                         : json_integer((json_int_t)(scenario->run.until_ps / SIM_PS_PER_NS)),
+                     "packet_hops",
+                     hops,
+                     "wall_s",
+                     hops / HOPS_PER_S,
+                     "memory_bytes",
+                     (json_int_t)(2 * used_bytes),
+                     "seed",
+                     (json_int_t)scenario->run.seed,
+                     "series",
+                     (json_int_t)scenario->series_count,
+                     "captures",
+                     (json_int_t)scenario->capture_count,
+                     "congestion_control",
+                     scenario->nic_config.congestion_control);
+}
+
+// -- answering
+
+static void print_json(json_t *json)
+{
+    (void)json_dumpf(json, stdout, JSON_COMPACT);
+    json_decref(json);
+}
+
+static int answer_error(const world_error_t *error)
+{
+    char text[sizeof(error->text)];
+    memcpy(text, error->text, sizeof(text));
+    json_t *const json = error_json(text);
+    print_json(
+        json_pack("{s:[o], s:[]}",
+                  "errors",
+                  json == NULL ? json_pack("{s:s}", "message", "the scenario is wrong") : json,
+                  "warnings"));
+    return 0;
+}
+
+static int answer_topology(const world_t *world)
+{
+    if (net_node_count(world->net) > NODES_MAX) {
+        print_json(json_pack("{s:[{s:s}], s:[]}",
+                             "errors",
+                             "message",
+                             "the network has more nodes than can be drawn",
+                             "warnings"));
+        return 0;
+    }
+    char *const text = results_topology_text(world);
+    fputs(text, stdout);
+    sim_free(text);
+    return 0;
+}
+
+static int answer_check(const world_t *world)
+{
+    json_t *const warnings = warnings_of(world);
+    json_t *const estimate = estimate_json(world, memory_bytes(), warnings);
+    print_json(json_pack("{s:[], s:o, s:s, s:o}",
+                         "errors",
+                         "warnings",
+                         warnings,
+                         "name",
+                         world->scenario->run.name,
+                         "estimate",
+                         estimate == NULL ? json_null() : estimate));
+    return 0;
+}
+
+static int build_and_answer(bool topology, const world_override_t *overrides, size_t count)
+{
+    world_scenario_t *scenario = NULL;
+    world_t *world = NULL;
+    world_error_t error;
+    int status = 0;
+    if (world_scenario_load(NULL, "-", overrides, count, &scenario, &error) != SIM_OK ||
+        world_create(scenario, topology ? WORLD_BUILD_NETWORK : WORLD_BUILD_ALL, &world, &error) !=
+            SIM_OK) {
+        status = answer_error(&error);
+    } else {
+        status = topology ? answer_topology(world) : answer_check(world);
+    }
+    world_destroy(world);
+    world_scenario_destroy(scenario);
+    return fflush(stdout) == 0 ? status : 1;
+}
+
+int studio_check_main(const char *const *arguments)
+{
+    world_override_t overrides[SETTINGS_MAX];
+    char *folder = NULL;
+    size_t count = 0;
+    if (arguments[0] == NULL || arguments[1] == NULL || arguments[2] == NULL) {
+        return 2;
+    }
+    const studio_confine_t confine = {
+        .readable = arguments[1][0] == '\0' ? NULL : arguments[1],
+        .memory_bytes = MEMORY_BYTES,
+        .file_bytes = 0,
+        .cpu_s = CPU_S,
+    };
+    if (chdir("/") != 0 || !studio_confine(&confine)) {
+        return 1;
+    }
+    // Names of files have a meaning in the library only: one's own scenario has no folder here.
+    folder = sim_format("folder=%s", arguments[2][0] == '\0' ? "/nowhere" : arguments[2]);
+    overrides[count++] = (world_override_t){"folder", folder};
+    for (const char *const *text = arguments + 3; *text != NULL && count < SETTINGS_MAX; text++) {
+        overrides[count++] = (world_override_t){*text, *text};
+    }
+    const int status = build_and_answer(strcmp(arguments[0], "topology") == 0, overrides, count);
+    sim_free(folder);
+    return status;
+}

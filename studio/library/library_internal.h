@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/library/library_internal.h - the entries of the library.
+#ifndef STUDIO_LIBRARY_LIBRARY_INTERNAL_H
+#define STUDIO_LIBRARY_LIBRARY_INTERNAL_H
+
+#include "studio/library/library.h"
+
+#include <pthread.h>
+
+typedef struct studio__entry {
+    char *name; // "cache/zipf"
+    bool is_study;
+    char *title;    // the first line of its comment, or its name
+    char *question; // "description:", or what stands behind the name; "" if none
+    char *text;
+} studio__entry_t;
+
+struct studio_library {
+    pthread_mutex_t gate; // checks that are going on: a few at a time
+    pthread_cond_t gate_free;
+    unsigned checks;
+    studio__entry_t *entries; // by name
+    size_t count;
+    size_t capacity;
+};
+
+#endif // STUDIO_LIBRARY_LIBRARY_INTERNAL_H
