@@ -13,30 +13,30 @@
 
 // -- cells
 
-static void print_value(world_text_t *text, cli_compare_unit_t unit, double x)
+static void print_value(world_text_t *text, results_comparison_unit_t unit, double x)
 {
     const double bounded = x < 0 ? 0 : x > 9e18 ? 9e18 : x;
     switch (unit) {
-    case CLI_COMPARE_BYTES:
+    case RESULTS_COMPARISON_BYTES:
         world_format_bytes(text, (uint64_t)bounded);
         break;
-    case CLI_COMPARE_PS:
+    case RESULTS_COMPARISON_PS:
         world_format_time(text, (uint64_t)bounded);
         break;
-    case CLI_COMPARE_US:
+    case RESULTS_COMPARISON_US:
         world_format_time(text, (uint64_t)(bounded < 9e12 ? bounded * 1e6 : 9e18));
         break;
-    case CLI_COMPARE_RATIO:
+    case RESULTS_COMPARISON_RATIO:
         snprintf(text->text, sizeof(text->text), "%.2f", x);
         break;
-    case CLI_COMPARE_SHARE:
+    case RESULTS_COMPARISON_SHARE:
         world_format_percent(text, x);
         break;
-    case CLI_COMPARE_REAL:
+    case RESULTS_COMPARISON_REAL:
         snprintf(text->text, sizeof(text->text), "%.5g", x);
         break;
-    case CLI_COMPARE_COUNT:
-    case CLI_COMPARE_TEXT:
+    case RESULTS_COMPARISON_COUNT:
+    case RESULTS_COMPARISON_TEXT:
         snprintf(text->text,
                  sizeof(text->text),
                  "%.*f",
@@ -47,7 +47,7 @@ static void print_value(world_text_t *text, cli_compare_unit_t unit, double x)
 }
 
 // " +-2.3 %"; nothing where there is no spread to tell.
-static void print_half(world_text_t *text, const cli_spread_t *spread)
+static void print_half(world_text_t *text, const results_spread_t *spread)
 {
     text->text[0] = '\0';
     if (spread->count > 1 && fabs(spread->mean) > 0) {
@@ -56,11 +56,11 @@ static void print_half(world_text_t *text, const cli_spread_t *spread)
     }
 }
 
-static char *number_cell(const cli_compare_table_t *table,
-                         const cli_compare_row_t *row,
+static char *number_cell(const results_comparison_table_t *table,
+                         const results_comparison_row_t *row,
                          size_t column)
 {
-    const cli_spread_t spread = cli__compare_spread(table, row, column);
+    const results_spread_t spread = results_comparison_spread(table, row, column);
     if (spread.count == 0) {
         return sim_strdup("-");
     }
@@ -71,13 +71,14 @@ static char *number_cell(const cli_compare_table_t *table,
         return sim_strdup(value.text);
     }
     print_half(&half, &spread);
-    const cli_spread_t difference = cli__compare_difference(table, row, column, 0);
-    const bool differs = column > 0 && cli__spread_is_not_zero(&difference);
+    const results_spread_t difference = results_comparison_difference(table, row, column, 0);
+    const bool differs = column > 0 && results_spread_is_not_zero(&difference);
     return sim_format("%s%s%s", value.text, half.text, differs ? " *" : "  ");
 }
 
 // The text that all runs of the column have; NULL: none, "" where they differ.
-static const char *common_text(const cli_compare_row_t *row, const cli_compare_column_t *column)
+static const char *common_text(const results_comparison_row_t *row,
+                               const results_comparison_column_t *column)
 {
     const char *const first = row->texts[column->runs[0]];
     for (size_t i = 1; i < column->count; i++) {
@@ -89,8 +90,8 @@ static const char *common_text(const cli_compare_row_t *row, const cli_compare_c
     return first;
 }
 
-static char *text_cell(const cli_compare_table_t *table,
-                       const cli_compare_row_t *row,
+static char *text_cell(const results_comparison_table_t *table,
+                       const results_comparison_row_t *row,
                        size_t column)
 {
     const char *const text = common_text(row, &table->columns[column]);
@@ -106,7 +107,9 @@ static char *text_cell(const cli_compare_table_t *table,
                       table->options->seeds ? "  " : "");
 }
 
-static char *cell(const cli_compare_table_t *table, const cli_compare_row_t *row, size_t column)
+static char *cell(const results_comparison_table_t *table,
+                  const results_comparison_row_t *row,
+                  size_t column)
 {
     return row->texts != NULL ? text_cell(table, row, column) : number_cell(table, row, column);
 }
@@ -118,7 +121,7 @@ static bool is_other_than_zero(double value)
     return !isnan(value) && fabs(value) > 0;
 }
 
-static bool any_above_zero(const cli_compare_table_t *table, const char *key)
+static bool any_above_zero(const results_comparison_table_t *table, const char *key)
 {
     for (size_t i = 0; i < table->row_count; i++) {
         for (size_t run = 0; strcmp(table->rows[i].key, key) == 0 && run < table->run_count;
@@ -133,7 +136,7 @@ static bool any_above_zero(const cli_compare_table_t *table, const char *key)
 
 // Not those without anything to tell: sizes without flows, flows where no run has any, what an
 // application never counted, digests of several runs.
-static bool is_shown(const cli_compare_table_t *table, const cli_compare_row_t *row)
+static bool is_shown(const results_comparison_table_t *table, const results_comparison_row_t *row)
 {
     if (row->label == NULL || (table->options->seeds && strcmp(row->key, "digest") == 0)) {
         return false;
@@ -162,7 +165,7 @@ static void widen(int *width, const char *text)
     *width = size > *width ? size : *width;
 }
 
-static void measure(const cli_compare_table_t *table, layout_t *layout)
+static void measure(const results_comparison_table_t *table, layout_t *layout)
 {
     layout->label_width = LABEL_WIDTH_MIN;
     for (size_t c = 0; c < table->column_count; c++) {
@@ -184,7 +187,7 @@ static void measure(const cli_compare_table_t *table, layout_t *layout)
     }
 }
 
-static void print_names(const cli_compare_table_t *table, const layout_t *layout, FILE *out)
+static void print_names(const results_comparison_table_t *table, const layout_t *layout, FILE *out)
 {
     world_shown_t shown;
     const char *const end = table->options->seeds ? "  " : "";
@@ -204,11 +207,11 @@ static void print_names(const cli_compare_table_t *table, const layout_t *layout
     }
 }
 
-static double sum_of(const cli_compare_table_t *table, const char *key, size_t column)
+static double sum_of(const results_comparison_table_t *table, const char *key, size_t column)
 {
     double sum = 0;
     for (size_t i = 0; i < table->row_count; i++) {
-        const cli_compare_row_t *const row = &table->rows[i];
+        const results_comparison_row_t *const row = &table->rows[i];
         for (size_t r = 0; strcmp(row->key, key) == 0 && r < table->columns[column].count; r++) {
             const double value = row->values[table->columns[column].runs[r]];
             sum += isnan(value) ? 0 : value;
@@ -218,7 +221,7 @@ static double sum_of(const cli_compare_table_t *table, const char *key, size_t c
 }
 
 // The longest flows are those a run ends without: its percentiles flatter it.
-static void note_unfinished(const cli_compare_table_t *table, FILE *out)
+static void note_unfinished(const results_comparison_table_t *table, FILE *out)
 {
     for (size_t c = 0; c < table->column_count; c++) {
         const double count = sum_of(table, "flows.count", c);
@@ -235,14 +238,14 @@ static void note_unfinished(const cli_compare_table_t *table, FILE *out)
     }
 }
 
-static void print_table(const cli_compare_table_t *table, FILE *out)
+static void print_table(const results_comparison_table_t *table, FILE *out)
 {
     layout_t layout = {0};
     layout.column_widths = sim_alloc_array(table->column_count, sizeof(*layout.column_widths));
     measure(table, &layout);
     print_names(table, &layout, out);
     for (size_t i = 0; i < table->row_count; i++) {
-        const cli_compare_row_t *const row = &table->rows[i];
+        const results_comparison_row_t *const row = &table->rows[i];
         if (!is_shown(table, row)) {
             continue;
         }
@@ -294,12 +297,12 @@ static void put_csv_number(FILE *out, double value)
     }
 }
 
-static void put_csv_header(const cli_compare_table_t *table, FILE *out)
+static void put_csv_header(const results_comparison_table_t *table, FILE *out)
 {
     static const char *const spreads[] = {"", "_stddev", "_ci95", "_diff", "_diff_ci95"};
     fputs(table->options->seeds ? "run,runs" : "run,folder", out);
     for (size_t i = 0; i < table->row_count; i++) {
-        const cli_compare_row_t *const row = &table->rows[i];
+        const results_comparison_row_t *const row = &table->rows[i];
         const bool spread = table->options->seeds && row->texts == NULL;
         for (size_t s = 0; s < (spread ? SIM_COUNT_OF(spreads) : 1); s++) {
             char *const name = sim_format("%s%s", row->key, spreads[s]);
@@ -311,28 +314,29 @@ static void put_csv_header(const cli_compare_table_t *table, FILE *out)
     fputc('\n', out);
 }
 
-static void put_csv_spread(const cli_compare_table_t *table,
-                           const cli_compare_row_t *row,
+static void put_csv_spread(const results_comparison_table_t *table,
+                           const results_comparison_row_t *row,
                            size_t column,
                            FILE *out)
 {
-    const cli_spread_t spread = cli__compare_spread(table, row, column);
-    put_csv_number(out, spread.count > 0 ? spread.mean : CLI_COMPARE_NONE);
+    const results_spread_t spread = results_comparison_spread(table, row, column);
+    put_csv_number(out, spread.count > 0 ? spread.mean : RESULTS_COMPARISON_NONE);
     if (!table->options->seeds) {
         return;
     }
-    put_csv_number(out, spread.count > 1 ? spread.deviation : CLI_COMPARE_NONE);
+    put_csv_number(out, spread.count > 1 ? spread.deviation : RESULTS_COMPARISON_NONE);
     put_csv_number(out, spread.half);
-    const cli_spread_t difference = cli__compare_difference(table, row, column, 0);
-    put_csv_number(out, difference.count > 0 && column > 0 ? difference.mean : CLI_COMPARE_NONE);
-    put_csv_number(out, column > 0 ? difference.half : CLI_COMPARE_NONE);
+    const results_spread_t difference = results_comparison_difference(table, row, column, 0);
+    put_csv_number(out,
+                   difference.count > 0 && column > 0 ? difference.mean : RESULTS_COMPARISON_NONE);
+    put_csv_number(out, column > 0 ? difference.half : RESULTS_COMPARISON_NONE);
 }
 
-static void put_csv(const cli_compare_table_t *table, FILE *out)
+static void put_csv(const results_comparison_table_t *table, FILE *out)
 {
     put_csv_header(table, out);
     for (size_t c = 0; c < table->column_count; c++) {
-        const cli_compare_column_t *const column = &table->columns[c];
+        const results_comparison_column_t *const column = &table->columns[c];
         put_csv_text(out, column->name);
         fputc(',', out);
         if (table->options->seeds) {
@@ -341,7 +345,7 @@ static void put_csv(const cli_compare_table_t *table, FILE *out)
             put_csv_text(out, table->runs[column->runs[0]].folder);
         }
         for (size_t i = 0; i < table->row_count; i++) {
-            const cli_compare_row_t *const row = &table->rows[i];
+            const results_comparison_row_t *const row = &table->rows[i];
             if (row->texts == NULL) {
                 put_csv_spread(table, row, c, out);
                 continue;
@@ -360,16 +364,16 @@ sim_err_t cli_compare(const char *const *folders,
                       FILE *out,
                       world_error_t *error)
 {
-    if (count > CLI_COMPARE_RUNS_MAX) {
+    if (count > RESULTS_COMPARISON_RUNS_MAX) {
         return world_fail(error,
                           SIM_ERR_RANGE,
                           NULL,
                           "rocesim compare: %zu folders, expected at most %u",
                           count,
-                          CLI_COMPARE_RUNS_MAX);
+                          RESULTS_COMPARISON_RUNS_MAX);
     }
-    cli_compare_table_t table = {.options = options};
-    sim_err_t result = cli__compare_open(&table, folders, count, error);
+    results_comparison_table_t table = {.options = options};
+    sim_err_t result = results_comparison_open(&table, folders, count, error);
     if (result == SIM_OK && !options->csv && table.column_count > CLI_COMPARE_COLUMNS_MAX) {
         result =
             world_fail(error,
@@ -385,6 +389,6 @@ sim_err_t cli_compare(const char *const *folders,
     } else if (result == SIM_OK) {
         print_table(&table, out);
     }
-    cli__compare_close(&table);
+    results_comparison_close(&table);
     return result;
 }

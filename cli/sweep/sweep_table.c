@@ -95,7 +95,7 @@ static void write_point(const cli_sweep_t *sweep, size_t point, results_file_t *
                 values[count++] = value;
             }
         }
-        const cli_spread_t spread = cli__spread(values, count);
+        const results_spread_t spread = results_spread(values, count);
         put_number(file, count > 0 ? spread.mean : (double)NAN);
         put_number(file, spread.half);
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/compare/compare_spread.c - mean and spread over seeds, and whether two columns differ.
+// results/comparison_spread.c - mean and spread over seeds, and whether two columns differ.
 //
 // Student's t for few runs: the 95 % interval of a mean of n values is +- t(n - 1) s / sqrt(n). Two
 // columns are compared seed by seed, since the same seed draws the same traffic for both: what the
 // draws have in common falls out of the differences.
-#include "cli/compare/compare.h"
+#include "results/comparison.h"
 
 #include <math.h>
 
@@ -22,9 +22,9 @@ static double t_point(size_t freedom)
     return freedom <= SIM_COUNT_OF(t_points) ? t_points[freedom - 1] : 1.96 + 2.4 / (double)freedom;
 }
 
-cli_spread_t cli__spread(const double *values, size_t count)
+results_spread_t results_spread(const double *values, size_t count)
 {
-    cli_spread_t spread = {.count = count, .half = (double)INFINITY};
+    results_spread_t spread = {.count = count, .half = (double)INFINITY};
     for (size_t i = 0; i < count; i++) {
         spread.mean += values[i] / (double)count;
     }
@@ -40,16 +40,16 @@ cli_spread_t cli__spread(const double *values, size_t count)
     return spread;
 }
 
-bool cli__spread_is_not_zero(const cli_spread_t *spread)
+bool results_spread_is_not_zero(const results_spread_t *spread)
 {
     return spread->count > 1 && fabs(spread->mean) > spread->half;
 }
 
-cli_spread_t cli__compare_spread(const cli_compare_table_t *table,
-                                 const cli_compare_row_t *row,
-                                 size_t column)
+results_spread_t results_comparison_spread(const results_comparison_table_t *table,
+                                           const results_comparison_row_t *row,
+                                           size_t column)
 {
-    const cli_compare_column_t *const runs = &table->columns[column];
+    const results_comparison_column_t *const runs = &table->columns[column];
     double *const values = sim_alloc_array(runs->count + 1, sizeof(*values));
     size_t count = 0;
     for (size_t i = 0; i < runs->count; i++) {
@@ -58,43 +58,43 @@ cli_spread_t cli__compare_spread(const cli_compare_table_t *table,
             values[count++] = value;
         }
     }
-    const cli_spread_t spread = cli__spread(values, count);
+    const results_spread_t spread = results_spread(values, count);
     sim_free(values);
     return spread;
 }
 
 // The column's value with the same seeds; NAN: none.
-static double value_of_seed(const cli_compare_table_t *table,
-                            const cli_compare_row_t *row,
+static double value_of_seed(const results_comparison_table_t *table,
+                            const results_comparison_row_t *row,
                             size_t column,
-                            const cli_compare_run_t *like)
+                            const results_comparison_run_t *like)
 {
-    const cli_compare_column_t *const runs = &table->columns[column];
+    const results_comparison_column_t *const runs = &table->columns[column];
     for (size_t i = 0; i < runs->count; i++) {
-        const cli_compare_run_t *const run = &table->runs[runs->runs[i]];
+        const results_comparison_run_t *const run = &table->runs[runs->runs[i]];
         if (run->seed == like->seed && run->tie_seed == like->tie_seed) {
             return row->values[runs->runs[i]];
         }
     }
-    return CLI_COMPARE_NONE;
+    return RESULTS_COMPARISON_NONE;
 }
 
-cli_spread_t cli__compare_difference(const cli_compare_table_t *table,
-                                     const cli_compare_row_t *row,
-                                     size_t column,
-                                     size_t base)
+results_spread_t results_comparison_difference(const results_comparison_table_t *table,
+                                               const results_comparison_row_t *row,
+                                               size_t column,
+                                               size_t base)
 {
-    const cli_compare_column_t *const runs = &table->columns[column];
+    const results_comparison_column_t *const runs = &table->columns[column];
     double *const differences = sim_alloc_array(runs->count + 1, sizeof(*differences));
     size_t count = 0;
     for (size_t i = 0; i < runs->count; i++) {
-        const cli_compare_run_t *const run = &table->runs[runs->runs[i]];
+        const results_comparison_run_t *const run = &table->runs[runs->runs[i]];
         const double difference = row->values[runs->runs[i]] - value_of_seed(table, row, base, run);
         if (!isnan(difference)) {
             differences[count++] = difference;
         }
     }
-    const cli_spread_t spread = cli__spread(differences, count);
+    const results_spread_t spread = results_spread(differences, count);
     sim_free(differences);
     return spread;
 }

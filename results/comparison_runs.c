@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/compare/compare_runs.c - the runs of a comparison: what they ran with, and which share a
+// results/comparison_runs.c - the runs of a comparison: what they ran with, and which share a
 // column.
 //
 // scenario.yaml of a result folder holds every parameter, so two runs differ in their seed alone if
 // and only if these files do. Parameters that say what is written, not what happens, do not count.
-#include "cli/compare/compare.h"
+#include "results/comparison.h"
 
 #include "results/result_folder.h"
 #include "world/yaml_tree.h"
@@ -46,7 +46,7 @@ static void text_add(text_t *text, const char *more)
 }
 
 typedef struct walk {
-    cli_compare_table_t *table;
+    results_comparison_table_t *table;
     size_t run;
     text_t setup;
 } walk_t;
@@ -71,9 +71,10 @@ static void take_parameter(walk_t *walk, const char *path, const char *value)
     if (seed && walk->table->options->seeds) {
         return;
     }
-    cli_compare_row_t *const row = cli__compare_row(walk->table, CLI_COMPARE_TEXT, path, path);
+    results_comparison_row_t *const row =
+        results_comparison_row(walk->table, RESULTS_COMPARISON_TEXT, path, path);
     row->parameter = true;
-    cli__compare_put_text(row, walk->run, value);
+    results_comparison_put_text(row, walk->run, value);
 }
 
 static bool is_list_of_values(const world_tree_t *tree)
@@ -118,7 +119,7 @@ static void take_tree(walk_t *walk, const world_tree_t *tree, const char *path)
 }
 
 // A folder without scenario.yaml is a run like no other.
-static sim_err_t take_scenario(cli_compare_table_t *table, size_t run, world_error_t *error)
+static sim_err_t take_scenario(results_comparison_table_t *table, size_t run, world_error_t *error)
 {
     char *const path = sim_format("%s/scenario.yaml", table->runs[run].folder);
     world_document_t *const document = world_document_create();
@@ -137,7 +138,7 @@ static sim_err_t take_scenario(cli_compare_table_t *table, size_t run, world_err
     return result == SIM_ERR_IO ? SIM_OK : result;
 }
 
-static bool all_equal(const cli_compare_table_t *table, const cli_compare_row_t *row)
+static bool all_equal(const results_comparison_table_t *table, const results_comparison_row_t *row)
 {
     for (size_t i = 0; i < table->run_count; i++) {
         const char *const text = row->texts[i];
@@ -149,7 +150,7 @@ static bool all_equal(const cli_compare_table_t *table, const cli_compare_row_t 
     return true;
 }
 
-static void free_row(const cli_compare_table_t *table, cli_compare_row_t *row)
+static void free_row(const results_comparison_table_t *table, results_comparison_row_t *row)
 {
     for (size_t i = 0; row->texts != NULL && i < table->run_count; i++) {
         sim_free(row->texts[i]);
@@ -161,11 +162,11 @@ static void free_row(const cli_compare_table_t *table, cli_compare_row_t *row)
 }
 
 // Leaves the parameters in which runs differ; the congestion control has a row anyhow.
-static void keep_differences(cli_compare_table_t *table)
+static void keep_differences(results_comparison_table_t *table)
 {
     size_t kept = 0;
     for (size_t i = 0; i < table->row_count; i++) {
-        cli_compare_row_t *const row = &table->rows[i];
+        results_comparison_row_t *const row = &table->rows[i];
         const bool wanted = strcmp(row->key, "nic.congestion-control") != 0 &&
                             (!all_equal(table, row) || strcmp(row->key, "seed") == 0);
         if (wanted) {
@@ -227,7 +228,8 @@ static size_t without_seed(const char *text, size_t size)
 
 // What the folders of a column have in common at the start: out/dcqcn of out/dcqcn/1 and
 // out/dcqcn/2.
-static char *start_of(const cli_compare_table_t *table, const cli_compare_column_t *column)
+static char *start_of(const results_comparison_table_t *table,
+                      const results_comparison_column_t *column)
 {
     const char *const first = table->runs[column->runs[0]].folder;
     size_t start = strlen(first);
@@ -239,7 +241,8 @@ static char *start_of(const cli_compare_table_t *table, const cli_compare_column
 }
 
 // The same at the end: dcqcn of out/1/dcqcn and out/2/dcqcn.
-static char *end_of(const cli_compare_table_t *table, const cli_compare_column_t *column)
+static char *end_of(const results_comparison_table_t *table,
+                    const results_comparison_column_t *column)
 {
     const char *const first = table->runs[column->runs[0]].folder;
     size_t end = strlen(first);
@@ -266,7 +269,7 @@ static bool any_twice(char *const *names, size_t count)
     return false;
 }
 
-static void name_columns(cli_compare_table_t *table)
+static void name_columns(results_comparison_table_t *table)
 {
     const size_t count = table->column_count;
     char **const starts = sim_alloc_array(count, sizeof(*starts));
@@ -288,10 +291,10 @@ static void name_columns(cli_compare_table_t *table)
     sim_free(names);
 }
 
-static size_t column_like(const cli_compare_table_t *table, size_t run)
+static size_t column_like(const results_comparison_table_t *table, size_t run)
 {
     for (size_t i = 0; table->options->seeds && i < table->column_count; i++) {
-        const cli_compare_run_t *const other = &table->runs[table->columns[i].runs[0]];
+        const results_comparison_run_t *const other = &table->runs[table->columns[i].runs[0]];
         if (strcmp(other->setup, table->runs[run].setup) == 0) {
             return i;
         }
@@ -299,19 +302,19 @@ static size_t column_like(const cli_compare_table_t *table, size_t run)
     return table->column_count;
 }
 
-static sim_err_t make_columns(cli_compare_table_t *table, world_error_t *error)
+static sim_err_t make_columns(results_comparison_table_t *table, world_error_t *error)
 {
     table->columns = sim_alloc_array(table->run_count, sizeof(*table->columns));
     for (size_t i = 0; i < table->run_count; i++) {
-        cli_compare_run_t *const run = &table->runs[i];
+        results_comparison_run_t *const run = &table->runs[i];
         run->column = column_like(table, i);
-        cli_compare_column_t *const column = &table->columns[run->column];
+        results_comparison_column_t *const column = &table->columns[run->column];
         if (run->column == table->column_count) {
-            *column = (cli_compare_column_t){.name = NULL};
+            *column = (results_comparison_column_t){.name = NULL};
             table->column_count++;
         }
         for (size_t j = 0; j < column->count; j++) {
-            const cli_compare_run_t *const other = &table->runs[column->runs[j]];
+            const results_comparison_run_t *const other = &table->runs[column->runs[j]];
             if (other->seed == run->seed && other->tie_seed == run->tie_seed) {
                 return world_fail(error,
                                   SIM_ERR_INVALID,
@@ -338,30 +341,30 @@ static uint64_t whole(const json_t *value)
                : 0;
 }
 
-static sim_err_t take_summary(cli_compare_table_t *table, size_t run, world_error_t *error)
+static sim_err_t take_summary(results_comparison_table_t *table, size_t run, world_error_t *error)
 {
     json_t *summary = NULL;
     sim_err_t result = results_result_summary(table->runs[run].folder, &summary, error);
     if (result == SIM_OK) {
         table->runs[run].seed = whole(json_object_get(summary, "seed"));
         table->runs[run].tie_seed = whole(json_object_get(summary, "tie_seed"));
-        result = cli__compare_take(table, run, summary, error);
+        result = results_comparison_take(table, run, summary, error);
         json_decref(summary);
     }
     return result;
 }
 
-sim_err_t cli__compare_open(cli_compare_table_t *table,
-                            const char *const *folders,
-                            size_t count,
-                            world_error_t *error)
+sim_err_t results_comparison_open(results_comparison_table_t *table,
+                                  const char *const *folders,
+                                  size_t count,
+                                  world_error_t *error)
 {
     table->runs = sim_alloc_array(count, sizeof(*table->runs));
     table->run_count = count;
     char **const names = sim_alloc_array(count, sizeof(*names));
     results_result_names(folders, count, names);
     for (size_t i = 0; i < count; i++) {
-        table->runs[i] = (cli_compare_run_t){.folder = folders[i], .name = names[i]};
+        table->runs[i] = (results_comparison_run_t){.folder = folders[i], .name = names[i]};
     }
     sim_free(names);
     sim_err_t result = SIM_OK;
@@ -379,7 +382,7 @@ sim_err_t cli__compare_open(cli_compare_table_t *table,
     return result == SIM_OK ? make_columns(table, error) : result;
 }
 
-void cli__compare_close(cli_compare_table_t *table)
+void results_comparison_close(results_comparison_table_t *table)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         sim_free(table->columns[i].name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/compare/compare_rows.c - from the summary of a run to rows of the comparison.
-#include "cli/compare/compare.h"
+// results/comparison_rows.c - from the summary of a run to rows of the comparison.
+#include "results/comparison.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #define ITEMS_MAX 64u // of a list, beyond which it is not compared item by item
 #define PATH_SIZE_MAX 256u
 
-const json_t *cli__compare_find(const json_t *object, const char *path)
+const json_t *results_comparison_find(const json_t *object, const char *path)
 {
     while (object != NULL && *path != '\0') {
         const size_t size = strcspn(path, ".");
@@ -24,10 +24,10 @@ const json_t *cli__compare_find(const json_t *object, const char *path)
 
 // -- rows
 
-cli_compare_row_t *cli__compare_row(cli_compare_table_t *table,
-                                    cli_compare_unit_t unit,
-                                    const char *key,
-                                    const char *label)
+results_comparison_row_t *results_comparison_row(results_comparison_table_t *table,
+                                                 results_comparison_unit_t unit,
+                                                 const char *key,
+                                                 const char *label)
 {
     for (size_t i = 0; i < table->row_count; i++) {
         const size_t at = (table->cursor + i) % table->row_count;
@@ -41,28 +41,28 @@ cli_compare_row_t *cli__compare_row(cli_compare_table_t *table,
     memmove(&table->rows[at + 1], &table->rows[at], (table->row_count - at) * sizeof(*table->rows));
     table->row_count++;
     table->cursor = at + 1;
-    cli_compare_row_t *const row = &table->rows[at];
-    *row = (cli_compare_row_t){.key = sim_strdup(key), .unit = unit};
+    results_comparison_row_t *const row = &table->rows[at];
+    *row = (results_comparison_row_t){.key = sim_strdup(key), .unit = unit};
     row->label = label != NULL ? sim_strdup(label) : NULL;
-    if (unit == CLI_COMPARE_TEXT) {
+    if (unit == RESULTS_COMPARISON_TEXT) {
         row->texts = sim_alloc_array(table->run_count, sizeof(*row->texts));
         memset(row->texts, 0, table->run_count * sizeof(*row->texts));
         return row;
     }
     row->values = sim_alloc_array(table->run_count, sizeof(*row->values));
     for (size_t i = 0; i < table->run_count; i++) {
-        row->values[i] = CLI_COMPARE_NONE;
+        row->values[i] = RESULTS_COMPARISON_NONE;
     }
     return row;
 }
 
-void cli__compare_put(cli_compare_row_t *row, size_t run, double value)
+void results_comparison_put(results_comparison_row_t *row, size_t run, double value)
 {
     SIM_CHECK(row->values != NULL);
     row->values[run] = value;
 }
 
-void cli__compare_put_text(cli_compare_row_t *row, size_t run, const char *text)
+void results_comparison_put_text(results_comparison_row_t *row, size_t run, const char *text)
 {
     SIM_CHECK(row->texts != NULL);
     sim_free(row->texts[run]);
@@ -72,22 +72,24 @@ void cli__compare_put_text(cli_compare_row_t *row, size_t run, const char *text)
 // -- filling them
 
 typedef struct taker {
-    cli_compare_table_t *table;
+    results_comparison_table_t *table;
     size_t run;
     const json_t *summary;
 } taker_t;
 
 static void put(const taker_t *taker,
-                cli_compare_unit_t unit,
+                results_comparison_unit_t unit,
                 const char *key,
                 const char *label,
                 double value)
 {
-    cli__compare_put(cli__compare_row(taker->table, unit, key, label), taker->run, value);
+    results_comparison_put(results_comparison_row(taker->table, unit, key, label),
+                           taker->run,
+                           value);
 }
 
 static void put_json(const taker_t *taker,
-                     cli_compare_unit_t unit,
+                     results_comparison_unit_t unit,
                      const char *key,
                      const char *label,
                      const json_t *value)
@@ -96,34 +98,35 @@ static void put_json(const taker_t *taker,
         unit,
         key,
         label,
-        json_is_number(value) ? json_number_value(value) : CLI_COMPARE_NONE);
+        json_is_number(value) ? json_number_value(value) : RESULTS_COMPARISON_NONE);
 }
 
 static void put_path(const taker_t *taker,
-                     cli_compare_unit_t unit,
+                     results_comparison_unit_t unit,
                      const char *path,
                      const char *label)
 {
-    put_json(taker, unit, path, label, cli__compare_find(taker->summary, path));
+    put_json(taker, unit, path, label, results_comparison_find(taker->summary, path));
 }
 
 static void put_text(const taker_t *taker, const char *key, const char *label, const char *text)
 {
     if (text != NULL) {
-        cli_compare_row_t *const row = cli__compare_row(taker->table, CLI_COMPARE_TEXT, key, label);
-        cli__compare_put_text(row, taker->run, text);
+        results_comparison_row_t *const row =
+            results_comparison_row(taker->table, RESULTS_COMPARISON_TEXT, key, label);
+        results_comparison_put_text(row, taker->run, text);
     }
 }
 
 static void put_text_path(const taker_t *taker, const char *path, const char *label)
 {
-    put_text(taker, path, label, json_string_value(cli__compare_find(taker->summary, path)));
+    put_text(taker, path, label, json_string_value(results_comparison_find(taker->summary, path)));
 }
 
 // flows.by_size: one percentile of each size as rows of the table, or what only the CSV has.
 static void put_by_size(const taker_t *taker,
                         const json_t *flows,
-                        cli_compare_unit_t unit,
+                        results_comparison_unit_t unit,
                         const char *path,
                         const char *what)
 {
@@ -136,83 +139,87 @@ static void put_by_size(const taker_t *taker,
         }
         char *const key = sim_format("flows.by_size[%s].%s", size, path);
         char *const label = what != NULL ? sim_format("%s, flows of %s", what, size) : NULL;
-        put_json(taker, unit, key, label, cli__compare_find(bin, path));
+        put_json(taker, unit, key, label, results_comparison_find(bin, path));
         sim_free(key);
         sim_free(label);
     }
     char *const key = sim_format("flows.%s", path);
     char *const label = what != NULL ? sim_format("%s, all flows", what) : NULL;
-    put_json(taker, unit, key, label, cli__compare_find(flows, path));
+    put_json(taker, unit, key, label, results_comparison_find(flows, path));
     sim_free(key);
     sim_free(label);
 }
 
 static void take_flows(const taker_t *taker, const json_t *flows)
 {
-    put_json(taker, CLI_COMPARE_COUNT, "flows.count", "flows", json_object_get(flows, "count"));
     put_json(taker,
-             CLI_COMPARE_COUNT,
+             RESULTS_COMPARISON_COUNT,
+             "flows.count",
+             "flows",
+             json_object_get(flows, "count"));
+    put_json(taker,
+             RESULTS_COMPARISON_COUNT,
              "flows.completed",
              "  completed",
              json_object_get(flows, "completed"));
     put_json(taker,
-             CLI_COMPARE_COUNT,
+             RESULTS_COMPARISON_COUNT,
              "flows.failed",
              "  failed",
              json_object_get(flows, "failed"));
     put_json(taker,
-             CLI_COMPARE_BYTES,
+             RESULTS_COMPARISON_BYTES,
              "flows.delivered_bytes",
              "  delivered",
              json_object_get(flows, "delivered_bytes"));
     put_json(taker,
-             CLI_COMPARE_REAL,
+             RESULTS_COMPARISON_REAL,
              "flows.goodput_gbps.p50",
              "goodput p50, Gbps",
-             cli__compare_find(flows, "goodput_gbps.p50"));
+             results_comparison_find(flows, "goodput_gbps.p50"));
     put_json(taker,
-             CLI_COMPARE_REAL,
+             RESULTS_COMPARISON_REAL,
              "flows.fairness",
              "fairness",
              json_object_get(flows, "fairness"));
     put_json(taker,
-             CLI_COMPARE_US,
+             RESULTS_COMPARISON_US,
              "flows.fct_us.p50",
              "FCT p50",
-             cli__compare_find(flows, "fct_us.p50"));
+             results_comparison_find(flows, "fct_us.p50"));
     put_json(taker,
-             CLI_COMPARE_US,
+             RESULTS_COMPARISON_US,
              "flows.fct_us.p99",
              "FCT p99",
-             cli__compare_find(flows, "fct_us.p99"));
-    put_by_size(taker, flows, CLI_COMPARE_RATIO, "slowdown.p50", "slowdown p50");
-    put_by_size(taker, flows, CLI_COMPARE_RATIO, "slowdown.p99", "slowdown p99");
+             results_comparison_find(flows, "fct_us.p99"));
+    put_by_size(taker, flows, RESULTS_COMPARISON_RATIO, "slowdown.p50", "slowdown p50");
+    put_by_size(taker, flows, RESULTS_COMPARISON_RATIO, "slowdown.p99", "slowdown p99");
     static const char *const others[] = {"mean", "p90", "max"};
     for (size_t i = 0; i < SIM_COUNT_OF(others); i++) {
         char *const path = sim_format("slowdown.%s", others[i]);
-        put_by_size(taker, flows, CLI_COMPARE_RATIO, path, NULL);
+        put_by_size(taker, flows, RESULTS_COMPARISON_RATIO, path, NULL);
         sim_free(path);
     }
     static const char *const times[] = {"p50", "p99", "mean", "p90", "max"};
     for (size_t i = 0; i < SIM_COUNT_OF(times); i++) {
         char *const path = sim_format("fct_us.%s", times[i]);
-        put_by_size(taker, flows, CLI_COMPARE_US, path, NULL);
+        put_by_size(taker, flows, RESULTS_COMPARISON_US, path, NULL);
         sim_free(path);
     }
-    put_by_size(taker, flows, CLI_COMPARE_COUNT, "count", NULL);
-    put_by_size(taker, flows, CLI_COMPARE_COUNT, "completed", NULL);
+    put_by_size(taker, flows, RESULTS_COMPARISON_COUNT, "count", NULL);
+    put_by_size(taker, flows, RESULTS_COMPARISON_COUNT, "completed", NULL);
 }
 
 static void take_network(const taker_t *taker)
 {
-    put_path(taker, CLI_COMPARE_COUNT, "pfc.pause_frames", "PFC pause frames");
-    put_path(taker, CLI_COMPARE_PS, "pfc.paused_ps", "PFC time stopped");
-    put_path(taker, CLI_COMPARE_COUNT, "ecn_marked", "ECN marks");
-    put_path(taker, CLI_COMPARE_COUNT, "cnp_sent", "CNPs sent");
-    put_path(taker, CLI_COMPARE_COUNT, "packets.dropped", "drops");
-    put_path(taker, CLI_COMPARE_COUNT, "retransmitted_packets", "packets retransmitted");
-    put_path(taker, CLI_COMPARE_COUNT, "packet_hops", NULL);
-    put_path(taker, CLI_COMPARE_BYTES, "bytes_delivered", NULL);
+    put_path(taker, RESULTS_COMPARISON_COUNT, "pfc.pause_frames", "PFC pause frames");
+    put_path(taker, RESULTS_COMPARISON_PS, "pfc.paused_ps", "PFC time stopped");
+    put_path(taker, RESULTS_COMPARISON_COUNT, "ecn_marked", "ECN marks");
+    put_path(taker, RESULTS_COMPARISON_COUNT, "cnp_sent", "CNPs sent");
+    put_path(taker, RESULTS_COMPARISON_COUNT, "packets.dropped", "drops");
+    put_path(taker, RESULTS_COMPARISON_COUNT, "retransmitted_packets", "packets retransmitted");
+    put_path(taker, RESULTS_COMPARISON_COUNT, "packet_hops", NULL);
+    put_path(taker, RESULTS_COMPARISON_BYTES, "bytes_delivered", NULL);
     const json_t *const ports = json_object_get(taker->summary, "hottest_ports");
     for (size_t rank = 0; rank < PORTS_SHOWN; rank++) {
         const json_t *const port = json_array_get(ports, rank);
@@ -223,7 +230,7 @@ static void take_network(const taker_t *taker)
         sim_free(label);
         char *const queue = sim_format("hottest_ports[%zu].queue_bytes_max", rank);
         put_json(taker,
-                 CLI_COMPARE_BYTES,
+                 RESULTS_COMPARISON_BYTES,
                  queue,
                  "  longest queue",
                  json_object_get(port, "queue_bytes_max"));
@@ -325,7 +332,11 @@ static void take_app_number(const numbers_t *numbers,
                                    path,
                                    unit != NULL ? ", " : "",
                                    unit != NULL ? unit : "");
-    put_json(taker, CLI_COMPARE_REAL, key, listed || is_fine_print(name) ? NULL : label, value);
+    put_json(taker,
+             RESULTS_COMPARISON_REAL,
+             key,
+             listed || is_fine_print(name) ? NULL : label,
+             value);
     sim_free(key);
     sim_free(label);
 }
@@ -413,7 +424,7 @@ static void take_nic_parts(const taker_t *taker)
         char *const key = sim_format("nics[*].%s", sum->path);
         char *const label = sim_format("NICs: %s", sum->path);
         put(taker,
-            CLI_COMPARE_REAL,
+            RESULTS_COMPARISON_REAL,
             key,
             sum->fine_print ? NULL : label,
             sum->whole ? sum->value : sum->value / (double)sum->count);
@@ -462,11 +473,11 @@ static void take_nics(const taker_t *taker)
     if (json_array_size(nics) == 0 || operations < 1) {
         return;
     }
-    put_path(taker, CLI_COMPARE_COUNT, "operations", "NIC operations");
-    put_path(taker, CLI_COMPARE_REAL, "events_per_operation", NULL);
+    put_path(taker, RESULTS_COMPARISON_COUNT, "operations", "NIC operations");
+    put_path(taker, RESULTS_COMPARISON_REAL, "events_per_operation", NULL);
     for (size_t i = 0; i < SIM_COUNT_OF(uses); i++) {
         const double value = sum_of(nics, uses[i].counter) / operations;
-        put(taker, CLI_COMPARE_REAL, uses[i].key, uses[i].label, value);
+        put(taker, RESULTS_COMPARISON_REAL, uses[i].key, uses[i].label, value);
     }
     for (size_t i = 0; i < SIM_COUNT_OF(caches); i++) {
         char *const hits_name = sim_format("%s_hits", caches[i].cache);
@@ -475,16 +486,16 @@ static void take_nics(const taker_t *taker)
         const double hits = sum_of(nics, hits_name);
         const double all = hits + sum_of(nics, misses_name);
         put(taker,
-            CLI_COMPARE_SHARE,
+            RESULTS_COMPARISON_SHARE,
             key,
             caches[i].label,
-            all > 0 ? hits / all : CLI_COMPARE_NONE);
+            all > 0 ? hits / all : RESULTS_COMPARISON_NONE);
         sim_free(hits_name);
         sim_free(misses_name);
         sim_free(key);
     }
     put(taker,
-        CLI_COMPARE_COUNT,
+        RESULTS_COMPARISON_COUNT,
         "nics.pauses_sent",
         "pauses by NICs",
         sum_of(nics, "pauses_sent"));
@@ -531,10 +542,10 @@ static sim_err_t find_flows(const taker_t *taker, const json_t **flows, world_er
                        : "one that has flows, in a summary.json that tells them apart");
 }
 
-sim_err_t cli__compare_take(cli_compare_table_t *table,
-                            size_t run,
-                            const json_t *summary,
-                            world_error_t *error)
+sim_err_t results_comparison_take(results_comparison_table_t *table,
+                                  size_t run,
+                                  const json_t *summary,
+                                  world_error_t *error)
 {
     const taker_t taker = {table, run, summary};
     const json_t *flows = NULL;
@@ -545,7 +556,7 @@ sim_err_t cli__compare_take(cli_compare_table_t *table,
     put_text_path(&taker, "scenario", "scenario");
     put_text_path(&taker, "congestion_control", "congestion control");
     put_text_path(&taker, "ended", "ended");
-    put_path(&taker, CLI_COMPARE_PS, "sim_time_ps", "simulated time");
+    put_path(&taker, RESULTS_COMPARISON_PS, "sim_time_ps", "simulated time");
     take_flows(&taker, flows);
     take_network(&taker);
     take_apps(&taker);

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/comparison.h - the results of many runs as one table, of which each row is a field of
+// their summaries or a parameter in which they differ.
+//
+// comparison_runs.c reads folders: what they ran with, which differ in their seed alone.
+// comparison_rows.c turns a summary into rows; a row has a value per run. comparison_spread.c is
+// the statistics over seeds.
+#ifndef RESULTS_COMPARISON_H
+#define RESULTS_COMPARISON_H
+
+#include "world/error.h"
+
+#include <jansson.h>
+#include <math.h>
+
+SIM_C_BEGIN
+
+#define RESULTS_COMPARISON_RUNS_MAX 10000u
+#define RESULTS_COMPARISON_NONE ((double)NAN) // a value that is not there
+
+typedef struct results_comparison_options {
+    bool seeds;      // runs that differ in their seed alone make one column
+    bool csv;        // else a table for people
+    const char *app; // flows of that traffic entry only: its kind or its number; NULL: all
+} results_comparison_options_t;
+
+typedef enum results_comparison_unit {
+    RESULTS_COMPARISON_TEXT,
+    RESULTS_COMPARISON_COUNT,
+    RESULTS_COMPARISON_BYTES,
+    RESULTS_COMPARISON_PS,
+    RESULTS_COMPARISON_US,
+    RESULTS_COMPARISON_RATIO,
+    RESULTS_COMPARISON_SHARE, // 0 to 1
+    RESULTS_COMPARISON_REAL,
+} results_comparison_unit_t;
+
+typedef struct results_comparison_row {
+    char *key;   // column of the CSV
+    char *label; // row of the table; NULL: only in the CSV
+    results_comparison_unit_t unit;
+    bool parameter; // of the scenario: shown where runs differ
+    double *values; // by run; NAN: the run has none
+    char **texts;   // the same of texts; NULL: none
+} results_comparison_row_t;
+
+typedef struct results_comparison_run {
+    const char *folder;
+    char *name;
+    uint64_t seed;
+    uint64_t tie_seed;
+    char *setup;   // every parameter but the seeds: equal texts are equal scenarios
+    size_t column; // that the run belongs to
+} results_comparison_run_t;
+
+typedef struct results_comparison_column {
+    char *name;
+    size_t *runs; // in the order given
+    size_t count;
+    size_t capacity;
+} results_comparison_column_t;
+
+typedef struct results_comparison_table {
+    const results_comparison_options_t *options;
+    results_comparison_run_t *runs;
+    size_t run_count;
+    results_comparison_column_t *columns;
+    size_t column_count;
+    results_comparison_row_t *rows;
+    size_t row_count;
+    size_t row_capacity;
+    size_t cursor; // where the next row of a run is expected
+} results_comparison_table_t;
+
+// The row of that key, made behind the last one asked for if there is none. label may be NULL.
+results_comparison_row_t *results_comparison_row(results_comparison_table_t *table,
+                                                 results_comparison_unit_t unit,
+                                                 const char *key,
+                                                 const char *label);
+void results_comparison_put(results_comparison_row_t *row, size_t run, double value);
+void results_comparison_put_text(results_comparison_row_t *row, size_t run, const char *text);
+// All rows that a summary fills.
+SIM_MUST_CHECK sim_err_t results_comparison_take(results_comparison_table_t *table,
+                                                 size_t run,
+                                                 const json_t *summary,
+                                                 world_error_t *error);
+// Follows "flows.slowdown.p99"; NULL if it is not there.
+const json_t *results_comparison_find(const json_t *object, const char *path);
+
+// Names, parameters, summaries, columns. Free with results_comparison_close, also on error.
+SIM_MUST_CHECK sim_err_t results_comparison_open(results_comparison_table_t *table,
+                                                 const char *const *folders,
+                                                 size_t count,
+                                                 world_error_t *error);
+void results_comparison_close(results_comparison_table_t *table);
+
+// Of the values of a column, or of the differences to another column's runs of the same seed.
+typedef struct results_spread {
+    size_t count;
+    double mean;
+    double deviation; // standard deviation of one value (n - 1); 0 of less than two
+    double half;      // of the 95 % interval of the mean (Student's t); INFINITY of less than two
+} results_spread_t;
+
+results_spread_t results_spread(const double *values, size_t count);
+results_spread_t results_comparison_spread(const results_comparison_table_t *table,
+                                           const results_comparison_row_t *row,
+                                           size_t column);
+// Pairs runs by their seeds: the same seed is the same traffic.
+results_spread_t results_comparison_difference(const results_comparison_table_t *table,
+                                               const results_comparison_row_t *row,
+                                               size_t column,
+                                               size_t base);
+// Whether the 95 % interval leaves 0 out.
+bool results_spread_is_not_zero(const results_spread_t *spread);
+
+SIM_C_END
+
+#endif // RESULTS_COMPARISON_H

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/data/data.h - what results hold, for the server: imports in a thread of their own.
+#ifndef STUDIO_DATA_DATA_H
+#define STUDIO_DATA_DATA_H
+
+#include "studio/studio.h"
+
+#include <jansson.h>
+
+typedef struct studio_data studio_data_t;
+
+// Starts the thread, with the imports that an earlier server did not end; runs that end are
+// imported from here on. To be called before the server serves, and ended after.
+studio_data_t *studio_data_create(studio_t *studio);
+void studio_data_destroy(studio_data_t *data); // NULL is allowed
+
+// {"state": "none|waiting|importing|done|failed", ...} of a run; where it is not done and nothing
+// is under way, it is asked for.
+json_t *studio_data_want(studio_data_t *data,
+                         int64_t run,
+                         const char *folder,
+                         bool again,
+                         bool *done);
+
+#endif // STUDIO_DATA_DATA_H
