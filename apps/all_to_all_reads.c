@@ -211,27 +211,30 @@ static sim_err_t count_qps(const reads_config_t *config,
     const uint64_t given = config->qps == SIM_AUTO ? config->threads * machines : config->qps;
     const uint64_t used = given - given / machines;
     if (used < config->threads) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "qps-per-machine is %" PRIu64 ", %" PRIu64
-                        " of them to other machines: expected one or more for each of %" PRIu64
-                        " threads",
-                        given,
-                        used,
-                        config->threads);
+        return sim_fail_about(
+            message,
+            SIM_ERR_RANGE,
+            "qps-per-machine",
+            " is %" PRIu64 ", %" PRIu64
+            " of them to other machines: expected one or more for each of %" PRIu64 " threads",
+            given,
+            used,
+            config->threads);
     }
     if (used % 2 != 0 && machines % 2 != 0) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "qps-per-machine is %" PRIu64 ", %" PRIu64
-                        " of them to other machines: expected an even number among %u machines, "
-                        "since each has two ends",
-                        given,
-                        used,
-                        machines);
+        return sim_fail_about(
+            message,
+            SIM_ERR_RANGE,
+            "qps-per-machine",
+            " is %" PRIu64 ", %" PRIu64
+            " of them to other machines: expected an even number among %u machines, "
+            "since each has two ends",
+            given,
+            used,
+            machines);
     }
     if (config->read_bytes > config->region_bytes) {
-        return sim_fail(message, SIM_ERR_RANGE, "region: expected read-bytes or more");
+        return sim_fail_about(message, SIM_ERR_RANGE, "region", ": expected read-bytes or more");
     }
     *qps = (uint32_t)used;
     return SIM_OK;

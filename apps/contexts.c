@@ -169,7 +169,7 @@ static void connect_again(side_t *side, uint32_t q)
     attr.dest_interface = contexts->machines[1].endpoint->interface;
     attr.dest_qp_num = nic_qp_num(contexts->sides[1].qps[q]);
     attr.access = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const sim_err_t error = nic_qp_connect(side->qps[q], &attr, &message);
     SIM_CHECKF(error == SIM_OK, "%s", message.text);
 }
@@ -367,28 +367,32 @@ static void make(contexts_t *contexts, const app_context_t *context, const uint3
 static sim_err_t check(const app__contexts_config_t *config, sim_message_t *message)
 {
     if (config->transport == 1 && (config->verb == 1 || config->direction != 0)) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "transport: uc has writes only, and tells their sender nothing: expected "
-                        "outbound writes, or rc");
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "transport",
+                              ": uc has writes only, and tells their sender nothing: expected "
+                              "outbound writes, or rc");
     }
     if (config->churn != 0 && config->transport != 1) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "churn: a peer would have to be told: expected outbound uc");
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "churn",
+                              ": a peer would have to be told: expected outbound uc");
     }
     if (config->regions != 0 && config->bytes > config->region_bytes) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "bytes: expected region-bytes, %" PRIu64 ", at most",
-                        config->region_bytes);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "bytes",
+                              ": expected region-bytes, %" PRIu64 ", at most",
+                              config->region_bytes);
     }
     if (config->working_set > config->tokens && config->pattern == APP__BURSTY) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "working-set: %" PRIu64 ", expected tokens, %" PRIu64 ", at most",
-                        config->working_set,
-                        config->tokens);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "working-set",
+                              ": %" PRIu64 ", expected tokens, %" PRIu64 ", at most",
+                              config->working_set,
+                              config->tokens);
     }
     return SIM_OK;
 }
@@ -407,7 +411,8 @@ static sim_err_t find_interface(const app_context_t *context,
     const bool one = places.host_count == 1;
     *interface = places.list.interfaces[0];
     app__places_fini(&places);
-    return one ? SIM_OK : sim_fail(message, SIM_ERR_INVALID, "%s: expected one host", attribute);
+    return one ? SIM_OK
+               : sim_fail_about(message, SIM_ERR_INVALID, attribute, ": expected one host");
 }
 
 static sim_err_t contexts_create(const app_context_t *context,

@@ -18,11 +18,12 @@ static sim_err_t read_replay(const char *text,
         }
         const bool ends = i == size || text[i] == '\n';
         if (i == begin || !ends || number >= tokens) {
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
-                            "replay-file: line %zu: expected a number below tokens, %" PRIu64,
-                            line,
-                            tokens);
+            return sim_fail_about(message,
+                                  SIM_ERR_INVALID,
+                                  "replay-file",
+                                  ": line %zu: expected a number below tokens, %" PRIu64,
+                                  line,
+                                  tokens);
         }
         SIM_GROW(choice->replay, choice->replay_count, &capacity);
         choice->replay[choice->replay_count++] = (uint32_t)number;
@@ -30,7 +31,7 @@ static sim_err_t read_replay(const char *text,
     }
     return choice->replay_count != 0
                ? SIM_OK
-               : sim_fail(message, SIM_ERR_INVALID, "replay-file: it is empty");
+               : sim_fail_about(message, SIM_ERR_INVALID, "replay-file", ": it is empty");
 }
 
 sim_err_t app__choice_prepare(const app_context_t *context,
@@ -43,7 +44,10 @@ sim_err_t app__choice_prepare(const app_context_t *context,
         return SIM_OK;
     }
     if (config->replay_file[0] == '\0') {
-        return sim_fail(message, SIM_ERR_INVALID, "replay-file: expected one for pattern replay");
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "replay-file",
+                              ": expected one for pattern replay");
     }
     char *text = NULL;
     size_t size = 0;

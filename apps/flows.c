@@ -77,13 +77,13 @@ static sim_err_t SIM_PRINTF(4, 5)
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    return sim_fail(message,
-                    error,
-                    "%s%s%" PRIu64 ": %s",
-                    reader->attribute,
-                    reader->place,
-                    reader->row,
-                    text);
+    return sim_fail_about(message,
+                          error,
+                          reader->attribute,
+                          "%s%" PRIu64 ": %s",
+                          reader->place,
+                          reader->row,
+                          text);
 }
 
 // -- names
@@ -125,7 +125,7 @@ static sim_err_t find_interface(reader_t *reader,
         *interface = slot->interface;
         return SIM_OK;
     }
-    sim_message_t reason = {""};
+    sim_message_t reason = {.text = ""};
     const sim_err_t error = app__interface_find(reader->context, "host", name, interface, &reason);
     if (error != SIM_OK) {
         return fail(reader, error, message, "%s", reason.text);
@@ -147,7 +147,7 @@ static sim_err_t take_values(reader_t *reader,
                              app__request_t *request,
                              sim_message_t *message)
 {
-    sim_message_t reason = {""};
+    sim_message_t reason = {.text = ""};
     sim_err_t error = sim_parse_bytes(fields[2], &request->bytes, &reason);
     if (error != SIM_OK) {
         return fail(reader, error, message, "bytes: %s", reason.text);
@@ -196,7 +196,7 @@ static sim_err_t add_parts(reader_t *reader, const app__request_t *row, sim_mess
     for (uint64_t i = 0; i < reader->qps && error == SIM_OK; i++) {
         app__request_t part = *row;
         part.bytes = row->bytes / reader->qps + (i < row->bytes % reader->qps ? 1 : 0);
-        sim_message_t reason = {""};
+        sim_message_t reason = {.text = ""};
         error = app__plan_add(reader->plan, &part, "flow", &reason);
         if (error != SIM_OK) {
             return fail(reader, error, message, "%s", reason.text);
@@ -324,10 +324,10 @@ static sim_err_t take_file(reader_t *reader, const flows_config_t *config, sim_m
     const char *const name = config->file;
     char *text = NULL;
     size_t size_bytes = 0;
-    sim_message_t reason = {""};
+    sim_message_t reason = {.text = ""};
     sim_err_t error = context->read_file(name, &text, &size_bytes, &reason, context->ctx);
     if (error != SIM_OK) {
-        return sim_fail(message, error, "file: %.400s", reason.text);
+        return sim_fail_about(message, error, "file", ": %.400s", reason.text);
     }
     app_flow_format_t format = (app_flow_format_t)config->format;
     if (format == APP_FLOW_AUTO) {
@@ -335,10 +335,11 @@ static sim_err_t take_file(reader_t *reader, const flows_config_t *config, sim_m
     }
     reader->attribute = "file";
     if (format != APP_FLOW_ROWS && reader->qps > 1) {
-        error = sim_fail(message,
-                         SIM_ERR_INVALID,
-                         "qps: %.200s is a file of another simulator, expected 1",
-                         name);
+        error = sim_fail_about(message,
+                               SIM_ERR_INVALID,
+                               "qps",
+                               ": %.200s is a file of another simulator, expected 1",
+                               name);
     } else if (format != APP_FLOW_ROWS) {
         error = app__flows_add_file(context, reader->plan, format, name, text, size_bytes, message);
     } else {
@@ -356,7 +357,7 @@ static sim_err_t take_file(reader_t *reader, const flows_config_t *config, sim_m
 static sim_err_t fill(reader_t *reader, const flows_config_t *config, sim_message_t *message)
 {
     if (*config->file == '\0' && *config->list == '\0') {
-        return sim_fail(message, SIM_ERR_INVALID, "file: neither file nor list is given");
+        return sim_fail_about(message, SIM_ERR_INVALID, "file", ": neither file nor list is given");
     }
     sim_err_t error = app__plan_stop_at(reader->plan, config->stop_ps, 0, message);
     if (error == SIM_OK && *config->file != '\0') {
@@ -366,14 +367,15 @@ static sim_err_t fill(reader_t *reader, const flows_config_t *config, sim_messag
         error = take_list(reader, config->list, message);
     }
     if (error == SIM_OK && reader->flows > 0 && app__plan_count(reader->plan) == 0) {
-        error = sim_fail(message,
-                         SIM_ERR_RANGE,
-                         "stop: no flow starts before it, expected a time after the first start");
+        error = sim_fail_about(message,
+                               SIM_ERR_RANGE,
+                               "stop",
+                               ": no flow starts before it, expected a time after the first start");
     } else if (error == SIM_OK && app__plan_count(reader->plan) == 0) {
-        error = sim_fail(message,
-                         SIM_ERR_INVALID,
-                         "%s: there is no flow in it, expected at least one row",
-                         reader->attribute);
+        error = sim_fail_about(message,
+                               SIM_ERR_INVALID,
+                               reader->attribute,
+                               ": there is no flow in it, expected at least one row");
     }
     return error;
 }

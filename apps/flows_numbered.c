@@ -108,15 +108,15 @@ static sim_err_t fail_row(const char *name,
                           const hosts_t *hosts,
                           sim_message_t *message)
 {
-    return sim_fail(message,
-                    SIM_ERR_UNKNOWN,
-                    "%s:%u:%u: no host has the number %u, expected hosts named " HOST_PREFIX
-                    "0 to " HOST_PREFIX "%zu",
-                    name,
-                    row->line,
-                    row->column,
-                    host,
-                    hosts->count == 0 ? 0 : hosts->count - 1);
+    return sim_fail_in(message,
+                       SIM_ERR_UNKNOWN,
+                       name,
+                       row->line,
+                       row->column,
+                       "no host has the number %u, expected hosts named " HOST_PREFIX
+                       "0 to " HOST_PREFIX "%zu",
+                       host,
+                       hosts->count == 0 ? 0 : hosts->count - 1);
 }
 
 static sim_err_t add_row(const app_context_t *context,
@@ -145,26 +145,21 @@ static sim_err_t add_row(const app_context_t *context,
                      &hosts->items[row->destination],
                      row->repeat,
                      &request)) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "%s:%u:%u: there is no path between host %u and host %u, expected hosts "
-                        "that links join",
-                        name,
-                        row->line,
-                        row->column,
-                        row->source,
-                        row->destination);
+        return sim_fail_in(message,
+                           SIM_ERR_INVALID,
+                           name,
+                           row->line,
+                           row->column,
+                           "there is no path between host %u and host %u, expected hosts "
+                           "that links join",
+                           row->source,
+                           row->destination);
     }
-    sim_message_t reason = {""};
+    sim_message_t reason = {.text = ""};
     const sim_err_t error = app__plan_add(plan, &request, "flow", &reason);
-    return error == SIM_OK ? SIM_OK
-                           : sim_fail(message,
-                                      error,
-                                      "%s:%u:%u: %.400s",
-                                      name,
-                                      row->line,
-                                      row->column,
-                                      reason.text);
+    return error == SIM_OK
+               ? SIM_OK
+               : sim_fail_in(message, error, name, row->line, row->column, "%.400s", reason.text);
 }
 
 // -- triggers
@@ -181,18 +176,18 @@ static sim_err_t fail_trigger(const app_flow_file_t *file,
                               uint32_t host,
                               sim_message_t *message)
 {
-    return sim_fail(message,
-                    SIM_ERR_INVALID,
-                    "%s:%u:%u: trigger %" PRIu64 " starts connections of host %u and has to do "
-                    "with %u->%u, expected one host that sends what it starts, and sends or "
-                    "receives what activates it",
-                    name,
-                    row->line,
-                    row->column,
-                    file->triggers[number - 1].id,
-                    host,
-                    row->source,
-                    row->destination);
+    return sim_fail_in(message,
+                       SIM_ERR_INVALID,
+                       name,
+                       row->line,
+                       row->column,
+                       "trigger %" PRIu64 " starts connections of host %u and has to do "
+                       "with %u->%u, expected one host that sends what it starts, and sends or "
+                       "receives what activates it",
+                       file->triggers[number - 1].id,
+                       host,
+                       row->source,
+                       row->destination);
 }
 
 // One end of a connection activates a trigger of a host: that end itself, or the other one, if it
@@ -281,10 +276,11 @@ static sim_err_t take_triggers(const app_context_t *context,
         return SIM_OK;
     }
     if (app__plan_verb(plan) == APP__VERB_READ) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "verb: read does not go with the triggers of %s, expected write or send",
-                        name);
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "verb",
+                              ": read does not go with the triggers of %s, expected write or send",
+                              name);
     }
     const sim_err_t error = place_triggers(context, file, name, message);
     if (error == SIM_OK) {
@@ -302,15 +298,15 @@ static sim_err_t check_nodes(const app_flow_file_t *file,
     if (file->nodes <= hosts->count) {
         return SIM_OK;
     }
-    return sim_fail(message,
-                    SIM_ERR_RANGE,
-                    "%s:%u:%u: %" PRIu64 " nodes, and the network has %zu hosts, expected as many "
-                    "or fewer",
-                    name,
-                    file->nodes_line,
-                    file->nodes_column,
-                    file->nodes,
-                    hosts->count);
+    return sim_fail_in(message,
+                       SIM_ERR_RANGE,
+                       name,
+                       file->nodes_line,
+                       file->nodes_column,
+                       "%" PRIu64 " nodes, and the network has %zu hosts, expected as many "
+                       "or fewer",
+                       file->nodes,
+                       hosts->count);
 }
 
 sim_err_t app__flows_add_file(const app_context_t *context,

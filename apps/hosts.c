@@ -27,18 +27,18 @@ sim_err_t app__cannot_talk(const net_t *net,
                            sim_message_t *message)
 {
     if (app__host(net, a) == app__host(net, b)) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "%s: from %s to itself, expected two different hosts",
-                        blame,
-                        app__host_name(net, a));
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              blame,
+                              ": from %s to itself, expected two different hosts",
+                              app__host_name(net, a));
     }
-    return sim_fail(message,
-                    SIM_ERR_INVALID,
-                    "%s: there is no path between %s and %s, expected hosts with one",
-                    blame,
-                    net_port_name(net_interface_port(net, a)),
-                    net_port_name(net_interface_port(net, b)));
+    return sim_fail_about(message,
+                          SIM_ERR_INVALID,
+                          blame,
+                          ": there is no path between %s and %s, expected hosts with one",
+                          net_port_name(net_interface_port(net, a)),
+                          net_port_name(net_interface_port(net, b)));
 }
 
 void app__random_init(sim_random_t *random,
@@ -59,7 +59,7 @@ static sim_err_t resolve(const app_context_t *context,
                          sim_message_t *message)
 {
     *hosts = (app_hosts_t){NULL, 0};
-    sim_message_t reason = {""};
+    sim_message_t reason = {.text = ""};
     sim_err_t error = context->hosts(pattern, hosts, &reason, context->ctx);
     if (error == SIM_OK && hosts->count == 0) {
         sim_free(hosts->interfaces);
@@ -67,7 +67,7 @@ static sim_err_t resolve(const app_context_t *context,
     }
     if (error != SIM_OK) {
         *hosts = (app_hosts_t){NULL, 0};
-        return sim_fail(message, error, "%s: %s", attribute, reason.text);
+        return sim_fail_about(message, error, attribute, ": %s", reason.text);
     }
     return SIM_OK;
 }
@@ -103,11 +103,11 @@ sim_err_t app__places_grid(const app_context_t *context,
                            sim_message_t *message)
 {
     if (places->host_count < 2) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "%s names %u host: expected at least 2",
-                        attribute,
-                        places->host_count);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              attribute,
+                              " names %u host: expected at least 2",
+                              places->host_count);
     }
     *nics = (uint32_t)(places->list.count / places->host_count);
     for (size_t i = 0; i < places->list.count; i++) {
@@ -116,13 +116,14 @@ sim_err_t app__places_grid(const app_context_t *context,
         const size_t first = i / *nics * *nics;
         if (host->port_count != *nics ||
             host != app__host(context->net, places->list.interfaces[first])) {
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
-                            "%s: %s has %u NICs: expected hosts with the same number of NICs, all "
-                            "of each",
-                            attribute,
-                            host->sim.name,
-                            host->port_count);
+            return sim_fail_about(
+                message,
+                SIM_ERR_INVALID,
+                attribute,
+                ": %s has %u NICs: expected hosts with the same number of NICs, all "
+                "of each",
+                host->sim.name,
+                host->port_count);
         }
     }
     return SIM_OK;
@@ -161,18 +162,18 @@ sim_err_t app__interface_find(const app_context_t *context,
     SIM_CHECK(hosts.interfaces != NULL && hosts.count > 0);
     if (app__host(context->net, hosts.interfaces[0]) !=
         app__host(context->net, hosts.interfaces[hosts.count - 1])) {
-        error = sim_fail(message,
-                         SIM_ERR_INVALID,
-                         "%s: \"%.100s\" names several hosts: expected one",
-                         attribute,
-                         name);
+        error = sim_fail_about(message,
+                               SIM_ERR_INVALID,
+                               attribute,
+                               ": \"%.100s\" names several hosts: expected one",
+                               name);
     } else if (nic >= hosts.count) {
-        error = sim_fail(message,
-                         SIM_ERR_RANGE,
-                         "%s: \"%.100s\": expected a NIC number below %zu",
-                         attribute,
-                         name,
-                         hosts.count);
+        error = sim_fail_about(message,
+                               SIM_ERR_RANGE,
+                               attribute,
+                               ": \"%.100s\": expected a NIC number below %zu",
+                               name,
+                               hosts.count);
     } else {
         *interface = hosts.interfaces[nic];
     }

@@ -128,12 +128,13 @@ static sim_err_t add_burst(incast_t *incast,
         senders++;
     }
     if (senders == 0 || (wanted != SIM_AUTO && senders < wanted)) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "senders: `from` has %" PRIu64 " besides %s, expected at least %" PRIu64,
-                        senders,
-                        app__host_name(net, burst->target),
-                        wanted == SIM_AUTO ? 1 : wanted);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "senders",
+                              ": `from` has %" PRIu64 " besides %s, expected at least %" PRIu64,
+                              senders,
+                              app__host_name(net, burst->target),
+                              wanted == SIM_AUTO ? 1 : wanted);
     }
     return SIM_OK;
 }
@@ -176,15 +177,18 @@ static sim_err_t fill(incast_t *incast, app__plan_t *plan, sim_message_t *messag
     const incast_config_t *const config = incast->config;
     const sim_time_t stop_ps = app__plan_stop_ps(incast->context, config->stop_ps);
     if (config->every_ps != SIM_TIME_NEVER && stop_ps == SIM_TIME_NEVER) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "stop: bursts every so often without an end, expected a time, or an end of "
-                        "the run (until)");
+        return sim_fail_about(
+            message,
+            SIM_ERR_INVALID,
+            "stop",
+            ": bursts every so often without an end, expected a time, or an end of "
+            "the run (until)");
     }
     if (config->random_gaps && config->every_ps > GAP_MEAN_PS_MAX) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "every: never or above 20 hours, expected the mean time of random-gaps");
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "every",
+                              ": never or above 20 hours, expected the mean time of random-gaps");
     }
     incast->order = sim_alloc_array(incast->from.list.count, sizeof(*incast->order));
     begin_draws(incast);

@@ -52,7 +52,7 @@ static void connect_to(nic_qp_t *qp, uint32_t interface, uint32_t number)
     attr.dest_qp_num = number;
     attr.access = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ |
                   NIC_ACCESS_REMOTE_ATOMIC;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const sim_err_t error = nic_qp_connect(qp, &attr, &message);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), message.text);
 }
@@ -204,17 +204,17 @@ sim_err_t app__machines_find(const app_context_t *context,
         return error;
     }
     if (places->list.count != places->host_count) {
-        error = sim_fail(message,
-                         SIM_ERR_INVALID,
-                         "%s names hosts with several NICs: expected one NIC a host",
-                         attribute);
+        error = sim_fail_about(message,
+                               SIM_ERR_INVALID,
+                               attribute,
+                               " names hosts with several NICs: expected one NIC a host");
     } else if (places->host_count < least) {
-        error = sim_fail(message,
-                         SIM_ERR_RANGE,
-                         "%s names %u hosts: expected at least %" PRIu64,
-                         attribute,
-                         places->host_count,
-                         least);
+        error = sim_fail_about(message,
+                               SIM_ERR_RANGE,
+                               attribute,
+                               " names %u hosts: expected at least %" PRIu64,
+                               places->host_count,
+                               least);
     }
     if (error != SIM_OK) {
         app__places_fini(places);

@@ -437,7 +437,7 @@ static void connect_qp(const perftest_config_t *config,
     if (config->dscp != SIM_AUTO) {
         attr.dscp = (uint8_t)config->dscp;
     }
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const sim_err_t error = nic_qp_connect(qp, &attr, &message);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), message.text);
 }
@@ -512,23 +512,26 @@ static sim_err_t find_ends(const app_context_t *context,
         return app__cannot_talk(context->net, ends[0], ends[1], "to", message);
     }
     if (config->post_list > config->tx_depth) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "post-list is %" PRIu64 ": expected at most tx-depth (%" PRIu64 ")",
-                        config->post_list,
-                        config->tx_depth);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "post-list",
+                              " is %" PRIu64 ": expected at most tx-depth (%" PRIu64 ")",
+                              config->post_list,
+                              config->tx_depth);
     }
     if (config->stop_ps != SIM_AUTO && config->stop_ps <= config->start_ps) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "stop: nothing starts before it, expected a time after start");
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "stop",
+                              ": nothing starts before it, expected a time after start");
     }
     const bool latency = config->test >= APP__PERFTEST_WRITE_LAT;
     if (latency && config->qps != 1) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "qps is %" PRIu64 ": expected 1 for a latency test",
-                        config->qps);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "qps",
+                              " is %" PRIu64 ": expected 1 for a latency test",
+                              config->qps);
     }
     return SIM_OK;
 }

@@ -50,11 +50,12 @@ static sim_err_t choose(const app_context_t *context,
         return SIM_OK;
     }
     if (config->stride % count == 0) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "stride is %" PRIu64 ": expected no multiple of the number of hosts (%u)",
-                        config->stride,
-                        count);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "stride",
+                              " is %" PRIu64 ": expected no multiple of the number of hosts (%u)",
+                              config->stride,
+                              count);
     }
     for (uint32_t i = 0; i < count; i++) {
         order[i] = (uint32_t)((i + config->stride) % count);

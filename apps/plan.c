@@ -67,9 +67,10 @@ sim_err_t app__plan_stop_at(app__plan_t *plan,
 {
     plan->stop_ps = stop_ps == SIM_AUTO ? SIM_TIME_NEVER : stop_ps;
     if (plan->stop_ps <= start_ps) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "stop: nothing starts before it, expected a time after the first start");
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "stop",
+                              ": nothing starts before it, expected a time after the first start");
     }
     return SIM_OK;
 }
@@ -86,11 +87,11 @@ sim_err_t app__plan_add(app__plan_t *plan,
         return SIM_OK;
     }
     if (plan->count >= APP__TRANSFERS_MAX) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "%s: more than %" PRIu64 " transfers, expected fewer",
-                        blame,
-                        APP__TRANSFERS_MAX);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              blame,
+                              ": more than %" PRIu64 " transfers, expected fewer",
+                              APP__TRANSFERS_MAX);
     }
     const app__shape_t *const shape = &plan->shape;
     const uint64_t priority = request->priority == SIM_AUTO ? shape->priority : request->priority;

@@ -175,11 +175,13 @@ static sim_err_t choose_destination(const poisson_t *poisson,
             return SIM_OK;
         }
     }
-    return sim_fail(message,
-                    SIM_ERR_INVALID,
-                    "to: none of its hosts can be reached from %s, expected another host with a "
-                    "path",
-                    app__host_name(net, source->interface));
+    return sim_fail_about(
+        message,
+        SIM_ERR_INVALID,
+        "to",
+        ": none of its hosts can be reached from %s, expected another host with a "
+        "path",
+        app__host_name(net, source->interface));
 }
 
 static sim_err_t fill(poisson_t *poisson, app__plan_t *plan, sim_message_t *message)
@@ -235,21 +237,22 @@ static sim_err_t find_sizes(poisson_t *poisson, sim_message_t *message)
     const app_context_t *const context = poisson->context;
     char *text = NULL;
     size_t size_bytes = 0;
-    sim_message_t reason = {""};
+    sim_message_t reason = {.text = ""};
     sim_err_t error = context->read_file(name, &text, &size_bytes, &reason, context->ctx);
     if (error != SIM_OK) {
         char builtins[256];
         name_builtins(name, builtins, sizeof(builtins));
-        return sim_fail(message,
-                        error,
-                        "sizes: %.200s (expected a file or one of %s)",
-                        reason.text,
-                        builtins);
+        return sim_fail_about(message,
+                              error,
+                              "sizes",
+                              ": %.200s (expected a file or one of %s)",
+                              reason.text,
+                              builtins);
     }
     error = sim_cdf_parse(text, size_bytes, &poisson->sizes_own, &reason);
     sim_free(text);
     if (error != SIM_OK) {
-        return sim_fail(message, error, "sizes: %.80s: %.300s", name, reason.text);
+        return sim_fail_about(message, error, "sizes", ": %.80s: %.300s", name, reason.text);
     }
     poisson->sizes = poisson->sizes_own;
     return SIM_OK;
@@ -259,10 +262,11 @@ static sim_err_t check_bounds(poisson_t *poisson, sim_message_t *message)
 {
     poisson->stop_ps = app__plan_stop_ps(poisson->context, poisson->config->stop_ps);
     if (poisson->stop_ps == SIM_TIME_NEVER && poisson->config->max_flows == SIM_AUTO) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "stop: arrivals without an end, expected a time, max-flows, or an end of "
-                        "the run (until)");
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "stop",
+                              ": arrivals without an end, expected a time, max-flows, or an end of "
+                              "the run (until)");
     }
     return SIM_OK;
 }

@@ -379,11 +379,12 @@ sim_err_t app__spec_create(app__sequencer_t *sequencer,
     uint32_t *interfaces = NULL;
     uint32_t count = 0;
     if (rpc->window > APP__RPC_COLLECT_MAX) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "window is %" PRIu64 ": expected %u at most but for rpc",
-                        rpc->window,
-                        APP__RPC_COLLECT_MAX);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "window",
+                              " is %" PRIu64 ": expected %u at most but for rpc",
+                              rpc->window,
+                              APP__RPC_COLLECT_MAX);
     }
     const sim_err_t error = app__rpc_machines(context, rpc, &interfaces, &count, message);
     if (error != SIM_OK) {

@@ -49,7 +49,7 @@ static void connect_qp(const app__plan_t *plan, uint64_t index, nic_qp_t *qp, ni
     attr->access = NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
     attr->priority = app__plan_priority(plan, transfer);
     attr->dscp = app__plan_dscp(plan, transfer);
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const sim_err_t error = nic_qp_connect(qp, attr, &message);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), message.text);
 }

@@ -406,24 +406,27 @@ static sim_err_t check(const rate_config_t *config, uint64_t signal_every, sim_m
     if ((config->transport == NIC_QPT_UD && !send) ||
         (config->transport == NIC_QPT_UC &&
          (config->verb == RATE_READ || config->verb == RATE_FETCH_ADD))) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "transport: it does not have this verb, expected rc");
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "transport",
+                              ": it does not have this verb, expected rc");
     }
     if (config->bytes > OFFSETS || config->counters > config->region_bytes / 8) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "bytes, counters: expected 64 KiB and region / 8 at most");
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "bytes",
+                              ", counters: expected 64 KiB and region / 8 at most");
     }
     const bool fits = config->whole_window ? config->window % config->batch == 0 &&
                                                  config->window % signal_every == 0
                                            : config->window + 1 >= config->batch + signal_every;
     if (!fits) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "window is %" PRIu64 ": expected room for a batch behind a completion "
-                        "(batch + signal-every - 1), or with whole-window a multiple of both",
-                        config->window);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "window",
+                              " is %" PRIu64 ": expected room for a batch behind a completion "
+                              "(batch + signal-every - 1), or with whole-window a multiple of both",
+                              config->window);
     }
     return SIM_OK;
 }

@@ -64,7 +64,7 @@ static void stop_at(sim_time_t window_end_ps, void *ctx)
 
 static uint64_t option(int argc, char **argv, const char *name, uint64_t value)
 {
-    sim_message_t message = {"expected a number"};
+    sim_message_t message = {.text = "expected a number"};
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], name) == 0 &&
             sim_parse_count(argv[i + 1], &value, &message) != SIM_OK) {

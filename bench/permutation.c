@@ -84,14 +84,14 @@ static nic_qp_t *make_qp(nic_t *nic, nic_pd_t *pd, nic_cq_t *cq, uint32_t number
                                      .qp_num = number};
     (void)nic;
     if (nic_qp_create(pd, &attr, &qp) != SIM_OK) {
-        fail(&(sim_message_t){"no queue pair"});
+        fail(&(sim_message_t){.text = "no queue pair"});
     }
     return qp;
 }
 
 static void connect_pair(net_t *net, uint32_t from, uint32_t to, const options_t *options)
 {
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     nic_t *const nics[2] = {nic_of_interface(net, from), nic_of_interface(net, to)};
     nic_qp_t *qps[2];
     nic_mr_t *mrs[2];
@@ -99,7 +99,7 @@ static void connect_pair(net_t *net, uint32_t from, uint32_t to, const options_t
         nic_pd_t *const pd = nic_pd_alloc(nics[e]);
         const uint32_t rights = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE;
         if (nic_mr_register(pd, 0, UINT64_C(1) << 40, rights, &mrs[e]) != SIM_OK) {
-            fail(&(sim_message_t){"no memory region"});
+            fail(&(sim_message_t){.text = "no memory region"});
         }
         qps[e] = make_qp(nics[e], pd, nic_cq_create(nics[e], 16, drain, nics[e]), 0);
     }
@@ -121,7 +121,7 @@ static void connect_pair(net_t *net, uint32_t from, uint32_t to, const options_t
     };
     sim_work_begin(&nic_node(nics[0])->sim, 1);
     if (nic_post_send(qps[0], &wr) != SIM_OK) {
-        fail(&(sim_message_t){"post failed"});
+        fail(&(sim_message_t){.text = "post failed"});
     }
 }
 
@@ -193,7 +193,7 @@ static void report(const options_t *options, const sim_t *sim, const net_t *net,
 
 static void run_once(const options_t *options)
 {
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     plan_t configs;
     sim_attrs_default(&net_switch_config_attrs, &configs.switch_config);
     nic_config_init(&configs.nic_config);
@@ -242,7 +242,7 @@ int main(int argc, char **argv)
 {
     options_t options = {8, 8000000, 1, 1, 4096, 1, "none"};
     for (int i = 1; i < argc; i += 2) {
-        sim_message_t message = {"expected a value"};
+        sim_message_t message = {.text = "expected a value"};
         const char *const value = i + 1 < argc ? argv[i + 1] : "";
         sim_err_t error = SIM_ERR_UNKNOWN;
         if (strcmp(argv[i], "--k") == 0) {

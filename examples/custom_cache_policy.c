@@ -169,7 +169,7 @@ static void make_qps(net_t *net, program_t *program)
             attr.dest_interface = 1 - side;
             attr.dest_qp_num = nic_qp_num(side == 0 ? peers[i] : program->qps[i]);
             attr.access = NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_LOCAL_WRITE;
-            sim_message_t message = {""};
+            sim_message_t message = {.text = ""};
             const sim_err_t error = nic_qp_connect(own, &attr, &message);
             SIM_CHECKF(error == SIM_OK, "%s", message.text);
         }
@@ -200,7 +200,7 @@ static double hit_rate(const char *name, const nic_policy_ops_t *policy)
     net_link_config_t link;
     sim_attrs_default(&net_link_config_attrs, &link);
     net_link_add(net, a, b, &link);
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     sim_err_t error = net_build(net, &message);
     SIM_CHECKF(error == SIM_OK, "%s", message.text);
     program_t program = {.posted = 0};

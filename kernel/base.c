@@ -5,6 +5,7 @@
 // has nothing useful to do with an error code, and every caller is spared a path no test reaches.
 #include "kernel/base.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,14 +26,64 @@ const char *sim_err_text(sim_err_t error)
     return "unknown error";
 }
 
+// Appends to the message's text.
+static void SIM_PRINTF(2, 0) say(sim_message_t *message, const char *format, va_list arguments)
+{
+    const size_t used = strlen(message->text);
+    if (vsnprintf(message->text + used, sizeof(message->text) - used, format, arguments) < 0) {
+        message->text[used] = '\0';
+    }
+}
+
 sim_err_t sim_fail(sim_message_t *message, sim_err_t error, const char *format, ...)
 {
     if (message != NULL) {
+        *message = (sim_message_t){.placed = false};
         va_list arguments;
         va_start(arguments, format);
-        if (vsnprintf(message->text, sizeof(message->text), format, arguments) < 0) {
-            message->text[0] = '\0';
-        }
+        say(message, format, arguments);
+        va_end(arguments);
+    }
+    return error;
+}
+
+sim_err_t sim_fail_about(sim_message_t *message,
+                         sim_err_t error,
+                         const char *about,
+                         const char *format,
+                         ...)
+{
+    if (message != NULL) {
+        *message = (sim_message_t){.placed = false};
+        (void)snprintf(message->about, sizeof(message->about), "%s", about);
+        (void)snprintf(message->text, sizeof(message->text), "%s", about);
+        va_list arguments;
+        va_start(arguments, format);
+        say(message, format, arguments);
+        va_end(arguments);
+    }
+    return error;
+}
+
+sim_err_t sim_fail_in(sim_message_t *message,
+                      sim_err_t error,
+                      const char *file,
+                      uint64_t line,
+                      uint64_t column,
+                      const char *format,
+                      ...)
+{
+    if (message != NULL) {
+        *message = (sim_message_t){.placed = true};
+        (void)snprintf(message->text,
+                       sizeof(message->text),
+                       "%s:%" PRIu64 ":%" PRIu64 ": ",
+                       file,
+                       line,
+                       column);
+        va_list arguments;
+        va_start(arguments, format);
+        say(message, format, arguments);
         va_end(arguments);
     }
     return error;

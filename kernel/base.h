@@ -78,12 +78,29 @@ const char *sim_err_text(sim_err_t error);
 // A message for a person, filled by the function that failed. Caller's memory.
 typedef struct sim_message {
     char text[512];
+    char about[64]; // the attribute whose value is wrong, with or without its table's prefix; or ""
+    bool placed;    // text begins with the place in a file that was read: "FILE:LINE:COLUMN: "
 } sim_message_t;
 
 // Writes the message (truncating it) and returns error, so that a caller can write
 // `return sim_fail(message, SIM_ERR_RANGE, "...")`. message may be NULL.
 sim_err_t sim_fail(sim_message_t *message, sim_err_t error, const char *format, ...)
     SIM_PRINTF(3, 4);
+// The same about the value of one attribute: text is its name with what format says right behind
+// it, as ": 5, expected 4 at most".
+sim_err_t sim_fail_about(sim_message_t *message,
+                         sim_err_t error,
+                         const char *about,
+                         const char *format,
+                         ...) SIM_PRINTF(4, 5);
+// The same about what is in a file.
+sim_err_t sim_fail_in(sim_message_t *message,
+                      sim_err_t error,
+                      const char *file,
+                      uint64_t line,
+                      uint64_t column,
+                      const char *format,
+                      ...) SIM_PRINTF(6, 7);
 
 // Always on: an invariant whose violation is a bug of this program. Aborts.
 #define SIM_CHECK(expression)                                        \

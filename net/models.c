@@ -59,20 +59,20 @@ sim_err_t net_registered_check(const net_t *net,
         }
     }
     const char *const nearest = sim_nearest_name(name, names, count);
-    return nearest != NULL ? sim_fail(message,
-                                      SIM_ERR_UNKNOWN,
-                                      "%s: no %s \"%s\", did you mean \"%s\"?",
-                                      attribute,
-                                      kind,
-                                      name,
-                                      nearest)
-                           : sim_fail(message,
-                                      SIM_ERR_UNKNOWN,
-                                      "%s: no %s \"%s\", expected one of %s",
-                                      attribute,
-                                      kind,
-                                      name,
-                                      list);
+    return nearest != NULL ? sim_fail_about(message,
+                                            SIM_ERR_UNKNOWN,
+                                            attribute,
+                                            ": no %s \"%s\", did you mean \"%s\"?",
+                                            kind,
+                                            name,
+                                            nearest)
+                           : sim_fail_about(message,
+                                            SIM_ERR_UNKNOWN,
+                                            attribute,
+                                            ": no %s \"%s\", expected one of %s",
+                                            kind,
+                                            name,
+                                            list);
 }
 
 void net_register_buffer(net_t *net, const net_buffer_ops_t *ops)

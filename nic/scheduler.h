@@ -43,8 +43,8 @@ typedef struct nic_schedule_loop {
     void (*sent)(nic_qp_t *qp, uint32_t bytes);
     // A packet has arrived; to nic_scheduler_receive, or net_port_pause_received and consumed.
     void (*arrived)(nic_t *nic, net_packet_t *packet);
-    // The queue of the port in which acknowledgements wait that are sent in `class`.
-    uint8_t (*answer_queue)(const nic_t *nic, uint8_t class);
+    // The queue of the port in which acknowledgements wait that are sent in class `priority`.
+    uint8_t (*answer_queue)(const nic_t *nic, uint8_t priority);
     // Acknowledgements of what is acknowledged already go to congestion control, too.
     bool hears_late_acks;
 } nic_schedule_loop_t;
@@ -59,8 +59,8 @@ struct nic_scheduler_ops {
     void (*destroy)(nic_t *nic); // frees what create and others made, but for the state itself
 
     void (*join)(nic_t *nic, nic_qp_t *qp);
-    void (*leave)(nic_t *nic, nic_qp_t *qp);       // it has joined
-    nic_qp_t *(*next)(nic_t *nic, uint32_t class); // of those that have joined: there is one
+    void (*leave)(nic_t *nic, nic_qp_t *qp);          // it has joined
+    nic_qp_t *(*next)(nic_t *nic, uint32_t priority); // of those that have joined: there is one
     void (*sent)(nic_t *nic, nic_qp_t *qp, uint32_t bytes); // NULL: nothing to do
     // Instead of the four above; with the ideal NIC only. NULL: the NIC's own.
     const nic_schedule_loop_t *loop;

@@ -102,7 +102,7 @@ topo_plan_t world_plan(world_t *world)
 
 void world_complete(world_t *world)
 {
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const sim_err_t error = net_build(world->net, &message);
     ck_assert_msg(error == SIM_OK, "%s", message.text);
     world->runtime = app_runtime_create(world->net);
@@ -136,7 +136,7 @@ sim_err_t world_try_build(world_t *world,
 
 void world_build(world_t *world, const char *topology, const char *settings)
 {
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const sim_err_t error = world_try_build(world, topology, settings, &message);
     ck_assert_msg(error == SIM_OK, "%s %s: %s", topology, settings, message.text);
 }
@@ -236,7 +236,7 @@ sim_err_t world_try_app(world_t *world,
 
 app_t *world_app(world_t *world, const char *kind, const char *settings)
 {
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     app_t *app = NULL;
     const sim_err_t error = world_try_app(world, kind, settings, &app, &message);
     ck_assert_msg(error == SIM_OK, "%s %s: %s", kind, settings, message.text);
@@ -293,7 +293,7 @@ double world_value(const app_t *app, const char *name)
 void world_fini(world_t *world)
 {
     if (world->ran) {
-        sim_message_t message = {""};
+        sim_message_t message = {.text = ""};
         ck_assert_msg(net_conservation_ok(world->net, &message), "%s", message.text);
     }
     for (uint32_t i = 0; i < world->app_count; i++) {

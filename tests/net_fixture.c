@@ -395,7 +395,7 @@ void fixture_pause(fixture_host_t *host, sim_time_t time_ps, uint8_t classes, ui
 
 void fixture_build(fixture_t *fixture)
 {
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_msg(net_build(fixture->net, &message) == SIM_OK, "%s", message.text);
     const size_t interfaces = net_interface_count(fixture->net);
     fixture->host_of = sim_alloc_array(interfaces, sizeof(*fixture->host_of));
@@ -416,7 +416,7 @@ void fixture_run(fixture_t *fixture)
 
 void fixture_destroy(fixture_t *fixture)
 {
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_msg(net_conservation_ok(fixture->net, &message), "%s", message.text);
     sim_destroy(fixture->sim);
     net_destroy(fixture->net);

@@ -352,7 +352,7 @@ static inline void pair_post_at(pair_t *pair,
 // Runs; then packets must be conserved.
 static inline void pair_run(pair_t *pair)
 {
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     pair->ended = sim_run(pair->sim);
     ck_assert_msg(net_conservation_ok(pair->net, &message), "%s", message.text);
     if (pair->ended == SIM_ENDED_DONE) {

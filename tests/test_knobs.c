@@ -334,7 +334,7 @@ static bool digest_of(const way_t *way, const change_t *change, uint64_t *digest
     world->context = way->context;
     configure(world, way->algorithm, way->quick);
     bool allowed = true;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     if (change->table != NULL) {
         void *const config = config_of(world, change->table);
         allowed = sim_attr_set(change->attr, config, change->value, &message) == SIM_OK;

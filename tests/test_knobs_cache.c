@@ -93,7 +93,7 @@ static bool sum_of(const context_t *context, const change_t *change, uint64_t *s
 {
     world_t world;
     world_init(&world);
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_int_eq(world_set(&nic_config_attrs, &world.nic, "model=detailed", &message), SIM_OK);
     const sim_err_t error = world_set(&nic_config_attrs, &world.nic, context->nic, &message);
     ck_assert_msg(error == SIM_OK, "%s", message.text);

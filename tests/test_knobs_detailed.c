@@ -63,7 +63,7 @@ static bool digest_of(const context_t *context, const change_t *change, uint64_t
 {
     world_t world;
     world_init(&world);
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_int_eq(world_set(&nic_config_attrs, &world.nic, "model=detailed", &message), SIM_OK);
     const sim_err_t error = world_set(&nic_config_attrs, &world.nic, context->nic, &message);
     ck_assert_msg(error == SIM_OK, "%s", message.text);
@@ -110,7 +110,7 @@ static uint64_t value_in(const context_t *context, const sim_attr_t *attr)
 {
     nic_config_t config;
     nic_config_init(&config);
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_int_eq(world_set(&nic_config_attrs, &config, context->nic, &message), SIM_OK);
     nic_detail_t detail;
     nic_detail_resolve(&config, &detail);

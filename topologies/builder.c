@@ -82,14 +82,14 @@ sim_err_t topo__check_interfaces(const char *name,
     if (interfaces <= NET_INTERFACES_MAX) {
         return SIM_OK;
     }
-    return sim_fail(message,
-                    SIM_ERR_RANGE,
-                    "%s is %" PRIu64 ": expected a network of at most %u host interfaces, this "
-                    "would have %" PRIu64,
-                    name,
-                    value,
-                    NET_INTERFACES_MAX,
-                    interfaces);
+    return sim_fail_about(message,
+                          SIM_ERR_RANGE,
+                          name,
+                          " is %" PRIu64 ": expected a network of at most %u host interfaces, this "
+                          "would have %" PRIu64,
+                          value,
+                          NET_INTERFACES_MAX,
+                          interfaces);
 }
 
 sim_err_t topo__check_ports(const char *name,
@@ -100,14 +100,14 @@ sim_err_t topo__check_ports(const char *name,
     if (ports <= SIM_PORTS_PER_NODE_MAX) {
         return SIM_OK;
     }
-    return sim_fail(message,
-                    SIM_ERR_RANGE,
-                    "%s is %" PRIu64 ": expected at most %u ports on a switch, this would need "
-                    "%" PRIu64,
-                    name,
-                    value,
-                    SIM_PORTS_PER_NODE_MAX,
-                    ports);
+    return sim_fail_about(message,
+                          SIM_ERR_RANGE,
+                          name,
+                          " is %" PRIu64 ": expected at most %u ports on a switch, this would need "
+                          "%" PRIu64,
+                          value,
+                          SIM_PORTS_PER_NODE_MAX,
+                          ports);
 }
 
 // The text of one field of a link's configuration, as the attribute table writes it.

@@ -75,11 +75,12 @@ static sim_err_t fat_tree_check(const void *config, sim_message_t *message)
 {
     const topo_fat_tree_config_t *const tree = config;
     if (tree->k < 2 || tree->k > K_MAX || tree->k % 2 != 0) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "k is %" PRIu64 ": expected an even number from 2 to %u",
-                        tree->k,
-                        K_MAX);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "k",
+                              " is %" PRIu64 ": expected an even number from 2 to %u",
+                              tree->k,
+                              K_MAX);
     }
     const uint64_t down = hosts_per_edge(tree) * tree->nics_per_host;
     const sim_err_t error =

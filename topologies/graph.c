@@ -216,7 +216,10 @@ static sim_err_t check_graph(const topo_graph_t *graph, sim_message_t *message)
             continue;
         }
         if (node->link_count == 0) {
-            return sim_fail(message, SIM_ERR_INVALID, "host \"%s\" has no link", node->name);
+            return sim_fail(message,
+                            SIM_ERR_INVALID,
+                            "host \"%s\" has no link, expected hosts that are joined by links",
+                            node->name);
         }
         interfaces += node->link_count;
     }

@@ -122,12 +122,13 @@ static sim_err_t leaf_spine_check(const void *config, sim_message_t *message)
 {
     const topo_leaf_spine_config_t *const shape = config;
     if (shape->rails && shape->leaves % shape->nics_per_host != 0) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "leaves is %" PRIu64 ": expected a multiple of nics-per-host (%" PRIu64
-                        ") with rails",
-                        shape->leaves,
-                        shape->nics_per_host);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "leaves",
+                              " is %" PRIu64 ": expected a multiple of nics-per-host (%" PRIu64
+                              ") with rails",
+                              shape->leaves,
+                              shape->nics_per_host);
     }
     const uint64_t down = shape->hosts_per_leaf * (shape->rails ? 1 : shape->nics_per_host);
     const uint64_t up = shape->spines * shape->links_per_spine;

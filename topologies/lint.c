@@ -270,10 +270,10 @@ static void lint_reachability(const lint_t *lint)
 static void lint_buffers(const lint_t *lint)
 {
     examples_t examples = {"", 0};
-    sim_message_t first = {""};
+    sim_message_t first = {.text = ""};
     for (size_t i = 0; i < net_node_count(lint->net); i++) {
         const net_node_t *const node = net_node_at(lint->net, i);
-        sim_message_t message = {""};
+        sim_message_t message = {.text = ""};
         if (node->kind == NET_NODE_SWITCH && node->port_count > 0 &&
             net_switch_check(node, &message) != SIM_OK) {
             if (examples.count == 0) {

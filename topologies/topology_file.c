@@ -149,18 +149,19 @@ static sim_err_t fix_routes(const topo_file_t *file,
 {
     for (size_t i = 0; i < file->node_count; i++) {
         if (file->nodes[i].number != i) {
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
-                            "routes: nodes of this topology have no numbers of their own, expected "
-                            "a file of HPCC's format");
+            return sim_fail_about(message,
+                                  SIM_ERR_INVALID,
+                                  "routes",
+                                  ": nodes of this topology have no numbers of their own, expected "
+                                  "a file of HPCC's format");
         }
     }
     char *text = NULL;
     size_t size_bytes = 0;
-    sim_message_t reason = {""};
+    sim_message_t reason = {.text = ""};
     sim_err_t error = plan->read_file(name, &text, &size_bytes, &reason, plan->ctx);
     if (error != SIM_OK) {
-        return sim_fail(message, error, "routes: %.400s", reason.text);
+        return sim_fail_about(message, error, "routes", ": %.400s", reason.text);
     }
     topo_routes_t routes;
     error = topo_routes_parse(file, name, text, size_bytes, &routes, message);
@@ -181,9 +182,10 @@ static sim_err_t file_check(const void *config, sim_message_t *message)
 {
     const topo_file_config_t *const file = config;
     return file->path[0] != '\0' ? SIM_OK
-                                 : sim_fail(message,
-                                            SIM_ERR_INVALID,
-                                            "path: none is given, expected the name of a file");
+                                 : sim_fail_about(message,
+                                                  SIM_ERR_INVALID,
+                                                  "path",
+                                                  ": none is given, expected the name of a file");
 }
 
 static sim_err_t file_build(const topo_plan_t *plan, const void *config, sim_message_t *message)
@@ -194,14 +196,17 @@ static sim_err_t file_build(const topo_plan_t *plan, const void *config, sim_mes
         return error;
     }
     if (plan->read_file == NULL) {
-        return sim_fail(message, SIM_ERR_STATE, "path: this program reads no topology files");
+        return sim_fail_about(message,
+                              SIM_ERR_STATE,
+                              "path",
+                              ": this program reads no topology files");
     }
     char *text = NULL;
     size_t size_bytes = 0;
-    sim_message_t reason = {""};
+    sim_message_t reason = {.text = ""};
     error = plan->read_file(wanted->path, &text, &size_bytes, &reason, plan->ctx);
     if (error != SIM_OK) {
-        return sim_fail(message, error, "path: %.400s", reason.text);
+        return sim_fail_about(message, error, "path", ": %.400s", reason.text);
     }
     topo_file_t *file = NULL;
     error = topo_file_parse((topo_file_format_t)wanted->format,

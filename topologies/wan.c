@@ -172,10 +172,11 @@ static sim_err_t apply_values(const topo_ops_t *ops,
         rest += more;
         char *const equals = strchr(word, '=');
         if (equals == NULL) {
-            error = sim_fail(message,
-                             SIM_ERR_INVALID,
-                             "values: '%s', expected name=value name=value",
-                             word);
+            error = sim_fail_about(message,
+                                   SIM_ERR_INVALID,
+                                   "values",
+                                   ": '%s', expected name=value name=value",
+                                   word);
             break;
         }
         *equals = '\0';
@@ -183,18 +184,19 @@ static sim_err_t apply_values(const topo_ops_t *ops,
         const sim_attr_t *const attr = sim_attr_find(ops->attrs, path);
         sim_free(path);
         if (attr == NULL) {
-            error = sim_fail(message,
-                             SIM_ERR_UNKNOWN,
-                             "values: %s has no attribute '%s', see rocesim params %s",
-                             ops->name,
-                             word,
-                             ops->attrs->prefix);
+            error = sim_fail_about(message,
+                                   SIM_ERR_UNKNOWN,
+                                   "values",
+                                   ": %s has no attribute '%s', see rocesim params %s",
+                                   ops->name,
+                                   word,
+                                   ops->attrs->prefix);
             break;
         }
         sim_message_t reason;
         error = sim_attr_set(attr, config, equals + 1, &reason);
         if (error != SIM_OK) {
-            (void)sim_fail(message, error, "values: %s", reason.text);
+            (void)sim_fail_about(message, error, "values", ": %s", reason.text);
         }
     }
     sim_free(copy);
@@ -215,11 +217,13 @@ static sim_err_t site_init(const topo_wan_config_t *wan,
     const topo_ops_t *const found = topo_find(wan->site);
     if (found == NULL || found == &topo_wan || found == &topo_pair ||
         strcmp(found->name, "file") == 0) {
-        return sim_fail(message,
-                        SIM_ERR_UNKNOWN,
-                        "site: '%s', expected a builder with switches: star, leaf-spine, fat-tree, "
-                        "dumbbell, parking-lot",
-                        wan->site);
+        return sim_fail_about(
+            message,
+            SIM_ERR_UNKNOWN,
+            "site",
+            ": '%s', expected a builder with switches: star, leaf-spine, fat-tree, "
+            "dumbbell, parking-lot",
+            wan->site);
     }
     void *const made = sim_alloc(found->attrs->config_bytes);
     sim_attrs_default(found->attrs, made);
@@ -228,7 +232,7 @@ static sim_err_t site_init(const topo_wan_config_t *wan,
         sim_message_t reason;
         error = found->check(made, &reason);
         if (error != SIM_OK) {
-            (void)sim_fail(message, error, "values: %s", reason.text);
+            (void)sim_fail_about(message, error, "values", ": %s", reason.text);
         }
     }
     if (error != SIM_OK) {
@@ -253,9 +257,10 @@ static sim_err_t wan_check(const void *config, sim_message_t *message)
 {
     const topo_wan_config_t *const wan = config;
     if (wan->direct && (wan->sites != 2 || wan->site[0] != '\0')) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "direct: on, expected two sites without a builder of their own");
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "direct",
+                              ": on, expected two sites without a builder of their own");
     }
     const sim_err_t error =
         topo__check_ports("hosts", wan->hosts, wan->hosts + wan->sites * wan->links, message);
@@ -365,19 +370,19 @@ static sim_err_t read_losses(const topo_plan_t *plan, const char *file, sim_mess
 {
     char *text = NULL;
     size_t size_bytes = 0;
-    sim_message_t reason = {""};
+    sim_message_t reason = {.text = ""};
     if (plan->read_file == NULL) {
-        return sim_fail(message, SIM_ERR_INVALID, "loss-file: there are no files here");
+        return sim_fail_about(message, SIM_ERR_INVALID, "loss-file", ": there are no files here");
     }
     sim_err_t error = plan->read_file(file, &text, &size_bytes, &reason, plan->ctx);
     if (error != SIM_OK) {
-        return sim_fail(message, error, "loss-file: %.400s", reason.text);
+        return sim_fail_about(message, error, "loss-file", ": %.400s", reason.text);
     }
     net_loss_trace_t *trace = NULL;
     error = net_loss_trace_parse(text, size_bytes, &trace, &reason);
     sim_free(text);
     if (error != SIM_OK) {
-        return sim_fail(message, error, "loss-file: %s: %.300s", file, reason.text);
+        return sim_fail_about(message, error, "loss-file", ": %s: %.300s", file, reason.text);
     }
     net_link_lose(plan->net, (uint32_t)net_link_count(plan->net) - 1, NET_LOSS_FORWARD, trace);
     return SIM_OK;

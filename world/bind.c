@@ -348,15 +348,14 @@ sim_err_t world_bind(const world_tree_t *map,
     return SIM_OK;
 }
 
-world_place_t world_locate(const world_tree_t *map, const char *prefix, const char *text)
+world_place_t world_locate(const world_tree_t *map, const char *prefix, const char *path)
 {
-    SIM_CHECK(text != NULL);
-    const char *const rest = below(text, prefix);
-    const char *p = rest != NULL ? rest : text;
+    const char *const rest = below(path, prefix);
+    const char *p = rest != NULL ? rest : path;
     const world_tree_t *tree = map;
     world_place_t place = map->place;
     while (tree->kind == WORLD_TREE_MAP) {
-        const size_t size = strcspn(p, ". :=,");
+        const size_t size = strcspn(p, ".");
         char *const key = sim_format("%.*s", (int)size, p);
         const world_tree_entry_t *const entry = world_tree_find(tree, key);
         sim_free(key);

@@ -38,8 +38,8 @@ SIM_MUST_CHECK sim_err_t world_bind(const world_tree_t *map,
                                     world_error_t *error);
 
 // The place of the deepest part of map that the path (below prefix, or with it) leads to: where to
-// point when a check of several values fails. The path is the first word of text.
-world_place_t world_locate(const world_tree_t *map, const char *prefix, const char *text);
+// point when a check of several values fails (sim_message_t.about).
+world_place_t world_locate(const world_tree_t *map, const char *prefix, const char *path);
 
 // Adds every attribute of targets with its present value to map, as nested mappings without the
 // prefix.

@@ -26,17 +26,17 @@ static json_t *parse(const char *text, size_t size, const char *what, sim_messag
     json_error_t error;
     json_t *const root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
     if (root == NULL) {
-        (void)sim_fail(message,
-                       SIM_ERR_INVALID,
-                       "%s:%d:%d: %s",
-                       what,
-                       error.line,
-                       error.column,
-                       error.text);
+        (void)sim_fail_in(message,
+                          SIM_ERR_INVALID,
+                          what,
+                          (uint64_t)error.line,
+                          (uint64_t)error.column,
+                          "%s",
+                          error.text);
         return NULL;
     }
     if (!json_is_object(root)) {
-        (void)sim_fail(message, SIM_ERR_INVALID, "%s:1:1: expected an object", what);
+        (void)sim_fail_in(message, SIM_ERR_INVALID, what, 1, 1, "expected an object");
         json_decref(root);
         return NULL;
     }

@@ -89,12 +89,13 @@ static sim_err_t take_link(world_scenario_t *scenario,
 sim_err_t world__check_switch(const net_switch_config_t *config, sim_message_t *message)
 {
     if (config->ecn_kmin_bytes > config->ecn_kmax_bytes) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "switch.ecn.kmin: %" PRIu64 " bytes, expected at most switch.ecn.kmax, "
-                        "which is %" PRIu64,
-                        config->ecn_kmin_bytes,
-                        config->ecn_kmax_bytes);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "switch.ecn.kmin",
+                              ": %" PRIu64 " bytes, expected at most switch.ecn.kmax, "
+                              "which is %" PRIu64,
+                              config->ecn_kmin_bytes,
+                              config->ecn_kmax_bytes);
     }
     return SIM_OK;
 }
@@ -110,7 +111,7 @@ static sim_err_t take_switch(world_scenario_t *scenario,
     if (result == SIM_OK) {
         result = world__check_switch(&scenario->switch_config, &message);
         if (result != SIM_OK) {
-            const world_place_t place = world_locate(map, "switch", message.text);
+            const world_place_t place = world_locate(map, "switch", message.about);
             return world_fail(error, result, &place, "%s", message.text);
         }
     }
@@ -127,7 +128,7 @@ static sim_err_t take_nic(world_scenario_t *scenario, const world_tree_t *map, w
     sim_message_t message;
     result = nic_config_check(&scenario->nic_config, &message);
     if (result != SIM_OK) {
-        const world_place_t place = world_locate(map, "nic", message.text);
+        const world_place_t place = world_locate(map, "nic", message.about);
         return world_fail(error, result, &place, "%s", message.text);
     }
     return SIM_OK;

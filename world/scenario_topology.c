@@ -270,7 +270,7 @@ sim_err_t world__take_topology(world_scenario_t *scenario,
     if (result != SIM_OK) {
         const world_place_t place =
             entry->value->is_null ? entry->key->place
-                                  : world_locate(entry->value, ops->attrs->prefix, message.text);
+                                  : world_locate(entry->value, ops->attrs->prefix, message.about);
         return world_fail(error, result, &place, "topology.%s: %s", ops->name, message.text);
     }
     return SIM_OK;

@@ -72,12 +72,13 @@ static void keep_error(world_variants_t *variants,
                        const world_tree_t *map,
                        const char *name,
                        sim_err_t result,
-                       const char *text)
+                       const char *section,
+                       const sim_message_t *message)
 {
     if (variants->result == SIM_OK) {
-        const world_place_t place = world_locate(map, text[0] == 'n' ? "nic" : "switch", text);
+        const world_place_t place = world_locate(map, section, message->about);
         variants->result =
-            world_fail(&variants->error, result, &place, "%s (of node %s)", text, name);
+            world_fail(&variants->error, result, &place, "%s (of node %s)", message->text, name);
     }
 }
 
@@ -99,7 +100,7 @@ static void fill_switch(world_variants_t *variants, variant_t *variant, const ch
     sim_message_t message;
     const sim_err_t result = world__check_switch(&variant->switch_config, &message);
     if (result != SIM_OK) {
-        keep_error(variants, last, name, result, message.text);
+        keep_error(variants, last, name, result, "switch", &message);
         variant->switch_config.ecn_kmin_bytes = variant->switch_config.ecn_kmax_bytes;
     }
 }
@@ -121,7 +122,7 @@ static void fill_nic(world_variants_t *variants, variant_t *variant, const char 
     sim_message_t message;
     const sim_err_t result = nic_config_check(&variant->nic_config, &message);
     if (result != SIM_OK) {
-        keep_error(variants, last, name, result, message.text);
+        keep_error(variants, last, name, result, "nic", &message);
         // The network is built to its end all the same, from values that fit.
         nic_config_fini(&variant->nic_config);
         nic_config_copy(&variant->nic_config, &scenario->nic_config);

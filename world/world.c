@@ -132,22 +132,6 @@ void world_print_notes(const world_t *world, FILE *out)
     }
 }
 
-// Whether a message begins with "NAME:LINE:" of a file that was read: it says itself where.
-static bool names_file(const world_t *world, const char *text)
-{
-    for (size_t i = 0; i < world->file_count; i++) {
-        const size_t size = strlen(world->files[i]);
-        const char *const after = text + size;
-        if (strncmp(text, world->files[i], size) == 0 && after[0] == ':') {
-            const size_t digits = strspn(after + 1, "0123456789");
-            if (digits > 0 && after[1 + digits] == ':') {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 // -- building
 
 static int compare_texts(const void *a, const void *b)
@@ -179,13 +163,13 @@ static world_place_t place_of_lonely_host(const world_scenario_t *scenario)
     return place;
 }
 
-// Where the scenario names a table that the network does not know: "switch.mmu: ...".
-static world_place_t place_of_name(const world_scenario_t *scenario, const char *text)
+// Where the scenario names a table that the network does not know: of the attribute "switch.mmu".
+static world_place_t place_of_name(const world_scenario_t *scenario, const char *path)
 {
     char section[16];
-    (void)snprintf(section, sizeof(section), "%.*s", (int)strcspn(text, "."), text);
+    (void)snprintf(section, sizeof(section), "%.*s", (int)strcspn(path, "."), path);
     const world_tree_entry_t *const entry = world_tree_find(scenario->root, section);
-    return entry == NULL ? scenario->topology_place : world_locate(entry->value, section, text);
+    return entry == NULL ? scenario->topology_place : world_locate(entry->value, section, path);
 }
 
 static sim_err_t build_network(world_t *world, world_error_t *error)
@@ -217,35 +201,29 @@ static sim_err_t build_network(world_t *world, world_error_t *error)
         }
         result = net_build(world->net, &message);
         if (result == SIM_ERR_UNKNOWN) {
-            const world_place_t place = place_of_name(scenario, message.text);
+            const world_place_t place = place_of_name(scenario, message.about);
             return world_fail(error, result, &place, "%s", message.text);
         }
         if (result != SIM_OK) {
             const bool routes =
-                scenario->topology == &topo_file && strncmp(message.text, "routes ", 7) == 0;
+                scenario->topology == &topo_file && strcmp(message.about, "routes") == 0;
             const world_place_t place =
                 routes ? world_locate(scenario->topology_map, "topology.file", "routes")
                        : place_of_lonely_host(scenario);
             return world_fail(error, result, &place, "topology: %s", message.text);
         }
     }
-    if (result != SIM_OK && names_file(world, message.text)) {
+    if (result != SIM_OK && message.placed) {
         return world_fail(error, result, NULL, "%s", message.text);
     }
     if (result != SIM_OK && scenario->topology == &topo_file) {
         const char *const prefix = scenario->topology->attrs->prefix;
-        const world_place_t place = world_locate(scenario->topology_map, prefix, message.text);
+        const world_place_t place = world_locate(scenario->topology_map, prefix, message.about);
         return world_fail(error, result, &place, "%s.%s", prefix, message.text);
     }
     if (result != SIM_OK) {
         const world_place_t place = place_of_lonely_host(scenario);
-        const bool says = strstr(message.text, "expected") != NULL;
-        return world_fail(error,
-                          result,
-                          &place,
-                          "topology: %s%s",
-                          message.text,
-                          says ? "" : ", expected hosts that are joined by links");
+        return world_fail(error, result, &place, "topology: %s", message.text);
     }
     world__name_nics(world);
     result = world__check_node_overlays(world, error);
@@ -272,14 +250,14 @@ static sim_err_t create_apps(world_t *world, world_error_t *error)
         sim_message_t message;
         const sim_err_t result =
             traffic->ops->create(&context, traffic->config, &world->apps[i], &message);
-        if (result != SIM_OK && names_file(world, message.text)) {
+        if (result != SIM_OK && message.placed) {
             return world_fail(error, result, NULL, "%s", message.text);
         }
         if (result != SIM_OK) {
             world_place_t place = traffic->place;
             if (!traffic->map->is_null) {
                 const world_place_t at =
-                    world_locate(traffic->map, traffic->ops->attrs->prefix, message.text);
+                    world_locate(traffic->map, traffic->ops->attrs->prefix, message.about);
                 place =
                     at.line == traffic->map->place.line && at.column == traffic->map->place.column
                         ? place

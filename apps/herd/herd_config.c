@@ -161,18 +161,20 @@ sim_err_t app__herd_resolve(app__herd_config_t *config, sim_message_t *message)
     config->buckets = preset_of(config->buckets, power_above(wanted));
     config->log_bytes = preset_of(config->log_bytes, power_above(2 * config->keys * entry));
     if ((config->buckets & (config->buckets - 1)) != 0) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        PREFIX ".index-buckets: %" PRIu64 ", expected a power of two",
-                        config->buckets);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              PREFIX ".index-buckets",
+                              ": %" PRIu64 ", expected a power of two",
+                              config->buckets);
     }
     config->log_bytes &= ~UINT64_C(7);
     if (config->log_bytes < entry) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        PREFIX ".log-bytes: %" PRIu64 ", expected room for an entry of %" PRIu64,
-                        config->log_bytes,
-                        entry);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              PREFIX ".log-bytes",
+                              ": %" PRIu64 ", expected room for an entry of %" PRIu64,
+                              config->log_bytes,
+                              entry);
     }
     if (config->system == APP__HERD_ECHO) {
         config->service = APP__HERD_MODEL;

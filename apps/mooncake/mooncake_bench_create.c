@@ -94,7 +94,10 @@ static sim_err_t add_memory(app_mooncake_t *engine,
 {
     const uint64_t blocks = config->threads * 2 * config->batch;
     if (blocks > APP__MC_BENCH_AREA_BYTES / config->block_bytes) {
-        return sim_fail(message, SIM_ERR_RANGE, "threads x batch x block x 2 is above 64 TiB");
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "threads",
+                              " x batch x block x 2 is above 64 TiB");
     }
     for (uint32_t i = 0; i < app__mc_location_count(locations); i++) {
         char *const location = app__mc_location_of(locations, i);
@@ -215,10 +218,14 @@ static sim_err_t find_hosts(const app_context_t *context,
     app__places_fini(&one);
     error = app__places_find(context, "to", config->to, to, message);
     if (error == SIM_OK && config->file_bytes > 0 && to->host_count != 1) {
-        error = sim_fail(message, SIM_ERR_INVALID, "to names several hosts: a file has one");
+        error =
+            sim_fail_about(message, SIM_ERR_INVALID, "to", " names several hosts: a file has one");
     }
     if (error == SIM_OK && context->mooncake_codec == NULL) {
-        error = sim_fail(message, SIM_ERR_INVALID, "from: there is no codec for descriptions");
+        error = sim_fail_about(message,
+                               SIM_ERR_INVALID,
+                               "from",
+                               ": there is no codec for descriptions");
     }
     return error;
 }
@@ -303,7 +310,7 @@ sim_err_t app__mc_bench_create(const app_context_t *context,
     uint32_t ends[2] = {0, 0};
     app__places_t to;
     if (config->file_bytes > 0 && config->file_bytes % config->block_bytes != 0) {
-        return sim_fail(message, SIM_ERR_INVALID, "file is not a multiple of block");
+        return sim_fail_about(message, SIM_ERR_INVALID, "file", " is not a multiple of block");
     }
     sim_err_t error = find_hosts(context, config, &ends[0], &ends[1], &to, message);
     if (error != SIM_OK) {

@@ -94,10 +94,11 @@ static sim_err_t take_capacity(const app__mc_replay_config_t *config,
     uint64_t tokens = 0;
     const sim_err_t error = sim_parse_count(config->capacity, &tokens, &why);
     if (error != SIM_OK) {
-        return sim_fail(message,
-                        error,
-                        "capacity-tokens is '%s', expected a count of tokens or 'unlimited'",
-                        config->capacity);
+        return sim_fail_about(message,
+                              error,
+                              "capacity-tokens",
+                              " is '%s', expected a count of tokens or 'unlimited'",
+                              config->capacity);
     }
     *blocks = tokens / config->block_tokens;
     return SIM_OK;
@@ -111,12 +112,15 @@ static sim_err_t read_trace(app__mc_replay_t *replay,
     char *text = NULL;
     size_t size = 0;
     if (config->trace[0] == '\0') {
-        return sim_fail(message, SIM_ERR_INVALID, "trace is not set, expected a file of prompts");
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "trace",
+                              " is not set, expected a file of prompts");
     }
     sim_err_t error = context->read_file(config->trace, &text, &size, message, context->ctx);
     if (error != SIM_OK) {
         sim_message_t why = *message;
-        return sim_fail(message, error, "trace: %s", why.text);
+        return sim_fail_about(message, error, "trace", ": %s", why.text);
     }
     const uint64_t most = config->requests == SIM_AUTO ? UINT64_MAX : config->requests;
     error = app__mooncake_trace_read(config->trace, text, size, most, &replay->trace, message);
@@ -291,14 +295,15 @@ static sim_err_t find_hosts(const app__mc_replay_t *replay,
     }
     const uint64_t wanted = 1 + (uint64_t)replay->prefill_count + replay->decode_count;
     if (places.host_count < wanted) {
-        error = sim_fail(message,
-                         SIM_ERR_RANGE,
-                         "hosts names %u hosts, expected at least %" PRIu64
-                         ": one that conducts, %u prefill and %u decode nodes",
-                         places.host_count,
-                         wanted,
-                         replay->prefill_count,
-                         replay->decode_count);
+        error = sim_fail_about(message,
+                               SIM_ERR_RANGE,
+                               "hosts",
+                               " names %u hosts, expected at least %" PRIu64
+                               ": one that conducts, %u prefill and %u decode nodes",
+                               places.host_count,
+                               wanted,
+                               replay->prefill_count,
+                               replay->decode_count);
     } else {
         *hosts = sim_alloc_array(wanted, sizeof(net_node_t *));
         size_t count = 0;
@@ -390,7 +395,10 @@ static sim_err_t replay_create(const app_context_t *context,
     uint64_t capacity = 0;
     sim_err_t error = take_capacity(config, &capacity, message);
     if (error == SIM_OK && context->mooncake_codec == NULL) {
-        error = sim_fail(message, SIM_ERR_INVALID, "hosts: there is no codec for descriptions");
+        error = sim_fail_about(message,
+                               SIM_ERR_INVALID,
+                               "hosts",
+                               ": there is no codec for descriptions");
     }
     if (error != SIM_OK) {
         return error;

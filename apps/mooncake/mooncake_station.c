@@ -102,7 +102,7 @@ static void make_qp(app__mc_line_t *line)
     attr.timeout = control_timeout(door);
     attr.retry_cnt = CONTROL_RETRIES;
     attr.rnr_retry = 7;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     error = nic_qp_connect(line->qp, &attr, &message);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, message.text);
 }

@@ -23,13 +23,13 @@ typedef struct reader {
 
 static sim_err_t wrong(const reader_t *reader, size_t at, const char *what)
 {
-    return sim_fail(reader->message,
-                    SIM_ERR_INVALID,
-                    "%s:%zu:%zu: %s",
-                    reader->name,
-                    reader->line,
-                    at - reader->line_start + 1,
-                    what);
+    return sim_fail_in(reader->message,
+                       SIM_ERR_INVALID,
+                       reader->name,
+                       reader->line,
+                       at - reader->line_start + 1,
+                       "%s",
+                       what);
 }
 
 static char next(const reader_t *reader)
@@ -261,7 +261,7 @@ sim_err_t app__mooncake_trace_read(const char *name,
     }
     if (trace->count == 0) {
         app__mooncake_trace_fini(trace);
-        return sim_fail(message, SIM_ERR_INVALID, "%s:1:1: there is no request in it", name);
+        return sim_fail_in(message, SIM_ERR_INVALID, name, 1, 1, "there is no request in it");
     }
     return SIM_OK;
 }

@@ -313,7 +313,7 @@ sim_err_t cli_hpcc_config_parse(const char *file_name,
                                 world_error_t *error)
 {
     cli_hpcc_config_t *const made = sim_alloc(sizeof(*made));
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     made->file_name = sim_strdup(file_name);
     fill_absent(made);
     reader_t reader = {.config = made, .message = &message};

@@ -62,7 +62,7 @@ static char *decode(const char *text)
 static sim_err_t add(json_t *records, const char *key, const char *value, world_error_t *error)
 {
     app_mooncake_segment_desc_t *desc = NULL;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     if (world_mooncake_codec.read_segment(value, strlen(value), &desc, &message) != SIM_OK) {
         return world_fail(error, SIM_ERR_INVALID, NULL, "%s: %s", key, message.text);
     }

@@ -89,7 +89,7 @@ sim_err_t sim_word_fail(const sim_words_t *words,
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    return sim_fail(message, error, "%s:%u:%u: %s", words->name, word->line, word->column, text);
+    return sim_fail_in(message, error, words->name, word->line, word->column, "%s", text);
 }
 
 void sim_word_note(const sim_words_t *words,

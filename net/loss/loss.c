@@ -68,10 +68,11 @@ static uint64_t mean_lost_percent(const net_link_config_t *config)
 sim_err_t net_loss_check(const net_link_config_t *config, sim_message_t *message)
 {
     if (config->loss_model == NET_LOSS_HIGH_FREQUENCY && config->loss_burst < 3) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "link.loss-burst: %" PRIu64 ", expected at least 3 with high-frequency",
-                        config->loss_burst);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "link.loss-burst",
+                              ": %" PRIu64 ", expected at least 3 with high-frequency",
+                              config->loss_burst);
     }
     if (config->loss_model != NET_LOSS_GILBERT_ELLIOTT) {
         return SIM_OK;
@@ -82,10 +83,11 @@ sim_err_t net_loss_check(const net_link_config_t *config, sim_message_t *message
                config->loss_bad_rate.den,
                config->loss_bad_rate.num == 0 ? 1 : config->loss_bad_rate.num);
     if (config->loss_bad_rate.num == 0 || share.num >= share.den) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "link.loss-rate: as large as link.loss-bad-rate or larger, expected less "
-                        "with gilbert-elliott");
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "link.loss-rate",
+                              ": as large as link.loss-bad-rate or larger, expected less "
+                              "with gilbert-elliott");
     }
     return SIM_OK;
 }

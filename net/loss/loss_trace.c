@@ -131,11 +131,12 @@ sim_err_t net_loss_trace_parse(const char *text,
         if (!fits || memchr(row, '\0', length) != NULL ||
             !take_row(row, row + length, made, &pairs)) {
             net_loss_trace_destroy(made);
-            return sim_fail(message,
-                            SIM_ERR_INVALID,
-                            "line %" PRIu64 ": expected 'n' (from 1) or 'packet,times' (from 0), "
-                            "ascending, all rows alike",
-                            line);
+            return sim_fail_about(message,
+                                  SIM_ERR_INVALID,
+                                  "line",
+                                  " %" PRIu64 ": expected 'n' (from 1) or 'packet,times' (from 0), "
+                                  "ascending, all rows alike",
+                                  line);
         }
         at = end + (end != all_end);
     }

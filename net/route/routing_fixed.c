@@ -157,15 +157,16 @@ static sim_err_t fail_at(const net_t *net,
     }
     sim_free(seen);
     const sim_err_t error =
-        sim_fail(message,
-                 SIM_ERR_INVALID,
-                 "routes towards %s %s: by %s%s%s, expected next hops that lead "
-                 "to it",
-                 host->sim.name,
-                 node != NULL ? "go in a circle" : "end before it",
-                 way,
-                 count > WAY_NODES_MAX ? "..., " : "",
-                 node != NULL ? node->sim.name : "and no further");
+        sim_fail_about(message,
+                       SIM_ERR_INVALID,
+                       "routes",
+                       " towards %s %s: by %s%s%s, expected next hops that lead "
+                       "to it",
+                       host->sim.name,
+                       node != NULL ? "go in a circle" : "end before it",
+                       way,
+                       count > WAY_NODES_MAX ? "..., " : "",
+                       node != NULL ? node->sim.name : "and no further");
     sim_free(way);
     return error;
 }

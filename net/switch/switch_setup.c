@@ -160,27 +160,31 @@ static void built(net_node_t *node)
 sim_err_t net_switch_config_check(const net_switch_config_t *config, sim_message_t *message)
 {
     if (config->ecn_kmin_bytes > config->ecn_kmax_bytes) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "switch.ecn.kmin is above switch.ecn.kmax (%" PRIu64 " > %" PRIu64
-                        " bytes)",
-                        config->ecn_kmin_bytes,
-                        config->ecn_kmax_bytes);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "switch.ecn.kmin",
+                              " is above switch.ecn.kmax (%" PRIu64 " > %" PRIu64 " bytes)",
+                              config->ecn_kmin_bytes,
+                              config->ecn_kmax_bytes);
     }
     for (uint32_t i = 0; i < config->ecn_profiles.count; i++) {
         const sim_profile_t *const row = &config->ecn_profiles.rows[i];
         if (row->low_bytes > row->high_bytes) {
-            return sim_fail(message,
-                            SIM_ERR_RANGE,
-                            "switch.ecn.profiles: kmin is above kmax (%" PRIu64 " > %" PRIu64
-                            " bytes)",
-                            row->low_bytes,
-                            row->high_bytes);
+            return sim_fail_about(message,
+                                  SIM_ERR_RANGE,
+                                  "switch.ecn.profiles",
+                                  ": kmin is above kmax (%" PRIu64 " > %" PRIu64 " bytes)",
+                                  row->low_bytes,
+                                  row->high_bytes);
         }
     }
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         if (config->weights[p] == 0) {
-            return sim_fail(message, SIM_ERR_RANGE, "switch.weights: class %u has weight 0", p);
+            return sim_fail_about(message,
+                                  SIM_ERR_RANGE,
+                                  "switch.weights",
+                                  ": class %u has weight 0",
+                                  p);
         }
     }
     return SIM_OK;

@@ -141,27 +141,27 @@ static sim_err_t parse_payload(net__frame_reader_t *reader)
     const char *const name = net_frame_opcode_name(frame->opcode);
     const size_t left = reader->end - reader->offset;
     if ((net_frame_extensions(frame->opcode) & NET_EXT_PAYLOAD) == 0 && left != 0) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "%s carries %zu bytes, must be none",
-                        name,
-                        left);
+        return sim_fail_about(reader->message,
+                              SIM_ERR_INVALID,
+                              name,
+                              " carries %zu bytes, must be none",
+                              left);
     }
     if (left % 4 != 0 || frame->pad_bytes > left) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "%s: pad count %u with %zu bytes of payload and pad",
-                        name,
-                        frame->pad_bytes,
-                        left);
+        return sim_fail_about(reader->message,
+                              SIM_ERR_INVALID,
+                              name,
+                              ": pad count %u with %zu bytes of payload and pad",
+                              frame->pad_bytes,
+                              left);
     }
     if (left > ROCE_MTU_BYTES_MAX) {
-        return sim_fail(reader->message,
-                        SIM_ERR_INVALID,
-                        "%s carries %zu bytes, the largest path MTU is %d",
-                        name,
-                        left,
-                        ROCE_MTU_BYTES_MAX);
+        return sim_fail_about(reader->message,
+                              SIM_ERR_INVALID,
+                              name,
+                              " carries %zu bytes, the largest path MTU is %d",
+                              left,
+                              ROCE_MTU_BYTES_MAX);
     }
     frame->payload = reader->bytes + reader->offset;
     frame->payload_bytes = (uint32_t)left - frame->pad_bytes;

@@ -271,21 +271,21 @@ static sim_err_t check_name(const nic_config_t *config,
     const char *const nearest = sim_nearest_name(name, names, count);
     sim_err_t result = SIM_OK;
     if (!known && nearest != NULL) {
-        result = sim_fail(message,
-                          SIM_ERR_UNKNOWN,
-                          "%s: no %s \"%s\", did you mean \"%s\"?",
-                          kinds[kind].attribute,
-                          kinds[kind].text,
-                          name,
-                          nearest);
+        result = sim_fail_about(message,
+                                SIM_ERR_UNKNOWN,
+                                kinds[kind].attribute,
+                                ": no %s \"%s\", did you mean \"%s\"?",
+                                kinds[kind].text,
+                                name,
+                                nearest);
     } else if (!known) {
-        result = sim_fail(message,
-                          SIM_ERR_UNKNOWN,
-                          "%s: no %s \"%s\", expected one of %s",
-                          kinds[kind].attribute,
-                          kinds[kind].text,
-                          name,
-                          text);
+        result = sim_fail_about(message,
+                                SIM_ERR_UNKNOWN,
+                                kinds[kind].attribute,
+                                ": no %s \"%s\", expected one of %s",
+                                kinds[kind].text,
+                                name,
+                                text);
     }
     sim_free((void *)names);
     return result;
@@ -320,10 +320,11 @@ sim_err_t nic__check_parts(const nic_config_t *config, sim_message_t *message)
     const void *part;
     const nic_scheduler_ops_t *const scheduler = nic__config_scheduler(config, &part);
     if (scheduler->loop != NULL && nic__config_device(config, &part) != &nic_device_ideal) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "nic.scheduler: %s goes with nic.model ideal, expected ring",
-                        scheduler->name);
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "nic.scheduler",
+                              ": %s goes with nic.model ideal, expected ring",
+                              scheduler->name);
     }
     return SIM_OK;
 }

@@ -143,13 +143,14 @@ sim_err_t nic__location_of(const nic_host_config_t *config,
         index = index * 10 + (uint64_t)(*at - '0');
     }
     if (!valid || index >= (gpu ? config->gpus : config->sockets)) {
-        return sim_fail(message,
-                        SIM_ERR_UNKNOWN,
-                        "location \"%s\": expected cpu:N of %" PRIu64
-                        " sockets or cuda:N of %" PRIu64 " GPUs",
-                        text,
-                        config->sockets,
-                        config->gpus);
+        return sim_fail_about(message,
+                              SIM_ERR_UNKNOWN,
+                              "location",
+                              " \"%s\": expected cpu:N of %" PRIu64 " sockets or cuda:N of %" PRIu64
+                              " GPUs",
+                              text,
+                              config->sockets,
+                              config->gpus);
     }
     *location = (nic_location_t){gpu, (uint32_t)index};
     return SIM_OK;
@@ -297,7 +298,7 @@ static void set_servers(nic_fabric_t *fabric)
 void nic__fabric_create(nic_host_t *host)
 {
     const nic_host_config_t *const config = &host->config.host;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     nic_fabric_t *const fabric = sim_alloc(sizeof(*fabric));
     host->fabric = fabric;
     fabric->host = host;

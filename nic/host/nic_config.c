@@ -198,10 +198,11 @@ sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
     const bool any_mtu = nic__config_frames(config, &part)->any_mtu;
     if (config->mtu_bytes < 256 || config->mtu_bytes > 4096 ||
         ((config->mtu_bytes & (config->mtu_bytes - 1)) != 0 && !any_mtu)) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "nic.mtu: %" PRIu64 " bytes, expected 256, 512, 1024, 2048 or 4096",
-                        config->mtu_bytes);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "nic.mtu",
+                              ": %" PRIu64 " bytes, expected 256, 512, 1024, 2048 or 4096",
+                              config->mtu_bytes);
     }
     nic_location_t location;
     const sim_err_t nowhere =

@@ -65,7 +65,7 @@ START_TEST(odd_ends_are_refused)
     world_init(&world);
     world_build(&world, "star", "hosts=3");
     app_t *app = NULL;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const sim_err_t odd = world_try_app(&world,
                                         "all-to-all-reads",
                                         "threads-per-machine=1; qps-per-machine=4",

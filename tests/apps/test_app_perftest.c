@@ -265,7 +265,7 @@ START_TEST(bad_values_are_refused)
         world_t world;
         world_init(&world);
         world_build(&world, "star", "hosts=2");
-        sim_message_t message = {""};
+        sim_message_t message = {.text = ""};
         app_t *app = NULL;
         ck_assert_int_ne(world_try_app(&world, "perftest", wrong[i][0], &app, &message), SIM_OK);
         ck_assert_msg(strncmp(message.text, wrong[i][1], strlen(wrong[i][1])) == 0,

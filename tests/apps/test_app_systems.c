@@ -153,7 +153,7 @@ START_TEST(machines_that_cannot_be_are_refused)
     world_init(&world);
     world_build(&world, "star", "hosts=2");
     app_t *app = NULL;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const sim_err_t error = world_try_app(&world, kinds[_i / 3], bad[_i % 3], &app, &message);
     ck_assert_msg(error != SIM_OK, "%s was accepted", bad[_i % 3]);
     ck_assert_uint_gt(strlen(message.text), 10);

@@ -485,7 +485,7 @@ START_TEST(wrong_value_is_refused)
     world_init(&world);
     world.file_text = refusal->file;
     world_build(&world, "star", "hosts=4");
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     app_t *app = NULL;
     ck_assert_int_ne(world_try_app(&world, refusal->kind, refusal->settings, &app, &message),
                      SIM_OK);
@@ -501,7 +501,7 @@ START_TEST(did_you_mean_for_sizes)
 {
     world_t world;
     star(&world, "hosts=4", 1);
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     app_t *app = NULL;
     ck_assert_int_ne(world_try_app(&world, "poisson", "stop=1ms; sizes=websaerch", &app, &message),
                      SIM_OK);
@@ -528,7 +528,7 @@ START_TEST(unequal_hosts_cannot_permute)
     }
     ck_assert_int_eq(topo_graph_build(graph, &builder, NULL), SIM_OK);
     world_complete(&world);
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     app_t *app = NULL;
     ck_assert_int_eq(world_try_app(&world, "permutation", "hosts=*", &app, &message),
                      SIM_ERR_INVALID);

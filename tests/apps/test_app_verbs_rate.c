@@ -173,7 +173,7 @@ START_TEST(what_does_not_exist_is_refused)
     world_init(&world);
     world_build(&world, "star", "hosts=2");
     app_t *app = NULL;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const sim_err_t error = world_try_app(&world, "verbs-rate", bad[_i], &app, &message);
     ck_assert_msg(error != SIM_OK, "%s was accepted", bad[_i]);
     ck_assert_uint_gt(strlen(message.text), 10);

@@ -14,7 +14,7 @@
 static app_flow_file_t parse(const char *text)
 {
     app_flow_file_t file;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const sim_err_t error = app_flow_file_parse(app_flow_file_detect(text, strlen(text)),
                                                 "f",
                                                 text,
@@ -129,7 +129,7 @@ START_TEST(cdf_takes_percent_and_fractions)
     uint64_t means[2] = {0, 0};
     for (size_t i = 0; i < 2; i++) {
         sim_cdf_t *cdf = NULL;
-        sim_message_t message = {""};
+        sim_message_t message = {.text = ""};
         ck_assert_msg(sim_cdf_parse(texts[i], strlen(texts[i]), &cdf, &message) == SIM_OK,
                       "%s",
                       message.text);

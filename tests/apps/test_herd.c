@@ -251,7 +251,7 @@ START_TEST(what_cannot_be_is_refused)
     world_init(&world);
     world_build(&world, "star", "hosts=4; rate=100Gbps; delay=1us");
     app_t *app = NULL;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_int_ne(world_try_app(&world, "herd", wrong[_i], &app, &message), SIM_OK);
     ck_assert_uint_gt(strlen(message.text), 10);
     world_fini(&world);

@@ -58,7 +58,7 @@ static void bed_build(bed_t *bed)
                                      .nics_per_host = 2};
     world_begin(&bed->world);
     const topo_plan_t topology = world_plan(&bed->world);
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_int_eq(topo_find("star")->build(&topology, &star, &message), SIM_OK);
     if (bed->down_ps != 0) {
         net_link_change_at(bed->world.net, 0, bed->down_ps, false);
@@ -642,7 +642,7 @@ START_TEST(constructors_refuse)
     bed_build(&bed);
     for (size_t i = 0; i < SIM_COUNT_OF(bad_engines); i++) {
         app_mooncake_t *engine = NULL;
-        sim_message_t message = {""};
+        sim_message_t message = {.text = ""};
         ck_assert_int_ne(app_mooncake_create(bed.cluster,
                                              net_node_find(bed.world.net, bad_engines[i].host),
                                              bad_engines[i].name,
@@ -734,7 +734,7 @@ static const char *const bad_records[] = {
 START_TEST(broken_records_are_refused)
 {
     app_mooncake_segment_desc_t *desc = NULL;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_int_ne(world_mooncake_codec.read_segment(bad_records[_i],
                                                        strlen(bad_records[_i]),
                                                        &desc,

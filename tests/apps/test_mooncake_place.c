@@ -60,7 +60,7 @@ static void bed_network(bed_t *bed)
 static void bed_engines(bed_t *bed)
 {
     net_node_t *const hosts[3] = {host(bed, 0), host(bed, 1), host(bed, 2)};
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const app_mooncake_plan_t plan = {
         .net = bed->world.net,
         .runtime = bed->world.runtime,
@@ -301,7 +301,7 @@ START_TEST(what_a_paused_rail_would_carry_is_spread)
                                      .nics_per_host = 4};
     world_begin(&bed.world);
     const topo_plan_t topology = world_plan(&bed.world);
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_int_eq(topo_find("star")->build(&topology, &star, &message), SIM_OK);
     net_link_change_at(bed.world.net, 0, MS, false);
     world_complete(&bed.world);

@@ -77,7 +77,7 @@ START_TEST(broken_patterns_are_refused)
                                          "host[*2]",
                                          "[[1]]"};
     for (size_t i = 0; i < SIM_COUNT_OF(broken); i++) {
-        sim_message_t message = {""};
+        sim_message_t message = {.text = ""};
         ck_assert_msg(world_pattern_check(broken[i], &message) == SIM_ERR_INVALID, "%s", broken[i]);
         ck_assert(strlen(message.text) > 0);
     }

@@ -16,7 +16,7 @@
 static topo_file_t *parse(const char *text)
 {
     topo_file_t *file = NULL;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const sim_err_t error =
         topo_file_parse(TOPO_FILE_AUTO, "f", text, strlen(text), NULL, NULL, &file, &message);
     ck_assert_msg(error == SIM_OK, "%s", message.text);

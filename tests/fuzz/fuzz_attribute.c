@@ -40,7 +40,7 @@ static void free_string(const sim_attr_t *attr, unsigned char *field)
 static void check_round_trip(const sim_attr_t *attr, const unsigned char *field)
 {
     unsigned char again[FIELD_BYTES] = {0};
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     char *const text = sim_attr_get(attr, field);
     const sim_err_t error = sim_attr_set(attr, again, text, &message);
     SIM_CHECKF(error == SIM_OK, "\"%s\": %s", text, message.text);
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *const text = sim_alloc(size); // zeroed: ends the text
     memcpy(text, data + 1, size - 1);
     unsigned char field[FIELD_BYTES] = {0};
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const sim_err_t error = sim_attr_set(attr, field, text, &message);
     if (error == SIM_OK) {
         check_round_trip(attr, field);

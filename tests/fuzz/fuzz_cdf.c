@@ -9,7 +9,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     sim_cdf_t *cdf = NULL;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const sim_err_t error = sim_cdf_parse((const char *)data, size, &cdf, &message);
     if (error != SIM_OK) {
         SIM_CHECK(cdf == NULL);

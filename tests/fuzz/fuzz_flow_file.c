@@ -15,7 +15,7 @@ static void hear(const char *text, void *ctx)
 static void try_format(app_flow_format_t format, const char *text, size_t size)
 {
     app_flow_file_t file;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const sim_err_t error =
         app_flow_file_parse(format, "f", text, size, hear, NULL, &file, &message);
     if (error != SIM_OK) {

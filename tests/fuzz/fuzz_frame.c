@@ -25,7 +25,7 @@ static void check_fields(const uint8_t *bytes, size_t size_bytes, const net_fram
 static void check_frame(const uint8_t *bytes, size_t size_bytes)
 {
     net_frame_t frame;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     if (net_frame_parse(bytes, size_bytes, &frame, &message) != SIM_OK) {
         SIM_CHECK(message.text[0] != 0);
         return;

@@ -13,7 +13,7 @@ static void try_segment(const char *text, size_t size)
 {
     const app_mooncake_codec_t *const codec = &world_mooncake_codec;
     app_mooncake_segment_desc_t *desc = NULL;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     if (codec->read_segment(text, size, &desc, &message) != SIM_OK) {
         SIM_CHECK(message.text[0] != '\0');
         return;
@@ -39,7 +39,7 @@ static void try_handshake(const char *text, size_t size)
 {
     const app_mooncake_codec_t *const codec = &world_mooncake_codec;
     app_mooncake_handshake_desc_t desc;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     if (codec->read_handshake(text, size, &desc, &message) != SIM_OK) {
         SIM_CHECK(message.text[0] != '\0');
         return;
@@ -57,7 +57,7 @@ static void try_handshake(const char *text, size_t size)
 static void try_matrix(const char *text)
 {
     app_mooncake_matrix_t matrix;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     if (world_mooncake_codec.read_matrix(text, &matrix, &message) != SIM_OK) {
         SIM_CHECK(message.text[0] != '\0');
         return;
@@ -71,7 +71,7 @@ static void try_matrix(const char *text)
 static void try_trace(const char *text, size_t size)
 {
     app__mooncake_trace_t trace;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     if (app__mooncake_trace_read("t", text, size, UINT64_MAX, &trace, &message) != SIM_OK) {
         SIM_CHECK(strncmp(message.text, "t:", 2) == 0);
         return;

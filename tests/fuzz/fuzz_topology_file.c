@@ -15,7 +15,7 @@ static void hear(const char *text, void *ctx)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     topo_file_t *file = NULL;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const char *const text = size > 0 ? (const char *)data : "";
     const sim_err_t error =
         topo_file_parse(TOPO_FILE_AUTO, "f", text, size, hear, NULL, &file, &message);

@@ -26,7 +26,7 @@ static void assert_rows(parse_fn parse, const row_t *rows, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
         uint64_t number = 0;
-        sim_message_t message = {""};
+        sim_message_t message = {.text = ""};
         ck_assert_msg(parse(rows[i].text, &number, &message) == SIM_OK, "%s", message.text);
         ck_assert_msg(number == rows[i].number,
                       "\"%s\" is %" PRIu64 ", got %" PRIu64,
@@ -46,7 +46,7 @@ static void assert_refusals(parse_fn parse, const refusal_t *rows, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
         uint64_t number = 4711;
-        sim_message_t message = {""};
+        sim_message_t message = {.text = ""};
         ck_assert_int_eq(parse(rows[i].text, &number, &message), rows[i].error);
         ck_assert_str_eq(message.text, rows[i].message);
         ck_assert_uint_eq(number, 4711);
@@ -305,7 +305,7 @@ START_TEST(ratios_are_exact)
     };
     for (size_t i = 0; i < SIM_COUNT_OF(rows); ++i) {
         sim_ratio_t ratio = {77, 77};
-        sim_message_t message = {""};
+        sim_message_t message = {.text = ""};
         ck_assert_msg(sim_parse_ratio(rows[i].text, &ratio, &message) == SIM_OK,
                       "%s",
                       message.text);
@@ -353,7 +353,7 @@ START_TEST(ratios_are_refused)
     };
     for (size_t i = 0; i < SIM_COUNT_OF(rows); ++i) {
         sim_ratio_t ratio = {77, 78};
-        sim_message_t message = {""};
+        sim_message_t message = {.text = ""};
         ck_assert_int_eq(sim_parse_ratio(rows[i].text, &ratio, &message), rows[i].error);
         ck_assert_str_eq(message.text, rows[i].message);
         ck_assert_uint_eq(ratio.num, 77);
@@ -546,7 +546,7 @@ START_TEST(values_read_back)
     for (size_t i = 0; i < SIM_COUNT_OF(round_trips); ++i) {
         const sim_attr_t *const attr = &attrs[round_trips[i].attr];
         const char *const text = round_trips[i].text;
-        sim_message_t message = {""};
+        sim_message_t message = {.text = ""};
         ck_assert_msg(sim_attr_set(attr, &config, text, &message) == SIM_OK, "%s", message.text);
         char *const got = sim_attr_get(attr, &config);
         ck_assert_str_eq(got, round_trips[i].expected == NULL ? text : round_trips[i].expected);
@@ -587,7 +587,7 @@ START_TEST(any_number_reads_back)
             attr.type = types[t];
             char *const text = sim_attr_get(&attr, &number);
             uint64_t back = ~number;
-            sim_message_t message = {""};
+            sim_message_t message = {.text = ""};
             ck_assert_msg(sim_attr_set(&attr, &back, text, &message) == SIM_OK, "%s", message.text);
             ck_assert_uint_eq(back, number);
             sim_free(text);
@@ -703,7 +703,7 @@ START_TEST(refusals_say_why_and_change_nothing)
     memcpy(&before, &config, sizeof(config));
     for (size_t i = 0; i < SIM_COUNT_OF(refused); ++i) {
         const sim_attr_t *const attr = &attrs[refused[i].attr];
-        sim_message_t message = {""};
+        sim_message_t message = {.text = ""};
         ck_assert_int_eq(sim_attr_set(attr, &config, refused[i].text, &message), refused[i].error);
         ck_assert_str_eq(message.text, refused[i].message);
         ck_assert_int_eq(sim_attr_set(attr, &config, refused[i].text, NULL), refused[i].error);

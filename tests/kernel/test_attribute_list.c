@@ -63,7 +63,7 @@ static void assert_equal(const sim_profiles_t *found, const sim_profiles_t *expe
 START_TEST(rows_are_read_and_printed)
 {
     sim_profiles_t profiles;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     memset(&profiles, 0xff, sizeof(profiles));
     ck_assert_int_eq(sim_attr_set(&attr, &profiles, good[_i].text, &message), SIM_OK);
     assert_equal(&profiles, &good[_i].profiles);
@@ -104,7 +104,7 @@ START_TEST(anything_else_is_refused)
     sim_profiles_t profiles;
     sim_attrs_default(&table, &profiles);
     profiles.count = 3;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_int_ne(sim_attr_set(&attr, &profiles, bad[_i][0], &message), SIM_OK);
     ck_assert_uint_eq(profiles.count, 3);
     ck_assert_msg(strncmp(message.text, bad[_i][1], strlen(bad[_i][1])) == 0, "%s", message.text);

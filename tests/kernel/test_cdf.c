@@ -60,7 +60,7 @@ static uint64_t quantile(const sim_cdf_t *cdf, uint64_t target)
 static sim_cdf_t *make(const sim_cdf_point_t *points, size_t count)
 {
     sim_cdf_t *cdf = NULL;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_msg(sim_cdf_create(points, count, &cdf, &message) == SIM_OK, "%s", message.text);
     return cdf;
 }
@@ -434,7 +434,7 @@ START_TEST(wrong_points_are_refused)
     };
     for (size_t i = 0; i < SIM_COUNT_OF(rows); ++i) {
         sim_cdf_t *cdf = NULL;
-        sim_message_t message = {""};
+        sim_message_t message = {.text = ""};
         ck_assert_int_eq(sim_cdf_create(rows[i].points, rows[i].count, &cdf, &message),
                          rows[i].error);
         ck_assert_str_eq(message.text, rows[i].message);
@@ -448,7 +448,7 @@ END_TEST
 static sim_cdf_t *parse(const char *text)
 {
     sim_cdf_t *cdf = NULL;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_msg(sim_cdf_parse(text, strlen(text), &cdf, &message) == SIM_OK, "%s", message.text);
     return cdf;
 }
@@ -587,7 +587,7 @@ START_TEST(wrong_text_is_refused_with_its_place)
     };
     for (size_t i = 0; i < SIM_COUNT_OF(rows); ++i) {
         sim_cdf_t *cdf = NULL;
-        sim_message_t message = {""};
+        sim_message_t message = {.text = ""};
         ck_assert_int_eq(sim_cdf_parse(rows[i].text, strlen(rows[i].text), &cdf, &message),
                          rows[i].error);
         ck_assert_str_eq(message.text, rows[i].message);
@@ -605,7 +605,7 @@ START_TEST(no_byte_is_read_past_the_end)
         char *const exact = sim_realloc_array(copy, size, 1);
         memcpy(exact, text, size);
         sim_cdf_t *cdf = NULL;
-        sim_message_t message = {""};
+        sim_message_t message = {.text = ""};
         const sim_err_t error = sim_cdf_parse(exact, size, &cdf, &message);
         ck_assert_int_eq(error == SIM_OK, cdf != NULL);
         ck_assert_int_eq(error == SIM_OK, size == sizeof(text) - 1);

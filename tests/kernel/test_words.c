@@ -143,7 +143,7 @@ END_TEST
 START_TEST(values_are_exact)
 {
     sim_words_t words;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     uint64_t value = 0;
     sim_ratio_t ratio;
     sim_words_init(&words, "f", "", 0);
@@ -173,7 +173,7 @@ START_TEST(refusals_name_the_place)
     static const char text[] = "3\n  4x 99";
     sim_words_t words;
     sim_word_t word;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     uint64_t count = 7;
     sim_words_init(&words, "in.txt", text, sizeof(text) - 1);
     ck_assert_int_eq(sim_words_need(&words, &word, "a count", &message), SIM_OK);
@@ -200,7 +200,7 @@ START_TEST(notes_name_the_place)
     static const char text[] = "3\n  4x";
     sim_words_t words;
     sim_word_t word;
-    sim_message_t kept = {""};
+    sim_message_t kept = {.text = ""};
     sim_words_init(&words, "in.txt", text, sizeof(text) - 1);
     ck_assert(sim_words_next(&words, &word) && sim_words_next(&words, &word));
     sim_word_note(&words, &word, keep_note, &kept, "%d of %s%%", 5, "100");

@@ -270,7 +270,7 @@ static void check_round_trip(const frame_row_t *row, const net_frame_t *frame)
     ck_assert_mem_eq(bytes, expected, size);
 
     net_frame_t parsed;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_msg(net_frame_parse(bytes, size, &parsed, &message) == SIM_OK, "%s", message.text);
     assert_same_fields(frame, &parsed);
     ck_assert_uint_eq(parsed.pad_bytes, padded - frame->payload_bytes);

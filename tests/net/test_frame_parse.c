@@ -194,7 +194,7 @@ START_TEST(refusal_names_the_reason)
     if (row->repaired) {
         frame_repair_checksums(bytes, size);
     }
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_int_eq(parse_exact(bytes, size, &message), SIM_ERR_INVALID);
     ck_assert_msg(strstr(message.text, row->message) != NULL, "%s", message.text);
 }
@@ -202,7 +202,7 @@ END_TEST
 
 static void assert_refused(const uint8_t *bytes, size_t size, const char *expected)
 {
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_int_eq(parse_exact(bytes, size, &message), SIM_ERR_INVALID);
     ck_assert_msg(strstr(message.text, expected) != NULL, "%s", message.text);
 }

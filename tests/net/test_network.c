@@ -171,7 +171,7 @@ END_TEST
 START_TEST(hosts_need_links)
 {
     fixture_t fixture;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     fixture_create(&fixture, NULL);
     (void)fixture_host(&fixture, "lonely");
     ck_assert_int_eq(net_build(fixture.net, &message), SIM_ERR_INVALID);
@@ -259,7 +259,7 @@ static void tap(const net_trace_t *trace, void *ctx)
     uint8_t *const bytes = wire->bytes[wire->count];
     const size_t size = net_frame_build(&frame, bytes, NET_FRAME_BYTES_MAX);
     ck_assert_uint_eq(size, trace->packet->frame_bytes);
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const sim_err_t error = net_frame_parse(bytes, size, &wire->frames[wire->count], &message);
     ck_assert_msg(error == SIM_OK, "%s", message.text);
     ck_assert(trace->packet->kind == NET_PACKET_PFC ||
@@ -413,7 +413,7 @@ START_TEST(books_balance_in_the_middle)
     ck_assert_uint_eq(sums.created, sums.delivered + sums.dropped + in_flight);
     ck_assert_uint_eq(sums.bytes_delivered, sums.delivered * 1000);
     // The check can fail.
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     fixture.hosts[0]->node.tally.delivered++;
     ck_assert(!net_conservation_ok(fixture.net, &message));
     fixture.hosts[0]->node.tally.delivered--;

@@ -182,7 +182,7 @@ static uint64_t run_incast(uint32_t mtu, uint64_t headroom_bytes, uint64_t *paus
                                        .priority = FIXTURE_CLASS});
     }
     fixture_build(&fixture);
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_msg(net_switch_check(sw, &message) == SIM_OK, "%s", message.text);
     fixture_run(&fixture);
     ck_assert_int_eq(fixture.ended, SIM_ENDED_DONE);
@@ -283,7 +283,7 @@ START_TEST(guarantee_is_given_where_it_holds)
         fixture_build(&fixture);
         ck_assert_int_eq(sw->ports[0].lossless_guaranteed, cases[i].guaranteed);
         // The check of a run says so where it does not hold.
-        sim_message_t message = {""};
+        sim_message_t message = {.text = ""};
         sw->ports[0].drops[NET_DROP_HEADROOM_FULL] = 1;
         ck_assert_int_eq(net_conservation_ok(fixture.net, &message), !cases[i].guaranteed);
         sw->ports[0].drops[NET_DROP_HEADROOM_FULL] = 0;

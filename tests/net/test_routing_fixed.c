@@ -164,7 +164,7 @@ END_TEST
 
 static void refused(rig_t *rig, const char *text)
 {
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_int_eq(net_build(rig->fixture.net, &message), SIM_ERR_INVALID);
     ck_assert_msg(strcmp(message.text, text) == 0, "it says: %s", message.text);
     fixture_destroy(&rig->fixture);

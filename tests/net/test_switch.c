@@ -444,7 +444,7 @@ END_TEST
 
 START_TEST(configuration_rules)
 {
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     net_switch_config_t config = fixture_switch_config();
     ck_assert_int_eq(net_switch_config_check(&config, &message), SIM_OK);
     config.ecn_kmin_bytes = config.ecn_kmax_bytes + 1;

@@ -135,7 +135,7 @@ static void check_trailer(net_frame_t *frame, const uint8_t *trailer, size_t tra
     ck_assert_mem_eq(bytes + plain_size, trailer, trailer_bytes);
 
     net_frame_t parsed;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_msg(net_frame_parse(bytes, size, &parsed, &message) == SIM_OK, "%s", message.text);
     ck_assert(net_frame_icrc_ok(bytes, size, &parsed));
     ck_assert_uint_eq(parsed.telemetry, frame->telemetry);
@@ -216,7 +216,7 @@ START_TEST(other_trailers_are_refused)
         const size_t size = frame_build_sample(cases[c].opcode, false, false, bytes);
         memcpy(bytes + size, cases[c].trailer, cases[c].bytes);
         net_frame_t frame;
-        sim_message_t message = {""};
+        sim_message_t message = {.text = ""};
         ck_assert_int_eq(net_frame_parse(bytes, size + cases[c].bytes, &frame, &message),
                          SIM_ERR_INVALID);
         ck_assert_msg(strstr(message.text, "are no telemetry") != NULL, "%s", message.text);
@@ -520,7 +520,7 @@ START_TEST(unknown_rates_are_refused)
     net_node_t *const host = nic_host_create(net, "host", &config.nic);
     config.link.rate_bps = 30000000000;
     (void)net_link_add(net, host, hub, &config.link);
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_int_eq(net_build(net, &message), SIM_ERR_RANGE);
     ck_assert_msg(strstr(message.text, "link of host and hub") != NULL, "%s", message.text);
     ck_assert_msg(strstr(message.text, "30000000000 bit/s") != NULL, "%s", message.text);

@@ -17,7 +17,7 @@ static world_t world;
 static void run(const char *nic, const char *program)
 {
     world_init(&world);
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_int_eq(world_set(&nic_config_attrs, &world.nic, "model=detailed", &message), SIM_OK);
     const sim_err_t error = world_set(&nic_config_attrs, &world.nic, nic, &message);
     ck_assert_msg(error == SIM_OK, "%s", message.text);

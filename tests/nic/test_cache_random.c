@@ -146,7 +146,7 @@ static bool run_one(uint64_t seed)
     world_t world;
     world_init(&world);
     world.options.seed = seed;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_int_eq(world_set(&nic_config_attrs, &world.nic, "model=detailed", &message), SIM_OK);
     ck_assert_msg(world_set(&nic_config_attrs, &world.nic, nic, &message) == SIM_OK,
                   "%s",

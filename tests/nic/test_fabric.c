@@ -103,7 +103,7 @@ static void connect(rig_t *rig, uint32_t n)
 
 static rig_t *make(const nic_config_t *config, uint32_t nics)
 {
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     rig_t *const rig = sim_alloc(sizeof(*rig));
     ck_assert_msg(nic_config_check(config, &message) == SIM_OK, "%s", message.text);
     rig->nics = nics;
@@ -150,7 +150,7 @@ static void flow(rig_t *rig,
 
 static void run(rig_t *rig)
 {
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_int_eq(sim_run(rig->sim), SIM_ENDED_DONE);
     ck_assert_msg(net_conservation_ok(rig->net, &message), "%s", message.text);
     net_tally_t tally;

@@ -130,7 +130,7 @@ static void rig_create(rig_t *rig, unsigned threads, unsigned pairs)
             net_link_add(rig->net, &rig->peers[i - 1]->node, &rig->peers[i]->node, &link);
         }
     }
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_msg(net_build(rig->net, &message) == SIM_OK, "%s", message.text);
 }
 
@@ -157,7 +157,7 @@ static void make_path(char *path)
 static pcap_out_capture_t *open_or_die(sim_t *sim, const pcap_out_config_t *config)
 {
     pcap_out_capture_t *capture = NULL;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_msg(pcap_out_capture_open(sim, config, &capture, &message) == SIM_OK,
                   "%s",
                   message.text);
@@ -175,7 +175,7 @@ static uint64_t capture_some(const pcap_out_config_t *config, unsigned peer, uin
     ck_assert_int_eq(sim_run(rig.sim), SIM_ENDED_DONE);
     const uint64_t frames = pcap_out_capture_frames(capture);
     *left_out = pcap_out_capture_left_out(capture);
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_msg(pcap_out_capture_close(capture, &message) == SIM_OK, "%s", message.text);
     rig_destroy(&rig);
     return frames;
@@ -214,7 +214,7 @@ static size_t read_capture(const char *path, seen_t *seen, size_t capacity)
         one->length = header->caplen;
         one->original = header->len;
         if (one->length == one->original) {
-            sim_message_t message = {""};
+            sim_message_t message = {.text = ""};
             ck_assert_msg(net_frame_parse(bytes, header->caplen, &one->frame, &message) == SIM_OK,
                           "%s",
                           message.text);
@@ -432,7 +432,7 @@ START_TEST(errors_are_reported)
 {
     rig_t rig;
     rig_create(&rig, 1, 1);
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     pcap_out_capture_t *capture = NULL;
     const pcap_out_config_t nowhere = {.path = "/nowhere/a.pcap"};
     ck_assert_int_eq(pcap_out_capture_open(rig.sim, &nowhere, &capture, &message), SIM_ERR_IO);

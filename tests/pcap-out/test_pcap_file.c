@@ -58,7 +58,7 @@ static size_t read_gz(const char *path, uint8_t *bytes, unsigned capacity)
 static pcap_out_file_t *open_or_die(const char *path, uint32_t snaplen, const char *filter)
 {
     pcap_out_file_t *file = NULL;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_msg(pcap_out_file_open(path, snaplen, filter, &file, &message) == SIM_OK,
                   "%s",
                   message.text);
@@ -67,7 +67,7 @@ static pcap_out_file_t *open_or_die(const char *path, uint32_t snaplen, const ch
 
 static void close_or_die(pcap_out_file_t *file)
 {
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_msg(pcap_out_file_close(file, &message) == SIM_OK, "%s", message.text);
 }
 
@@ -302,7 +302,7 @@ START_TEST(wrong_filter_is_refused_before_the_file_exists)
     char path[PATH_BYTES];
     make_directory(directory);
     join(path, directory, "never.pcap");
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     pcap_out_file_t *file = NULL;
     ck_assert_int_eq(pcap_out_file_open(path, 0, "udp prot 4791", &file, &message),
                      SIM_ERR_INVALID);
@@ -322,7 +322,7 @@ END_TEST
 
 START_TEST(snap_length_has_a_range)
 {
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     pcap_out_file_t *file = NULL;
     ck_assert_int_eq(pcap_out_file_open("/dev/null", 65536, NULL, &file, &message), SIM_ERR_RANGE);
     ck_assert_ptr_nonnull(strstr(message.text, "snap length 65536"));
@@ -334,7 +334,7 @@ START_TEST(file_that_cannot_be_created_is_an_error)
 {
     static const char *const paths[] = {"/nowhere/at/all.pcap", "/nowhere/at/all.pcap.gz", "/tmp"};
     for (size_t i = 0; i < SIM_COUNT_OF(paths); i++) {
-        sim_message_t message = {""};
+        sim_message_t message = {.text = ""};
         pcap_out_file_t *file = NULL;
         ck_assert_int_eq(pcap_out_file_open(paths[i], 0, NULL, &file, &message), SIM_ERR_IO);
         ck_assert_ptr_null(file);
@@ -367,7 +367,7 @@ START_TEST(full_disk_is_an_error)
             ck_assert_uint_eq(pcap_out_file_frames(file), frames);
             char expected[2 * PATH_BYTES];
             snprintf(expected, sizeof(expected), "%s: %s", paths[i], strerror(ENOSPC));
-            sim_message_t message = {""};
+            sim_message_t message = {.text = ""};
             ck_assert_int_eq(pcap_out_file_close(file, &message), SIM_ERR_IO);
             ck_assert_str_eq(message.text, expected);
         }

@@ -38,7 +38,7 @@ static sim_err_t parse(const char *text, topo_routes_t *routes, sim_message_t *m
 START_TEST(rows_become_ports)
 {
     topo_routes_t routes;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const sim_err_t error =
         parse("5 0 1 7:4\n0 2 1 4:1\n4 2 2 7:4\n 6:3\n4 1 1 1:2", &routes, &message);
     ck_assert_msg(error == SIM_OK, "%s", message.text);
@@ -86,7 +86,7 @@ static const struct {
 START_TEST(what_does_not_fit_is_refused)
 {
     topo_routes_t routes;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_int_ne(parse(wrong[_i].text, &routes, &message), SIM_OK);
     ck_assert_msg(strncmp(message.text, wrong[_i].says, strlen(wrong[_i].says)) == 0,
                   "'%s' for '%s'",

@@ -302,7 +302,7 @@ START_TEST(impossible_shape_is_refused)
     const refusal_t *const refusal = &refusals[_i];
     world_t world;
     world_init(&world);
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const sim_err_t error = world_try_build(&world, refusal->topology, refusal->settings, &message);
     ck_assert_int_eq(error, SIM_ERR_RANGE);
     ck_assert_msg(strncmp(message.text, refusal->text, strlen(refusal->text)) == 0,

@@ -27,7 +27,7 @@ static void keep(const char *text, void *ctx)
 static topo_file_t *parse(const char *text, notes_t *notes)
 {
     topo_file_t *file = NULL;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     const sim_err_t error = topo_file_parse(TOPO_FILE_AUTO,
                                             "f",
                                             text,

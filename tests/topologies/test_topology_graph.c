@@ -20,14 +20,14 @@ static net_link_config_t link_of(uint64_t rate_gbps, sim_time_t delay_ps)
 
 static void add_node(topo_graph_t *graph, const char *name, net_node_kind_t kind)
 {
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_msg(topo_graph_node(graph, name, kind, &message) == SIM_OK, "%s", message.text);
 }
 
 static void add_link(topo_graph_t *graph, const char *a, const char *b, uint64_t rate_gbps)
 {
     const net_link_config_t link = link_of(rate_gbps, SIM_PS_PER_US);
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_msg(topo_graph_link(graph, a, b, &link, &message) == SIM_OK, "%s", message.text);
 }
 
@@ -49,7 +49,7 @@ START_TEST(graph_becomes_the_network)
     world_init(&world);
     world_begin(&world);
     const topo_plan_t plan = world_plan(&world);
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_int_eq(topo_graph_build(graph, &plan, &message), SIM_OK);
     topo_graph_destroy(graph);
     world_complete(&world);
@@ -78,7 +78,7 @@ END_TEST
 START_TEST(names_are_checked)
 {
     topo_graph_t *const graph = topo_graph_create();
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     add_node(graph, "leaf0", NET_NODE_SWITCH);
     add_node(graph, "leaf1", NET_NODE_SWITCH);
     ck_assert_int_eq(topo_graph_node(graph, "leaf0", NET_NODE_HOST, &message), SIM_ERR_EXISTS);
@@ -118,14 +118,15 @@ START_TEST(graphs_that_are_no_network)
     world_begin(&world);
     const topo_plan_t plan = world_plan(&world);
     topo_graph_t *const graph = topo_graph_create();
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     ck_assert_int_eq(topo_graph_build(graph, &plan, &message), SIM_ERR_INVALID);
     add_node(graph, "s", NET_NODE_SWITCH);
     ck_assert_int_eq(topo_graph_build(graph, &plan, &message), SIM_ERR_INVALID);
     ck_assert_str_eq(message.text, "the graph has no host: expected at least one");
     add_node(graph, "h", NET_NODE_HOST);
     ck_assert_int_eq(topo_graph_build(graph, &plan, &message), SIM_ERR_INVALID);
-    ck_assert_str_eq(message.text, "host \"h\" has no link");
+    ck_assert_str_eq(message.text,
+                     "host \"h\" has no link, expected hosts that are joined by links");
     // Nothing was built by the refusals.
     ck_assert_uint_eq(net_node_count(world.net), 0);
     topo_graph_destroy(graph);

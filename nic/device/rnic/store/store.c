@@ -115,7 +115,7 @@ void nic__store_create(nic_t *nic)
 void nic__store_destroy(nic_t *nic)
 {
     nic_store_t *const store = nic__rnic(nic)->store;
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     if (store->ops->check != NULL) {
         SIM_CHECKF(store->ops->check(store, &message), "%s", message.text);
     }
@@ -137,7 +137,7 @@ void nic__store_look_up(nic_t *nic, nic_store_lookup_t *lookup)
     rnic->waits |= lookup->waits;
 #ifdef SIM_DEAR_CHECKS
     // All of a large store is looked at less often.
-    sim_message_t message = {""};
+    sim_message_t message = {.text = ""};
     rnic->lookups++;
     if (store->ops->check != NULL && (rnic->lookups < 1000 || rnic->lookups % 1024 == 0)) {
         SIM_CHECKF(store->ops->check(store, &message), "%s", message.text);
