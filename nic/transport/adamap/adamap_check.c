@@ -73,8 +73,8 @@ void nic__adamap_check(const nic_qp_t *qp)
         pieces += (at->map.length + bits - 1) / bits;
         block = at->next;
     }
-    SIM_CHECK(count == state->chain.count);
-    SIM_CHECK(state->arriving <= state->chain.count);
+    SIM_CHECK(count == nic__chain_count(&state->chain));
+    SIM_CHECK(state->arriving <= nic__chain_count(&state->chain));
     SIM_CHECK(pieces == state->list_pieces);
     nic__knitting_check(knitting);
 }

@@ -187,7 +187,7 @@ sim_time_t nic__adamap_list_append(nic_adamap_state_t *state, const nic_adamap_t
 bool nic__adamap_list_match(nic_adamap_state_t *state, uint64_t psn, uint32_t span);
 static inline uint64_t nic__adamap_list_count(const nic_adamap_state_t *state)
 {
-    return (uint64_t)state->cached_count + state->chain.count;
+    return (uint64_t)state->cached_count + nic__chain_count(&state->chain);
 }
 void nic__adamap_list_fired(sim_node_t *node, sim_timer_t *timer);
 

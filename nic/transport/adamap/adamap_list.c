@@ -80,7 +80,7 @@ static void prefetch(nic_adamap_state_t *state)
 {
     const nic_adamap_config_t *const config = nic__adamap_config(state);
     take_arrivals(state);
-    if (state->arriving != 0 || state->chain.count == 0 ||
+    if (state->arriving != 0 || nic__chain_count(&state->chain) == 0 ||
         (state->cached_count > config->watermark && state->cached_count != 0)) {
         return;
     }
@@ -98,7 +98,8 @@ static void prefetch(nic_adamap_state_t *state)
 
 bool nic__adamap_list_room(const nic_adamap_state_t *state)
 {
-    return (state->chain.count == 0 && state->cached_count < nic__adamap_config(state)->cached) ||
+    return (nic__chain_count(&state->chain) == 0 &&
+            state->cached_count < nic__adamap_config(state)->cached) ||
            nic__knitting_can_take(&nic__adamap_shared(state)->knitting, 1);
 }
 
@@ -120,7 +121,8 @@ sim_time_t nic__adamap_list_append(nic_adamap_state_t *state, const nic_adamap_t
     nic__adamap_count_nodes(state, 1);
     state->list_pieces += pieces_of(state, map);
     nic__adamap_shared(state)->counters.work++;
-    if (state->chain.count == 0 && state->cached_count < nic__adamap_config(state)->cached) {
+    if (nic__chain_count(&state->chain) == 0 &&
+        state->cached_count < nic__adamap_config(state)->cached) {
         add_cached(state, map);
     } else {
         ready_ps = nic__adamap_write_ps(state, 1);
@@ -144,7 +146,7 @@ static nic_adamap_t *oldest(nic_adamap_state_t *state)
     if (state->cached_count > 0) {
         return cached_at(state, 0);
     }
-    return state->chain.count > 0
+    return nic__chain_count(&state->chain) > 0
                ? &nic__knitting_at(&nic__adamap_shared(state)->knitting, state->chain.head)->map
                : NULL;
 }

@@ -183,34 +183,29 @@ bool nic__knitting_append(nic_knitting_t *knitting,
         return false;
     }
     nic_knitting_block_t *const at = nic__knitting_at(knitting, block);
+    nic__chain_give(chain);
     at->map = *map;
     at->linked_ps = linked_ps;
-    if (chain->count == 0) {
-        chain->head = block;
-    } else {
-        nic__knitting_at(knitting, chain->tail)->next = block;
-    }
-    chain->tail = block;
-    chain->count++;
+    const bool first = chain->tail == NIC_KNITTING_NONE;
+    nic__chain_link(chain, first ? NULL : &nic__knitting_at(knitting, chain->tail)->next, block);
     return true;
 }
 
 nic_adamap_t nic__knitting_pop(nic_knitting_t *knitting, nic_knitting_chain_t *chain)
 {
-    SIM_CHECK(chain->count > 0);
+    SIM_CHECK(nic__chain_count(chain) > 0);
     const uint32_t block = chain->head;
     const nic_knitting_block_t *const at = nic__knitting_at(knitting, block);
     const nic_adamap_t map = at->map;
-    chain->head = at->next;
-    chain->count--;
-    SIM_ASSERT((chain->count == 0) == (chain->head == NIC_KNITTING_NONE));
+    SIM_CHECK(nic__chain_advance(chain, at->next));
+    nic__chain_returned(chain, block);
     nic__knitting_give(knitting, block);
     return map;
 }
 
 void nic__knitting_drop(nic_knitting_t *knitting, nic_knitting_chain_t *chain)
 {
-    while (chain->count > 0) {
+    while (nic__chain_count(chain) > 0) {
         (void)nic__knitting_pop(knitting, chain);
     }
     *chain = (nic_knitting_chain_t){0};

@@ -12,9 +12,8 @@
 #ifndef NIC_TRANSPORT_ADAMAP_KNITTING_H
 #define NIC_TRANSPORT_ADAMAP_KNITTING_H
 
+#include "nic/transport/adamap/handover.h"
 #include "nic/transport/adamap/node.h"
-
-#define NIC_KNITTING_NONE 0u
 
 typedef struct nic_knitting_block {
     nic_adamap_t map;
@@ -64,13 +63,8 @@ nic_knitting_block_t *nic__knitting_at(const nic_knitting_t *knitting, uint32_t 
 // SIM_CHECKs the invariant by walking: for tests and dear builds.
 void nic__knitting_check(const nic_knitting_t *knitting);
 
-// -- a chain of blocks
-
-typedef struct nic_knitting_chain {
-    uint32_t head; // the NIC's; NIC_KNITTING_NONE: it has come to the end
-    uint32_t tail; // the CPU's
-    uint32_t count;
-} nic_knitting_chain_t;
+// -- a chain of blocks, handed over as nic/transport/adamap/handover.h has it: here each of the two
+// does all of its steps at once, and what they take is time (linked_ps).
 
 // The CPU writes the map into a free block and links it to the tail. False: there was no block.
 bool nic__knitting_append(nic_knitting_t *knitting,

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/adamap/handover.h - a chain of blocks between the NIC and a core of its host: who
+// writes what, and in which order.
+//
+// One fifo of entries leads from the NIC to the core: a map to be inserted, a block that is done
+// with. The core links maps at the tail and keeps the free list; the NIC moves the head. They share
+// no more than a block's word for the next one, which the core writes once and the NIC reads, and
+// the head, which the core writes only while the NIC has none. So nothing is locked:
+//
+//     NIC                                           core, for each entry of the fifo
+//     given++, entry "insert map"                   insert: take a free block, write the map and
+//     read the head's map and its next word           "no next" (write), then link it: the tail's
+//     advance: if more were given than taken, and     next word, or the head if there is no tail
+//       the word says none, read it again later;    return: if it is the tail, there is none any
+//       else the head is what it says, and the        more; the block is free
+//       entry "return block" follows
+//
+// The NIC may trust a word that says "none" only if it gave nothing that it has not taken: then no
+// insertion is under way, and the return is in the fifo before the next one. Blocks are freed by
+// the core alone. tests/nic/test_adamap_handover.c goes through all orders of these steps.
+#ifndef NIC_TRANSPORT_ADAMAP_HANDOVER_H
+#define NIC_TRANSPORT_ADAMAP_HANDOVER_H
+
+#include "kernel/base.h"
+
+#define NIC_KNITTING_NONE 0u
+
+typedef struct nic_knitting_chain {
+    uint32_t head;  // block, the NIC's; NIC_KNITTING_NONE: it has come to the end
+    uint32_t tail;  // block, the core's; likewise
+    uint32_t given; // maps, by the NIC; both run freely
+    uint32_t taken; // likewise
+} nic_knitting_chain_t;
+
+// Maps in the chain, or on their way into it.
+static inline uint32_t nic__chain_count(const nic_knitting_chain_t *chain)
+{
+    return chain->given - chain->taken;
+}
+
+static inline void nic__chain_give(nic_knitting_chain_t *chain)
+{
+    chain->given++;
+}
+
+// Core: the block, with its map and no next, joins. tail_next: of the tail, where there is one.
+static inline void nic__chain_link(nic_knitting_chain_t *chain, uint32_t *tail_next, uint32_t block)
+{
+    if (chain->tail == NIC_KNITTING_NONE) {
+        chain->head = block;
+    } else {
+        *tail_next = block;
+    }
+    chain->tail = block;
+}
+
+// NIC: the head's map is taken; next is what its word said. False: read it again, one is coming.
+static inline bool nic__chain_advance(nic_knitting_chain_t *chain, uint32_t next)
+{
+    SIM_ASSERT(chain->head != NIC_KNITTING_NONE && nic__chain_count(chain) > 0);
+    if (next == NIC_KNITTING_NONE && nic__chain_count(chain) > 1) {
+        return false;
+    }
+    chain->head = next;
+    chain->taken++;
+    return true;
+}
+
+// Core: the NIC returned a block; it is free after this.
+static inline void nic__chain_returned(nic_knitting_chain_t *chain, uint32_t block)
+{
+    if (chain->tail == block) {
+        chain->tail = NIC_KNITTING_NONE;
+    }
+}
+
+#endif // NIC_TRANSPORT_ADAMAP_HANDOVER_H
