@@ -83,8 +83,10 @@ typedef struct net_frame {
     } atomic;
     uint64_t atomic_original; // AtomicAckETH
 
-    // What a transport of the NIC's own puts behind the standard's headers, before the payload, of
-    // which it is a part to who does not know it (docs/formats/frames.md). A multiple of 4.
+    // What a selective transport puts behind the standard's headers, before the payload, of which
+    // it is a part to who does not know it; two bits of the BTH that the standard reserves tell of
+    // it (docs/formats/frames.md). A multiple of 4 bytes: an ACK's map (12 to 64), else a RETH
+    // (16), the round and index of a retransmission (4), or both.
     uint32_t extra_bytes;
     uint8_t extra[64];
 

@@ -190,7 +190,8 @@ net_packet_t *nic_transport_new_packet(nic_qp_t *qp, uint32_t flags);
 // A packet in [una_psn, next_psn) once more. Of a READ: a request for the rest of it from psn on.
 // It asks for an ACK. NULL: its work request is done with, there is no such packet.
 net_packet_t *nic_transport_repeat_packet(nic_qp_t *qp, uint64_t psn, uint32_t flags);
-// ready has become true: the queue pair gets its turn.
+// ready may have changed: the queue pair gets its turn, or loses it. To be called when an operation
+// is done with what changes it.
 void nic_transport_schedule(nic_qp_t *qp);
 
 // Everything before end_psn has arrived: moves una_psn, completes work requests, stops at a READ or

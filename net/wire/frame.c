@@ -85,6 +85,16 @@ static uint8_t *build_udp(const net_frame_t *frame, uint32_t udp_bytes, uint8_t 
     return at + NET_UDP_BYTES;
 }
 
+// How what is beyond the standard's headers is told of.
+static uint8_t extra_bits(const net_frame_t *frame)
+{
+    if (frame->opcode == ROCE_ACKNOWLEDGE) {
+        return frame->extra_bytes != 0 ? ROCE_BTH_SELECTIVE : 0;
+    }
+    return (uint8_t)((frame->extra_bytes >= ROCE_RETH_BYTES ? ROCE_BTH_ADDRESSED : 0) |
+                     (frame->extra_bytes % ROCE_RETH_BYTES != 0 ? ROCE_BTH_SELECTIVE : 0));
+}
+
 static uint8_t *build_bth(const net_frame_t *frame, uint8_t *at)
 {
     SIM_CHECKF(frame->destination_qp <= ROCE_QPN_MASK, "QP 0x%" PRIx32, frame->destination_qp);
@@ -98,7 +108,8 @@ static uint8_t *build_bth(const net_frame_t *frame, uint8_t *at)
     at[ROCE_BTH_AT_CONGESTION] =
         (uint8_t)((frame->fecn ? ROCE_BTH_FECN : 0) | (frame->becn ? ROCE_BTH_BECN : 0));
     sim_put_be24(at + ROCE_BTH_AT_DESTINATION_QP, frame->destination_qp);
-    at[ROCE_BTH_AT_ACK_REQUEST] = frame->ack_request ? ROCE_BTH_ACK_REQUEST : 0;
+    at[ROCE_BTH_AT_ACK_REQUEST] =
+        (uint8_t)((frame->ack_request ? ROCE_BTH_ACK_REQUEST : 0) | extra_bits(frame));
     sim_put_be24(at + ROCE_BTH_AT_PSN, frame->psn);
     return at + ROCE_BTH_BYTES;
 }

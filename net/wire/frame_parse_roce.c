@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/wire/frame_parse_roce.c - the parser of net/frame.h from the BTH to the ICRC.
+#include <string.h>
+
 #include "kernel/bytes.h"
 #include "net/wire/frame_internal.h"
 #include "net/wire/layout.h"
@@ -134,6 +136,29 @@ static sim_err_t parse_extensions(net__frame_reader_t *reader)
     return SIM_OK;
 }
 
+// What selective transports put there: as long as the bits in the BTH say.
+static sim_err_t parse_extra(net__frame_reader_t *reader, uint8_t bits)
+{
+    net_frame_t *const frame = reader->frame;
+    const size_t left = reader->end - reader->offset;
+    const bool ack = frame->opcode == ROCE_ACKNOWLEDGE;
+    const uint32_t data_bytes = ((bits & ROCE_BTH_ADDRESSED) != 0 ? ROCE_RETH_BYTES : 0) +
+                                ((bits & ROCE_BTH_SELECTIVE) != 0 ? ROCE_ROUND_BYTES : 0);
+    const size_t size_bytes = ack && bits != 0 ? left : data_bytes;
+    if (ack && bits != 0 &&
+        (bits != ROCE_BTH_SELECTIVE || left < ROCE_MAP_BYTES_MIN || left > sizeof(frame->extra) ||
+         left % 4 != 0)) {
+        return sim_fail(reader->message, SIM_ERR_INVALID, "an ACK with a map of %zu bytes", left);
+    }
+    const sim_err_t error = net__frame_require(reader, "address and round", size_bytes);
+    if (error == SIM_OK) {
+        memcpy(frame->extra, reader->bytes + reader->offset, size_bytes);
+        frame->extra_bytes = (uint32_t)size_bytes;
+        reader->offset += size_bytes;
+    }
+    return error;
+}
+
 // What is left before the ICRC: payload and pad.
 static sim_err_t parse_payload(net__frame_reader_t *reader)
 {
@@ -172,8 +197,15 @@ static sim_err_t parse_payload(net__frame_reader_t *reader)
 sim_err_t net__frame_parse_roce(net__frame_reader_t *reader)
 {
     sim_err_t error = parse_bth(reader);
+    const uint8_t bits =
+        error == SIM_OK ? reader->bytes[reader->offset - ROCE_BTH_BYTES + ROCE_BTH_AT_ACK_REQUEST] &
+                              (ROCE_BTH_ADDRESSED | ROCE_BTH_SELECTIVE)
+                        : 0;
     if (error == SIM_OK) {
         error = parse_extensions(reader);
+    }
+    if (error == SIM_OK && bits != 0) {
+        error = parse_extra(reader, bits);
     }
     return error == SIM_OK ? parse_payload(reader) : error;
 }

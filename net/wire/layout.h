@@ -80,7 +80,9 @@ enum {
     ROCE_BTH_BECN = 0x40,
     ROCE_BTH_CONGESTION_RESERVED = 0x3f,
     ROCE_BTH_ACK_REQUEST = 0x80,
-    ROCE_BTH_ACK_REQUEST_RESERVED = 0x7f,
+    ROCE_BTH_ADDRESSED = 0x40, // reserved in the standard: see net_frame_t.extra
+    ROCE_BTH_SELECTIVE = 0x20, // likewise
+    ROCE_BTH_ACK_REQUEST_RESERVED = 0x1f,
 
     ROCE_RETH_AT_ADDRESS = 0,
     ROCE_RETH_AT_RKEY = 8,

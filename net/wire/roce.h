@@ -56,6 +56,8 @@ enum {
     ROCE_ATOMIC_ACK_ETH_BYTES = 8,
     ROCE_IETH_BYTES = 4,
     ROCE_CNP_RESERVED_BYTES = 16,
+    ROCE_ROUND_BYTES = 4,    // of a retransmission of a selective transport
+    ROCE_MAP_BYTES_MIN = 12, // of what it asks for or has: first PSN, length, round; then bits
     ROCE_ICRC_BYTES = 4,
 };
 

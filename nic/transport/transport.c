@@ -237,6 +237,9 @@ net_packet_t *nic_transport_new_packet(nic_qp_t *qp, uint32_t flags)
 void nic_transport_schedule(nic_qp_t *qp)
 {
     nic__schedule(qp);
+    if (!nic__can_send(qp)) {
+        nic__unschedule(qp);
+    }
 }
 
 void nic_transport_advance(nic_qp_t *qp, uint64_t end_psn, const net_packet_t *cause, bool nak)

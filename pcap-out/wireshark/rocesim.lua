@@ -36,6 +36,14 @@ local fields = {
     sent = ProtoField.uint32("rocesim.int.sent", "Sent (units of 128 bytes, 20 bits)"),
     queue = ProtoField.uint32("rocesim.int.queue", "Queue (units of 80 bytes)"),
     pint = ProtoField.uint32("rocesim.pint", "PINT digest"),
+    address = ProtoField.uint64("rocesim.selective.address", "Address of this packet", base.HEX),
+    rkey = ProtoField.uint32("rocesim.selective.rkey", "R_Key", base.HEX),
+    length = ProtoField.uint32("rocesim.selective.length", "Bytes from here on"),
+    round = ProtoField.uint32("rocesim.selective.round", "Round: sent again so often"),
+    index = ProtoField.uint32("rocesim.selective.index", "Index in the receiver's table"),
+    first = ProtoField.uint32("rocesim.selective.first", "First PSN of the map"),
+    count = ProtoField.uint32("rocesim.selective.count", "PSNs of the map"),
+    bits = ProtoField.bytes("rocesim.selective.bits", "Bitmap: which of them came, lowest bit first"),
 }
 for _, field in pairs(fields) do
     table.insert(proto.fields, field)
@@ -177,6 +185,48 @@ local function add_telemetry(tree, tvb, at)
     end
 end
 
+-- Bytes of the standard's headers between BTH and payload; RC only, the others have no such packets.
+local function extension_bytes(operation)
+    if operation == 0x06 or operation == 0x0a or operation == 0x0c then
+        return 16
+    elseif operation == 0x0b then
+        return 20
+    elseif operation == 0x03 or operation == 0x05 or operation == 0x09 or operation == 0x11 then
+        return 4
+    elseif operation == 0x13 or operation == 0x14 then
+        return 28
+    end
+    return 0
+end
+
+-- What selective transports put behind the standard's headers: docs/formats/frames.md
+local function add_selective(tree, tvb, bth, icrc_at, opcode)
+    local bits = tvb(bth + 8, 1):uint()
+    local addressed, selective = band(bits, 0x40) ~= 0, band(bits, 0x20) ~= 0
+    local at = bth + 12 + extension_bytes(opcode % 32)
+    if opcode == 0x11 and selective and icrc_at >= at + 12 then
+        tree:add(fields.first, tvb(at, 4))
+        tree:add(fields.count, tvb(at + 4, 4))
+        tree:add(fields.round, tvb(at + 8, 1))
+        tree:add(fields.index, tvb(at + 9, 3))
+        if icrc_at > at + 12 then
+            tree:add(fields.bits, tvb(at + 12, icrc_at - at - 12))
+        end
+        return "map " .. tvb(at, 4):uint() .. "+" .. tvb(at + 4, 4):uint() .. " round " .. tvb(at + 8, 1):uint()
+    end
+    if addressed and icrc_at >= at + 16 then
+        tree:add(fields.address, tvb(at, 8))
+        tree:add(fields.rkey, tvb(at + 8, 4))
+        tree:add(fields.length, tvb(at + 12, 4))
+        at = at + 16
+    end
+    if selective and icrc_at >= at + 4 then
+        tree:add(fields.round, tvb(at, 1))
+        tree:add(fields.index, tvb(at + 1, 3))
+        return "round " .. tvb(at, 1):uint()
+    end
+end
+
 function proto.dissector(tvb, pinfo, root)
     local opcode_field = get_opcode()
     local port = get_destination()
@@ -211,6 +261,13 @@ function proto.dissector(tvb, pinfo, root)
     elseif finding.again then
         tree:add(fields.again, tvb(bth + 9, 3), true)
         table.insert(notes, "PSN again")
+    end
+
+    if ip_end <= tvb:len() then
+        local note = add_selective(tree, tvb, bth, ip_end - 4, opcode)
+        if note ~= nil then
+            table.insert(notes, note)
+        end
     end
 
     if proto.prefs.icrc and ip_end <= tvb:len() and ip_end - 4 >= bth + 12 then
