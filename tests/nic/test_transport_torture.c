@@ -12,6 +12,7 @@
 // with dear checks nic_transport_ops_t.check looks at each queue pair after each event.
 // Not pinned: times; atomics and single losses (test_single_loss).
 #include "net/loss.h"
+#include "nic/extra.h"
 #include "nic/memory.h"
 #include "nic/transport.h"
 #include "tests/nic_pair.h"
@@ -95,7 +96,7 @@ static void set_number(const sim_attr_table_t *table,
 static void randomize_transport(nic_config_t *config, uint32_t t)
 {
     const nic_transport_ops_t *const ops = nic_transport_all[t];
-    void *const own = config->transport_config[t];
+    void *const own = ops->attrs == NULL ? NULL : nic_config_part(config, ops->attrs);
     if (ops == &nic_transport_adamap) {
         static const uint64_t bits[] = {1, 2, 7, 16, 64, 65, 256};
         static const uint64_t blocks[] = {1, 2, 5, 1000};
