@@ -44,6 +44,7 @@ typedef uint64_t sim_time_t; // picoseconds since the start of the simulation
 
 #define SIM_LIKELY(x) __builtin_expect(!!(x), 1)
 #define SIM_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define SIM_ALWAYS_INLINE inline __attribute__((always_inline))
 #define SIM_MUST_CHECK __attribute__((warn_unused_result))
 #define SIM_PRINTF(format_index, first_index) \
     __attribute__((format(printf, format_index, first_index)))

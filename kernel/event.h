@@ -91,6 +91,7 @@ struct sim_node {
     uint32_t own_count;
     uint32_t own_capacity;
     uint32_t unit_position;
+    bool alone; // the only one of its unit, in the order of sim.h
 
     // background timers (kernel/timer.h)
     uint32_t background_armed;
@@ -152,10 +153,10 @@ bool sim__wakes_grow(sim_node_t *node, sim_time_t time_ps, uint32_t port);
 
 // Sends message so that it arrives at arrive_ps, at least the channel's delay from now, and not
 // before anything sent on this channel earlier. The message belongs to the receiver from here on.
-static inline void sim_send(sim_node_t *from,
-                            sim_channel_t *channel,
-                            sim_time_t arrive_ps,
-                            void *message)
+static SIM_ALWAYS_INLINE void sim_send(sim_node_t *from,
+                                       sim_channel_t *channel,
+                                       sim_time_t arrive_ps,
+                                       void *message)
 {
     sim_worker_t *const worker = from->worker;
 #ifdef SIM_DEAR_CHECKS

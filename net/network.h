@@ -121,6 +121,7 @@ struct net_node {
     uint32_t port_count;
     net_node_kind_t kind;
     bool follows_routes; // of packets, net_packet_t.route; set by net_node_built_fn
+    bool one_by_one;     // every event in its turn: someone listens to each, or links are not usual
     uint8_t route_mask;  // of a byte of theirs: 0 as soon as a link here or a route has changed
     net_t *net;
     net_node_built_fn built;

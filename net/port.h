@@ -67,6 +67,13 @@ typedef void (*net_trace_fn)(const net_trace_t *trace, void *ctx);
 // Calls fn at the points of the mask. Several listeners per port; kept until the net is destroyed.
 void net_port_listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *ctx);
 
+// Whether a port will be served at the end of the frame on the link.
+typedef enum net_wake {
+    NET_WAKE_NONE,
+    NET_WAKE_EVENT, // by a wake of its node
+    NET_WAKE_LATE,  // its switch makes up for it (net/switch/switch_late.c)
+} net_wake_t;
+
 // One class of a port, sending: its queue and its counters, on one cache line.
 typedef struct net_class {
     alignas(SIM_CACHE_LINE) net_packet_t *head;
@@ -136,7 +143,7 @@ struct net_port {
     uint16_t trace_points; // union over listeners
     uint8_t waiting;       // classes with packets in their queue
     uint8_t paused;        // classes the peer has stopped
-    bool wake_pending;
+    uint8_t wake_pending;  // net_wake_t
     bool special; // lossy, down, metered, listened to or of an inexact rate: the slow way to send
     bool inexact; // special for nothing but its rate
     bool down;
@@ -234,7 +241,7 @@ sim_time_t net_port_busy_ps(const net_port_t *port, uint8_t classes, sim_time_t 
 // True when a frame can start now: no frame on the link, none about to be chosen at this instant.
 static inline bool net_port_idle(const net_port_t *port)
 {
-    return !port->wake_pending && port->node->sim.now_ps > port->busy_until_ps;
+    return port->wake_pending == NET_WAKE_NONE && port->node->sim.now_ps > port->busy_until_ps;
 }
 
 void net__port_meter(net_port_t *port, net_packet_t *packet); // telemetry.c
@@ -243,7 +250,7 @@ void net__port_transmit_special(net_port_t *port, net_packet_t *packet);
 void net__port_update_special(net_port_t *port);
 
 // Starts sending a packet (taking it). No frame may be on the link.
-static inline void net_port_transmit(net_port_t *port, net_packet_t *packet)
+static SIM_ALWAYS_INLINE void net_port_transmit(net_port_t *port, net_packet_t *packet)
 {
     if (SIM_UNLIKELY(port->special)) {
         net__port_transmit_special(port, packet);
@@ -264,9 +271,9 @@ static inline void net_port_transmit(net_port_t *port, net_packet_t *packet)
 // Asks for a wake at the end of the frame on the link (or now), once.
 static inline void net_port_wake(net_port_t *port)
 {
-    if (!port->wake_pending) {
+    if (port->wake_pending == NET_WAKE_NONE) {
         sim_node_t *const node = &port->node->sim;
-        port->wake_pending = true;
+        port->wake_pending = NET_WAKE_EVENT;
         sim_wake(node,
                  port->busy_until_ps > node->now_ps ? port->busy_until_ps : node->now_ps,
                  port->index);

@@ -48,7 +48,10 @@ struct net_switch {
     uint64_t shared_bytes; // in use
     uint64_t shared_limit; // the buffer's to set: what is neither reserved nor headroom
     uint64_t held_bytes;   // all that is stored
-    uint64_t pfc_alpha;    // in 2^-NET_ALPHA_BITS
+    uint64_t *late;        // a bit per port whose departures are made up for: NET_WAKE_LATE
+    uint32_t late_words;
+    uint32_t stopped_count; // classes of ports whose peer was told to stop
+    uint64_t pfc_alpha;     // in 2^-NET_ALPHA_BITS
     uint64_t lossy_alpha;
     net_ingress_t *ingress; // by port
     net_red_t *red;         // by port

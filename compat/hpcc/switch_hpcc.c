@@ -207,7 +207,7 @@ static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
         packet->ttl--;
     }
     if (sw->trust_dscp) {
-        packet->priority = packet->dscp >> 3;
+        packet->priority = (uint8_t)(packet->dscp >> 3);
     }
     packet->ingress_port = (uint16_t)port_index;
     enqueue(sw, &sw->node.ports[out], packet);

@@ -117,6 +117,9 @@ static void make_units(sim_t *sim, uint32_t *parent)
         sim->nodes[i]->unit = unit;
         unit->members[unit->count++] = sim->nodes[i];
     }
+    for (uint32_t i = 0; i < sim->node_count; i++) {
+        sim->nodes[i]->alone = sim->nodes[i]->unit->count == 1 && sim->fifo == NULL;
+    }
     sim_free(unit_of);
 }
 

@@ -265,11 +265,15 @@ void net__port_set_rate(net_port_t *port, uint64_t rate_bps)
 
 void net__port_update_special(net_port_t *port)
 {
-    const bool otherwise = port->down || port->metered || port->degraded_bps != 0 ||
-                           port->next_down_ps != SIM_TIME_NEVER || port->drop_countdown > 0 ||
-                           port->config.loss_rate.num > 0 || port->config.bit_error_rate.num > 0 ||
-                           port->loss != NULL || (port->trace_points & NET_TRACE_TX) != 0;
+    const uint32_t every_event =
+        NET_TRACE_TX | NET_TRACE_RX | NET_TRACE_ENQUEUE | NET_TRACE_MARK | NET_TRACE_RELEASE;
+    const bool unusual = port->down || port->degraded_bps != 0 ||
+                         port->next_down_ps != SIM_TIME_NEVER || port->drop_countdown > 0 ||
+                         port->config.loss_rate.num > 0 || port->config.bit_error_rate.num > 0 ||
+                         port->loss != NULL || (port->trace_points & NET_TRACE_TX) != 0;
+    const bool otherwise = unusual || port->metered;
     port->special = port->ps_per_byte == 0 || otherwise;
+    port->node->one_by_one |= unusual || (port->trace_points & every_event) != 0;
     port->inexact = port->ps_per_byte == 0 && port->timing == NULL && !otherwise;
 }
 

@@ -11,6 +11,7 @@
 void net__stop_peer(net_switch_t *sw, net_ingress_t *in, uint32_t priority)
 {
     in->stopped |= (uint8_t)(1u << priority);
+    sw->stopped_count++;
     in->port->received[priority].stopped = 1;
     net_port_pause_send(in->port, (uint8_t)(1u << priority), in->quanta);
     if (!sim_timer_armed(&in->refresh)) {
@@ -33,6 +34,7 @@ void net__let_peer_go(net_switch_t *sw, net_ingress_t *in, uint32_t priority)
 {
     in->port->received[priority].stopped = 0;
     in->stopped &= (uint8_t) ~(1u << priority);
+    sw->stopped_count--;
     if (in->stopped == 0) {
         sim_timer_cancel(&sw->node.sim, &in->refresh);
     }

@@ -13,7 +13,7 @@
 
 static ALWAYS_INLINE void serve_any(net_switch_t *sw, net_port_t *egress, const bool own)
 {
-    egress->wake_pending = false;
+    egress->wake_pending = NET_WAKE_NONE;
     net_packet_t *const control = egress->control;
     const uint8_t candidates = egress->waiting & (uint8_t)~egress->paused;
     if (control != NULL) {
@@ -88,7 +88,7 @@ static ALWAYS_INLINE void enqueue_any(net_switch_t *sw,
 }
 
 // Functions of their own: what a packet that goes straight through needs stays short.
-static void enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+void net__switch_enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
     enqueue_any(sw, egress, packet, true);
 }
@@ -108,25 +108,13 @@ static void serve_by_tables(net_switch_t *sw, net_port_t *egress)
     serve_any(sw, egress, false);
 }
 
-static void pause_arrived(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
+void net__switch_pause_arrived(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
 {
     const uint8_t released = net_port_pause_received(port, packet);
     net_packet_deliver(&sw->node, packet);
     if (released & port->waiting) {
         net_port_wake(port);
     }
-}
-
-// By the route that the packet brings; one that is off it looks up its way from here on.
-static ALWAYS_INLINE uint32_t route_of(const net_switch_t *sw, net_packet_t *packet)
-{
-    const uint32_t brought = (uint32_t)packet->route & sw->node.route_mask;
-    if (SIM_LIKELY(brought != 0)) {
-        packet->route >>= 8;
-        return brought - 1;
-    }
-    packet->route = 0;
-    return net__route(sw, packet);
 }
 
 static ALWAYS_INLINE void arrival(net_switch_t *sw,
@@ -137,10 +125,10 @@ static ALWAYS_INLINE void arrival(net_switch_t *sw,
     net_port_t *const ingress = &sw->node.ports[port_index];
     net_port_count_rx(ingress, packet);
     if (SIM_UNLIKELY(packet->kind == NET_PACKET_PFC)) {
-        pause_arrived(sw, ingress, packet);
+        net__switch_pause_arrived(sw, ingress, packet);
         return;
     }
-    const uint32_t out = own ? route_of(sw, packet) : net_switch_route(sw, packet);
+    const uint32_t out = own ? net__route_of(sw, packet) : net_switch_route(sw, packet);
     if (SIM_UNLIKELY(out == NET_NO_PORT)) {
         net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
         return;
@@ -153,7 +141,7 @@ static ALWAYS_INLINE void arrival(net_switch_t *sw,
         packet->ttl--;
     }
     if (sw->trust_dscp) {
-        packet->priority = packet->dscp >> 3;
+        packet->priority = (uint8_t)(packet->dscp >> 3);
     }
     packet->ingress_port = (uint16_t)port_index;
     net_port_t *const egress = &sw->node.ports[out];
@@ -161,13 +149,13 @@ static ALWAYS_INLINE void arrival(net_switch_t *sw,
     const sim_time_t now_ps = sw->node.sim.now_ps;
     // At the very end of a frame the port is still busy, unless nobody else arrives at this
     // instant: then there is nothing to choose from.
-    const bool idle = !egress->wake_pending &&
+    const bool idle = egress->wake_pending == NET_WAKE_NONE &&
                       (now_ps > egress->busy_until_ps ||
                        (now_ps == egress->busy_until_ps && !sim_node_arrivals_tie(&sw->node.sim)));
     if (idle && !(egress->paused & bit)) {
         net_port_transmit(egress, packet);
     } else {
-        (own ? enqueue : enqueue_by_tables)(sw, egress, packet);
+        (own ? net__switch_enqueue : enqueue_by_tables)(sw, egress, packet);
     }
 }
 
@@ -177,6 +165,14 @@ void net__switch_warm(const sim_node_t *node, uint32_t arrivals)
 {
     const net_switch_t *const sw = (const net_switch_t *)(const void *)node;
     const uint32_t class = sw->warm_class;
+    for (uint32_t w = 0; w < sw->late_words; w++) {
+        for (uint64_t late = sw->late[w]; late != 0; late &= late - 1) {
+            const net_port_t *const port =
+                &sw->node.ports[w * 64 + (uint32_t)__builtin_ctzll(late)];
+            __builtin_prefetch(port);
+            __builtin_prefetch(&port->classes[class]);
+        }
+    }
     if (arrivals < sw->node.port_count) {
         for (uint32_t i = node->wake_first; i < node->wake_end; i++) {
             __builtin_prefetch(&sw->node.ports[node->wakes[i].port]);
@@ -192,7 +188,7 @@ void net__switch_warm(const sim_node_t *node, uint32_t arrivals)
 }
 
 // ...and then the packets at the head of the queues that will be served.
-static inline void warm_heads(const net_switch_t *sw)
+void net__switch_warm_heads(const net_switch_t *sw)
 {
     const sim_node_t *const node = &sw->node.sim;
     for (uint32_t i = node->wake_first; i < node->wake_end; i++) {
@@ -201,25 +197,42 @@ static inline void warm_heads(const net_switch_t *sw)
             __builtin_prefetch(port->classes[__builtin_ctz(port->waiting)].head);
         }
     }
+    for (uint32_t w = 0; w < sw->late_words; w++) {
+        for (uint64_t late = sw->late[w]; late != 0; late &= late - 1) {
+            const net_port_t *const port =
+                &sw->node.ports[w * 64 + (uint32_t)__builtin_ctzll(late)];
+            __builtin_prefetch(port->classes[__builtin_ctz(port->waiting | 128u)].head);
+        }
+    }
+}
+
+static ALWAYS_INLINE void take(net_switch_t *sw, const sim_event_t *event, const bool own)
+{
+    switch (event->kind) {
+    case SIM_EVENT_ARRIVAL:
+        arrival(sw, event->port, event->message, own);
+        break;
+    case SIM_EVENT_WAKE:
+        (own ? serve : serve_by_tables)(sw, &sw->node.ports[event->port]);
+        break;
+    case SIM_EVENT_TIMER:
+        event->timer->fn(&sw->node.sim, event->timer);
+        break;
+    }
+    net_switch_event_over(sw, event);
+}
+
+void net__switch_event(net_switch_t *sw, const sim_event_t *event)
+{
+    take(sw, event, true);
 }
 
 static ALWAYS_INLINE void run(net_switch_t *sw, const bool own)
 {
-    warm_heads(sw);
+    net__switch_warm_heads(sw);
     sim_event_t event;
     while (sim_node_next(&sw->node.sim, &event)) {
-        switch (event.kind) {
-        case SIM_EVENT_ARRIVAL:
-            arrival(sw, event.port, event.message, own);
-            break;
-        case SIM_EVENT_WAKE:
-            (own ? serve : serve_by_tables)(sw, &sw->node.ports[event.port]);
-            break;
-        case SIM_EVENT_TIMER:
-            event.timer->fn(&sw->node.sim, event.timer);
-            break;
-        }
-        net_switch_event_over(sw, &event);
+        take(sw, &event, own);
     }
 }
 

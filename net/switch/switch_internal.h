@@ -10,7 +10,14 @@
 // switch.c: runs by the tables; by net's own rows.
 void net__switch_run_tables(sim_node_t *node);
 void net__switch_run(sim_node_t *node);
+// Of it: what any event does in its turn, and the part of an arrival that must wait for its port.
+void net__switch_event(net_switch_t *sw, const sim_event_t *event);
+void net__switch_enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
+void net__switch_pause_arrived(net_switch_t *sw, net_port_t *port, net_packet_t *packet);
+// switch_late.c: runs with net's own rows, as far as possible without a wake for each departure.
+void net__switch_run_late(sim_node_t *node);
 void net__switch_warm(const sim_node_t *node, uint32_t arrivals);
+void net__switch_warm_heads(const net_switch_t *sw);
 
 // watchdog.c: of a switch that has one; drops what waits in a queue.
 void net__watchdog_start(net_switch_t *sw);
@@ -56,6 +63,18 @@ static inline uint32_t net__route(const net_switch_t *sw, const net_packet_t *pa
     return port;
 }
 
+// By the route that the packet brings; one that is off it looks up its way from here on.
+static inline uint32_t net__route_of(const net_switch_t *sw, net_packet_t *packet)
+{
+    const uint32_t brought = (uint32_t)packet->route & sw->node.route_mask;
+    if (SIM_LIKELY(brought != 0)) {
+        packet->route >>= 8;
+        return brought - 1;
+    }
+    packet->route = 0;
+    return net__route(sw, packet);
+}
+
 // -- marking "red"
 
 // RED on so many bytes, which are more than the port's kmin.
@@ -98,17 +117,26 @@ static inline uint64_t net__xoff_threshold(const net_switch_t *sw)
 void net__stop_peer(net_switch_t *sw, net_ingress_t *in, uint32_t priority);
 void net__let_peer_go(net_switch_t *sw, net_ingress_t *in, uint32_t priority);
 
-// Finds room for a lossless packet: reserved first, then shared up to the threshold, then headroom.
-static inline bool net__admit_lossless(net_switch_t *sw, const net_packet_t *packet)
+// Room in what is reserved and what is shared, up to the threshold; false: nothing is taken.
+static inline bool net__admit_shared(net_switch_t *sw, net_received_t *held, uint64_t bytes)
 {
-    net_received_t *const held = &sw->node.ports[packet->ingress_port].received[packet->priority];
-    const uint64_t bytes = packet->frame_bytes;
     const uint64_t before = net_switch_above_reserved(sw, held->stored_bytes);
     const uint64_t after = net_switch_above_reserved(sw, held->stored_bytes + bytes);
     if (after == 0 || (after <= net__xoff_threshold(sw) &&
                        sw->shared_bytes + (after - before) <= sw->shared_limit)) {
         held->stored_bytes += bytes;
         sw->shared_bytes += after - before;
+        return true;
+    }
+    return false;
+}
+
+// Finds room for a lossless packet: reserved first, then shared up to the threshold, then headroom.
+static inline bool net__admit_lossless(net_switch_t *sw, const net_packet_t *packet)
+{
+    net_received_t *const held = &sw->node.ports[packet->ingress_port].received[packet->priority];
+    const uint64_t bytes = packet->frame_bytes;
+    if (net__admit_shared(sw, held, bytes)) {
         return true;
     }
     net_ingress_t *const in = &sw->ingress[packet->ingress_port];

@@ -68,6 +68,7 @@ static void fini_parts(net_switch_t *sw)
     sim_free(sw->buffer_state);
     sim_free(sw->marking_state);
     sim_free(sw->balance_state);
+    sim_free(sw->late);
 }
 
 static void destroy(sim_node_t *node)
@@ -110,6 +111,9 @@ static void choose_loop(net_switch_t *sw)
     } else {
         sw->node.follows_routes = true;
         sw->node.route_mask = UINT8_MAX;
+        sw->loop.run = net__switch_run_late;
+        sw->late_words = sw->node.port_count / 64 + 1;
+        sw->late = sim_alloc_array(sw->late_words, sizeof(*sw->late));
     }
     sw->node.sim.ops = &sw->loop;
 }

@@ -116,6 +116,7 @@ void net__watchdog_start(net_switch_t *sw)
     for (uint32_t p = 0; p < sw->node.port_count; p++) {
         sw->node.ports[p].lossless_guaranteed = false;
     }
+    sw->node.one_by_one = true;
     sim_timer_init_background(&dog->timer, fired);
     sim_timer_arm(&sw->node.sim, &dog->timer, dog->every_ps);
     sw->watchdog = dog;

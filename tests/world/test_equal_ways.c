@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/world/test_equal_ways.c - what makes a run fast does not show in it.
 //
-// Goal: a scenario has the same digest whether switches follow the routes that packets bring or
-// look each up. Method: networks with everything that could tell the difference: links that go down
-// and come back, paths longer than a route has bytes, switches of many ports, losses that reorder
-// and double, pauses, parallel links, marks; each run both ways, on one thread and on two.
+// Goal: a scenario has the same digest, and its switches look the same at any time, whether
+// switches follow the routes that packets bring or look each up, and whether they make up for
+// departures or take every event in its turn. Method: networks with everything that could tell the
+// difference: links that go down and come back, paths longer than a route has bytes, switches of
+// many ports, losses that reorder and double, pauses, storms of them and their watchdog, classes
+// that share a port, lossy ones, parallel links, telemetry, marks; each run every way, on one
+// thread and on two, with switches looked at every 777 ns and without.
 // Not pinned: that the digest sees everything; tools/compare-programs compares files.
 // labels: threads
 #include <string.h>
 
-#include "net/network.h"
+#include "net/port.h"
+#include "net/switch.h"
 #include "tests/check_main.h"
 #include "world/scenario.h"
 #include "world/world.h"
 
-typedef enum way { AS_IT_IS, WITHOUT_ROUTES, WAY_COUNT } way_t;
+typedef enum way { AS_IT_IS, WITHOUT_ROUTES, ONE_BY_ONE, WAY_COUNT } way_t;
 
 static const char *const scenarios[] = {
     // links that change under way, ECMP, pauses
@@ -37,16 +41,70 @@ static const char *const scenarios[] = {
     "link: {loss-rate: 0.001, reorder-rate: 0.01, duplicate-rate: 0.01}\n"
     "nic: {timeout: 5, congestion-control: hpcc}\n"
     "traffic:\n  - all-to-all: {bytes: 30KB}\n",
+    // pauses most of the time, telemetry, marks
+    "topology:\n  leaf-spine: {leaves: 3, spines: 2, hosts-per-leaf: 4, host-rate: 100Gbps,"
+    " fabric-rate: 56Gbps, delay: 600ns}\n"
+    "switch: {buffer: 1MB, pfc: {alpha: 1/16}, ecn: {kmin: 10KB, kmax: 100KB, pmax: 0.5}}\n"
+    "nic: {congestion-control: hpcc, mtu: 1024}\n"
+    "traffic:\n  - incast: {to: host2, senders: 11, bytes: 200KB}\n"
+    "  - permutation: {bytes: 200KB}\n",
+    // two classes and their ACKs, one of them lossy, a buffer that is nearly full
+    "topology:\n  dumbbell: {left: 5, right: 5, host-rate: 100Gbps, bottleneck-rate: 40Gbps,"
+    " host-delay: 1us, bottleneck-delay: 3us}\n"
+    "switch: {buffer: 400KB, pfc: {priorities: [3]}, weights: [1, 1, 2, 3, 1, 1, 1, 1]}\n"
+    "nic: {congestion-control: dctcp, timeout: 4, ack-priority: 6}\n"
+    "traffic:\n  - permutation: {bytes: 300KB}\n"
+    "  - permutation: {bytes: 300KB, priority: 2}\n  - all-to-all: {bytes: 9KB}\n",
+    // a host that pauses its switch for ever, and the switch's watchdog
+    "topology:\n  leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 3, host-rate: 100Gbps,"
+    " fabric-rate: 100Gbps, delay: 1us}\n"
+    "switch: {buffer: 400KB, pfc: {watchdog: drop, watchdog-detect: 100us,"
+    " watchdog-restore: 200us}}\n"
+    "nic: {timeout: 5}\n"
+    "traffic:\n  - incast: {to: host0, senders: 5, bytes: 400KB}\n"
+    "faults:\n  - {part: host0, kind: pause-storm, at: 20us, until: 500us}\n",
 };
+
+// What switches looked like, one after the other; by node.
+#define NODES_MAX 512u
+static uint64_t looks[NODES_MAX];
+
+static void look(const sim_node_t *sim_node, sim_time_t time_ps, void *ctx)
+{
+    const net_node_t *const node = (const net_node_t *)(const void *)sim_node;
+    sim_digest_t sum = {looks[sim_node->index]};
+    (void)ctx;
+    sim_digest_add(&sum, time_ps);
+    sim_digest_add(&sum, net_switch_buffer_bytes(node));
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        sim_digest_add(&sum, net_port_queue_bytes(&node->ports[p]));
+        sim_digest_add(&sum, net_port_busy_ps(&node->ports[p], UINT8_MAX, time_ps));
+    }
+    looks[sim_node->index] = sum.value;
+}
 
 static void go_way(const world_t *world, way_t way)
 {
-    for (size_t i = 0; way == WITHOUT_ROUTES && i < net_node_count(world->net); i++) {
-        net_node_at(world->net, i)->route_mask = 0;
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        net_node_t *const node = net_node_at(world->net, i);
+        node->route_mask &= way == WITHOUT_ROUTES ? 0 : UINT8_MAX;
+        node->one_by_one |= way == ONE_BY_ONE;
     }
 }
 
-static uint64_t digest_of(const char *text, way_t way, unsigned threads)
+static void look_at_switches(const world_t *world)
+{
+    memset(looks, 0, sizeof(looks));
+    ck_assert_uint_le(net_node_count(world->net), NODES_MAX);
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        net_node_t *const node = net_node_at(world->net, i);
+        if (node->kind == NET_NODE_SWITCH) {
+            sim_sample(world->sim, &node->sim, 0, 777 * SIM_PS_PER_NS, look, NULL);
+        }
+    }
+}
+
+static uint64_t digest_of(const char *text, way_t way, unsigned threads, bool looking)
 {
     world_error_t error;
     world_registry_t *const registry = world_registry_create();
@@ -60,21 +118,31 @@ static uint64_t digest_of(const char *text, way_t way, unsigned threads)
                   "%s",
                   error.text);
     go_way(world, way);
+    if (looking) {
+        look_at_switches(world);
+    }
     ck_assert_int_eq(sim_run(world->sim), SIM_ENDED_DONE);
-    const uint64_t digest = sim_digest(world->sim);
+    sim_digest_t sum = {sim_digest(world->sim)};
+    sim_digest_add(&sum, sim_end_time_ps(world->sim));
+    sim_digest_add(&sum, sim_events(world->sim));
+    for (size_t i = 0; looking && i < NODES_MAX; i++) {
+        sim_digest_add(&sum, looks[i]);
+    }
     world_destroy(world);
     world_scenario_destroy(scenario);
     world_registry_destroy(registry);
-    return digest;
+    return sum.value;
 }
 
 START_TEST(ways_give_one_digest)
 {
-    const uint64_t digest = digest_of(scenarios[_i], AS_IT_IS, 1);
-    for (way_t way = 0; way < WAY_COUNT; way++) {
-        for (unsigned threads = 1; threads <= 2; threads++) {
-            const uint64_t other = digest_of(scenarios[_i], way, threads);
-            ck_assert_msg(other == digest, "scenario %d, way %d, %u threads", _i, way, threads);
+    for (uint32_t looking = 0; looking < 2; looking++) {
+        const uint64_t digest = digest_of(scenarios[_i], AS_IT_IS, 1, looking);
+        for (way_t way = 0; way < WAY_COUNT; way++) {
+            for (unsigned threads = 1; threads <= 2; threads++) {
+                const uint64_t other = digest_of(scenarios[_i], way, threads, looking);
+                ck_assert_msg(other == digest, "scenario %d, way %d, %u threads", _i, way, threads);
+            }
         }
     }
 }
@@ -85,7 +153,8 @@ START_TEST(digest_tells)
 {
     char other[2048];
     (void)snprintf(other, sizeof(other), "seed: 2\n%s", scenarios[_i]);
-    ck_assert_uint_ne(digest_of(other, AS_IT_IS, 1), digest_of(scenarios[_i], AS_IT_IS, 1));
+    ck_assert_uint_ne(digest_of(other, AS_IT_IS, 1, false),
+                      digest_of(scenarios[_i], AS_IT_IS, 1, false));
 }
 END_TEST
 

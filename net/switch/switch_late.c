@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/switch/switch_late.c - the loop of a switch with net's own parts: departures are made up for.
+//
+// A frame that leaves a queue needs no event of its own. What a port sends next, and when, follows
+// from its own queue, to which nothing comes but by an arrival for it: so its departures up to now
+// are made up for when a packet arrives for the port, and those of all ports before a timer fires
+// and where a window ends. They happen at their own times, only their turn comes later.
+//
+// What ports share is the buffer. Its use is too high as long as departures are behind, and every
+// threshold that follows from it too low: so a packet that finds room would have found it anyway.
+// One that does not makes all ports catch up, and is looked at again. While a peer is stopped, each
+// packet that leaves may let it go on at that instant: then, and where someone listens to each
+// event or links are not usual (net_node_t.one_by_one), events go one by one (switch.c).
+//
+// An arrival comes before a departure at the same instant, and a departure before a timer: so a
+// port catches up with what is before now, and with what is at now where a timer fires.
+#include "net/switch/switch_internal.h"
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+static inline void be_late(net_switch_t *sw, net_port_t *port)
+{
+    if (port->wake_pending == NET_WAKE_NONE) {
+        port->wake_pending = NET_WAKE_LATE;
+        sw->late[port->index / 64] |= UINT64_C(1) << (port->index % 64);
+    }
+}
+
+static inline void be_on_time(net_switch_t *sw, net_port_t *port)
+{
+    port->wake_pending = NET_WAKE_NONE;
+    sw->late[port->index / 64] &= ~(UINT64_C(1) << (port->index % 64));
+}
+
+__attribute__((noinline)) static uint32_t choose(net_port_t *egress, uint8_t candidates)
+{
+    uint32_t head_bytes[NET_PRIORITIES];
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        head_bytes[p] = candidates & (1u << p) ? egress->classes[p].head->frame_bytes : 0;
+    }
+    return net_port_choose(egress, candidates, head_bytes);
+}
+
+// The port's next frame starts now, if it may send one. Whether it is to be served again.
+static ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress)
+{
+    const uint8_t candidates = egress->waiting & (uint8_t)~egress->paused;
+    if (SIM_UNLIKELY(egress->control != NULL)) {
+        net_packet_t *const control = egress->control;
+        egress->control = NULL;
+        net_port_transmit(egress, control);
+        return candidates != 0;
+    }
+    if (SIM_UNLIKELY(candidates == 0)) {
+        return false;
+    }
+    uint32_t priority = (uint32_t)__builtin_ctz(candidates);
+    if (SIM_UNLIKELY((candidates & (candidates - 1)) != 0)) {
+        priority = choose(egress, candidates);
+    }
+    net_packet_t *const packet = net_queue_pop(egress, priority);
+    const uint32_t ingress_port = packet->ingress_port;
+    const uint32_t bytes = packet->frame_bytes; // as charged: telemetry may make it longer
+    net__mark(sw, egress, packet);
+    net_port_transmit(egress, packet);
+    sw->held_bytes -= bytes;
+    net__release(sw, ingress_port, priority, bytes);
+    return (egress->waiting & (uint8_t)~egress->paused) != 0;
+}
+
+// Of a port that is late: all its departures before end_ps.
+static ALWAYS_INLINE void catch_up(net_switch_t *sw, net_port_t *port, sim_time_t end_ps)
+{
+    sim_node_t *const node = &sw->node.sim;
+    while (port->busy_until_ps < end_ps) {
+        node->now_ps = port->busy_until_ps;
+        node->events++;
+        if (!serve(sw, port)) {
+            be_on_time(sw, port);
+            return;
+        }
+    }
+}
+
+// All ports; returns when the next of those that are late is due. Time is the latest departure's,
+// or what it was if that is later.
+static sim_time_t catch_up_all(net_switch_t *sw, sim_time_t end_ps)
+{
+    sim_node_t *const node = &sw->node.sim;
+    sim_time_t now_ps = node->now_ps;
+    sim_time_t next_ps = SIM_TIME_NEVER;
+    for (uint32_t w = 0; w < sw->late_words; w++) {
+        for (uint64_t late = sw->late[w]; late != 0; late &= late - 1) {
+            net_port_t *const port = &sw->node.ports[w * 64 + (uint32_t)__builtin_ctzll(late)];
+            if (port->busy_until_ps < end_ps) {
+                catch_up(sw, port, end_ps);
+                now_ps = node->now_ps > now_ps ? node->now_ps : now_ps;
+            }
+            if (port->wake_pending == NET_WAKE_LATE && port->busy_until_ps < next_ps) {
+                next_ps = port->busy_until_ps;
+            }
+        }
+    }
+    node->now_ps = now_ps;
+    return next_ps;
+}
+
+// From here on events go one by one: what is late becomes a wake.
+static void wake_all(net_switch_t *sw)
+{
+    for (uint32_t w = 0; w < sw->late_words; w++) {
+        for (uint64_t late = sw->late[w]; late != 0; late &= late - 1) {
+            net_port_t *const port = &sw->node.ports[w * 64 + (uint32_t)__builtin_ctzll(late)];
+            port->wake_pending = NET_WAKE_NONE;
+            net_port_wake(port);
+        }
+        sw->late[w] = 0;
+    }
+}
+
+// Finds room without looking at what has left meanwhile, and without a word to anyone if there is
+// none.
+static inline bool admit(net_switch_t *sw, const net_port_t *egress, const net_packet_t *packet)
+{
+    if (SIM_LIKELY((sw->lossless & (1u << packet->priority)) != 0)) {
+        net_port_t *const in = &sw->node.ports[packet->ingress_port];
+        return net__admit_shared(sw, &in->received[packet->priority], packet->frame_bytes);
+    }
+    net_drop_reason_t reason;
+    return net__admit_lossy(sw, egress, packet, &reason);
+}
+
+// A packet that must wait for its port. False: there is no room as far as this can tell.
+static ALWAYS_INLINE bool enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+{
+    const uint8_t bit = (uint8_t)(1u << packet->priority);
+    if (SIM_UNLIKELY(!admit(sw, egress, packet))) {
+        return false;
+    }
+    sw->held_bytes += packet->frame_bytes;
+    if (SIM_UNLIKELY(sw->marks_early & bit)) {
+        net__mark_early(sw, egress, packet);
+    }
+    net_queue_push(egress, packet);
+    if (SIM_LIKELY(!(egress->paused & bit))) {
+        be_late(sw, egress);
+    }
+    return true;
+}
+
+// There may be room once all ports have caught up. If not, the packet is dropped or its sender is
+// stopped, as the one who comes first would be.
+static void enqueue_crowded(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+{
+    sim_node_t *const node = &sw->node.sim;
+    const sim_time_t now_ps = node->now_ps;
+    (void)catch_up_all(sw, now_ps);
+    SIM_ASSERT(node->now_ps == now_ps);
+    net__switch_enqueue(sw, egress, packet);
+}
+
+// What a switch does with a packet that has arrived now. False: what comes next is to be found
+// anew, since a timer or a wake may have been added.
+static ALWAYS_INLINE bool arrive(net_switch_t *sw,
+                                 uint32_t port_index,
+                                 net_packet_t *packet,
+                                 bool others_now)
+{
+    net_port_t *const ingress = &sw->node.ports[port_index];
+    const sim_time_t now_ps = sw->node.sim.now_ps;
+    net_port_count_rx(ingress, packet);
+    if (SIM_UNLIKELY(packet->kind == NET_PACKET_PFC)) {
+        if (ingress->wake_pending == NET_WAKE_LATE) {
+            catch_up(sw, ingress, now_ps);
+            sw->node.sim.now_ps = now_ps;
+        }
+        net__switch_pause_arrived(sw, ingress, packet);
+        return false;
+    }
+    const uint32_t out = net__route_of(sw, packet);
+    if (SIM_UNLIKELY(out == NET_NO_PORT)) {
+        net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
+        return true;
+    }
+    if (sw->routed) {
+        if (SIM_UNLIKELY(packet->ttl <= 1)) {
+            net_port_drop(ingress, packet, NET_DROP_TTL);
+            return true;
+        }
+        packet->ttl--;
+    }
+    if (sw->trust_dscp) {
+        packet->priority = (uint8_t)(packet->dscp >> 3);
+    }
+    packet->ingress_port = (uint16_t)port_index;
+    net_port_t *const egress = &sw->node.ports[out];
+    if (egress->wake_pending == NET_WAKE_LATE && egress->busy_until_ps < now_ps) {
+        catch_up(sw, egress, now_ps);
+        sw->node.sim.now_ps = now_ps;
+    }
+    const bool idle =
+        egress->wake_pending == NET_WAKE_NONE &&
+        (now_ps > egress->busy_until_ps || (now_ps == egress->busy_until_ps && !others_now));
+    if (idle && !(egress->paused & (1u << packet->priority))) {
+        net_port_transmit(egress, packet);
+    } else if (SIM_UNLIKELY(!enqueue(sw, egress, packet))) {
+        enqueue_crowded(sw, egress, packet);
+        return false;
+    }
+    return true;
+}
+
+// All arrivals up to what comes next besides them, or up to one that changes that.
+static void take_arrivals(net_switch_t *sw)
+{
+    sim_node_t *const node = &sw->node.sim;
+    const sim_time_t start_ps = node->window_start_ps;
+    const sim_time_t other_ps = node->wake_ps < node->timer_ps ? node->wake_ps : node->timer_ps;
+    const sim_time_t end_ps = other_ps < node->run_end_ps ? other_ps + 1 : node->run_end_ps;
+    const uint64_t end_key = (end_ps - start_ps) << SIM_PORT_BITS;
+    const sim_mail_t *const first = node->mail;
+    const sim_mail_t *mail = first;
+    uint64_t digest = node->digest;
+    bool goes_on = true;
+    while (mail->key < end_key && goes_on) {
+        const uint64_t key = mail->key;
+        const sim_time_t now_ps = start_ps + (key >> SIM_PORT_BITS);
+        const uint32_t port = sim_mail_port(mail);
+        net_packet_t *const packet = mail->message;
+        __builtin_prefetch(mail[5].message);
+        mail++;
+        node->now_ps = now_ps;
+        digest = sim__digest_arrival(digest, now_ps, port);
+        goes_on = arrive(sw, port, packet, (mail->key ^ key) >> SIM_PORT_BITS == 0);
+#ifdef SIM_DEAR_CHECKS
+        net__switch_check(sw, port);
+#endif
+    }
+    node->events += (uint64_t)(mail - first);
+    node->digest = digest;
+    node->mail = mail;
+}
+
+// The wake or timer that is next.
+static void take_other(net_switch_t *sw)
+{
+    sim_node_t *const node = &sw->node.sim;
+    sim_event_t event;
+    if (node->wake_ps > node->timer_ps) {
+        (void)catch_up_all(sw, node->timer_ps + 1);
+    }
+    SIM_CHECK(sim_node_next(node, &event) && event.kind != SIM_EVENT_ARRIVAL);
+    if (event.kind == SIM_EVENT_TIMER) {
+        net__switch_event(sw, &event);
+        return;
+    }
+    net_port_t *const port = &sw->node.ports[event.port];
+    port->wake_pending = NET_WAKE_NONE;
+    if (serve(sw, port)) {
+        be_late(sw, port);
+    }
+}
+
+static inline bool must_be_exact(const net_switch_t *sw)
+{
+    return sw->stopped_count > 0 || sw->node.one_by_one;
+}
+
+// Events one by one while it must be so. False: there is none before the end.
+static bool run_exactly(net_switch_t *sw)
+{
+    sim_event_t event;
+    wake_all(sw);
+    while (must_be_exact(sw)) {
+        if (!sim_node_next(&sw->node.sim, &event)) {
+            return false;
+        }
+        net__switch_event(sw, &event);
+    }
+    return true;
+}
+
+void net__switch_run_late(sim_node_t *node)
+{
+    net_switch_t *const sw = (net_switch_t *)(void *)node;
+    net__switch_warm_heads(sw);
+    node->wake_ps =
+        node->wake_first == node->wake_end ? SIM_TIME_NEVER : node->wakes[node->wake_first].time_ps;
+    if (!node->alone) {
+        sw->node.one_by_one = true;
+    }
+    for (;;) {
+        if (SIM_UNLIKELY(must_be_exact(sw)) && !run_exactly(sw)) {
+            return;
+        }
+        take_arrivals(sw);
+        if (SIM_UNLIKELY(must_be_exact(sw))) {
+            continue;
+        }
+        const sim_time_t mail_ps = sim__mail_time(node);
+        const sim_time_t other_ps = node->wake_ps < node->timer_ps ? node->wake_ps : node->timer_ps;
+        if (mail_ps <= other_ps && mail_ps < node->run_end_ps) {
+            continue;
+        }
+        if (other_ps >= node->run_end_ps) {
+            break;
+        }
+        take_other(sw);
+    }
+    const sim_time_t next_ps = catch_up_all(sw, node->run_end_ps);
+    node->wake_ps = next_ps < node->wake_ps ? next_ps : node->wake_ps;
+}
