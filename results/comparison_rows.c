@@ -172,10 +172,12 @@ static void take_flows(const taker_t *taker, const json_t *flows)
              "flows.delivered_bytes",
              "  delivered",
              json_object_get(flows, "delivered_bytes"));
+    put_path(taker, RESULTS_COMPARISON_REAL, "rates.goodput_gbps", "goodput, Gbps, as it arrives");
+    put_path(taker, RESULTS_COMPARISON_REAL, "rates.run_goodput_gbps", "goodput, Gbps, whole run");
     put_json(taker,
              RESULTS_COMPARISON_REAL,
              "flows.goodput_gbps.p50",
-             "goodput p50, Gbps",
+             "goodput of flows p50, Gbps",
              results_comparison_find(flows, "goodput_gbps.p50"));
     put_json(taker,
              RESULTS_COMPARISON_REAL,

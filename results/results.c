@@ -30,6 +30,14 @@ double results_port_utilisation(const net_port_t *port, sim_time_t from_ps, sim_
     return busy_ps < time_ps ? (double)busy_ps / (double)time_ps : 1.0;
 }
 
+double results_run_goodput_gbps(const results_t *results)
+{
+    const sim_time_t from_ps = results_span_from_ps(results->span);
+    return results->sim_time_ps <= from_ps ? 0.0
+                                           : (double)results->nics.rx_data_bytes * 8000.0 /
+                                                 (double)(results->sim_time_ps - from_ps);
+}
+
 sim_time_t results_port_paused_ps(const net_port_t *port, unsigned priority, sim_time_t now_ps)
 {
     const net_pause_counters_t *const pause = &port->pauses[priority];
@@ -203,11 +211,13 @@ static void take_nics(results_t *results, const world_t *world)
     }
 }
 
-void results_init(results_t *results, const world_t *world, sim_ended_t ended)
+void results_init(results_t *results, const world_t *world, sim_ended_t ended, results_span_t *span)
 {
     memset(results, 0, sizeof(*results));
+    results->span = span;
     results->ended = ended;
     results->sim_time_ps = sim_end_time_ps(world->sim);
+    results_span_end(span, results->sim_time_ps);
     results->digest = sim_digest(world->sim);
     results->events = sim_events(world->sim);
     results->work_outstanding = sim_work_outstanding(world->sim);
@@ -234,6 +244,7 @@ void results_fini(results_t *results)
         sim_free(results->notes[i]);
     }
     sim_free(results->notes);
+    results_span_destroy(results->span);
     sim_free(results->app_flows);
     results_pause_roots_destroy(results->pause_roots);
     sim_free(results->hottest);

@@ -6,6 +6,7 @@
 
 #include "results/flow_bins.h"
 #include "results/pause_roots.h"
+#include "results/span.h"
 #include "world/world.h"
 
 SIM_C_BEGIN
@@ -36,6 +37,7 @@ typedef struct results {
     uint64_t flow_completed;
     uint64_t flow_failed;    // ended with an error completion
     uint64_t flow_not_begun; // whose start is not before the end of the run
+    results_span_t *span;    // whose rates are told
     results_flow_bins_t flows;
     results_flow_bins_t *app_flows; // of each traffic entry
     size_t app_count;
@@ -61,8 +63,11 @@ typedef struct results {
     double wall_s;
 } results_t;
 
-// Gathers. Free what is inside with results_fini.
-void results_init(results_t *results, const world_t *world, sim_ended_t ended);
+// Gathers, and takes the span. Free what is inside with results_fini.
+void results_init(results_t *results,
+                  const world_t *world,
+                  sim_ended_t ended,
+                  results_span_t *span);
 void results_fini(results_t *results);
 // Adds a line to the notes, which is theirs then.
 void results_note(results_t *results, char *text);
@@ -72,6 +77,8 @@ const char *results_ended_text(sim_ended_t ended); // "done", "until", "interrup
 // Share of the time from from_ps on that the port needed for the frame bytes it has sent, all of
 // them after from_ps: of a frame still being sent, those that are out. 0 where no time has passed.
 double results_port_utilisation(const net_port_t *port, sim_time_t from_ps, sim_time_t now_ps);
+// Payload that NICs accepted in order, over the whole run from the first start on.
+double results_run_goodput_gbps(const results_t *results);
 // Time since the start during which the class was paused by the peer, open periods included.
 sim_time_t results_port_paused_ps(const net_port_t *port, unsigned priority, sim_time_t now_ps);
 

@@ -137,7 +137,7 @@ static sim_err_t write_flows(const results_run_t *run, world_error_t *error)
 
 static sim_err_t write_ports(const results_run_t *run, world_error_t *error)
 {
-    return results_write_ports(run->world, run->stage, error);
+    return results_write_ports(run->world, &run->results, run->stage, error);
 }
 
 static sim_err_t write_summary(const results_run_t *run, world_error_t *error)
@@ -176,13 +176,14 @@ static void simulate(results_run_t *run)
     if (options->started != NULL) {
         options->started(run->world, options->ctx);
     }
+    results_span_t *const span = results_span_create(run->world);
     const double start_s = wall_s();
     run->clock.begun = time(NULL);
     const sim_ended_t ended = sim_run(run->world->sim);
     if (options->stopped != NULL) {
         options->stopped(run->world, options->ctx);
     }
-    results_init(&run->results, run->world, ended);
+    results_init(&run->results, run->world, ended, span);
     run->has_results = true;
     run->results.wall_s = wall_s() - start_s;
     run->clock.ended = time(NULL);

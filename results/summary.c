@@ -98,6 +98,30 @@ static json_t *get_links(const world_t *world, results_t *results)
     }
 
 GET_WHOLE(get_sim_time, sim_time_ps)
+static json_t *get_rates_from(const world_t *world, results_t *results)
+{
+    (void)world;
+    return results_json_whole(results_span_from_ps(results->span));
+}
+
+static json_t *get_rates_until(const world_t *world, results_t *results)
+{
+    (void)world;
+    return results_json_whole(results_span_to_ps(results->span));
+}
+
+static json_t *get_rates_goodput(const world_t *world, results_t *results)
+{
+    (void)world;
+    return json_real(results_span_goodput_gbps(results->span));
+}
+
+static json_t *get_run_goodput(const world_t *world, results_t *results)
+{
+    (void)world;
+    return json_real(results_run_goodput_gbps(results));
+}
+
 GET_WHOLE(get_traffic_from, traffic_from_ps)
 GET_WHOLE(get_events, events)
 GET_WHOLE(get_packet_hops, packet_hops)
@@ -239,9 +263,12 @@ static json_t *get_hottest(const world_t *world, results_t *results)
                             "queue_bytes_max",
                             results_json_whole(net_port_queue_bytes_max(port)));
         json_object_set_new(object, "tx_bytes", results_json_whole(sums.tx_bytes));
+        json_object_set_new(object,
+                            "utilisation",
+                            json_real(results_span_utilisation(results->span, port)));
         json_object_set_new(
             object,
-            "utilisation",
+            "run_utilisation",
             json_real(
                 results_port_utilisation(port, results->traffic_from_ps, results->sim_time_ps)));
         json_object_set_new(object, "ecn_marked", results_json_whole(sums.ecn_marked));
@@ -482,6 +509,10 @@ const results_summary_field_t results_summary_fields[] = {
     {"digest", "", "hash over what happened (arrivals, drops, marks, completions) and every final counter, 16 hexadecimal digits: equal digests mean equal runs", get_digest},
     {"ended", "", "done: nothing was left to do; until: the time limit; interrupted: by a signal; stalled: work was left and nothing moved", get_ended},
     {"sim_time_ps", "ps", "simulated time at the end", get_sim_time},
+    {"rates.from_ps", "ps", "rates and utilisation are told from here: the first start of a transfer; 0 where an application has none", get_rates_from},
+    {"rates.until_ps", "ps", "to here: outputs.rates-until; where it says auto, the last start, if at least 16 follow one another, else the end", get_rates_until},
+    {"rates.goodput_gbps", "Gbps", "payload that all NICs accepted in order within, by its time", get_rates_goodput},
+    {"rates.run_goodput_gbps", "Gbps", "the same from rates.from_ps to the end of the run", get_run_goodput},
     {"traffic_from_ps", "ps", "when the first flow starts, from which utilisation counts; 0 where an application has no flows", get_traffic_from},
     {"network.nodes", "", "hosts and switches", get_nodes},
     {"network.hosts", "", "hosts", get_hosts},
@@ -515,7 +546,7 @@ const results_summary_field_t results_summary_fields[] = {
     {"drops", "packets", "drops by reason", get_drops},
     {"retransmitted_packets", "packets", "data packets sent again", get_retransmitted},
     {"classes", "", "a list by priority: packet_hops, byte_hops, ecn_marked, pause_frames, resume_frames, paused_ps", get_classes},
-    {"hottest_ports", "", "a list of ports by largest queue: port, queue_bytes_max, tx_bytes, utilisation (share of the link's time that frames took, preamble to gap, from traffic_from_ps to the end), ecn_marked, rx_pause, paused_ps", get_hottest},
+    {"hottest_ports", "", "a list of ports by largest queue: port, queue_bytes_max, tx_bytes, utilisation (share of the link's time that frames took, preamble to gap, from rates.from_ps to rates.until_ps), run_utilisation (the same to the end), ecn_marked, rx_pause, paused_ps", get_hottest},
     {"conservation", "", "ok: frames and bytes created are delivered, dropped or in flight, and no lossless class dropped; WQEs, CQEs and PCIe bytes of detailed NICs add up; message says what is wrong", get_conservation},
     {"nic_counters", "", "sums over all NICs, by the names of docs/formats/counters.md", get_nic_counters},
     {"apps", "", "a list by traffic entry: kind, transfers_done, transfers_planned, what the application tells itself (below, by kind), units (of that, by dotted path), and flows (count, completed, failed, delivered_bytes, goodput_gbps, fairness, fct_us, slowdown, by_size as above) where it has any", get_apps},

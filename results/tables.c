@@ -215,6 +215,13 @@ static void port_queue_now(results_file_t *file, const void *row, unsigned prior
     results_file_put_u64(file, net_port_queue_bytes(PORT(row)));
 }
 
+static void port_utilisation(results_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    const results_port_row_t *const port = row;
+    results_file_print(file, "%.6f", results_span_utilisation(port->span, port->port));
+}
+
 static void port_prio_queue_max(results_file_t *file, const void *row, unsigned priority)
 {
     results_file_put_u64(file, PORT(row)->classes[priority].bytes_max);
@@ -317,6 +324,7 @@ static const results_column_t port_columns[] = {
     {"rx_bytes", "bytes", "of them", false, port_rx_bytes},
     {"queue_bytes_max", "bytes", "most that ever waited, all classes together", false, port_queue_max},
     {"queue_bytes", "bytes", "what waited when the run ended", false, port_queue_now},
+    {"utilisation", "", "share of the link's time that its frames took, preamble to gap, from rates.from_ps to rates.until_ps of summary.json", false, port_utilisation},
     {"discards", "packets", "frames dropped at the port, for any reason", false, port_discards},
     {"discarded_bytes", "bytes", "of them", false, port_discarded_bytes},
     {"queue_prio%u_bytes_max", "bytes", "most that ever waited of the class", true, port_prio_queue_max},
@@ -588,7 +596,10 @@ sim_err_t results_write_flows(const world_t *world, const char *folder, world_er
     return results_file_close(writer.file, error);
 }
 
-sim_err_t results_write_ports(const world_t *world, const char *folder, world_error_t *error)
+sim_err_t results_write_ports(const world_t *world,
+                              const results_t *results,
+                              const char *folder,
+                              world_error_t *error)
 {
     results_file_t *file = NULL;
     const sim_err_t result = results_table_open(&results_port_table, folder, &file, error);
@@ -598,7 +609,10 @@ sim_err_t results_write_ports(const world_t *world, const char *folder, world_er
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         const net_node_t *const node = net_node_at(world->net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
-            const results_port_row_t row = {world, &node->ports[p], sim_end_time_ps(world->sim)};
+            const results_port_row_t row = {world,
+                                            &node->ports[p],
+                                            results->sim_time_ps,
+                                            results->span};
             results_table_put_row(&results_port_table, file, &row);
         }
     }

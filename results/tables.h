@@ -36,6 +36,7 @@ typedef struct results_port_row {
     const world_t *world;
     const net_port_t *port;
     sim_time_t end_ps;
+    const results_span_t *span;
 } results_port_row_t;
 
 typedef struct results_event_row {
@@ -79,6 +80,7 @@ SIM_MUST_CHECK sim_err_t results_write_flows(const world_t *world,
                                              const char *folder,
                                              world_error_t *error);
 SIM_MUST_CHECK sim_err_t results_write_ports(const world_t *world,
+                                             const results_t *results,
                                              const char *folder,
                                              world_error_t *error);
 

@@ -27,6 +27,26 @@ static const char *ended_sentence(sim_ended_t ended)
     return "STALLED";
 }
 
+static void print_rates(const results_t *results, FILE *out)
+{
+    const sim_time_t from_ps = results_span_from_ps(results->span);
+    const sim_time_t until_ps = results_span_to_ps(results->span);
+    if (results->nics.rx_data_bytes == 0 || until_ps <= from_ps) {
+        return;
+    }
+    world_text_t from;
+    world_text_t until;
+    fprintf(out,
+            "  rates     %.5g Gbps of payload from %s to %s",
+            results_span_goodput_gbps(results->span),
+            world_format_time(&from, from_ps),
+            world_format_time(&until, until_ps));
+    if (until_ps < results->sim_time_ps) {
+        fprintf(out, ", while traffic arrived; %.5g to the end", results_run_goodput_gbps(results));
+    }
+    fputc('\n', out);
+}
+
 static void print_head(const world_t *world, const results_t *results, FILE *out)
 {
     world_text_t time;
@@ -243,9 +263,7 @@ static void print_hottest(const results_t *results, FILE *out)
                 i == 0 ? "hottest" : "",
                 net_port_name(port),
                 world_format_bytes(&queue, net_port_queue_bytes_max(port)),
-                world_format_percent(
-                    &used,
-                    results_port_utilisation(port, results->traffic_from_ps, results->sim_time_ps)),
+                world_format_percent(&used, results_span_utilisation(results->span, port)),
                 world_format_time(&stopped, paused_ps));
     }
 }
@@ -403,6 +421,7 @@ void results_report(const world_t *world, results_t *results, const char *folder
 {
     print_head(world, results, out);
     print_flows(results, out);
+    print_rates(results, out);
     print_network(results, out);
     print_timeouts(world, results, out);
     print_hottest(results, out);

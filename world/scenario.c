@@ -44,6 +44,8 @@ static const sim_attr_t outputs_attrs[] = {
      "10000000", NULL, NULL, NULL, "rows of series.csv at most; the rest is counted"},
     {"outputs.hottest-ports", SIM_ATTR_COUNT, false, offsetof(world_outputs_config_t, hottest_ports),
      "10", "1", "1000", NULL, "ports listed in the summary"},
+    {"outputs.rates-until", SIM_ATTR_TIME, true, offsetof(world_outputs_config_t, rates_until_ps),
+     "auto", "0s", NULL, NULL, "goodput and utilisation are from the first start of a transfer to here; auto: to the last start, where 16 or more follow one another, else to the end"},
 };
 const sim_attr_table_t world_outputs_config_attrs = {
     "outputs", "simulation", sizeof(world_outputs_config_t), outputs_attrs,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/plot/plot_load.c - how busy each link was over the run, as a map: a row per bundle of links,
-// a cell per link and direction.
+// cli/plot/plot_load.c - how busy each link was while traffic arrived, as a map: a row per bundle
+// of links, a cell per link and direction.
 //
 // A bundle is what a reader looks for in a fabric: from one node to all peers of a kind ("leaf0 ->
 // spine*"), or, where a node has only one such link, from all nodes of its kind to that peer
@@ -8,11 +8,10 @@
 // ports.csv.
 #include "cli/plot/plot.h"
 
-#include "net/port.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#define LOAD_ONE UINT64_C(1000000)
 #define ROWS_MAX 64u
 #define NUMBERED_MAX 160u // cells with their number in them, at most
 #define JOIN_ABOVE 32u    // rows
@@ -64,11 +63,7 @@ static bool same_stem(const char *a, const char *b)
     return size == stem_size(b) && memcmp(a, b, size) == 0;
 }
 
-// time_ps: in which the ports could send.
-static sim_err_t read_ports(results_csv_t *csv,
-                            sim_time_t time_ps,
-                            map_t *map,
-                            world_error_t *error)
+static sim_err_t read_ports(results_csv_t *csv, map_t *map, world_error_t *error)
 {
     for (;;) {
         bool end = false;
@@ -76,42 +71,32 @@ static sim_err_t read_ports(results_csv_t *csv,
         if (result != SIM_OK || end) {
             return result;
         }
-        uint64_t numbers[3] = {0}; // rate, packets, bytes
-        for (size_t i = 0; i < SIM_COUNT_OF(numbers) && result == SIM_OK; i++) {
-            result = results_csv_number(csv, i + 1, 1, &numbers[i], error);
-        }
+        uint64_t millionths = 0;
+        result = results_csv_number(csv, 1, LOAD_ONE, &millionths, error);
         if (result != SIM_OK) {
             return result;
         }
         const char *const name = results_csv_text(csv, 0);
         const char *const arrow = strstr(name, "->");
-        if (arrow == NULL || numbers[0] == 0) {
+        if (arrow == NULL) {
             continue;
         }
-        const double bytes =
-            (double)numbers[2] + (double)NET_LINK_OVERHEAD_BYTES * (double)numbers[1];
-        const double could = (double)numbers[0] / 8 * ((double)time_ps / (double)SIM_PS_PER_S);
         SIM_GROW(map->ports, map->port_count, &map->port_capacity);
         map->ports[map->port_count++] = (port_t){
             .node = sim_format("%.*s", (int)(arrow - name), name),
             .peer = sim_format("%.*s", (int)strcspn(arrow + 2, "#"), arrow + 2),
-            .load = could <= 0      ? 0
-                    : bytes < could ? bytes / could
-                                    : 1,
+            .load = (double)millionths / (double)LOAD_ONE,
         };
     }
 }
 
 static sim_err_t load(const cli_plot_run_t *run, map_t *map, world_error_t *error)
 {
-    static const char *const names[] = {"port", "rate_bps", "tx_packets", "tx_bytes"};
+    static const char *const names[] = {"port", "utilisation"};
     results_csv_t *csv = NULL;
     sim_err_t result = cli_plot_open(run, "ports.csv", names, SIM_COUNT_OF(names), &csv, error);
     if (csv != NULL) {
-        result = read_ports(csv,
-                            run->end_ps - (run->from_ps < run->end_ps ? run->from_ps : 0),
-                            map,
-                            error);
+        result = read_ports(csv, map, error);
         results_csv_close(csv);
     }
     return result;

@@ -268,15 +268,14 @@ grep -qF "'h0->s0 [4]' 1, 'h0->s0 [3]' 2" p.gnuplot || fail "classes of pauses"
 
 # -- load
 
-# 1 Gbit/s for 8 us are 1000 bytes: with 24 more per packet 500 and 250 of them were sent.
 folder d 8000000
 cat >d/ports.csv <<'END'
-port,rate_bps,tx_packets,tx_bytes
-h0->s0,1000000000,10,260
-h1->s0,1000000000,5,130
-s0->h0,1000000000,0,0
-s0->h1#2,1000000000,10,760
-s0->up,1000000000,1,976
+port,rate_bps,utilisation
+h0->s0,1000000000,0.500000
+h1->s0,1000000000,0.250000
+s0->h0,1000000000,0.000000
+s0->h1#2,1000000000,1.000000
+s0->up,1000000000,1.000000
 END
 expect 0 "" d -o l.gnuplot --kind load
 block l.gnuplot run0 <<'END'
@@ -293,17 +292,17 @@ folder wide 8000000
 {
     head -n 1 d/ports.csv
     for i in $(seq 0 35); do
-        echo "e$i->a0,1000000000,1,$((i * 10))"
-        echo "e$i->a1,1000000000,1,976"
+        echo "e$i->a0,1000000000,0.0$((10 + i))000"
+        echo "e$i->a1,1000000000,1.000000"
     done
     for i in $(seq 0 35); do
-        echo "a0->e$i,1000000000,0,0"
+        echo "a0->e$i,1000000000,0.000000"
     done
 } >wide/ports.csv
 expect 0 "" wide -o l.gnuplot --kind load
 grep -qF "('e0–15 → a*' 1, 'e16–31 → a*' 2, 'e32–35 → a*' 3, 'a0 → e*' 4)" l.gnuplot ||
     fail "rows that are shared"
-grep -q "^1 2 18.4$" l.gnuplot || fail "the first cell of the second row is not that of e16"
+grep -q "^1 2 2.6$" l.gnuplot || fail "the first cell of the second row is not that of e16"
 
 # -- bad input
 
