@@ -348,7 +348,12 @@ static void make_threads(app__herd_t *herd, const app_context_t *context)
     herd->unused_cqs = sim_alloc_array(herd->server_count, sizeof(*herd->unused_cqs));
     for (uint32_t s = 0; s < herd->server_count; s++) {
         nic_t *const nic = herd->machines[s].endpoint->nic;
-        herd->unused_cqs[s] = nic_cq_create(nic, 1, NULL, NULL);
+        // signal-all: answers by WRITE complete there; whichever worker comes by takes them.
+        const uint32_t room = herd->config.signal_all
+                                  ? herd->client_count * (12 * (uint32_t)herd->config.unsignaled +
+                                                          2 * herd->ops_per_client)
+                                  : 1;
+        herd->unused_cqs[s] = nic_cq_create(nic, room, NULL, NULL);
     }
     for (uint32_t w = 0; w < workers; w++) {
         make_worker(herd, w);

@@ -235,7 +235,8 @@ static void post_request(app__herd_client_t *client, uint32_t at)
     const bool sends = herd->config.request == APP__HERD_BY_SEND;
     const uint64_t address = app__herd_request_address(client, at);
     const uint32_t bytes = build_request(client, at, address);
-    const bool signaled = client->posted++ % herd->config.unsignaled == 0;
+    const bool signaled =
+        client->posted++ % herd->config.unsignaled == 0 || herd->config.signal_all;
     nic_send_wr_t wr = {
         .wr_id = (uint64_t)OF_SEND << 32,
         .opcode = sends ? NIC_WR_SEND_WITH_IMM : NIC_WR_RDMA_WRITE,

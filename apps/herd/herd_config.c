@@ -25,6 +25,7 @@ static const sim_attr_t attrs[] = {
     {PREFIX ".ports", SIM_ATTR_COUNT, true, AT(ports), "auto", "1", "4", NULL, "ports of the server's card that clients are spread over: each has queue pairs of its own; auto: the preset's (2, 2, 1)"},
     {PREFIX ".qps-per-port", SIM_ATTR_COUNT, false, AT(qps_per_port), "1", "1", "64", NULL, "UD queue pairs of a worker on each port (NUM_UD_QPS), used in turn"},
     {PREFIX ".unsignaled", SIM_ATTR_COUNT, false, AT(unsignaled), "64", "1", "64", NULL, "one completion for so many requests of a client, or answers of a queue pair (UNSIG_BATCH)"},
+    {PREFIX ".signal-all", SIM_ATTR_BOOL, false, AT(signal_all), "off", NULL, NULL, NULL, "every request and every answer asks for a completion, which workers take when they come by: programs without the paper's optimisations"},
     {PREFIX ".update-percentage", SIM_ATTR_COUNT, false, AT(update_percentage), "5", "0", "100", NULL, "how many of a hundred operations are PUTs"},
     {PREFIX ".put-percent", SIM_ATTR_COUNT, false, AT(update_percentage), "5", "0", "100", NULL, "another name of update-percentage"},
     {PREFIX ".get-head", SIM_ATTR_BYTES, true, AT(get_head), "auto", "0", "16", NULL, "bytes before the value in the answer of a GET that hit; auto: the preset's (0, 0, 2: a length)"},

@@ -64,6 +64,7 @@ typedef struct app__herd_config {
     uint64_t ports;
     uint64_t qps_per_port;
     uint64_t unsignaled;
+    bool signal_all;
     uint64_t update_percentage;
     uint64_t get_head;
     uint64_t put_answer;
@@ -252,6 +253,7 @@ typedef struct app__herd_worker {
     uint32_t looked; // clients in this turn
     bool waits;      // for a completion of the queue pair
     uint32_t waits_for;
+    uint32_t unpolled; // signal-all: answers whose completions were not taken yet
     uint64_t waited;
     uint64_t gets;
     uint64_t puts;

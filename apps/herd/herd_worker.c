@@ -47,8 +47,36 @@ static bool is_done(app__herd_worker_t *worker)
         return false;
     }
     (void)app__thread_succeeded(&worker->thread, &wc);
+    worker->unpolled -= worker->unpolled != 0;
     worker->waits = false;
     return true;
+}
+
+// signal-all: what is done is taken up; a worker too far ahead of the NIC then waits for one more.
+static void take_completions(app__herd_worker_t *worker)
+{
+    const app__herd_t *const herd = worker->herd;
+    const app__herd_config_t *const config = &herd->config;
+    nic_wc_t wc[APP__HERD_POSTLIST_MAX];
+    if (config->answer != APP__HERD_BY_SEND) {
+        const uint32_t count =
+            nic_poll_cq(herd->unused_cqs[worker->server], APP__HERD_POSTLIST_MAX, wc);
+        for (uint32_t i = 0; i < count; i++) {
+            (void)app__thread_succeeded(&worker->thread, &wc[i]);
+        }
+        return;
+    }
+    worker->unpolled += worker->call_count;
+    const uint32_t queues = (uint32_t)(config->ports * config->qps_per_port);
+    for (uint32_t q = 0; q < queues; q++) {
+        const uint32_t count = nic_poll_cq(worker->cqs[q], APP__HERD_POSTLIST_MAX, wc);
+        for (uint32_t i = 0; i < count; i++) {
+            (void)app__thread_succeeded(&worker->thread, &wc[i]);
+        }
+        worker->unpolled -= count;
+        worker->waits_for = count != 0 ? worker->waits_for : q;
+    }
+    worker->waits = worker->unpolled > APP__HERD_SEND_DEPTH / 2;
 }
 
 static uint32_t queue_of(const app__herd_worker_t *worker, uint32_t client)
@@ -111,7 +139,7 @@ typedef enum { GO_ON, SERVE_FIRST, STAND_STILL } taken_t;
 static taken_t count_taken(app__herd_worker_t *worker, uint32_t client)
 {
     const uint64_t every = worker->herd->config.unsignaled;
-    if (worker->herd->config.answer != APP__HERD_BY_SEND) {
+    if (worker->herd->config.answer != APP__HERD_BY_SEND || worker->herd->config.signal_all) {
         return GO_ON;
     }
     const uint32_t q = queue_of(worker, client);
@@ -369,7 +397,7 @@ static void count_list(app__herd_worker_t *worker, uint32_t answers)
 static void sign(app__herd_worker_t *worker, uint32_t q, nic_send_wr_t *wr, uint64_t *answered)
 {
     const uint64_t every = worker->herd->config.unsignaled;
-    const bool signaled = answered[q]++ % every == 0;
+    const bool signaled = answered[q]++ % every == 0 || worker->herd->config.signal_all;
     wr->send_flags |= signaled ? (uint32_t)NIC_SEND_SIGNALED : 0u;
 }
 
@@ -411,6 +439,7 @@ static void post_one_by_one(app__herd_worker_t *worker)
             app__post(worker->qps[q], &wr);
         } else {
             const uint64_t peer = (uint64_t)worker->server * herd->client_count + call->client;
+            wr.send_flags |= herd->config.signal_all ? (uint32_t)NIC_SEND_SIGNALED : 0u;
             app__post(herd->peers[peer].qp, &wr);
         }
         count_list(worker, 1);
@@ -426,6 +455,9 @@ static void answer(app__herd_worker_t *worker)
         post_lists(worker);
     } else {
         post_one_by_one(worker);
+    }
+    if (herd->config.signal_all) {
+        take_completions(worker);
     }
     for (uint32_t i = 0; i < count; i++) {
         if (worker->calls[i].receive != APP__HERD_NONE) {

@@ -12,6 +12,11 @@ for verbs in send-send write-uc-write-uc write-uc-send; do
     esac
     herd "$verbs" system=echo "request=$request" "answer=$answer"
     measure "$verbs" "$(mops "$verbs")"
+    # All reliable where there is such a transport, all signaled, no payload in the WQE.
+    herd "plain-$verbs" system=echo "request=${request/uc/rc}" "answer=${answer/uc/rc}" signal_all=on \
+        inline_max=0
+    measure "$verbs not optimised" "$(mops "plain-$verbs")"
+    expect "$verbs: optimisations pay" "$(mops "$verbs")" ">" "$(mops "plain-$verbs")"
 done
 expect "WRITE/SEND above SEND/SEND" "$(mops write-uc-send)" ">" "$(mops send-send)"
 report
