@@ -17,7 +17,7 @@ static bool is_get(const char *method)
 }
 
 // DNS rebinding: a page of elsewhere whose name leads here has its own name in Host.
-static int check_host(studio_request_t *request, studio_response_t *response)
+int studio__guard_host(studio_request_t *request, studio_response_t *response)
 {
     const char *const host = studio_request_header(request, MHD_HTTP_HEADER_HOST);
     if (host == NULL || !studio_host_allowed(host, request->studio->options.host_names)) {
@@ -131,10 +131,7 @@ static void name_segments(studio_request_t *request)
 int studio__guard(studio_request_t *request, studio_response_t *response, const char *method)
 {
     char allowed[64];
-    int status = check_host(request, response);
-    if (status == 0) {
-        status = check_origin(request, response);
-    }
+    int status = check_origin(request, response);
     if (status != 0) {
         return status;
     }

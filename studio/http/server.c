@@ -199,6 +199,10 @@ static bool begin(studio_server_t *server,
         *result = send_response(request, &response, false);
         return true;
     }
+    if (studio__guard_host(request, &response) != 0) {
+        *result = send_response(request, &response, false);
+        return true;
+    }
     if (is_api(&request->target)) {
         if (studio__guard(request, &response, is_head ? "GET" : method) != 0) {
             *result = send_response(request, &response, false);

@@ -1,0 +1,227 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# tests/studio/test_studio_api.sh - the studio's server by its API: what a person and a script do.
+#
+# Goal: logging in and out, users, tokens, the library, checking with places, the topology, an order with a grid
+# and seeds, results that the command line reads, events, cancelling, the trash, documents with versions, the
+# audit, backup and restore.
+# Method: a real server on loopback, curl. Not pinned: the page (test_studio_page), how fast it is.
+set -u
+. tests/script.sh
+. tests/studio/studio_lib.sh
+
+slow='topology: {star: {hosts: 4}}\ntraffic: [{incast: {to: host0, from: \"host[1-3]\", bytes: 1TB}}]\n'
+
+begin --jobs 2
+login admin
+[ "$status" = 200 ] || fail "login: $status $(cat "$work/answer")"
+grep -q '^Set-Cookie: .*HttpOnly; SameSite=Strict' "$work/headers" || fail "the cookie's attributes"
+expect 200 GET me
+[ "$(field role)" = administrator ] || fail "me: $(cat "$work/answer")"
+
+# -- people
+
+expect 201 POST users '{"name":"ann","role":"user","password":"blue horse staple"}'
+expect 409 POST users '{"name":"ANN","role":"user","password":"blue horse staple"}'
+expect 400 POST users '{"name":"bo","role":"king"}'
+expect 400 POST users '{"name":"bo","password":"short"}'
+expect 201 POST users '{"name":"bo","role":"viewer"}'
+link=$(sed -n 's/.*#once=\([^"]*\)".*/\1/p' "$work/answer")
+[ -n "$link" ] || fail "no link for bo"
+expect 409 PATCH users/1 '{"role":"user"}'
+expect 409 DELETE users/1
+admin_session=$session
+admin_csrf=$csrf
+
+session="" csrf=""
+expect 400 POST login "{\"link\":\"$link\",\"password\":\"short\"}"
+expect 200 POST login "{\"link\":\"$link\",\"password\":\"a longer password\"}"
+expect 400 POST login "{\"link\":\"$link\",\"password\":\"a longer password\"}"
+login bo 'a longer password'
+[ "$status" = 200 ] || fail "bo cannot log in: $status"
+expect 403 GET users
+expect 403 POST runs '{"name":"x","library":"quickstart"}'
+expect 403 PUT me/password '{"old":"wrong password","new":"another password"}'
+expect 204 PUT me/password '{"old":"a longer password","new":"another password"}'
+expect 204 POST logout
+expect 401 GET me
+login bo 'another password'
+expect 204 POST me/logout-everywhere '{}'
+expect 401 GET me
+
+# -- tokens: no cookie, no header against forged requests
+
+login ann 'blue horse staple'
+expect 201 POST tokens '{"name":"script"}'
+token=$(field token)
+expect 400 POST tokens '{"name":"script","role":"administrator"}'
+[ "$(curl -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $token" -H 'Content-Type: application/json' \
+    -d '{"kind":"query","name":"q","body":{"a":1}}' "$url/api/v1/documents")" = 201 ] || fail "a token cannot save"
+expect 200 GET tokens
+expect 204 DELETE "tokens/$(field id)"
+[ "$(curl -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $token" "$url/api/v1/me")" = 401 ] ||
+    fail "a token that was ended"
+
+# -- documents
+
+expect 200 GET 'documents?kind=query'
+grep -q '"name":"q"' "$work/answer" || fail "documents: $(cat "$work/answer")"
+expect 201 POST documents '{"kind":"scenario","name":"mine","body":{"yaml":"topology: {star: {hosts: 2}}\n"}}'
+document=$(field id)
+expect 200 PUT "documents/$document" '{"name":"ours","version":1}'
+expect 409 PUT "documents/$document" '{"name":"theirs","version":1}'
+expect 200 DELETE "documents/$document"
+expect 200 GET 'documents?trash=true'
+grep -q '"name":"ours"' "$work/answer" || fail "trash: $(cat "$work/answer")"
+expect 200 POST "documents/$document/restore" '{}'
+
+# -- the library and the checker
+
+expect 200 GET library
+grep -q '"name":"quickstart","kind":"scenario"' "$work/answer" || fail "library: $(head -c 400 "$work/answer")"
+expect 200 GET library/wan/omnidma
+grep -q '"yaml":"' "$work/answer" || fail "library/wan/omnidma"
+expect 404 GET library/nothing
+expect 200 POST check '{"yaml":"topology:\n  star: {hosts: x}\n"}'
+grep -q '"line":2,"column":17' "$work/answer" || fail "place of the error: $(cat "$work/answer")"
+expect 200 POST check '{"library":"quickstart","set":["nic.mtu=17"]}'
+grep -q '"message":"--set nic.mtu=17\|"message":"nic.mtu' "$work/answer" || fail "set: $(cat "$work/answer")"
+expect 200 POST check '{"library":"quickstart"}'
+grep -q '"errors":\[\].*"hosts":8,.*"transfers":7,' "$work/answer" || fail "estimate: $(cat "$work/answer")"
+expect 200 POST topology '{"library":"quickstart"}'
+grep -q '"name":"switch0"\|"name": "switch0"' "$work/answer" || fail "topology: $(head -c 300 "$work/answer")"
+expect 422 POST topology '{"yaml":"topology: {star: {hosts: x}}"}'
+expect 200 GET parameters
+grep -q 'nic.mtu' "$work/answer" || fail "parameters"
+expect 200 GET schema
+expect 200 GET openapi.json
+expect 200 GET status
+
+# -- an order of four runs; its results are those of the command line
+
+expect 422 POST runs '{"name":"broken","yaml":"topology: {star: {hosts: x}}\n"}'
+grep -q '"line":1' "$work/answer" || fail "broken: $(cat "$work/answer")"
+expect 400 POST runs '{"name":"many","library":"quickstart","grid":{"nic.mtu":[]}}'
+expect 201 POST runs '{"name":"grid","library":"quickstart","grid":{"nic.mtu":[1024,4096]},"seeds":[1,2]}'
+group=$(field group)
+for run in 1 2 3 4; do
+    until_state $run done
+done
+expect 200 GET "runs?group=$group&state=done"
+grep -q '"total":4' "$work/answer" || fail "total: $(tail -c 100 "$work/answer")"
+expect 200 GET 'runs?search=nic.mtu=4096'
+grep -q '"total":2' "$work/answer" || fail "search: $(tail -c 100 "$work/answer")"
+"$ROCESIM" run scenarios/quickstart.yaml --set nic.mtu=4096 --set seed=2 -o "$work/same" --quiet >/dev/null 2>&1
+expect 200 GET runs/4/files/result/flows.csv
+cmp -s "$work/answer" "$work/same/flows.csv" || fail "flows.csv differs from the command line's"
+"$ROCESIM" compare "$data/runs/1/result" "$data/runs/4/result" >"$work/compare" 2>&1 || fail "compare of results"
+[ "$(curl -s -b "studio=$session" -r 0-9 -o "$work/part" -w '%{http_code} %{size_download}' \
+    "$url/api/v1/runs/4/files/result/flows.csv")" = '206 10' ] || fail "a range"
+expect 200 GET runs/1/files
+grep -q '"path":"result/summary.json"' "$work/answer" || fail "files: $(cat "$work/answer")"
+expect 200 GET runs/1/log
+expect 200 PATCH runs/1 '{"name":"first","notes":"for the paper","shared":true}'
+
+# -- again, cancelled while it runs: what it has so far is there. Events say so, as they happen.
+
+printf '{"name":"slow","yaml":"%s"}' "$slow" >"$work/order"
+expect 201 POST runs "$(cat "$work/order")"
+slow_run=5
+curl -s -N -m 60 -b "studio=$session" "$url/api/v1/runs/$slow_run/events" >"$work/events" &
+watcher=$!
+until_state $slow_run running
+for _ in $(seq 100); do
+    ! grep -q '^event: progress' "$work/events" || break
+    sleep 0.1
+done
+grep -q '"sim_ns":' "$work/events" || fail "no progress: $(cat "$work/events")"
+expect 409 DELETE runs/$slow_run
+expect 200 POST runs/$slow_run/cancel
+until_state $slow_run cancelled
+[ "$(field ended)" = interrupted ] || fail "cancelled: $(cat "$work/answer")"
+expect 200 GET runs/$slow_run/files/result/summary.json
+for _ in $(seq 50); do
+    ! grep -q '"state":"cancelled"' "$work/events" || break
+    sleep 0.1
+done
+grep -q '"state":"cancelled"' "$work/events" || fail "the watcher was not told"
+expect 409 POST runs/$slow_run/cancel
+kill $watcher
+wait $watcher 2>/dev/null
+expect 201 POST runs/1/again '{}'
+until_state 6 done
+
+# -- limits that a run meets
+
+expect 400 POST runs '{"name":"x","library":"quickstart","time_s":1000000}'
+sed 's/^{/{"time_s":1,/' "$work/order" >"$work/timed"
+expect 201 POST runs "$(cat "$work/timed")"
+until_state 7 failed
+grep -q 'time limit' "$work/answer" || fail "time: $(cat "$work/answer")"
+
+# -- the trash
+
+expect 200 DELETE runs/2
+expect 200 GET 'runs?trash=true'
+grep -q '"total":1' "$work/answer" || fail "trash: $(cat "$work/answer")"
+expect 200 POST runs/2/restore
+expect 409 DELETE 'runs/2?forever=true'
+expect 200 DELETE runs/2
+expect 204 DELETE 'runs/2?forever=true'
+expect 404 GET runs/2
+[ ! -e "$data/runs/2" ] || fail "the folder of a run that was removed"
+
+# -- who sees what
+
+expect 404 GET runs/99
+session=$admin_session csrf=$admin_csrf
+expect 200 GET runs/3
+expect 201 POST users '{"name":"cy","role":"user","password":"another long password"}'
+expect 200 GET 'audit?action=run'
+grep -q '"action":"run.cancel"' "$work/answer" || fail "audit: $(head -c 400 "$work/answer")"
+login cy 'another long password'
+expect 200 GET runs/1
+expect 404 GET runs/3
+expect 403 PATCH runs/1 '{"name":"mine now"}'
+expect 403 DELETE runs/1
+expect 404 POST runs/3/cancel
+expect 404 GET runs/3/log
+expect 404 GET "documents/$document"
+expect 200 GET runs
+grep -q '"total":1' "$work/answer" || fail "what cy sees: $(tail -c 60 "$work/answer")"
+
+# -- backup while it runs, restore elsewhere
+
+"$program" backup --data "$data" "$work/backup" >/dev/null || fail "backup"
+"$program" backup --data "$data" "$work/backup" 2>/dev/null && fail "a backup over another"
+stop
+"$program" restore --data "$data" "$work/backup" 2>/dev/null && fail "restored over what is there"
+cp -r "$work/backup" "$work/spoilt"
+printf 'x' >>"$work/spoilt/runs/1/result/flows.csv"
+"$program" restore --data "$work/never" "$work/spoilt" 2>/dev/null && fail "restored what was spoilt"
+[ ! -e "$work/never" ] || fail "a folder of what was spoilt"
+"$program" restore --data "$work/restored" "$work/backup" >/dev/null || fail "restore"
+data=$work/restored
+begin
+login ann 'blue horse staple'
+expect 200 GET runs/4
+expect 200 GET runs/4/files/result/flows.csv
+cmp -s "$work/answer" "$work/same/flows.csv" || fail "flows.csv after restore"
+stop
+
+# -- the first administrator by the link, through rocesim
+
+"$ROCESIM" studio --data "$work/fresh" --listen 127.0.0.1:0 >"$work/server.out" 2>&1 &
+server=$!
+for _ in $(seq 200); do
+    url=$(sed -n 's/^rocesim studio: //p' "$work/server.out")
+    [ -z "$url" ] || break
+    sleep 0.05
+done
+link=$(sed -n 's/.*#once=//p' "$work/server.out")
+session="" csrf=""
+expect 200 POST login "{\"link\":\"$link\",\"name\":\"root\",\"password\":\"ten characters\"}"
+expect 400 POST login "{\"link\":\"$link\",\"name\":\"toor\",\"password\":\"ten characters\"}"
+stop
+[ $failures = 0 ]

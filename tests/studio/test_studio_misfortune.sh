@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# tests/studio/test_studio_misfortune.sh - the studio's server when things go wrong.
+#
+# Goal: killed by SIGKILL in the middle of runs and started again, each run ends once and none is lost; a run
+# whose own process is killed; a run that uses up its memory; a disk without room, before an order, in a run and
+# at a write of the database; a second server on the same data; a damaged database; a watcher that goes away.
+# Method: kill, and a small file system where the machine lets us mount one.
+set -u
+. tests/script.sh
+. tests/studio/studio_lib.sh
+
+slow='topology: {star: {hosts: 4}}\ntraffic: [{incast: {to: host0, from: \"host[1-3]\", bytes: 1TB}}]\n'
+
+# -- SIGKILL of the server: with runs that wait, that begin, that go on, that end meanwhile
+
+begin --jobs 3
+login admin
+expect 201 POST runs "{\"name\":\"slow\",\"yaml\":\"$slow\"}"
+until_state 1 running
+expect 201 POST runs '{"name":"many","library":"quickstart","seeds":[1,2,3,4,5,6,7,8,9,10,11,12]}'
+for round in 1 2 3; do
+    kill -KILL "$server"
+    wait "$server" 2>/dev/null
+    server=""
+    begin --jobs 3
+done
+"$program" --data "$data" --listen 127.0.0.1:0 >/dev/null 2>"$work/said" && fail "a second server"
+grep -q 'another studio' "$work/said" || fail "a second server: $(cat "$work/said")"
+for run in 2 5 9 13; do
+    until_state $run done
+done
+expect 200 GET 'runs?state=done'
+grep -q '"total":12' "$work/answer" || fail "done: $(tail -c 80 "$work/answer")"
+for run in $(seq 2 13); do
+    [ "$(ls "$data/runs/$run" | grep -c '^begun\.[0-9]*$')" = 1 ] || fail "run $run: $(ls "$data/runs/$run")"
+done
+# The one that was running all the time is the same process, and is ended by the server that found it.
+until_state 1 running
+[ "$(field attempt)" = 1 ] || fail "the long run was begun again"
+expect 200 POST runs/1/cancel
+until_state 1 cancelled
+
+# -- the process beside a run is killed: the run goes with it, and begins again, but not for ever
+
+expect 201 POST runs "{\"name\":\"slow\",\"yaml\":\"$slow\"}"
+for _ in $(seq 100); do
+    [ ! -e "$data/runs/14/begun.1" ] || break
+    sleep 0.1
+done
+kill -KILL "$(sed -n 's/.*"process": \([0-9]*\).*/\1/p' "$data/runs/14/begun.1")"
+for _ in $(seq 100); do
+    [ ! -e "$data/runs/14/begun.2" ] || break
+    sleep 0.1
+done
+[ -e "$data/runs/14/begun.2" ] || fail "a lost run was not begun again"
+until_state 14 running
+expect 200 POST runs/14/cancel
+until_state 14 cancelled
+
+# -- memory: of the run, not of the server
+
+big='topology: {fat-tree: {k: 32}}\ntraffic: [{poisson: {load: 0.9, cdf: websearch}}]\nuntil: 10ms\n'
+expect 200 GET me
+api POST runs "{\"name\":\"big\",\"yaml\":\"$big\",\"memory_bytes\":20000000}"
+case $status in
+201) until_state 15 failed && { grep -q 'memory' "$work/answer" || fail "memory: $(cat "$work/answer")"; } ;;
+422) ;; # checking it needs more than there is for checking: an answer too
+*) fail "big: $status $(head -c 300 "$work/answer")" ;;
+esac
+
+# -- a watcher that goes away
+
+for _ in 1 2 3 4 5 6 7 8; do
+    curl -s -N -m 1 -b "studio=$session" "$url/api/v1/events" >/dev/null
+done
+expect 200 GET me
+stop
+
+# -- a database that is damaged
+
+cp -r "$data" "$work/damaged"
+rm -f "$work/damaged/studio.sqlite-wal" "$work/damaged/studio.sqlite-shm"
+dd if=/dev/urandom of="$work/damaged/studio.sqlite" bs=4096 seek=1 count=20 conv=notrunc 2>/dev/null
+timeout 20 "$program" --data "$work/damaged" --listen 127.0.0.1:0 >/dev/null 2>"$work/said"
+[ $? = 1 ] && grep -q 'studio.sqlite' "$work/said" || fail "damaged: $(cat "$work/said")"
+
+# -- a full disk: a file system of 24 MB
+
+if mkdir "$work/small" && mount -t tmpfs -o size=24m tmpfs "$work/small" 2>/dev/null; then
+    trap 'stop; end_runs; umount -l "$work/small"; rm -rf "$work"' EXIT
+    data=$work/small/data
+    begin --disk-free 4MB --run-disk 8MB
+    login admin
+    expect 201 POST runs '{"name":"fits","library":"quickstart"}'
+    until_state 1 done
+    # No room to begin: runs wait, and the status says why; then there is room, and they go on.
+    free=$(($(stat -f -c '%a * %S' "$work/small")))
+    head -c $((free - 2000000)) /dev/zero >"$work/small/ballast"
+    expect 201 POST runs '{"name":"waits","library":"quickstart"}'
+    for _ in $(seq 50); do
+        api GET status
+        ! grep -q '"blocked":"the disk is full' "$work/answer" || break
+        sleep 0.1
+    done
+    grep -q '"blocked":"the disk is full' "$work/answer" || fail "status: $(cat "$work/answer")"
+    rm "$work/small/ballast"
+    until_state 2 done
+    # No room at all: what cannot be kept is refused, and the server goes on.
+    head -c 30000000 /dev/zero >"$work/small/ballast" 2>/dev/null
+    printf '{"kind":"query","name":"large","body":"%s"}' "$(head -c 700000 /dev/zero | tr '\0' x)" >"$work/large"
+    expect 507 POST documents "@$work/large"
+    api POST runs '{"name":"no","library":"quickstart"}'
+    case $status in 201 | 507) ;; *) fail "order on a full disk: $status" ;; esac
+    expect 200 GET runs
+    rm "$work/small/ballast"
+    expect 201 POST documents "@$work/large"
+    stop
+else
+    echo "note: no file system of its own: the full disk was left out"
+fi
+[ $failures = 0 ]

@@ -1,0 +1,242 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# tests/studio/test_studio_security.sh - the studio's server against people who mean it no good.
+#
+# Goal: every route of the joined table is refused to nobody and to each role below its own; forged requests,
+# fixed sessions, paths that lead elsewhere, SQL in every text, large and slow requests, bombs in YAML and JSON,
+# names of other servers, guessed passwords; scenarios that name files of the server; headers of every answer.
+# Method: the table is read from openapi.json. Not pinned: strength of the libraries' own cryptography.
+set -u
+. tests/script.sh
+. tests/studio/studio_lib.sh
+
+# -- where it may listen
+
+for address in 0.0.0.0:0 '[::]:0'; do
+    timeout 10 "$program" --data "$work/none" --listen "$address" >/dev/null 2>"$work/said"
+    [ $? = 2 ] && grep -q -e '--tls-cert' "$work/said" || fail "listens on $address: $(cat "$work/said")"
+done
+"$program" --data "$work/none" --listen nonsense >/dev/null 2>&1
+[ $? = 2 ] || fail "--listen nonsense"
+[ "$(stat -c %a "$work/none")" = 700 ] || fail "others can read the data"
+
+begin
+login admin
+expect 201 POST users '{"name":"ann","role":"user","password":"blue horse staple"}'
+expect 201 POST users '{"name":"vic","role":"viewer","password":"blue horse staple"}'
+
+# -- the table: each route with each role. Numbers that are not there: who may ask gets 404 or 400.
+
+expect 200 GET openapi.json
+tr '{' '\n' <"$work/answer" >/dev/null
+sed 's/"\/api\/v1\//\n&/g' "$work/answer" | grep '^"/api/v1/' | while read -r path; do
+    name=${path#\"/api/v1/}
+    name=${name%%\"*}
+    printf '%s' "$path" | grep -o '"\(get\|post\|put\|patch\|delete\)":{"summary"\|"x-least-role":"[a-z]*"' |
+        paste - - | sed "s|^\"\([a-z]*\)\".*role\":\"\([a-z]*\)\"|\1 \2 $name|"
+done >"$work/routes"
+routes=$(wc -l <"$work/routes")
+[ "$routes" -ge 40 ] || fail "only $routes routes were found"
+login ann 'blue horse staple'
+ann=$session ann_csrf=$csrf
+login vic 'blue horse staple'
+vic=$session vic_csrf=$csrf
+rank() { case $1 in none) echo 0 ;; viewer) echo 1 ;; user) echo 2 ;; administrator) echo 3 ;; esac; }
+while read -r method least name; do
+    method=$(echo "$method" | tr '[:lower:]' '[:upper:]')
+    name=$(echo "$name" | sed 's/{[^}]*}/999999/g')
+    case $name in login | logout | me/logout-everywhere | events) continue ;; esac
+    body=()
+    [ "$method" = GET ] || [ "$method" = DELETE ] || body=('{}')
+    session="" csrf=""
+    expect 401 "$method" "$name" "${body[@]}"
+    for who in viewer user; do
+        [ $who = viewer ] && session=$vic csrf=$vic_csrf
+        [ $who = user ] && session=$ann csrf=$ann_csrf
+        api "$method" "$name" "${body[@]}"
+        if [ "$(rank $who)" -lt "$(rank "$least")" ]; then
+            [ "$status" = 403 ] || fail "$method $name as $who: $status, expected 403"
+        else
+            case $status in 401 | 403 | 5*) fail "$method $name as $who: $status $(head -c 200 "$work/answer")" ;; esac
+        fi
+        # A request that another site forged: the cookie, and not the header.
+        if [ "$method" != GET ]; then
+            csrf=""
+            expect 403 "$method" "$name" "${body[@]}"
+        fi
+    done
+done <"$work/routes"
+
+# -- what a stranger sees: the page, and 401 for anything else, there or not
+
+session="" csrf=""
+expect 401 GET nothing/at/all
+expect 401 DELETE users
+for path in / /index.html; do
+    [ "$(curl -s -o /dev/null -w '%{http_code}' "$url$path")" = 200 ] || fail "$path"
+done
+curl -s -D "$work/headers" -o "$work/page" "$url/"
+for header in 'Content-Security-Policy: .*default-src .none.' "script-src 'self'" 'X-Content-Type-Options: nosniff' \
+    'X-Frame-Options: DENY' 'Referrer-Policy: no-referrer'; do
+    grep -qi "$header" "$work/headers" || fail "the page has no $header"
+done
+grep -i 'Content-Security-Policy' "$work/headers" | grep -q "unsafe" && fail "the policy lets inline code in"
+
+# -- guessed passwords: the same words for a name that there is and one that there is not; then a lock
+
+for name in ann nobody-at-all; do
+    for i in 1 2 3 4 5; do
+        login $name "guess number $i"
+        [ "$status" = 401 ] || fail "guess $i of $name: $status"
+        cp "$work/answer" "$work/said.$name"
+    done
+    login $name "blue horse staple"
+    [ "$status" = 429 ] || fail "after five guesses $name: $status"
+    grep -qi '^Retry-After: ' "$work/headers" || fail "no Retry-After"
+done
+cmp -s "$work/said.ann" "$work/said.nobody-at-all" || fail "the message says which names there are"
+login admin
+[ "$status" = 200 ] || fail "others are locked out too: $status"
+
+# -- sessions: a new one for each login, the old one ends; nothing of ours is taken from outside
+
+old=$session
+status=$(curl -s -o "$work/answer" -D "$work/headers" -w '%{http_code}' -b "studio=$old" \
+    -H 'Content-Type: application/json' -d "{\"name\":\"admin\",\"password\":\"$password\"}" "$url/api/v1/login")
+new=$(sed -n 's/^Set-Cookie: studio=\([^;]*\);.*/\1/p' "$work/headers")
+[ "$new" != "$old" ] && [ -n "$new" ] || fail "the session is the old one"
+session=$old
+expect 401 GET me
+status=$(curl -s -o "$work/answer" -D "$work/headers" -w '%{http_code}' -b "studio=chosen-by-somebody" \
+    -H 'Content-Type: application/json' -d "{\"name\":\"admin\",\"password\":\"$password\"}" "$url/api/v1/login")
+grep -q 'studio=chosen' "$work/headers" && fail "a session was fixed"
+login admin
+strings -a "$data/studio.sqlite" "$data/studio.sqlite-wal" 2>/dev/null | grep -qF -e "$session" -e "$password" &&
+    fail "a secret is in the database"
+
+# -- other sites, other names
+
+other() { curl -s -o "$work/answer" -w '%{http_code}' -b "studio=$session" -H "X-Studio-Token: $csrf" "$@"; }
+[ "$(other -H 'Origin: http://evil.example' -X POST "$url/api/v1/logout")" = 403 ] || fail "another origin"
+[ "$(other -H 'Origin: null' -X POST "$url/api/v1/logout")" = 403 ] || fail "origin null"
+[ "$(other -H 'Sec-Fetch-Site: cross-site' "$url/api/v1/me")" = 403 ] || fail "another site"
+[ "$(other -H 'Host: evil.example' "$url/api/v1/me")" = 403 ] || fail "another name"
+[ "$(other -H 'Host: evil.example' "$url/")" = 403 ] || fail "the page by another name"
+[ "$(other -H 'Content-Type: text/plain' -d '{"name":"x"}' "$url/api/v1/users")" = 415 ] || fail "a form"
+[ "$(other -H 'Content-Type: application/json' -H 'Transfer-Encoding: chunked' -d '{}' "$url/api/v1/users")" = 411 ] ||
+    fail "a body without length"
+
+# -- paths
+
+expect 201 POST runs '{"name":"q","library":"quickstart"}'
+until_state 1 done
+ln -s /etc/passwd "$data/runs/1/result/link"
+for path in ../../../studio.sqlite ..%2f..%2fstudio.sqlite %2e%2e/%2e%2e/studio.sqlite result/../../../lock \
+    result/link result/%00 result//summary.json 'result/..%5c..%5clock' log begun.1 exit.1 result/.unfinished/x; do
+    code=$(curl -s --path-as-is -o "$work/answer" -w '%{http_code}' -b "studio=$session" \
+        "$url/api/v1/runs/1/files/$path")
+    case $code in 400 | 404) ;; *) fail "files/$path: $code $(head -c 100 "$work/answer")" ;; esac
+done
+for path in '/../studio.sqlite' '/%2e%2e/lock' '/assets/../../lock' '//etc/passwd'; do
+    code=$(curl -s --path-as-is -o /dev/null -w '%{http_code}' "$url$path")
+    case $code in 400 | 404) ;; *) fail "$path: $code" ;; esac
+done
+
+# -- files of the server, named by a scenario: the process that reads it may not
+
+printf 'secret' >"$work/secret"
+for yaml in "topology: {file: {path: $work/secret}}" "topology: {file: {path: $data/studio.sqlite}}" \
+    "topology: {star: {hosts: 2}}\\ntraffic: [{flows: {file: $work/secret}}]" \
+    "topology: {file: {path: ../../../../../../../..$work/secret}}"; do
+    expect 200 POST check "{\"yaml\":\"$yaml\"}"
+    grep -q '"errors":\[{' "$work/answer" || fail "read: $yaml $(cat "$work/answer")"
+done
+yaml="topology: {star: {hosts: 2}}\\ntraffic: [{incast: {to: host0, from: host1, bytes: 1KB}}]"
+yaml="$yaml\\ncaptures: [{ports: host1->switch0, file: ../../../../escaped.pcap}]"
+api POST runs "{\"name\":\"escape\",\"yaml\":\"$yaml\"}"
+[ "$status" != 201 ] || until_state 2 failed done
+[ -z "$(find "$work" -name 'escaped*')" ] || fail "a capture outside of its folder"
+
+# -- SQL in texts is text
+
+expect 200 GET "runs?search=%27%3B%20DROP%20TABLE%20runs%3B--"
+expect 200 GET "runs?owner=%27%20OR%201%3D1--"
+grep -q '"total":0' "$work/answer" || fail "owner: $(cat "$work/answer")"
+expect 400 GET 'runs?limit=1%20OR%201'
+expect 200 GET "audit?name=x%27%20OR%20%271%27%3D%271"
+grep -q '"audit":\[\]' "$work/answer" || fail "audit: $(head -c 200 "$work/answer")"
+expect 201 POST documents "{\"kind\":\"query\",\"name\":\"'); DROP TABLE documents;--\",\"body\":{}}"
+expect 200 GET documents
+login "admin' --" x
+[ "$status" = 401 ] || fail "login with SQL: $status"
+login admin
+
+# -- bodies and headers
+
+expect 400 POST runs '{"name":"x","name":"y"}'
+expect 400 POST runs '[[[[[['
+expect 400 POST runs 'not json'
+head -c 3000000 /dev/zero | tr '\0' '[' >"$work/deep"
+status=$(curl -s -m 20 -o "$work/answer" -w '%{http_code}' -b "studio=$session" -H "X-Studio-Token: $csrf" \
+    -H 'Content-Type: application/json' --data-binary "@$work/deep" "$url/api/v1/runs")
+[ "$status" = 413 ] || fail "3 MB: $status"
+head -c 900000 "$work/deep" >"$work/deep2"
+status=$(curl -s -m 20 -o "$work/answer" -w '%{http_code}' -b "studio=$session" -H "X-Studio-Token: $csrf" \
+    -H 'Content-Type: application/json' --data-binary "@$work/deep2" "$url/api/v1/check")
+[ "$status" = 400 ] || fail "deep JSON: $status"
+status=$(curl -s -m 20 -o /dev/null -w '%{http_code}' -H "X-Large: $(head -c 60000 /dev/zero | tr '\0' x)" "$url/")
+[ "$status" = 431 ] || [ "$status" = 413 ] || [ "$status" = 000 ] || fail "60 KB of headers: $status"
+status=$(curl -s -m 20 -o /dev/null -w '%{http_code}' "$url/$(head -c 20000 /dev/zero | tr '\0' x)")
+case $status in 400 | 414 | 431) ;; *) fail "a long address: $status" ;; esac
+
+# -- bombs in YAML: each is an answer, within seconds, and the server lives on
+
+bomb='a: \u0026a [x,x,x,x,x,x,x,x,x]\n'
+for i in b c d e f g h i j; do
+    p=$(echo $i | tr b-j a-i)
+    bomb="$bomb$i: \\u0026$i [*$p,*$p,*$p,*$p,*$p,*$p,*$p,*$p,*$p]\\n"
+done
+begun=$SECONDS
+expect 200 POST check "{\"yaml\":\"$bomb\"}"
+grep -q '"errors":\[{' "$work/answer" || fail "aliases: $(head -c 200 "$work/answer")"
+deep=$(head -c 200000 /dev/zero | tr '\0' '[')
+printf '{"yaml":"%s"}' "$deep" >"$work/bomb"
+expect 200 POST check "@$work/bomb"
+grep -q '"errors":\[{' "$work/answer" || fail "depth: $(head -c 200 "$work/answer")"
+expect 200 POST check '{"yaml":"topology: {star: {hosts: 60000}}\ntraffic: [{all-to-all: {hosts: \"host*\", bytes: 1GB}}]\n"}'
+[ $((SECONDS - begun)) -lt 60 ] || fail "bombs took $((SECONDS - begun)) s"
+expect 200 GET me
+
+# -- slow clients hold nothing for long: others are answered meanwhile
+
+exec 7<>"/dev/tcp/127.0.0.1/${url##*:}"
+printf 'GET / HTTP/1.1\r\nHost: localhost\r\nX-A: ' >&7
+begun=$SECONDS
+expect 200 GET me
+for _ in $(seq 40); do
+    printf 'x' >&7 2>/dev/null || break
+    read -r -t 1 line <&7
+    [ $? -le 128 ] && [ -z "${line:-}" ] && break
+done
+[ $((SECONDS - begun)) -lt 38 ] || fail "a slow client was kept for $((SECONDS - begun)) s"
+exec 7>&-
+stop
+
+# -- TLS
+
+if command -v openssl >/dev/null; then
+    openssl req -x509 -newkey rsa:2048 -nodes -keyout "$work/key.pem" -out "$work/cert.pem" -days 2 \
+        -subj /CN=localhost >/dev/null 2>&1
+    "$program" --data "$data" --listen 127.0.0.1:0 --tls-cert "$work/cert.pem" >/dev/null 2>&1
+    [ $? = 2 ] || fail "a certificate without a key"
+    begin --tls-cert "$work/cert.pem" --tls-key "$work/key.pem"
+    case $url in https://*) ;; *) fail "not https: $url" ;; esac
+    curl -s -k -D "$work/headers" -o "$work/answer" -H 'Content-Type: application/json' \
+        -d "{\"name\":\"admin\",\"password\":\"$password\"}" "$url/api/v1/login"
+    grep -q 'Set-Cookie: .*; Secure' "$work/headers" || fail "TLS: $(cat "$work/headers")"
+    grep -q 'Strict-Transport-Security' "$work/headers" || fail "no HSTS"
+    curl -s -k --tls-max 1.1 -o /dev/null "$url/" && fail "TLS 1.1"
+    stop
+fi
+[ $failures = 0 ]
