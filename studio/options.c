@@ -27,6 +27,8 @@ static const char help[] =
     "  --tls-key FILE\n"
     "  --without-tls       listens elsewhere than on loopback without TLS: only where something\n"
     "                      before it speaks TLS\n"
+    "  --unconfined        also where the kernel cannot confine what reads scenarios: whoever may\n"
+    "                      order runs then reads and writes what the server may\n"
     "  --host-name NAME    a name that browsers may use for this server; several by commas\n"
     "  --first-user NAME   makes the first administrator without a link, with\n"
     "  --password-file F   the password in the first line of F\n"
@@ -68,6 +70,7 @@ static const option_t options[] = {
     {"--tls-cert", AT(tls_cert), TEXT, 0, 0},
     {"--tls-key", AT(tls_key), TEXT, 0, 0},
     {"--without-tls", AT(listen_anywhere), FLAG, 0, 0},
+    {"--unconfined", AT(unconfined), FLAG, 0, 0},
     {"--host-name", AT(host_names), TEXT, 0, 0},
     {"--first-user", AT(first_user), TEXT, 0, 0},
     {"--password-file", AT(password), TEXT, 0, 0},

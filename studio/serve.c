@@ -9,6 +9,7 @@
 #include "studio/library/library.h"
 #include "studio/library/scenario_check.h"
 #include "studio/runs/child.h"
+#include "studio/runs/confine.h"
 #include "studio/runs/events.h"
 #include "studio/runs/queue.h"
 #include "studio/store/backup.h"
@@ -222,7 +223,18 @@ static int serve(const studio_arguments_t *arguments)
     // Blocked here, so that all threads have them blocked and one place waits for them.
     (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
     (void)umask(0077);
-    sim_err_t result = make_folder(studio.options.data, &message);
+    sim_err_t result = SIM_OK;
+    if (!studio_confine_possible() && !studio.options.unconfined) {
+        result =
+            sim_fail(&message,
+                     SIM_ERR_INVALID,
+                     "this kernel has no Landlock (Linux 5.19), which keeps scenarios from the "
+                     "server's files; --unconfined does without, where everybody who may "
+                     "order runs is trusted");
+    }
+    if (result == SIM_OK) {
+        result = make_folder(studio.options.data, &message);
+    }
     int lock = -1;
     if (result == SIM_OK) {
         lock = lock_folder(studio.options.data, &message);

@@ -41,6 +41,7 @@ typedef struct studio_options {
     const char *password;     // file of it, with first_user
     const char *host_names;   // further names browsers may use for this server, by commas; or NULL
     bool listen_anywhere;     // other than loopback, without TLS
+    bool unconfined;          // also where Landlock cannot confine what reads scenarios
     uint64_t jobs;            // runs at once
     uint64_t run_threads;     // of one run
     uint64_t run_s_max;       // wall time of one

@@ -2,8 +2,8 @@
 // tests/fuzz/fuzz_studio_request.c - what the studio reads of a request itself: targets, routes,
 // ranges, host names, orders of runs in JSON.
 //
-// The first byte chooses which. Whatever is accepted keeps its promises: no segment leads elsewhere,
-// texts are UTF-8, ranges lie inside, an order is no larger than was allowed.
+// The first byte chooses which. Whatever is accepted keeps its promises: no segment leads
+// elsewhere, texts are UTF-8, ranges lie inside, an order is no larger than was allowed.
 #include "studio/http/target.h"
 #include "studio/runs/order.h"
 

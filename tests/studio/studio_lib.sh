@@ -32,6 +32,7 @@ end_runs() {
 }
 
 begin() {
+    : >"$work/server.out"
     "$program" --data "$data" --listen 127.0.0.1:0 --first-user admin --password-file "$work/password" \
         --disk-free 1MB "$@" >"$work/server.out" 2>>"$work/server.err" &
     server=$!

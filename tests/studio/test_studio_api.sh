@@ -3,9 +3,9 @@
 #
 # tests/studio/test_studio_api.sh - the studio's server by its API: what a person and a script do.
 #
-# Goal: logging in and out, users, tokens, the library, checking with places, the topology, an order with a grid
-# and seeds, results that the command line reads, events, cancelling, the trash, documents with versions, the
-# audit, backup and restore.
+# Goal: logging in and out, users, tokens, the library, checking with places, the topology, an order with a
+# grid and seeds, results that the command line reads, events, cancelling, the trash, documents with
+# versions, the audit, backup and restore.
 # Method: a real server on loopback, curl. Not pinned: the page (test_studio_page), how fast it is.
 set -u
 . tests/script.sh
@@ -56,8 +56,10 @@ login ann 'blue horse staple'
 expect 201 POST tokens '{"name":"script"}'
 token=$(field token)
 expect 400 POST tokens '{"name":"script","role":"administrator"}'
-[ "$(curl -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $token" -H 'Content-Type: application/json' \
-    -d '{"kind":"query","name":"q","body":{"a":1}}' "$url/api/v1/documents")" = 201 ] || fail "a token cannot save"
+[ "$(curl -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $token" \
+    -H 'Content-Type: application/json' -d '{"kind":"query","name":"q","body":{"a":1}}' \
+    "$url/api/v1/documents")" = 201 ] ||
+        fail "a token cannot save"
 expect 200 GET tokens
 expect 204 DELETE "tokens/$(field id)"
 [ "$(curl -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $token" "$url/api/v1/me")" = 401 ] ||
@@ -79,7 +81,8 @@ expect 200 POST "documents/$document/restore" '{}'
 # -- the library and the checker
 
 expect 200 GET library
-grep -q '"name":"quickstart","kind":"scenario"' "$work/answer" || fail "library: $(head -c 400 "$work/answer")"
+grep -q '"name":"quickstart","kind":"scenario"' "$work/answer" ||
+    fail "library: $(head -c 400 "$work/answer")"
 expect 200 GET library/wan/omnidma
 grep -q '"yaml":"' "$work/answer" || fail "library/wan/omnidma"
 expect 404 GET library/nothing
@@ -112,10 +115,12 @@ expect 200 GET "runs?group=$group&state=done"
 grep -q '"total":4' "$work/answer" || fail "total: $(tail -c 100 "$work/answer")"
 expect 200 GET 'runs?search=nic.mtu=4096'
 grep -q '"total":2' "$work/answer" || fail "search: $(tail -c 100 "$work/answer")"
-"$ROCESIM" run scenarios/quickstart.yaml --set nic.mtu=4096 --set seed=2 -o "$work/same" --quiet >/dev/null 2>&1
+"$ROCESIM" run scenarios/quickstart.yaml --set nic.mtu=4096 --set seed=2 -o "$work/same" --quiet \
+    >/dev/null 2>&1
 expect 200 GET runs/4/files/result/flows.csv
 cmp -s "$work/answer" "$work/same/flows.csv" || fail "flows.csv differs from the command line's"
-"$ROCESIM" compare "$data/runs/1/result" "$data/runs/4/result" >"$work/compare" 2>&1 || fail "compare of results"
+"$ROCESIM" compare "$data/runs/1/result" "$data/runs/4/result" >"$work/compare" 2>&1 ||
+    fail "compare of results"
 [ "$(curl -s -b "studio=$session" -r 0-9 -o "$work/part" -w '%{http_code} %{size_download}' \
     "$url/api/v1/runs/4/files/result/flows.csv")" = '206 10' ] || fail "a range"
 expect 200 GET runs/1/files

@@ -3,9 +3,10 @@
 #
 # tests/studio/test_studio_misfortune.sh - the studio's server when things go wrong.
 #
-# Goal: killed by SIGKILL in the middle of runs and started again, each run ends once and none is lost; a run
-# whose own process is killed; a run that uses up its memory; a disk without room, before an order, in a run and
-# at a write of the database; a second server on the same data; a damaged database; a watcher that goes away.
+# Goal: killed by SIGKILL in the middle of runs and started again, each run ends once and none is lost; a
+# run whose own process is killed; a run that uses up its memory; a disk without room, before an order, in
+# a run and at a write of the database; a second server on the same data; a damaged database; a watcher
+# that goes away.
 # Method: kill, and a small file system where the machine lets us mount one.
 set -u
 . tests/script.sh
@@ -109,7 +110,8 @@ if mkdir "$work/small" && mount -t tmpfs -o size=24m tmpfs "$work/small" 2>/dev/
     until_state 2 done
     # No room at all: what cannot be kept is refused, and the server goes on.
     head -c 30000000 /dev/zero >"$work/small/ballast" 2>/dev/null
-    printf '{"kind":"query","name":"large","body":"%s"}' "$(head -c 700000 /dev/zero | tr '\0' x)" >"$work/large"
+    printf '{"kind":"query","name":"large","body":"%s"}' \
+        "$(head -c 700000 /dev/zero | tr '\0' x)" >"$work/large"
     expect 507 POST documents "@$work/large"
     api POST runs '{"name":"no","library":"quickstart"}'
     case $status in 201 | 507) ;; *) fail "order on a full disk: $status" ;; esac
