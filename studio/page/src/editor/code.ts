@@ -232,7 +232,7 @@ export function editor(scope: Scope, options: EditorOptions): Editor {
                 theme,
                 of_language,
                 EditorState.readOnly.of(options.read_only ?? false),
-                EditorView.contentAttributes.of({ "aria-label": options.label, spellcheck: "false" }),
+                EditorView.contentAttributes.of({ "aria-label": options.label, tabindex: "0", spellcheck: "false" }),
                 EditorView.lineWrapping,
                 EditorView.updateListener.of((update) => {
                     if (update.docChanged) {

@@ -9,13 +9,29 @@ import type { Documents, LibraryEntry, SavedDocument } from "../core/types";
 import { t } from "../i18n/text";
 import { badge, button, confirm_sheet, empty, input, later, link_button, toast, view_head } from "../ui/parts";
 
+// Titles of scenarios are their questions; of studies they are names.
+function question_of(entry: LibraryEntry): string {
+    return entry.title.endsWith("?") || !entry.question ? entry.title : entry.question;
+}
+
+function group_of(entry: LibraryEntry): string {
+    return entry.group.split("/")[0] ?? "";
+}
+
+const group_order = ["", "demo", "cache", "herd", "mooncake", "wan", "guidelines", "papers"];
+
+function rank(group: string): number {
+    const place = group_order.indexOf(group);
+    return place < 0 ? group_order.length : place;
+}
+
 function entry_card(entry: LibraryEntry): HTMLElement {
     const words = t().library;
     const study = entry.kind === "study";
     return h(
         "li",
         { class: "card entry" },
-        h("a", { class: "entry-link", href: link("edit", study ? "study" : "library", entry.name) }, h("h3", null, entry.question || entry.title)),
+        h("a", { class: "entry-link", href: link("edit", study ? "study" : "library", entry.name) }, h("h3", null, question_of(entry))),
         h("div", { class: "row tight" }, h("code", { class: "muted clip" }, entry.name), study ? badge(words.study, "accent") : null),
     );
 }
@@ -29,12 +45,12 @@ export function library_view(scope: Scope, place: Place): Child {
     const draw = () => {
         const needed = wanted.toLowerCase().split(/\s+/).filter(Boolean);
         const fits = (text: string) => needed.every((word) => text.toLowerCase().includes(word));
-        const found = all.filter((entry) => fits(`${entry.name} ${entry.title} ${entry.question} ${entry.group} ${words.groups[entry.group as keyof typeof words.groups] ?? ""}`));
+        const found = all.filter((entry) => fits(`${entry.name} ${entry.title} ${entry.question} ${words.groups[group_of(entry)] ?? ""}`));
         const mine = own.filter((one) => fits(one.name));
         const groups = new Map<string, LibraryEntry[]>();
         for (const entry of found) {
-            const group = groups.get(entry.group) ?? [];
-            groups.set(entry.group, [...group, entry]);
+            const group = groups.get(group_of(entry)) ?? [];
+            groups.set(group_of(entry), [...group, entry]);
         }
         results.replaceChildren();
         if (mine.length > 0) {
@@ -64,7 +80,7 @@ export function library_view(scope: Scope, place: Place): Child {
                 ),
             );
         }
-        for (const [group, entries] of groups) {
+        for (const [group, entries] of [...groups].sort(([one], [other]) => rank(one) - rank(other))) {
             results.append(h("section", { class: "stack" }, h("h2", null, words.groups[group as keyof typeof words.groups] ?? group), h("ul", { class: "entries" }, entries.map(entry_card))));
         }
         if (found.length + mine.length === 0) {

@@ -77,7 +77,7 @@ async function study_view(name: string, signal: AbortSignal): Promise<Child> {
     const words = t().editor;
     const item = await api.get<LibraryItem>(`library/${library_path(name)}`, { kind: "study" }, signal);
     const [group, ...rest] = item.name.split("/");
-    const command = `scenarios/${group}/run ${rest.join("/")}`;
+    const command = item.title.startsWith("scenarios/") ? item.title : `scenarios/${group}/run ${rest.filter((word) => word !== "run").join("/")}`;
     return [
         h("header", { class: "view-head" }, h("div", { class: "words" }, h("a", { href: link("simulate"), class: "small" }, "← ", t().library.title), h("h1", null, item.name), h("p", { class: "lead" }, item.question))),
         note("", words.study_text, " ", h("code", null, command)),

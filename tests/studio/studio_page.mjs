@@ -1,0 +1,564 @@
+// SPDX-License-Identifier: Apache-2.0
+// The studio as people use it: a server of our own, a browser, and what one would click. test_studio_page.sh runs it.
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
+
+const require = createRequire(resolve("studio/page/package.json"));
+const { chromium } = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const { PROGRAM, BROWSER, PAGE, WORK, PICTURES } = process.env;
+const only = (process.env.STUDIO_PAGE_STEPS ?? "").split(" ").filter(Boolean);
+
+let failures = 0;
+function check(good, what) {
+    if (!good) {
+        failures++;
+        console.log(`FAIL: ${what}`);
+    }
+}
+
+// -- the server
+
+let server = null;
+let port = 0;
+let address = "";
+let said = "";
+
+function start() {
+    return new Promise((done, failed) => {
+        said = "";
+        server = spawn(PROGRAM, ["--data", `${WORK}/data`, "--listen", `127.0.0.1:${port}`, "--page", PAGE, "--jobs", "2"], { stdio: ["ignore", "pipe", "pipe"] });
+        const listen = (chunk) => {
+            said += chunk;
+            const found = /rocesim studio: (http:\/\/127\.0\.0\.1:(\d+))/.exec(said);
+            if (found) {
+                address = found[1];
+                port = Number(found[2]);
+                setTimeout(done, 50);
+            }
+        };
+        server.stdout.on("data", listen);
+        server.stderr.on("data", listen);
+        server.on("exit", (status) => failed(new Error(`the server ended (${status}): ${said}`)));
+    });
+}
+
+function stop(signal) {
+    return new Promise((done) => {
+        server.removeAllListeners("exit");
+        server.on("exit", done);
+        server.kill(signal);
+    });
+}
+
+// -- the browser
+
+const browser = await chromium.launch({
+    executablePath: BROWSER,
+    args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-dev-shm-usage"],
+});
+
+const complaints = [];
+async function visitor(language = "en", theme = "light") {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, reducedMotion: "reduce" });
+    await context.addInitScript(
+        ([chosen, colors]) => {
+            if (!localStorage.getItem("studio.language")) {
+                localStorage.setItem("studio.language", JSON.stringify(chosen));
+                localStorage.setItem("studio.theme", JSON.stringify(colors));
+            }
+        },
+        [language, theme],
+    );
+    const page = await context.newPage();
+    page.setDefaultTimeout(15000);
+    page.on("pageerror", (error) => complaints.push(`${error.message} (${page.url()})`));
+    page.on("console", (message) => {
+        if (/Content Security Policy|Refused to/.test(message.text())) {
+            complaints.push(message.text());
+        }
+    });
+    return page;
+}
+
+async function go(page, hash) {
+    await page.goto(`${address}/#/${hash}`);
+    await settled(page);
+}
+
+async function settled(page) {
+    await page.waitForFunction(() => !document.querySelector(".loading:not([hidden])"), undefined, { timeout: 20000 });
+    await page.waitForTimeout(120);
+}
+
+async function log_in(page, name, password) {
+    await page.goto(address);
+    await page.getByLabel("Name", { exact: true }).fill(name);
+    await page.getByLabel("Password", { exact: true }).fill(password);
+    await page.getByRole("button", { name: "Log in" }).click();
+}
+
+async function picture(page, name) {
+    await page.screenshot({ path: `${PICTURES}/${name}.png`, caret: "initial" });
+}
+
+async function accessible(page, name) {
+    await page.evaluate(axe);
+    const found = await page.evaluate(async () => (await globalThis.axe.run(document, { resultTypes: ["violations"] })).violations.filter((one) => one.impact === "serious" || one.impact === "critical").map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => `${node.target.join(" ")} ${node.any[0]?.message ?? ""}`).join("; ")}`));
+    for (const fault of found) {
+        check(false, `axe in ${name}: ${fault}`);
+    }
+}
+
+async function text_of(page, selector) {
+    return (await page.locator(selector).first().textContent()) ?? "";
+}
+
+// What is typed replaces the whole text of the editor.
+async function type_scenario(page, text) {
+    await page.locator(".editor").first().locator(".cm-content").click();
+    await page.keyboard.press("Control+A");
+    await page.keyboard.insertText(text);
+}
+
+const incast = (senders, size, more = "") => `name: page-test
+seed: 1
+topology:
+  star: {hosts: ${senders + 1}, rate: 100Gbps, delay: 1us}
+switch:
+  buffer: 400KB
+  pfc: {priorities: [3], alpha: 1/8}
+nic: {mtu: 1024, congestion-control: none}
+traffic:
+  - incast: {to: host0, from: "host[1-${senders}]", bytes: ${size}}
+observe:
+  - {series: "port[switch0->host0].queue_bytes", every: 10us}
+captures:
+  - {ports: switch0->host0, file: receiver.pcap.gz, snaplen: 128}
+${more}`;
+// Long enough to be cancelled, or to be in the middle of when the server dies.
+const long_run = incast(8, "400MB").replace("captures:\n  - {ports: switch0->host0, file: receiver.pcap.gz, snaplen: 128}\n", "");
+
+// -- the steps
+
+const ada = await visitor();
+const grace = await visitor();
+const password = "a long enough sentence";
+let first_run = 0;
+
+const steps = {
+    // The first start: a link that works once makes the administrator, who invites the others.
+    async first_use() {
+        const once = /(http:\/\/\S+#once=\S+)/.exec(said)?.[1];
+        check(once, `a one-time link on the terminal: ${said}`);
+        await ada.goto(once);
+        await ada.getByLabel("Name", { exact: true }).fill("ada");
+        await ada.getByLabel("New password").fill("short");
+        await ada.getByRole("button", { name: "Set the password" }).click();
+        check((await text_of(ada, ".note.bad")).includes("10 characters"), "a short password is refused");
+        await picture(ada, "first-use");
+        await accessible(ada, "first use");
+        await ada.getByLabel("New password").fill(password);
+        await ada.getByLabel("The same again").fill(password);
+        await ada.getByRole("button", { name: "Set the password" }).click();
+        await ada.waitForSelector(".shell");
+        await settled(ada);
+        check((await ada.locator(".entry").count()) > 10, "the library has scenarios");
+
+        await go(ada, "users");
+        for (const [name, role] of [["grace", "user"], ["vera", "viewer"]]) {
+            await ada.getByRole("button", { name: "Invite a user" }).click();
+            await ada.locator("dialog").getByLabel("Name").fill(name);
+            await ada.locator("dialog").getByLabel("Role").selectOption(role);
+            await ada.locator("dialog").getByRole("button", { name: "Invite a user" }).click();
+            const link = await ada.getByLabel(`Link for ${name}`, { exact: true }).last().inputValue();
+            await ada.locator("dialog").getByRole("button", { name: "Close" }).click();
+            const invited = name === "grace" ? grace : await visitor();
+            await invited.goto(link);
+            await invited.getByLabel("New password").fill(password);
+            await invited.getByLabel("The same again").fill(password);
+            await invited.getByRole("button", { name: "Set the password" }).click();
+            await invited.waitForSelector(".shell");
+            if (name === "vera") {
+                await go(invited, "edit/library/quickstart");
+                check(await invited.getByRole("button", { name: "Run", exact: true }).isDisabled(), "a viewer cannot run");
+                await invited.context().close();
+            }
+        }
+        await settled(ada);
+        await picture(ada, "users");
+    },
+
+    // Wrong passwords, and the lock that follows, with a way back that says how long.
+    async wrong_password() {
+        const stranger = await visitor();
+        for (let attempt = 0; attempt < 8; attempt++) {
+            await log_in(stranger, "vera", "not the password");
+            await stranger.waitForSelector(".note.bad");
+            const told = await text_of(stranger, ".note.bad");
+            if (attempt === 0) {
+                check(told.includes("wrong"), `a wrong password is told: ${told}`);
+                await picture(stranger, "login-wrong");
+                await accessible(stranger, "login");
+            } else if (told.includes("Too many")) {
+                check(/\d+ second/.test(told), `how long: ${told}`);
+                check(await stranger.getByRole("button", { name: "Log in" }).isDisabled(), "locked out");
+                await picture(stranger, "login-locked");
+                await stranger.context().close();
+                return;
+            }
+        }
+        check(false, "eight wrong passwords lock nobody out");
+    },
+
+    // A scenario from the library, broken and mended, as text and as form.
+    async edit() {
+        await go(ada, "simulate");
+        await ada.keyboard.press("/");
+        await ada.keyboard.type("pfc storm");
+        await ada.waitForTimeout(100);
+        check((await ada.locator(".entry").count()) >= 1, "the library is searched");
+        await picture(ada, "library");
+        await go(ada, "edit/library/quickstart");
+        await ada.waitForSelector(".verdict-ok");
+        await picture(ada, "workbench");
+        await accessible(ada, "workbench");
+        await type_scenario(ada, incast(4, "1MB").replace("mtu: 1024", "mtuu: 1024"));
+        await ada.waitForSelector(".fault-line");
+        check((await text_of(ada, ".fault-line")).includes("line 8"), `the error is at its line: ${await text_of(ada, ".fault-line")}`);
+        await ada.waitForSelector(".cm-lintRange-error");
+        check(await ada.getByRole("button", { name: "Run", exact: true }).isDisabled(), "a broken scenario cannot be run");
+        await picture(ada, "workbench-error");
+        await type_scenario(ada, incast(4, "1MB"));
+        await ada.waitForSelector(".verdict-ok");
+        check((await text_of(ada, ".bench-side header p")).includes("5 hosts"), "the topology is drawn as it will be");
+
+        // Completion, by the tables of attributes.
+        await ada.keyboard.press("Control+End");
+        await ada.keyboard.type("ou");
+        await ada.waitForSelector(".cm-tooltip-autocomplete");
+        await ada.keyboard.press("Escape");
+        await type_scenario(ada, `# a comment that stays\n${incast(4, "1MB")}`);
+
+        await ada.getByRole("button", { name: "Form" }).click();
+        const buffer = ada.locator('[data-path="switch.buffer"]');
+        await buffer.fill("500KB");
+        await buffer.press("Enter");
+        await ada.waitForSelector(".verdict-ok");
+        await picture(ada, "form");
+        await accessible(ada, "form");
+        await ada.getByRole("button", { name: "Text" }).click();
+        const text = await ada.locator(".cm-content").innerText();
+        check(text.includes("buffer: 500KB") && text.includes("a comment that stays"), "the form edits the text and keeps comments");
+
+        await ada.getByRole("button", { name: "Save" }).first().click();
+        await ada.locator("dialog").getByLabel("Name").fill("my incast");
+        await ada.locator("dialog").getByRole("button", { name: "Save" }).click();
+        await ada.waitForFunction(() => location.hash.startsWith("#/edit/document/"));
+        await go(ada, "simulate");
+        check((await ada.locator(".entry", { hasText: "my incast" }).count()) === 1, "the saved scenario is listed");
+    },
+
+    // A run with two seeds and two values, watched until it ends.
+    async run() {
+        await go(ada, "edit/new");
+        await ada.waitForSelector(".verdict-ok");
+        await type_scenario(ada, incast(8, "1MB"));
+        await ada.waitForSelector(".verdict-ok");
+        await ada.waitForTimeout(500);
+        await ada.waitForSelector(".verdict-ok");
+        await ada.getByRole("button", { name: "Run", exact: true }).click();
+        await ada.waitForFunction(() => location.hash.startsWith("#/run/"));
+        first_run = Number(/run\/(\d+)/.exec(ada.url())[1]);
+        await ada.waitForSelector(".story", { timeout: 30000 });
+        const story = await text_of(ada, ".story");
+        check(story.includes("9 hosts") && story.includes("8 of 8 flows"), `what happened, in words: ${story}`);
+
+        await go(ada, "edit/document/1");
+        await ada.waitForSelector(".verdict-ok");
+        await ada.getByLabel("Seeds").fill("1-2");
+        await ada.getByRole("button", { name: "Vary a parameter" }).click();
+        await ada.getByLabel("Parameter", { exact: true }).fill("nic.mtu");
+        await ada.getByLabel("Parameter", { exact: true }).blur();
+        await ada.getByLabel("Values").fill("1024, 2048");
+        check((await ada.getByRole("button", { name: "Start 4 runs" }).count()) === 1, "a grid of two by two seeds is four runs");
+        await ada.getByRole("button", { name: "Start 4 runs" }).click();
+        await ada.waitForFunction(() => location.hash.includes("group="));
+        await ada.waitForFunction(() => document.querySelectorAll(".badge.done").length >= 4, undefined, { timeout: 30000 });
+        await picture(ada, "sweep");
+        await go(ada, "runs");
+        await picture(ada, "runs");
+        await accessible(ada, "runs");
+    },
+
+    // Two people at once: what is private stays so, and what is shared is seen.
+    async privacy() {
+        await go(grace, "runs");
+        check((await grace.locator(".grid-row").count()) === 0, "runs of others are not seen");
+        await go(grace, `run/${first_run}`);
+        check((await grace.locator(".note.bad").count()) === 1, "nor by their address");
+        await go(ada, `run/${first_run}`);
+        await ada.getByRole("button", { name: "Share" }).click();
+        await ada.getByRole("button", { name: "Stop sharing" }).waitFor();
+        await go(grace, "runs");
+        await go(grace, `run/${first_run}`);
+        await grace.waitForSelector(".story");
+        check((await grace.getByRole("button", { name: "Share" }).count()) === 0, "what is another's cannot be shared on");
+    },
+
+    // A run cancelled, into the trash, and back.
+    async cancel() {
+        await go(grace, "edit/new");
+        await grace.waitForSelector(".verdict-ok");
+        await type_scenario(grace, long_run);
+        await grace.waitForTimeout(500);
+        await grace.waitForSelector(".verdict-ok");
+        await grace.getByRole("button", { name: "Run", exact: true }).click();
+        await grace.waitForSelector(".running-card", { timeout: 20000 });
+        await grace.waitForFunction(() => document.querySelectorAll(".u-over").length > 0, undefined, { timeout: 20000 });
+        await picture(grace, "running");
+        await accessible(grace, "running");
+        await grace.getByRole("button", { name: "Cancel" }).click();
+        await grace.waitForSelector(".badge.cancelled", { timeout: 20000 });
+        await grace.getByRole("button", { name: "Remove" }).click();
+        await grace.locator("dialog").getByRole("button", { name: "Remove" }).click();
+        await grace.waitForFunction(() => location.hash.startsWith("#/runs"));
+        await grace.getByRole("button", { name: "Undo" }).click();
+        await grace.waitForTimeout(300);
+        await go(grace, "runs");
+        check((await grace.locator(".badge.cancelled").count()) >= 1, "a removed run can be taken back");
+    },
+
+    // The server is killed in the middle of a run: the page says so, and goes on when it is back.
+    async misfortune() {
+        await go(grace, "edit/new");
+        await grace.waitForSelector(".verdict-ok");
+        await type_scenario(grace, long_run.replace("400MB", "30MB"));
+        await grace.waitForTimeout(500);
+        await grace.waitForSelector(".verdict-ok");
+        await grace.getByRole("button", { name: "Run", exact: true }).click();
+        await grace.waitForSelector(".running-card", { timeout: 20000 });
+        const at = grace.url();
+        await stop("SIGKILL");
+        await grace.waitForSelector(".offline", { timeout: 20000 });
+        await picture(grace, "offline");
+        await start();
+        await grace.waitForFunction(() => !document.querySelector(".offline"), undefined, { timeout: 20000 });
+        check(grace.url() === at, "one stays where one was");
+        await grace.waitForSelector(".story", { timeout: 60000 });
+        const story = await text_of(grace, ".story");
+        check(story.includes("8 of 8 flows"), `the run was done once the server was back: ${story}`);
+    },
+
+    async result() {
+        const views = { summary: ".story", network: ".map-canvas", series: ".u-over", figures: ".figure", flows: ".grid-row", hosts: "tbody tr", ports: ".grid-row", models: ".facts", events: ".grid-row", log: ".code-block, .empty", files: "tbody tr" };
+        for (const [tab, sign] of Object.entries(views)) {
+            await go(ada, `run/${first_run}?tab=${tab}`);
+            await ada.waitForSelector(sign, { timeout: 15000 }).catch(() => check(false, `result, ${tab}: no ${sign}: ${complaints.join(" ")}`));
+            await picture(ada, `result-${tab}`);
+            await accessible(ada, `result, ${tab}`);
+        }
+        // The colours follow the slider, and a node can be found by its name.
+        await go(ada, `run/${first_run}?tab=network&metric=queue`);
+        await ada.waitForSelector("input[type=range]:not([disabled])");
+        const before = await text_of(ada, ".slider-row output");
+        await ada.locator("input[type=range]").focus();
+        for (let press = 0; press < 5; press++) {
+            await ada.keyboard.press("ArrowRight");
+        }
+        check((await text_of(ada, ".slider-row output")) !== before, "the slider moves through time");
+        await ada.getByLabel("Find a node").fill("switch0");
+        await ada.keyboard.press("Enter");
+        check((await text_of(ada, "h3")).includes("switch0") || (await ada.getByRole("heading", { name: "switch0" }).count()) > 0, "a node is found by its name");
+        const download = ada.waitForEvent("download");
+        await go(ada, `run/${first_run}?tab=figures`);
+        await ada.getByRole("button", { name: "Save the figure as SVG" }).first().click();
+        check(/\.svg$/.test((await download).suggestedFilename()), "a figure is saved");
+    },
+
+    async query() {
+        await go(ada, `query?runs=${first_run}&table=events`);
+        await ada.waitForSelector(".grid-row");
+        await picture(ada, "query");
+        await accessible(ada, "query");
+        await ada.getByRole("button", { name: "Add a condition" }).click();
+        await ada.getByLabel("Column").selectOption("event");
+        await ada.getByLabel("value", { exact: true }).fill("paused");
+        await ada.waitForFunction(() => [...document.querySelectorAll(".grid-row")].length > 0 && [...document.querySelectorAll(".grid-row")].every((row) => row.textContent.includes("paused")));
+        await ada.locator(".grid-row").first().click();
+        await ada.waitForSelector("dialog .pairs");
+        await ada.keyboard.press("Escape");
+
+        await ada.getByRole("tab", { name: "SQL" }).click();
+        await ada.waitForSelector(".sql-editor .cm-content");
+        await ada.getByRole("button", { name: "Run the query" }).click();
+        await ada.waitForSelector(".grid-row");
+        await picture(ada, "sql");
+        await accessible(ada, "sql");
+        await ada.locator(".sql-editor .cm-content").click();
+        await ada.keyboard.press("Control+A");
+        await ada.keyboard.insertText("delete from events");
+        await ada.keyboard.press("Control+Enter");
+        await ada.waitForSelector(".note.bad");
+        check((await ada.locator(".note.bad").count()) === 1, "SQL only reads");
+
+        await ada.getByRole("tab", { name: "Search" }).click();
+        await ada.getByLabel("Words").fill("paused host1");
+        await ada.waitForSelector(".hit");
+        check((await ada.locator("mark").count()) > 0, "what was found is marked");
+        await picture(ada, "search");
+        await accessible(ada, "search");
+
+        await ada.getByRole("button", { name: "Save" }).click();
+        await ada.locator("dialog").getByLabel("Name").fill("who was paused");
+        await ada.locator("dialog").getByRole("button", { name: "Save" }).click();
+        await go(ada, "query");
+        await ada.getByRole("button", { name: "Open" }).click();
+        check((await ada.locator("dialog", { hasText: "who was paused" }).count()) === 1, "a query is saved");
+        await ada.keyboard.press("Escape");
+    },
+
+    async captures() {
+        await go(ada, `captures/${first_run}`);
+        await ada.waitForSelector(".grid-row");
+        await ada.locator(".grid-row").nth(3).click();
+        await ada.waitForSelector(".packet .layers details");
+        await ada.locator(".layer-field").nth(2).hover();
+        check((await ada.locator(".octet.on").count()) > 0, "the bytes of a field stand out");
+        await picture(ada, "captures");
+        await accessible(ada, "captures");
+        await ada.getByRole("button", { name: "Follow the queue pair" }).click();
+        await ada.getByRole("button", { name: "All packets" }).waitFor();
+        await ada.waitForSelector(".grid-row");
+        await ada.getByRole("button", { name: "All packets" }).click();
+        await ada.getByLabel("Filter (libpcap)").fill("udp porte 4791");
+        await ada.waitForSelector(".note.bad");
+        check((await ada.locator(".note.bad").count()) === 1, "a wrong filter is told");
+        await ada.getByLabel("Filter (libpcap)").fill("udp port 4791");
+        await ada.waitForSelector(".grid-row");
+    },
+
+    async process() {
+        await go(ada, `process?runs=${first_run}`);
+        await ada.waitForSelector(".recipe");
+        await picture(ada, "process-recipes");
+        await accessible(ada, "recipes");
+        await ada.getByRole("button", { name: "Distribution of slowdown" }).click();
+        await ada.waitForSelector(".u-over");
+        await picture(ada, "process");
+        await accessible(ada, "process");
+        await ada.getByLabel("Add a step").selectOption("sort");
+        await ada.waitForFunction(() => document.querySelectorAll(".step").length === 3);
+        await ada.getByRole("button", { name: "Remove: Sort" }).click();
+        await ada.waitForFunction(() => document.querySelectorAll(".step").length === 2);
+        await ada.getByLabel("Add a step").selectOption("derive");
+        await ada.getByLabel("Expression").last().fill("no_such_column * 2");
+        await ada.keyboard.press("Tab");
+        await ada.waitForSelector(".step.failed");
+        await picture(ada, "process-error");
+        await ada.getByRole("button", { name: "Remove: Derive a column" }).click();
+        await ada.waitForFunction(() => !document.querySelector(".step.failed"));
+        const download = ada.waitForEvent("download");
+        await ada.getByRole("button", { name: "Export the folder" }).click();
+        await ada.locator("dialog").getByRole("button", { name: "Export the folder" }).click();
+        check((await download).suggestedFilename() === "analysis.tar.gz", "the analysis is exported");
+
+        // The sweep: a row for each run, with what differs.
+        const group = first_run + 1;
+        await go(ada, `process?group=${group}`);
+        await ada.waitForSelector(".grid-row", { timeout: 20000 });
+        await picture(ada, "process-sweep");
+    },
+
+    // Both languages, both themes, a desk and a tablet; keys alone.
+    async looks() {
+        const other = await visitor("zh", "dark");
+        await other.goto(address);
+        await other.locator("input[name=name]").fill("ada");
+        await other.locator("input[name=password]").fill(password);
+        await picture(other, "login-zh-dark");
+        await accessible(other, "login, dark");
+        await other.locator("button[type=submit]").click();
+        await other.waitForSelector(".shell");
+        const views = { library: "simulate", workbench: "edit/library/quickstart", runs: "runs", summary: `run/${first_run}`, network: `run/${first_run}?tab=network`, series: `run/${first_run}?tab=series`, query: `query?runs=${first_run}`, captures: `captures/${first_run}?packet=3`, process: `process?runs=${first_run}&recipe=cdf`, account: "account", users: "users" };
+        for (const [name, hash] of Object.entries(views)) {
+            await go(other, hash);
+            await other.waitForTimeout(150);
+            await picture(other, `${name}-zh-dark`);
+            await accessible(other, `${name}, dark`);
+            await other.setViewportSize({ width: 820, height: 1100 });
+            await other.waitForTimeout(150);
+            const wide = await other.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+            check(wide <= 0, `${name} fits 820 pixels (${wide} too wide)`);
+            await picture(other, `${name}-zh-820`);
+            await other.setViewportSize({ width: 1280, height: 800 });
+        }
+        const missing = await other.locator("body").innerText();
+        check(!missing.includes("undefined"), "no word is missing");
+        await other.context().close();
+
+        await go(ada, "account");
+        await picture(ada, "account");
+        await accessible(ada, "account");
+        await go(ada, "simulate");
+        await ada.keyboard.press("g");
+        await ada.keyboard.press("r");
+        await ada.waitForFunction(() => location.hash === "#/runs");
+        await ada.keyboard.press("?");
+        await ada.waitForSelector("dialog table");
+        await picture(ada, "help");
+        await accessible(ada, "help");
+        await ada.keyboard.press("Escape");
+    },
+
+    // A password changed, a token made and revoked, out everywhere.
+    async account() {
+        await go(grace, "account");
+        await grace.getByLabel("Present password").fill(password);
+        await grace.getByLabel("New password").fill(`${password} anew`);
+        await grace.getByLabel("The same again").fill(`${password} anew`);
+        await grace.getByRole("button", { name: "Change the password" }).click();
+        await grace.locator(".toast", { hasText: "changed" }).waitFor();
+        await grace.getByRole("button", { name: "New token" }).click();
+        await grace.locator("dialog").getByLabel("What for").fill("a script");
+        await grace.locator("dialog").getByRole("button", { name: "Make the token" }).click();
+        const token = await grace.getByLabel("New token", { exact: true }).inputValue();
+        const answer = await fetch(`${address}/api/v1/runs`, { headers: { Authorization: `Bearer ${token}` } });
+        check(answer.status === 200, `a script with the token lists runs (${answer.status})`);
+        await grace.locator("dialog").getByRole("button", { name: "Close" }).click();
+        await grace.getByRole("button", { name: "Log out everywhere" }).click();
+        await grace.locator("dialog").getByRole("button", { name: "Log out everywhere" }).click();
+        await grace.getByRole("button", { name: "Log in" }).waitFor();
+        await log_in(grace, "grace", `${password} anew`);
+        await grace.waitForSelector(".shell");
+    },
+};
+
+await start();
+const began = Date.now();
+for (const [name, step] of Object.entries(steps)) {
+    if (only.length > 0 && !only.includes(name)) {
+        continue;
+    }
+    const from = Date.now();
+    const before = failures;
+    try {
+        await step();
+    } catch (error) {
+        check(false, `${name}: ${error.message.split("\n").slice(0, 6).join(" | ")}`);
+        for (const [who, page] of [["ada", ada], ["grace", grace]]) {
+            await page.screenshot({ path: `${PICTURES}/failed-${name}-${who}.png`, caret: "initial" }).catch(() => undefined);
+            await page.keyboard.press("Escape").catch(() => undefined);
+        }
+    }
+    console.log(`${failures === before ? "good" : "BAD "} ${name}: ${((Date.now() - from) / 1000).toFixed(1)} s`);
+}
+for (const complaint of complaints) {
+    check(false, `the browser complained: ${complaint}`);
+}
+await browser.close();
+await stop("SIGTERM");
+console.log(`${failures} failures in ${((Date.now() - began) / 1000).toFixed(1)} s`);
+process.exit(failures > 0 ? 1 : 0);

@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The studio's page in a real browser: every function by the way a person takes.
+# labels: slow
+#
+# tests/studio/studio_page.mjs does it, with Debian's chromium; pictures of every view are left in
+# build/studio-pictures. It runs in the release build only: the page is the same in every other.
+# STUDIO_PAGE_STEPS="login run" runs some of its steps.
+set -eu
+. tests/script.sh
+
+program=$BUILD_DIRECTORY/rocesim-studio
+[ "$(basename "$BUILD_DIRECTORY")" = release ] || { echo "skip: in the release build only"; exit 77; }
+[ -x "$program" ] || { echo "skip: rocesim-studio is not built"; exit 77; }
+command -v npm >/dev/null || { echo "skip: npm is not installed"; exit 77; }
+browser=$(command -v chromium || command -v chromium-browser || true)
+[ -n "$browser" ] || { echo "skip: chromium is not installed"; exit 77; }
+page=$BUILD_DIRECTORY/studio-page
+if [ ! -d studio/page/node_modules ] && ! timeout 120 tools/studio-page "$page" >"$work/npm.log" 2>&1; then
+    echo "skip: npm could not install the page's packages: $(tail -n 1 "$work/npm.log")"
+    exit 77
+fi
+tools/studio-page "$page" || fail "the page does not build"
+tools/studio-page --check || fail "the page's types are wrong"
+
+mkdir -p build/studio-pictures
+PROGRAM=$program BROWSER=$browser PAGE=$page WORK=$work PICTURES=build/studio-pictures \
+    timeout 240 node tests/studio/studio_page.mjs || fail "the page (its steps are above)"
+exit $((failures > 0))
