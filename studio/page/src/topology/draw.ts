@@ -42,7 +42,7 @@ export function heat_colors(): string[] {
 }
 
 export function topology_map(scope: Scope, options: { height: string; pick?: (picked: Picked) => void }): TopologyMap {
-    const canvas = h("canvas", { class: "map-canvas", tabindex: 0, role: "img" });
+    const canvas = h("canvas", { class: "map-canvas", tabindex: 0, role: "img", "aria-label": t().editor.network });
     const tip = h("div", { class: "map-tip", hidden: true });
     const box = h(
         "div",

@@ -54,7 +54,7 @@ export function grid<Row>(scope: Scope, options: GridOptions<Row>): Grid<Row> {
     const head = h("div", { class: "grid-head", role: "row" });
     const space = h("div", { class: "grid-space", role: "rowgroup" });
     const status = h("div", { class: "loading", role: "status" });
-    const box = h("div", { class: "grid", role: "table", tabindex: 0, "aria-label": options.label, style: { height: options.height ?? "60vh" } }, h("div", { role: "rowgroup", style: { position: "sticky", top: "0", "z-index": "2" } }, head), space);
+    const box = h("div", { class: "grid", role: "table", tabindex: 0, "aria-label": options.label, style: { "max-height": options.height ?? "60vh" } }, h("div", { role: "rowgroup", style: { position: "sticky", top: "0", "z-index": "2" } }, head), space);
     const element = h("div", null, box, status);
 
     const widths = options.columns.map((column) => column.width ?? 130);

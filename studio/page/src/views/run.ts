@@ -80,10 +80,15 @@ function sentences(summary: Summary): string[] {
     return said;
 }
 
+// The summary needs no import: it is a file of the result's folder, and is there as soon as the run has ended.
+function summary_of(run: number, signal: AbortSignal): Promise<Summary> {
+    return api.get<Summary>(`runs/${run}/files/result/summary.json`, undefined, signal);
+}
+
 function summary_tab(scope: Scope, run: Run): Child {
     const words = t().run;
-    return when_imported(scope, run.id, async (signal) => {
-        const { summary } = await api.get<{ summary: Summary }>(`runs/${run.id}/summary`, undefined, signal);
+    return later(scope, async (signal) => {
+        const summary = await summary_of(run.id, signal);
         const flows = summary.flows;
         const dropped = Object.values(summary.drops).reduce((sum, one) => sum + one, 0);
         const conserved = typeof summary.conservation === "string" ? summary.conservation === "ok" : summary.conservation.ok !== false;
@@ -531,7 +536,7 @@ export async function run_view(scope: Scope, place: Place): Promise<Child> {
                   { name: "flows", text: words.flows, make: (tab) => table_tab(tab, run, "flows") },
                   { name: "hosts", text: words.hosts, make: (tab) => hosts_tab(tab, run) },
                   { name: "ports", text: words.ports, make: (tab) => table_tab(tab, run, "ports") },
-                  { name: "models", text: words.models, make: (tab) => when_imported(tab, id, async (signal) => models_tab(tab, (await api.get<{ summary: Summary }>(`runs/${id}/summary`, undefined, signal)).summary)) },
+                  { name: "models", text: words.models, make: (tab) => later(tab, async (signal) => models_tab(tab, await summary_of(id, signal))) },
                   { name: "events", text: words.events, make: (tab) => table_tab(tab, run, "events") },
               ]
             : [];
