@@ -21,6 +21,8 @@ interface CaptureFile {
     message?: string;
 }
 
+const ecn_names = ["–", "ECT(1)", "ECT(0)", "CE"];
+
 function columns_of(): GridColumn<Packet>[] {
     const words = t().captures;
     return [
@@ -28,11 +30,11 @@ function columns_of(): GridColumn<Packet>[] {
         { name: "time", title: words.time, width: 130, right: true, cell: (row) => nanoseconds(row.time_ns, 7) },
         { name: "source", title: words.source, width: 110, cell: (row) => (row.direction === "<" ? `← ${row.source}` : row.direction === ">" ? `→ ${row.source}` : row.source) },
         { name: "destination", title: words.destination, width: 110, cell: (row) => row.destination },
-        { name: "kind", title: words.kind, width: 170, cell: (row) => (row.lost ? [badge(words.lost, "bad"), " ", row.kind] : row.ok ? row.kind : [row.kind, " ", badge(words.refused, "warn")]) },
+        { name: "kind", title: words.kind, width: 170, cell: (row) => (row.lost ? [badge(words.lost, "bad"), " ", row.kind] : row.ok || row.captured < row.bytes ? row.kind : [row.kind, " ", badge(words.refused, "warn")]) },
         { name: "qp", title: "QP", width: 80, cell: (row) => row.qp ?? "" },
         { name: "psn", title: "PSN", width: 90, right: true, cell: (row) => row.psn ?? "" },
         { name: "bytes", title: words.length, width: 80, right: true, cell: (row) => row.bytes },
-        { name: "ecn", title: "ECN", width: 60, cell: (row) => String(row.ecn ?? "") },
+        { name: "ecn", title: "ECN", width: 60, cell: (row) => ecn_names[Number(row.ecn)] ?? String(row.ecn ?? "") },
         { name: "info", title: words.info, width: 340, cell: (row) => row.info },
     ];
 }
@@ -96,7 +98,7 @@ function packet_detail(detail: PacketDetail, actions: Child): HTMLElement {
         "section",
         { class: "card packet", "aria-label": words.packet(detail.n) },
         h("header", null, h("h2", null, words.packet(detail.n)), h("span", { class: "muted small number" }, `${nanoseconds(detail.time_ns, 9)} · ${words.of_bytes(detail.captured, detail.bytes)}`), h("span", { class: "grow" }), actions),
-        detail.message ? h("p", { class: "small" }, badge(words.refused, "warn"), " ", detail.message) : null,
+        detail.message ? h("p", { class: "small muted" }, detail.captured < detail.bytes ? null : [badge(words.refused, "warn"), " "], detail.message) : null,
         h(
             "div",
             { class: "packet-parts" },

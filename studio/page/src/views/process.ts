@@ -50,7 +50,7 @@ function figure_for(step: Step, columns: Column[]): FigureChoice | null {
     const base = { by: "", x_log: false, y_log: false, title: "" };
     switch (step.do) {
         case "cdf":
-            return { ...base, x: "value", y: ["share"], by: first_text, kind: "steps" };
+            return { ...base, x: names.includes("value") ? "value" : String(step["column"] ?? ""), y: ["share"], by: first_text, kind: "steps" };
         case "histogram":
             return { ...base, x: "from", y: ["count"], by: first_text, kind: "bars", x_log: step["scale"] === "log" };
         case "percentiles":

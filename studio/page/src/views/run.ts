@@ -264,7 +264,12 @@ function figures_tab(scope: Scope, run: Run): Child {
                         place.append(h("p", { class: "muted small" }, said));
                     }
                 },
-                (error: unknown) => !scope.ended && fill(place, problem(error)),
+                (error: unknown) => {
+                    if (!scope.ended) {
+                        // Of a kind that needs more than these runs have (twenty flows, say) the server says what.
+                        fill(place, error instanceof ApiError && error.status >= 400 && error.status < 500 ? h("p", { class: "muted" }, error.message) : problem(error));
+                    }
+                },
             );
             return card(words.figure_kinds[kind as keyof typeof words.figure_kinds] ?? kind, h("div", { class: "row tight" }, ["svg", "png", "gnuplot"].map((format) => h("a", { class: "button small quiet", href: api_url("figure", { body: JSON.stringify({ runs: [run.id], kind, format }) }), download: `${kind}.${format}`, on: { click: (event) => (event.preventDefault(), void save_figure(run, kind, format)) } }, words.as_plot(format)))), place);
         });
@@ -349,12 +354,13 @@ function series_tab(scope: Scope, run: Run, place: Place): Child {
 }
 
 export function series_figure(answer: SeriesAnswer, title: string): Figure {
+    const unit = answer.unit || (/_bytes/.test(title) ? "bytes" : /_bps/.test(title) ? "bit/s" : "");
     return {
         title: "",
         x_label: t().run.time,
-        y_label: answer.unit ? `${title} (${answer.unit})` : title,
+        y_label: title,
         x_text: (value) => nanoseconds(value),
-        y_text: answer.unit === "bytes" || answer.unit === "bit/s" ? (value) => with_unit(value, answer.unit) : short_number,
+        y_text: unit === "bytes" || unit === "bit/s" ? (value) => with_unit(value, unit) : short_number,
         series: answer.curves.map((curve) => {
             const wide = curve.min.some((low, index) => low !== curve.max[index]);
             return { name: curve.of, kind: "steps", x: curve.time_ns, y: curve.last, ...(wide ? { low: curve.min, high: curve.max } : {}) };
