@@ -67,7 +67,7 @@ enum {
     X(rx_request_ps,        "rx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","38.5ns","8.2ns",   "4.65ns", "8.2ns",    "FMMPF", "receiving side, shared: a request but WRITEs and atomics") \
     X(rx_put_ps,            "rx.put",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","25.9ns","8.2ns",   "4.65ns", "8.2ns",    "FFMPF", "receiving side, shared: a packet of a WRITE") \
     X(rx_put_line_ps,       "rx.put-line",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","3ns",  "0ns",       "0ns", "0ns",       "FFFFF", "receiving side, shared: each 64 bytes that such a packet brings, or a part of them") \
-    X(rx_response_ps,       "rx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "110ns","42ns","11.36ns",   "8ns", "22.5ns",       "FFMFF", "receiving side, shared: a response of a READ or atomic") \
+    X(rx_response_ps,       "rx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "110ns","42ns","11.36ns",   "8ns", "22.4ns",       "FFMFF", "receiving side, shared: a response of a READ or atomic") \
     X(rx_long_ps,           "rx.long",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","43ns", "0ns",       "0ns", "0ns",       "FFFFF", "receiving side, shared: a READ's response of more payload than one PCIe write takes (pcie.payload-max), on top") \
     X(rx_long_line_ps,      "rx.long-line",            TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","7ns",  "0ns",       "0ns", "0ns",       "FFFFF", "receiving side, shared: each 64 bytes of that payload beyond the first write, or a part of them") \
     X(rx_ack_ps,            "rx.ack",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "30ns","12ns", "4ns",       "3ns", "4ns",       "FFFFF", "receiving side, shared: an ACK, NAK or CNP") \
@@ -82,7 +82,7 @@ enum {
     X(memory_latency_ps,    "memory.latency",          TIME,  "0ps", NIC_DETAIL_PS_MAX, "75ns","75ns",  "75ns",      "75ns", "75ns",      "FFPFF", "what DRAM takes longer than that cache") \
     X(context_entries,      "context.entries",         COUNT, "1",   "16777216", "256",  "192",        "2560",       "8192", "2560",      "FFFFF", "cached contexts of queue pairs, two for each: to send and to receive") \
     X(context_ways,         "context.ways",            COUNT, "1",   "64",    "8",       "5",          "8",          "4", "8",         "FFFFF", "associativity of that cache") \
-    X(context_stall_ps,     "context.stall",           TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","455ns","6ns",      "12ns", "20.5ns",      "FFFFF", "a miss of it occupies its side of the NIC for") \
+    X(context_stall_ps,     "context.stall",           TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","455ns","6ns",      "12ns", "19.7ns",      "FFFFF", "a miss of it occupies its side of the NIC for") \
     X(uc_context_entries,  "context.uc-entries",      COUNT, "0",   "16777216", "0",    "192",        "0",          "0", "0",         "FFFFF", "cached contexts of unreliable connections, apart from the others; 0: among them") \
     X(put_context_stall_ps, "context.put-stall",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","40ns", "0ns",       "0ns", "0ns",       "FFFFF", "where they are apart, a miss of a receiver's occupies its side of the NIC for") \
     X(near_entries,         "context.near-entries",    COUNT, "1",   "65536", "32",      "32",         "128",         "256", "128",       "FFFFF", "contexts of RC queue pairs that each side has at hand") \
