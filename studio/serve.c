@@ -3,6 +3,7 @@
 #include "studio/serve.h"
 
 #include "studio/accounts/accounts.h"
+#include "studio/data/data.h"
 #include "studio/http/page.h"
 #include "studio/http/route.h"
 #include "studio/http/server.h"
@@ -190,6 +191,9 @@ static sim_err_t serve_folder(studio_t *studio, const sigset_t *signals, sim_mes
         result = make_runs_folder(studio, message);
     }
     if (result == SIM_OK) {
+        studio->data = studio_data_create(studio);
+    }
+    if (result == SIM_OK) {
         result = studio_server_start(studio, &server, message);
     }
     if (result == SIM_OK && !studio_runs_start(studio->runs)) {
@@ -207,6 +211,7 @@ static sim_err_t serve_folder(studio_t *studio, const sigset_t *signals, sim_mes
         studio_events_wake(studio->events);
     }
     studio_server_stop(server);
+    studio_data_destroy(studio->data);
     end_parts(studio, routes);
     return result;
 }
