@@ -225,7 +225,8 @@ static void admit(app__mc_replay_t *replay)
 
 static sim_time_t arrival_ps(const app__mc_replay_t *replay, size_t number)
 {
-    return replay->start_ps + replay->trace.prompts[number].timestamp_ms * SIM_PS_PER_MS;
+    const app__mooncake_prompt_t *const prompt = &replay->trace.prompts[number];
+    return replay->start_ps + prompt->timestamp_ms * SIM_PS_PER_MS + prompt->timestamp_rest_ps;
 }
 
 static void fired(sim_node_t *node, sim_timer_t *timer)

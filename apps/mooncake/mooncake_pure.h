@@ -111,6 +111,7 @@ uint64_t app__mooncake_prefix_slots(const app__mooncake_prefix_t *prefix);
 
 typedef struct app__mooncake_prompt {
     uint64_t timestamp_ms;
+    sim_time_t timestamp_rest_ps; // below 1 ms
     uint64_t input_tokens;
     uint64_t output_tokens;
     size_t first_id; // in ids
@@ -126,8 +127,8 @@ typedef struct app__mooncake_trace {
     size_t id_capacity;
 } app__mooncake_trace_t;
 
-// A JSON object a line, with timestamp (ms, never falling), input_length, output_length and
-// hash_ids; other members are passed over, as are empty lines. At most prompts_max of them. The
+// A JSON object a line, with timestamp (ms, or 12.5; never falling), input_length, output_length
+// and hash_ids; other members are passed over, as are empty lines. At most prompts_max of them. The
 // message begins "NAME:LINE:COLUMN: ".
 SIM_MUST_CHECK sim_err_t app__mooncake_trace_read(const char *name,
                                                   const char *text,

@@ -54,11 +54,9 @@ static bool take(reader_t *reader, char wanted)
     return true;
 }
 
-// A whole number; 12.0 and 1e3 are none here, which no writer of such traces minds.
-static sim_err_t take_number(reader_t *reader, uint64_t limit, uint64_t *value)
+static sim_err_t take_digits(reader_t *reader, size_t start, uint64_t limit, uint64_t *value)
 {
-    skip_space(reader);
-    const size_t start = reader->at;
+    const size_t first = reader->at;
     uint64_t number = 0;
     while (next(reader) >= '0' && next(reader) <= '9') {
         const uint64_t digit = (uint64_t)(next(reader) - '0');
@@ -68,11 +66,47 @@ static sim_err_t take_number(reader_t *reader, uint64_t limit, uint64_t *value)
         number = number * 10 + digit;
         reader->at++;
     }
-    if (reader->at == start || next(reader) == '.' || next(reader) == 'e' || next(reader) == 'E') {
+    *value = number;
+    return reader->at > first
+               ? SIM_OK
+               : wrong(reader, start, "expected a whole number that is not negative");
+}
+
+// A whole number; 12.0 and 1e3 are none here, which no writer of such traces minds.
+static sim_err_t take_number(reader_t *reader, uint64_t limit, uint64_t *value)
+{
+    skip_space(reader);
+    const size_t start = reader->at;
+    const sim_err_t error = take_digits(reader, start, limit, value);
+    if (error == SIM_OK && (next(reader) == '.' || next(reader) == 'e' || next(reader) == 'E')) {
         return wrong(reader, start, "expected a whole number that is not negative");
     }
-    *value = number;
-    return SIM_OK;
+    return error;
+}
+
+// Milliseconds, of which digits behind the point count down to the picosecond.
+static sim_err_t take_timestamp(reader_t *reader, app__mooncake_prompt_t *prompt)
+{
+    skip_space(reader);
+    const size_t start = reader->at;
+    prompt->timestamp_rest_ps = 0;
+    const sim_err_t error = take_digits(reader, start, TIMESTAMP_MS_MAX, &prompt->timestamp_ms);
+    if (error == SIM_OK && next(reader) == '.') {
+        reader->at++;
+        const size_t point = reader->at;
+        for (sim_time_t one_ps = SIM_PS_PER_MS / 10; next(reader) >= '0' && next(reader) <= '9';
+             one_ps /= 10) {
+            prompt->timestamp_rest_ps += (sim_time_t)(next(reader) - '0') * one_ps;
+            reader->at++;
+        }
+        if (reader->at == point) {
+            return wrong(reader, start, "expected milliseconds, such as 12 or 12.5");
+        }
+    }
+    if (error == SIM_OK && (next(reader) == 'e' || next(reader) == 'E')) {
+        return wrong(reader, start, "expected milliseconds, such as 12 or 12.5");
+    }
+    return error;
 }
 
 static sim_err_t take_string(reader_t *reader, char *name)
@@ -175,7 +209,7 @@ static sim_err_t take_member(reader_t *reader, app__mooncake_prompt_t *prompt, u
     }
     if (strcmp(name, "timestamp") == 0) {
         *has |= HAS_TIMESTAMP;
-        return take_number(reader, TIMESTAMP_MS_MAX, &prompt->timestamp_ms);
+        return take_timestamp(reader, prompt);
     }
     if (strcmp(name, "input_length") == 0) {
         *has |= HAS_INPUT;
@@ -220,7 +254,11 @@ static sim_err_t take_prompt(reader_t *reader, app__mooncake_prompt_t *prompt)
         }
     }
     const app__mooncake_trace_t *const trace = reader->trace;
-    if (trace->count > 0 && prompt->timestamp_ms < trace->prompts[trace->count - 1].timestamp_ms) {
+    const app__mooncake_prompt_t *const last =
+        trace->count > 0 ? &trace->prompts[trace->count - 1] : prompt;
+    if (prompt->timestamp_ms < last->timestamp_ms ||
+        (prompt->timestamp_ms == last->timestamp_ms &&
+         prompt->timestamp_rest_ps < last->timestamp_rest_ps)) {
         return wrong(reader, start, "the timestamp is before that of the request above");
     }
     return SIM_OK;

@@ -247,7 +247,7 @@ START_TEST(a_trace_is_read)
                   "\"hash_ids\": [0, 18446744073709551614]}\n"
                   "\n"
                   " { \"hash_ids\":[] ,\"x\": {\"y\": [1, \"}\\\"\", null]}, \"output_length\":0,"
-                  "\"input_length\":0,\"timestamp\":27}\r\n",
+                  "\"input_length\":0,\"timestamp\":27.0625}\r\n",
                   &trace,
                   &message),
         SIM_OK);
@@ -256,6 +256,8 @@ START_TEST(a_trace_is_read)
     ck_assert_uint_eq(trace.prompts[0].id_count, 2);
     ck_assert_uint_eq(trace.ids[1], UINT64_MAX - 1);
     ck_assert_uint_eq(trace.prompts[1].timestamp_ms, 27);
+    ck_assert_uint_eq(trace.prompts[0].timestamp_rest_ps, 0);
+    ck_assert_uint_eq(trace.prompts[1].timestamp_rest_ps, UINT64_C(62500000));
     ck_assert_uint_eq(trace.prompts[1].id_count, 0);
     app__mooncake_trace_fini(&trace);
 }
@@ -271,7 +273,9 @@ static const struct {
     {"\n\n", "t.jsonl:1:1: there is no request in it"},
     {GOOD "[1]", "t.jsonl:2:1: expected a JSON object, '{'"},
     {GOOD "{\"timestamp\": -5", "t.jsonl:2:15: expected a whole number that is not negative"},
-    {GOOD "{\"timestamp\": 5.5", "t.jsonl:2:15: expected a whole number that is not negative"},
+    {GOOD "{\"timestamp\": 5.", "t.jsonl:2:15: expected milliseconds, such as 12 or 12.5"},
+    {GOOD "{\"timestamp\": 5e3", "t.jsonl:2:15: expected milliseconds, such as 12 or 12.5"},
+    {GOOD "{\"input_length\": 5.5", "t.jsonl:2:18: expected a whole number that is not negative"},
     {GOOD "{\"timestamp\": 99999999999999999999}", "t.jsonl:2:15: the number is too large"},
     {GOOD "{\"timestamp\": 5}", "t.jsonl:2:1: the request has no input_length"},
     {GOOD "{\"timestamp\": 5 \"x\"", "t.jsonl:2:17: expected ',' or '}'"},
