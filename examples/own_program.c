@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/own_program.c - scenarios with a congestion control of one's own.
-//
-// A program on librocesim_results: it adds a row "backoff" to a registry, loads a scenario that
-// chooses it and sets its attribute, runs, and prints a percentile of the results.
+// examples/own_program.c - a program on librocesim_results that brings a congestion control of its
+// own, "backoff", to scenarios that choose it and set its attribute, runs one and prints a
+// percentile:
 //     own_program [SCENARIO.yaml [PATH=VALUE]...]      e.g. x.yaml nic.backoff.factor=0.9
 #include "results/runner.h"
 
@@ -10,26 +9,22 @@
 #include <string.h>
 
 typedef struct backoff_config {
-    sim_ratio_t factor; // of the rate, that is left after a CNP
+    sim_ratio_t factor;
 } backoff_config_t;
-
-static const sim_attr_t attrs[] = {
-    {.path = "nic.backoff.factor",
-     .type = SIM_ATTR_RATIO,
-     .default_text = "0.5",
-     .offset = offsetof(backoff_config_t, factor),
-     .min_text = "0.1",
-     .max_text = "1",
-     .help = "share of the rate that a CNP leaves"},
-};
+static const sim_attr_t attrs[] = {{.path = "nic.backoff.factor",
+                                    .type = SIM_ATTR_RATIO,
+                                    .default_text = "0.5",
+                                    .min_text = "0.1",
+                                    .max_text = "1",
+                                    .offset = offsetof(backoff_config_t, factor),
+                                    .help = "share of the rate that a CNP leaves"}};
 static const sim_attr_table_t table = {"nic.backoff", "node", sizeof(backoff_config_t), attrs, 1};
 
 static void on_cnp(nic_cc_t *cc)
 {
     const sim_ratio_t factor = ((const backoff_config_t *)cc->config)->factor;
-    const uint64_t least_bps = cc->line_bps / 100;
     const uint64_t next_bps = cc->rate_bps / factor.den * factor.num;
-    cc->rate_bps = next_bps > least_bps ? next_bps : least_bps;
+    cc->rate_bps = next_bps > cc->line_bps / 100 ? next_bps : cc->line_bps / 100;
     nic_cc_rate_changed(cc);
 }
 
@@ -38,40 +33,35 @@ static void on_start(nic_cc_t *cc) // each message begins at the line's rate aga
     cc->rate_bps = cc->line_bps;
 }
 
-static const nic_cc_ops_t backoff = {.name = "backoff",
-                                     .state_bytes = sizeof(nic_cc_t),
-                                     .attrs = &table,
+static const nic_cc_ops_t backoff = {"backoff",
+                                     sizeof(nic_cc_t),
+                                     &table,
                                      .start = on_start,
                                      .cnp = on_cnp};
-
 static const char text[] = "topology: {star: {hosts: 8}}\n"
                            "nic: {congestion-control: backoff, backoff: {factor: 0.7}}\n"
                            "traffic: [incast: {senders: 7, bytes: 1MB, to: host0}]\n";
 
 int main(int argc, char **argv)
 {
-    world_error_t error;
-    world_override_t overrides[16];
+    world_override_t set[16];
     size_t count = 0;
     for (int i = 2; i < argc && count < 16; i++) {
-        overrides[count++] = (world_override_t){.shown = argv[i], .text = argv[i]};
+        set[count++] = (world_override_t){.shown = argv[i], .text = argv[i]};
     }
+    world_error_t error = {""};
     world_registry_t *const registry = world_registry_create();
     world_scenario_t *scenario = NULL;
     results_run_t *run = NULL;
     double p99 = 0;
-    sim_err_t result = world_registry_add_cc(registry, &backoff, &error);
-    if (result == SIM_OK && argc > 1) {
-        result = world_scenario_load(registry, argv[1], overrides, count, &scenario, &error);
-    } else if (result == SIM_OK) {
-        result = world_scenario_parse(registry, "text", text, strlen(text), &scenario, &error);
-    }
-    if (result == SIM_OK) {
-        result = results_execute(scenario, &(results_options_t){.folder = NULL}, &run, &error);
-    }
-    const bool told = result == SIM_OK && results_number(run, "flows.slowdown.p99", &p99);
-    printf("%s\n", result == SIM_OK ? "" : error.text);
-    printf("p99 of the slowdown: %.2f\n", p99);
+    const bool told =
+        world_registry_add_cc(registry, &backoff, &error) == SIM_OK &&
+        (argc > 1 ? world_scenario_load(registry, argv[1], set, count, &scenario, &error)
+                  : world_scenario_parse(registry, "", text, strlen(text), &scenario, &error)) ==
+            SIM_OK &&
+        results_execute(scenario, &(results_options_t){.folder = NULL}, &run, &error) == SIM_OK &&
+        results_number(run, "flows.slowdown.p99", &p99);
+    printf("%s\np99 of the slowdown: %.2f\n", error.text, p99);
     results_run_destroy(run);
     world_scenario_destroy(scenario);
     world_registry_destroy(registry);

@@ -29,13 +29,26 @@ void net_register(net_t *net, const char *kind, const char *name, const void *ta
         SIM_GROW(net->rows, net->row_count, &net->row_capacity);
         row = &net->rows[net->row_count++];
     }
-    *row = (net_row_t){kind, name, table};
+    *row = (net_row_t){kind, name, table, NULL};
 }
 
 const void *net_registered(const net_t *net, const char *kind, const char *name)
 {
     const net_row_t *const row = find_row(net, kind, name);
     return row == NULL ? NULL : row->table;
+}
+
+void net_register_config(net_t *net, const char *kind, const char *name, const void *config)
+{
+    net_row_t *const row = find_row(net, kind, name);
+    SIM_CHECKF(row != NULL, "no %s \"%s\"", kind, name);
+    row->config = config;
+}
+
+const void *net_registered_config(const net_t *net, const char *kind, const char *name)
+{
+    const net_row_t *const row = find_row(net, kind, name);
+    return row == NULL ? NULL : row->config;
 }
 
 sim_err_t net_registered_check(const net_t *net,
@@ -79,36 +92,36 @@ void net_register_buffer(net_t *net, const net_buffer_ops_t *ops)
 {
     SIM_CHECK(ops->built != NULL);
     SIM_CHECK(ops->loop != NULL || (ops->admit != NULL && ops->release != NULL));
-    net_register(net, "buffer", ops->name, ops);
+    net_register(net, NET_BUFFER, ops->name, ops);
 }
 
 void net_register_marking(net_t *net, const net_marking_ops_t *ops)
 {
     SIM_CHECK(ops->built != NULL);
-    net_register(net, "marking", ops->name, ops);
+    net_register(net, NET_MARKING, ops->name, ops);
 }
 
 void net_register_balance(net_t *net, const net_balance_ops_t *ops)
 {
     SIM_CHECK(ops->built != NULL && ops->choose != NULL && ops->path != NULL);
-    net_register(net, "load balancer", ops->name, ops);
+    net_register(net, NET_BALANCE, ops->name, ops);
 }
 
 void net_register_routes(net_t *net, const net_routes_ops_t *ops)
 {
     SIM_CHECK(ops->search != NULL);
-    net_register(net, "order of routes", ops->name, ops);
+    net_register(net, NET_ROUTES, ops->name, ops);
 }
 
 void net_register_timing(net_t *net, const net_timing_ops_t *ops)
 {
-    net_register(net, "timing", ops->name, ops);
+    net_register(net, NET_TIMING, ops->name, ops);
 }
 
 void net_register_framing(net_t *net, const net_framing_t *framing)
 {
     SIM_CHECK(framing->gap_bytes <= framing->overhead_bytes && framing->pause_bytes > 0);
-    net_register(net, "framing", framing->name, framing);
+    net_register(net, NET_FRAMING, framing->name, framing);
 }
 
 static const net_timing_ops_t timing_exact = {.name = "exact"};

@@ -118,9 +118,20 @@ void net_register_routes(net_t *net, const net_routes_ops_t *ops);
 void net_register_timing(net_t *net, const net_timing_ops_t *ops);
 void net_register_framing(net_t *net, const net_framing_t *framing);
 
+// The kinds of these rows, for those who look them up.
+#define NET_BUFFER "buffer"
+#define NET_MARKING "marking"
+#define NET_BALANCE "load balancer"
+#define NET_ROUTES "order of routes"
+#define NET_TIMING "timing"
+#define NET_FRAMING "framing"
+
 // Tables of other rooms that belong to a network, by kind ("scheduler") and name.
 void net_register(net_t *net, const char *kind, const char *name, const void *table);
 const void *net_registered(const net_t *net, const char *kind, const char *name); // NULL: none
+// The parameters of a row that has been registered, for its operations; borrowed. NULL: none.
+void net_register_config(net_t *net, const char *kind, const char *name, const void *config);
+const void *net_registered_config(const net_t *net, const char *kind, const char *name);
 // SIM_ERR_UNKNOWN with "ATTRIBUTE: no KIND "name", ..." where there is no such row.
 SIM_MUST_CHECK sim_err_t net_registered_check(const net_t *net,
                                               const char *attribute,

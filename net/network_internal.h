@@ -124,6 +124,7 @@ typedef struct net_row {
     const char *kind;
     const char *name;
     const void *table;
+    const void *config; // NULL: it has no parameters
 } net_row_t;
 
 // models.c

@@ -64,6 +64,20 @@ if ./own_program own.yaml nic.backoff.factor=2 >refused; then
 fi
 grep -q "nic.backoff.factor: 2 is out of range" refused || { cat refused && exit 1; }
 
+# So are parts of switches and NICs: their attributes change what happens.
+# shellcheck disable=SC2046 # a list of flags
+cc -std=c11 -D_DEFAULT_SOURCE "$root/examples/own_parts.c" \
+    $(pkg-config --cflags --libs rocesim-results) -o own_parts
+as_it_is=$(./own_parts)
+for change in network.deal.burst=7 network.each.every=3 nic.late.delay=5us nic.dear.cost=9us; do
+    [ "$(./own_parts "$change")" != "$as_it_is" ] ||
+        { echo "own_parts: $change does nothing: $as_it_is" && exit 1; }
+done
+if ./own_parts network.deal.bursts=7 >refused; then
+    echo "own_parts: an unknown attribute is accepted" && exit 1
+fi
+grep -q "did you mean 'burst'" refused || { cat refused && exit 1; }
+
 # find_package.
 mkdir cmake-project
 cat >cmake-project/CMakeLists.txt <<END

@@ -35,6 +35,13 @@ size_t world_attr_tables(const world_registry_t *registry, const sim_attr_table_
     add(&list, &world_run_config_attrs);
     add(&list, &world_outputs_config_attrs);
     add(&list, &net_config_attrs);
+    size_t part_count;
+    const world_network_part_t *const parts = world_registry_network_parts(registry, &part_count);
+    for (size_t i = 0; i < part_count; i++) {
+        if (parts[i].attrs != NULL) {
+            add(&list, parts[i].attrs);
+        }
+    }
     add(&list, &compat_hpcc_config_attrs);
     for (const topo_ops_t *const *ops = world_registry_topologies(registry); *ops != NULL; ops++) {
         add(&list, (*ops)->attrs);

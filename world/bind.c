@@ -18,14 +18,19 @@ world_targets_t world_targets_one(const sim_attr_table_t *table, void *config)
     return targets;
 }
 
+void world_targets_add(world_targets_t *targets, const sim_attr_table_t *table, void *config)
+{
+    SIM_CHECK(targets->count < WORLD_TABLES_MAX);
+    targets->items[targets->count++] = (world_target_t){table, config};
+}
+
 world_targets_t world_targets_nic(nic_config_t *config)
 {
     world_targets_t targets = world_targets_one(&nic_config_attrs, config);
     const sim_attr_table_t *table;
     void *part;
     for (size_t i = 0; nic_config_part_at(config, i, &table, &part); i++) {
-        SIM_CHECK(targets.count < WORLD_TABLES_MAX);
-        targets.items[targets.count++] = (world_target_t){table, part};
+        world_targets_add(&targets, table, part);
     }
     return targets;
 }

@@ -11,7 +11,7 @@
 
 SIM_C_BEGIN
 
-#define WORLD_TABLES_MAX 128u
+#define WORLD_TABLES_MAX 256u
 
 typedef struct world_target {
     const sim_attr_table_t *table;
@@ -27,6 +27,8 @@ world_targets_t world_targets_one(const sim_attr_table_t *table, void *config);
 // The NIC's own attributes and those of all that it can choose: congestion controls, the config's
 // extras.
 world_targets_t world_targets_nic(nic_config_t *config);
+// One more thing that the same mapping configures.
+void world_targets_add(world_targets_t *targets, const sim_attr_table_t *table, void *config);
 
 // Sets every attribute that map (or a null value: none) gives below prefix ("switch"; "" for the
 // top level). others (count of them) are keys that the caller handles: they are passed over, and

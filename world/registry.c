@@ -2,6 +2,8 @@
 // world/registry.c - rows of the library and of programs.
 #include "world/world_internal.h"
 
+#include "net/models.h"
+
 #include <string.h>
 
 typedef struct row_list {
@@ -22,6 +24,9 @@ struct world_registry {
     nic_extra_t *extras;
     size_t extra_count;
     size_t extra_capacity;
+    world_network_part_t *parts;
+    size_t part_count;
+    size_t part_capacity;
     network_t *networks;
     size_t network_count;
     size_t network_capacity;
@@ -70,6 +75,7 @@ void world_registry_destroy(world_registry_t *registry)
     sim_free((void *)registry->topologies.rows);
     sim_free((void *)registry->ccs.rows);
     sim_free(registry->extras);
+    sim_free(registry->parts);
     sim_free(registry->networks);
     sim_free(registry);
 }
@@ -243,14 +249,105 @@ sim_err_t world_registry_add_topology(world_registry_t *registry,
     return result;
 }
 
+// -- parts of the network
+
+static const char *const network_kinds[WORLD_NETWORK_KIND_COUNT] = {
+    [WORLD_NETWORK_BUFFER] = NET_BUFFER,
+    [WORLD_NETWORK_MARKING] = NET_MARKING,
+    [WORLD_NETWORK_BALANCE] = NET_BALANCE,
+    [WORLD_NETWORK_ROUTES] = NET_ROUTES,
+    [WORLD_NETWORK_TIMING] = NET_TIMING,
+    [WORLD_NETWORK_FRAMING] = NET_FRAMING,
+};
+
+static bool network_key_is_taken(const world_registry_t *registry, const char *prefix)
+{
+    const size_t size = strlen(prefix);
+    for (size_t i = 0; i < net_config_attrs.count; i++) {
+        const char *const other = net_config_attrs.attrs[i].path;
+        if (strncmp(other, prefix, size) == 0 && (other[size] == '\0' || other[size] == '.')) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < registry->part_count; i++) {
+        const sim_attr_table_t *const attrs = registry->parts[i].attrs;
+        if (attrs != NULL && strcmp(attrs->prefix, prefix) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+sim_err_t world_registry_add_network_part(world_registry_t *registry,
+                                          const world_network_part_t *part,
+                                          world_error_t *error)
+{
+    SIM_CHECK(part->kind < WORLD_NETWORK_KIND_COUNT && part->ops != NULL);
+    const char *const what = network_kinds[part->kind];
+    const sim_err_t result = check_row(part->name, part->attrs, "network", what, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    for (size_t i = 0; i < registry->part_count; i++) {
+        if (registry->parts[i].kind == part->kind &&
+            strcmp(registry->parts[i].name, part->name) == 0) {
+            return taken(what, part->name, error);
+        }
+    }
+    if (part->attrs != NULL && network_key_is_taken(registry, part->attrs->prefix)) {
+        return taken("key", part->attrs->prefix, error);
+    }
+    SIM_GROW(registry->parts, registry->part_count, &registry->part_capacity);
+    registry->parts[registry->part_count++] = *part;
+    return SIM_OK;
+}
+
+static void register_part(net_t *net, const world_network_part_t *part, const void *config)
+{
+    switch (part->kind) {
+    case WORLD_NETWORK_BUFFER:
+        net_register_buffer(net, part->ops);
+        break;
+    case WORLD_NETWORK_MARKING:
+        net_register_marking(net, part->ops);
+        break;
+    case WORLD_NETWORK_BALANCE:
+        net_register_balance(net, part->ops);
+        break;
+    case WORLD_NETWORK_ROUTES:
+        net_register_routes(net, part->ops);
+        break;
+    case WORLD_NETWORK_TIMING:
+        net_register_timing(net, part->ops);
+        break;
+    case WORLD_NETWORK_FRAMING:
+        net_register_framing(net, part->ops);
+        break;
+    case WORLD_NETWORK_KIND_COUNT:
+        return;
+    }
+    net_register_config(net, network_kinds[part->kind], part->name, config);
+}
+
+const world_network_part_t *world_registry_network_parts(const world_registry_t *registry,
+                                                         size_t *count)
+{
+    *count = registry->part_count;
+    return registry->parts;
+}
+
 void world_registry_add_network(world_registry_t *registry, world_network_fn fn, void *ctx)
 {
     SIM_GROW(registry->networks, registry->network_count, &registry->network_capacity);
     registry->networks[registry->network_count++] = (network_t){fn, ctx};
 }
 
-void world__registry_use(const world_registry_t *registry, net_t *net)
+void world__registry_use(const world_scenario_t *scenario, net_t *net)
 {
+    const world_registry_t *const registry = scenario->registry;
+    for (size_t i = 0; i < scenario->network_part_count; i++) {
+        register_part(net, &registry->parts[i], scenario->network_parts[i]);
+    }
     for (size_t i = 0; i < registry->network_count; i++) {
         registry->networks[i].fn(net, registry->networks[i].ctx);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/registry.h - what a scenario can choose by name: congestion controls, transports, stores of
-// NICs, applications, topologies; each with its attributes.
+// world/registry.h - what a scenario can choose by name: parts of NICs (congestion controls,
+// transports, schedulers, devices, stores, cache policies, frames), of switches and links (load
+// balancers, buffers, markings, ...), applications, topologies; each with its attributes.
 //
 // A registry begins with what the library has. A program adds rows of its own before it loads a
 // scenario with it; the scenario's YAML, --set, checks, `nodes:` patterns and the references then
@@ -23,11 +24,12 @@ void world_registry_destroy(world_registry_t *registry);
 
 // Adds a row, which is borrowed. SIM_ERR_EXISTS: the kind has a row of that name, or the name or
 // prefix of its attributes is taken; SIM_ERR_INVALID: a name that YAML could not hold as a key, or
-// attributes with another prefix than "nic.<name>", "traffic.<name>", "topology.<name>".
+// attributes with another prefix than "nic.<name>", "traffic.<name>", "topology.<name>",
+// "network.<name>".
 SIM_MUST_CHECK sim_err_t world_registry_add_cc(world_registry_t *registry,
                                                const nic_cc_ops_t *ops,
                                                world_error_t *error);
-// ops of a nic_transport_ops_t or nic_store_ops_t: their names and attributes.
+// Any part of a NIC (nic/extra.h).
 SIM_MUST_CHECK sim_err_t world_registry_add_nic_part(world_registry_t *registry,
                                                      const nic_extra_t *extra,
                                                      world_error_t *error);
@@ -38,8 +40,30 @@ SIM_MUST_CHECK sim_err_t world_registry_add_topology(world_registry_t *registry,
                                                      const topo_ops_t *ops,
                                                      world_error_t *error);
 
-// Calls fn with each network that is made for a scenario, before switches are added: for rows of
-// net/models.h (buffers, markings, load balancers, ...) and other tables that belong to a network.
+// A row of net/models.h: a buffer or marking of switches, a load balancer, an order of routes, a
+// timing or framing of links, chosen by name where the library's are (network.load-balancer,
+// switch.marking, ...).
+typedef enum world_network_kind {
+    WORLD_NETWORK_BUFFER,  // ops: net_buffer_ops_t
+    WORLD_NETWORK_MARKING, // net_marking_ops_t
+    WORLD_NETWORK_BALANCE, // net_balance_ops_t
+    WORLD_NETWORK_ROUTES,  // net_routes_ops_t
+    WORLD_NETWORK_TIMING,  // net_timing_ops_t
+    WORLD_NETWORK_FRAMING, // net_framing_t
+    WORLD_NETWORK_KIND_COUNT
+} world_network_kind_t;
+typedef struct world_network_part {
+    world_network_kind_t kind;
+    const char *name;              // of ops
+    const sim_attr_table_t *attrs; // "network.<name>."; NULL: no parameters
+    const void *ops;               // finds its parameters with net_registered_config
+} world_network_part_t;
+SIM_MUST_CHECK sim_err_t world_registry_add_network_part(world_registry_t *registry,
+                                                         const world_network_part_t *part,
+                                                         world_error_t *error);
+
+// Calls fn with each network that is made for a scenario, before switches are added: for other
+// tables that belong to a network.
 typedef void (*world_network_fn)(net_t *net, void *ctx);
 void world_registry_add_network(world_registry_t *registry, world_network_fn fn, void *ctx);
 
@@ -49,6 +73,8 @@ const app_ops_t *const *world_registry_apps(const world_registry_t *registry);
 const topo_ops_t *const *world_registry_topologies(const world_registry_t *registry);
 const nic_cc_ops_t *const *world_registry_ccs(const world_registry_t *registry);
 const nic_extra_t *world_registry_extras(const world_registry_t *registry, size_t *count);
+const world_network_part_t *world_registry_network_parts(const world_registry_t *registry,
+                                                         size_t *count);
 const app_ops_t *world_registry_app(const world_registry_t *registry, const char *name);
 const topo_ops_t *world_registry_topology(const world_registry_t *registry, const char *name);
 

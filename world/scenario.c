@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/scenario.c - reads the sections of a scenario.
 #include "world/scenario.h"
+#include "world/world_internal.h"
 
 #include "world/constants.h"
 
@@ -63,11 +64,58 @@ static sim_err_t take_outputs(world_scenario_t *scenario,
     return world_bind(map, "outputs", &targets, NULL, error);
 }
 
+// Only rows that there were when the scenario was made.
+world_targets_t world__targets_network(const world_scenario_t *scenario)
+{
+    union {
+        const void *in;
+        void *out;
+    } network = {.in = &scenario->network};
+    world_targets_t targets = world_targets_one(&net_config_attrs, network.out);
+    size_t count;
+    const world_network_part_t *const parts =
+        world_registry_network_parts(scenario->registry, &count);
+    for (size_t i = 0; i < scenario->network_part_count; i++) {
+        if (parts[i].attrs != NULL) {
+            world_targets_add(&targets, parts[i].attrs, scenario->network_parts[i]);
+        }
+    }
+    return targets;
+}
+
+static void make_network_parts(world_scenario_t *scenario)
+{
+    const world_network_part_t *const parts =
+        world_registry_network_parts(scenario->registry, &scenario->network_part_count);
+    const size_t count = scenario->network_part_count;
+    scenario->network_parts = sim_alloc_array(count + 1, sizeof(*scenario->network_parts));
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].attrs != NULL) {
+            scenario->network_parts[i] = sim_alloc(parts[i].attrs->config_bytes);
+            sim_attrs_default(parts[i].attrs, scenario->network_parts[i]);
+        }
+    }
+}
+
+static void free_network_parts(world_scenario_t *scenario)
+{
+    size_t count;
+    const world_network_part_t *const parts =
+        world_registry_network_parts(scenario->registry, &count);
+    for (size_t i = 0; i < scenario->network_part_count; i++) {
+        if (scenario->network_parts[i] != NULL) {
+            sim_attrs_fini(parts[i].attrs, scenario->network_parts[i]);
+            sim_free(scenario->network_parts[i]);
+        }
+    }
+    sim_free(scenario->network_parts);
+}
+
 static sim_err_t take_network(world_scenario_t *scenario,
                               const world_tree_t *map,
                               world_error_t *error)
 {
-    const world_targets_t targets = world_targets_one(&net_config_attrs, &scenario->network);
+    const world_targets_t targets = world__targets_network(scenario);
     return world_bind(map, "network", &targets, NULL, error);
 }
 
@@ -323,6 +371,7 @@ sim_err_t world_scenario_create(const world_registry_t *registry,
     sim_attrs_default(&world_run_config_attrs, &made->run);
     sim_attrs_default(&world_outputs_config_attrs, &made->outputs);
     sim_attrs_default(&net_config_attrs, &made->network);
+    make_network_parts(made);
     sim_attrs_default(&compat_hpcc_config_attrs, &made->hpcc);
     sim_attrs_default(&net_link_config_attrs, &made->link);
     sim_attrs_default(&net_switch_config_attrs, &made->switch_config);
@@ -383,6 +432,7 @@ void world_scenario_destroy(world_scenario_t *scenario)
     sim_attrs_fini(&net_switch_config_attrs, &scenario->switch_config);
     sim_attrs_fini(&net_link_config_attrs, &scenario->link);
     sim_attrs_fini(&net_config_attrs, &scenario->network);
+    free_network_parts(scenario);
     sim_attrs_fini(&world_outputs_config_attrs, &scenario->outputs);
     sim_attrs_fini(&world_run_config_attrs, &scenario->run);
     world_document_destroy(scenario->document);

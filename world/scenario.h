@@ -203,6 +203,8 @@ typedef struct world_scenario {
     world_run_config_t run;
     world_outputs_config_t outputs;
     net_config_t network;
+    void **network_parts; // of the registry's parts of the network: their config structs
+    size_t network_part_count;
     compat_hpcc_config_t hpcc;
     world_fault_t *faults;
     size_t fault_count;

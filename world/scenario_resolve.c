@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/scenario_resolve.c - writes a scenario back as YAML, every default filled in.
 #include "world/scenario.h"
+#include "world/world_internal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -194,7 +195,8 @@ char *world_scenario_resolved(const world_scenario_t *scenario)
          add_map(document, root, "outputs"),
          &world_outputs_config_attrs,
          &scenario->outputs);
-    fill(document, add_map(document, root, "network"), &net_config_attrs, &scenario->network);
+    const world_targets_t network = world__targets_network(scenario);
+    world_unbind(document, add_map(document, root, "network"), "network", &network);
     fill(document, add_map(document, root, "hpcc"), &compat_hpcc_config_attrs, &scenario->hpcc);
     add_topology(document, root, scenario);
     add_link(document, root, scenario);

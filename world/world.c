@@ -295,7 +295,7 @@ sim_err_t world_create(const world_scenario_t *scenario,
     made->sim = sim_create(&options);
     made->net = net_create(made->sim, &scenario->network);
     compat_hpcc_register(made->net, &scenario->hpcc);
-    world__registry_use(scenario->registry, made->net);
+    world__registry_use(scenario, made->net);
     sim_err_t result = build_network(made, error);
     if (result == SIM_OK && build == WORLD_BUILD_ALL) {
         result = world__check_series(made, error);

@@ -3,6 +3,7 @@
 #ifndef WORLD_WORLD_INTERNAL_H
 #define WORLD_WORLD_INTERNAL_H
 
+#include "world/bind.h"
 #include "world/world.h"
 
 // world_names.c: gives NICs their names, once the network is built.
@@ -29,6 +30,9 @@ SIM_MUST_CHECK sim_err_t world__check_series(const world_t *world, world_error_t
 SIM_MUST_CHECK sim_err_t world__check_captures(const world_t *world, world_error_t *error);
 
 // registry.c: tells a network of what programs have registered.
-void world__registry_use(const world_registry_t *registry, net_t *net);
+void world__registry_use(const world_scenario_t *scenario, net_t *net);
+
+// scenario.c: what the section "network" configures.
+world_targets_t world__targets_network(const world_scenario_t *scenario);
 
 #endif // WORLD_WORLD_INTERNAL_H
