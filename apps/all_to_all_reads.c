@@ -2,6 +2,7 @@
 // apps/all_to_all_reads.c - every machine reads from every other, on many queue pairs: how the rate
 // of a NIC falls with their number. docs/models/guidelines.md says what a thread does.
 #include "apps/machine_internal.h"
+#include "apps/report_rows.h"
 
 #define PREFIX "traffic.all-to-all-reads"
 #define POLL_MAX 16u
@@ -307,9 +308,17 @@ static void reads_progress(const app_t *app, uint64_t *done, uint64_t *planned)
     *planned = reads->reader_count;
 }
 
-static void reads_values(const app_t *app, app_value_fn fn, void *ctx)
+typedef struct reads_report {
+    double mops_per_machine;
+    double mops_min;
+    double mops_max;
+    uint64_t operations;
+    uint64_t failed;
+} reads_report_t;
+
+static void fill_report(const void *object, void *report)
 {
-    const reads_t *const reads = (const reads_t *)(const void *)app;
+    const reads_t *const reads = object;
     uint64_t sum = 0;
     uint64_t total = 0;
     uint64_t failed = 0;
@@ -327,17 +336,30 @@ static void reads_values(const app_t *app, app_value_fn fn, void *ctx)
         least = counted < least ? counted : least;
         most = counted > most ? counted : most;
     }
-    const app_value_t values[] = {
-        {"mops_per_machine", "M/s", app__mops(&reads->span, sum) / reads->machine_count},
-        {"mops_min", "M/s", app__mops(&reads->span, least)},
-        {"mops_max", "M/s", app__mops(&reads->span, most)},
-        {"operations", "", (double)total},
-        {"failed", "", (double)failed},
+    *(reads_report_t *)report = (reads_report_t){
+        .mops_per_machine = app__mops(&reads->span, sum) / reads->machine_count,
+        .mops_min = app__mops(&reads->span, least),
+        .mops_max = app__mops(&reads->span, most),
+        .operations = total,
+        .failed = failed,
     };
-    for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {
-        fn(&values[i], ctx);
-    }
 }
+
+// clang-format off
+static const sim_report_row_t report_rows[] = {
+    APP__REAL(reads_report_t, mops_per_machine, "M/s", "operations per second of a machine, the mean of all"),
+    APP__REAL(reads_report_t, mops_min, "M/s", "of the slowest machine"),
+    APP__REAL(reads_report_t, mops_max, "M/s", "of the fastest machine"),
+    APP__WHOLE(reads_report_t, operations, "", "READs done, before and after the time that is measured too"),
+    APP__WHOLE(reads_report_t, failed, "", "READs that ended with an error"),
+};
+// clang-format on
+static const sim_report_table_t report_table = {
+    .rows = report_rows,
+    .count = SIM_COUNT_OF(report_rows),
+    .bytes = sizeof(reads_report_t),
+    .fill = fill_report,
+};
 
 const app_ops_t app_all_to_all_reads = {
     .name = "all-to-all-reads",
@@ -346,5 +368,5 @@ const app_ops_t app_all_to_all_reads = {
     .create = reads_create,
     .destroy = reads_destroy,
     .progress = reads_progress,
-    .values = reads_values,
+    .report = &report_table,
 };

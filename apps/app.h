@@ -68,14 +68,6 @@ typedef struct app_flow_result {
 } app_flow_result_t;
 typedef void (*app_flow_fn)(const app_flow_result_t *flow, void *ctx);
 
-// Named numbers for summary.json's apps[] and for the terminal.
-typedef struct app_value {
-    const char *name; // "offered_load", "mops_per_machine"
-    const char *unit; // "" or "Gbps"...
-    double value;
-} app_value_t;
-typedef void (*app_value_fn)(const app_value_t *value, void *ctx);
-
 typedef struct app_ops {
     const char *name; // "poisson"
     const char *help;
@@ -96,8 +88,6 @@ typedef struct app_ops {
     // What it tells after the run, rows about the app_t: they follow its kind in apps[] of
     // summary.json. May be NULL.
     const sim_report_table_t *report;
-    // The same by a function, numbers only. May be NULL.
-    void (*values)(const app_t *app, app_value_fn fn, void *ctx);
     // A table for the terminal in the style of the tool it imitates; NULL: none.
     void (*print)(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
 } app_ops_t;

@@ -6,6 +6,7 @@
 // is posted is an atomic or a READ by chance, in the proportion that the mix of PUTs and GETs has,
 // to an item of its own.
 #include "apps/machine_internal.h"
+#include "apps/report_rows.h"
 
 #define PREFIX "traffic.drtm-kv"
 #define ITEM_BYTES 64u // key, value, and the word that atomics go to
@@ -320,9 +321,18 @@ static void drtm_progress(const app_t *app, uint64_t *done, uint64_t *planned)
     *planned = drtm->client_count;
 }
 
-static void drtm_values(const app_t *app, app_value_fn fn, void *ctx)
+typedef struct drtm_report {
+    double mops;
+    double gets_mops;
+    double puts_mops;
+    uint64_t atomics;
+    uint64_t failed;
+    uint64_t words_sum;
+} drtm_report_t;
+
+static void fill_report(const void *object, void *report)
 {
-    const drtm_t *const drtm = (const drtm_t *)(const void *)app;
+    const drtm_t *const drtm = object;
     uint64_t gets = 0;
     uint64_t halves = 0;
     uint64_t posted = 0;
@@ -341,18 +351,32 @@ static void drtm_values(const app_t *app, app_value_fn fn, void *ctx)
         sum += nic_mr_read64(drtm->machines[0].memory,
                              APP__MEMORY_ADDRESS + i * ITEM_BYTES + WORD_OFFSET);
     }
-    const app_value_t values[] = {
-        {"mops", "M/s", app__mops(&drtm->span, gets) + app__mops(&drtm->span, halves) / 2},
-        {"gets_mops", "M/s", app__mops(&drtm->span, gets)},
-        {"puts_mops", "M/s", app__mops(&drtm->span, halves) / 2},
-        {"atomics", "", (double)posted},
-        {"failed", "", (double)failed},
-        {"words_sum", "", (double)sum},
+    *(drtm_report_t *)report = (drtm_report_t){
+        .mops = app__mops(&drtm->span, gets) + app__mops(&drtm->span, halves) / 2,
+        .gets_mops = app__mops(&drtm->span, gets),
+        .puts_mops = app__mops(&drtm->span, halves) / 2,
+        .atomics = posted,
+        .failed = failed,
+        .words_sum = sum,
     };
-    for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {
-        fn(&values[i], ctx);
-    }
 }
+
+// clang-format off
+static const sim_report_row_t report_rows[] = {
+    APP__REAL(drtm_report_t, mops, "M/s", "operations per second of all clients"),
+    APP__REAL(drtm_report_t, gets_mops, "M/s", "of them GETs"),
+    APP__REAL(drtm_report_t, puts_mops, "M/s", "of them PUTs, two atomics each"),
+    APP__WHOLE(drtm_report_t, atomics, "", "that were posted"),
+    APP__WHOLE(drtm_report_t, failed, "", "work requests that ended with an error"),
+    APP__WHOLE(drtm_report_t, words_sum, "", "of the items' words at the end, of 100000 items at most: each atomic adds one"),
+};
+// clang-format on
+static const sim_report_table_t report_table = {
+    .rows = report_rows,
+    .count = SIM_COUNT_OF(report_rows),
+    .bytes = sizeof(drtm_report_t),
+    .fill = fill_report,
+};
 
 const app_ops_t app_drtm_kv = {
     .name = "drtm-kv",
@@ -361,5 +385,5 @@ const app_ops_t app_drtm_kv = {
     .create = drtm_create,
     .destroy = drtm_destroy,
     .progress = drtm_progress,
-    .values = drtm_values,
+    .report = &report_table,
 };

@@ -600,6 +600,6 @@ const app_ops_t app_perftest = {
     .create = perftest_create,
     .destroy = perftest_destroy,
     .progress = perftest_progress,
-    .values = app__perftest_values,
+    .report = &app__perftest_report,
     .print = app__perftest_print,
 };

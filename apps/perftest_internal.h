@@ -4,6 +4,7 @@
 #define APPS_PERFTEST_INTERNAL_H
 
 #include "apps/app_internal.h"
+#include "kernel/report.h"
 
 typedef enum app__perftest_kind {
     APP__PERFTEST_WRITE_BW,
@@ -88,7 +89,7 @@ static inline bool app__perftest_is_latency(const app__perftest_t *test)
 
 // Makes the row of the size just finished.
 void app__perftest_measure(app__perftest_t *test);
-void app__perftest_values(const app_t *app, app_value_fn fn, void *ctx);
+extern const sim_report_table_t app__perftest_report;
 void app__perftest_print(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
 
 #endif // APPS_PERFTEST_INTERNAL_H

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "apps/perftest_internal.h"
+#include "apps/report_rows.h"
 
 #define PEAK_MESSAGES_MAX 20000u
 
@@ -109,48 +110,128 @@ static const app__perftest_t *test_of(const app_t *app)
     return (const app__perftest_t *)(const void *)app;
 }
 
-typedef struct teller {
-    const app__perftest_t *test;
+// A row as it is reported; of the two kinds of tests one has each number.
+typedef struct row_report {
     uint64_t bytes;
-    app_value_fn fn;
-    void *ctx;
-} teller_t;
+    uint64_t iterations;
+    bool latency;
+    double numbers[10]; // by the enumeration
+} row_report_t;
 
-// With several sizes the size is part of the name.
-static void tell(const teller_t *teller, const char *name, const char *unit, double value)
+enum { T_MIN, T_MAX, T_TYPICAL, T_AVG, T_STDEV, T_P99, T_P999, BW_PEAK, BW_AVERAGE, MESSAGE_RATE };
+
+typedef struct perftest_report {
+    row_report_t one; // of the only size
+    bool several;
+    row_report_t sizes[APP__PERFTEST_SIZES_MAX];
+    sim_report_list_t list;
+} perftest_report_t;
+
+static row_report_t report_of(const app__perftest_t *test, const app__perftest_row_t *row)
 {
-    char full[64];
-    if (teller->test->size_count > 1) {
-        snprintf(full, sizeof(full), "%s_%" PRIu64 "_bytes", name, teller->bytes);
-    } else {
-        snprintf(full, sizeof(full), "%s", name);
-    }
-    const app_value_t record = {full, unit, value};
-    teller->fn(&record, teller->ctx);
+    return (row_report_t){
+        .bytes = row->bytes,
+        .iterations = row->iterations,
+        .latency = app__perftest_is_latency(test),
+        .numbers =
+            {
+                [T_MIN] = (double)row->min_ps / 1e6,
+                [T_MAX] = (double)row->max_ps / 1e6,
+                [T_TYPICAL] = (double)row->typical_ps / 1e6,
+                [T_AVG] = row->average_ps / 1e6,
+                [T_STDEV] = row->deviation_ps / 1e6,
+                [T_P99] = (double)row->p99_ps / 1e6,
+                [T_P999] = (double)row->p999_ps / 1e6,
+                [BW_PEAK] = row->peak_gbps,
+                [BW_AVERAGE] = row->average_gbps,
+                [MESSAGE_RATE] = row->rate_mpps,
+            },
+    };
 }
 
-void app__perftest_values(const app_t *app, app_value_fn fn, void *ctx)
+static void fill_report(const void *object, void *filled)
 {
-    const app__perftest_t *const test = test_of(app);
+    const app__perftest_t *const test = object;
+    perftest_report_t *const report = filled;
     for (uint32_t i = 0; i < test->row_count; i++) {
-        const app__perftest_row_t *const row = &test->rows[i];
-        const teller_t teller = {test, row->bytes, fn, ctx};
-        tell(&teller, "iterations", "", (double)row->iterations);
-        if (app__perftest_is_latency(test)) {
-            tell(&teller, "t_min", "us", (double)row->min_ps / 1e6);
-            tell(&teller, "t_max", "us", (double)row->max_ps / 1e6);
-            tell(&teller, "t_typical", "us", (double)row->typical_ps / 1e6);
-            tell(&teller, "t_avg", "us", row->average_ps / 1e6);
-            tell(&teller, "t_stdev", "us", row->deviation_ps / 1e6);
-            tell(&teller, "t_p99", "us", (double)row->p99_ps / 1e6);
-            tell(&teller, "t_p999", "us", (double)row->p999_ps / 1e6);
-        } else {
-            tell(&teller, "bw_peak", "Gbps", row->peak_gbps);
-            tell(&teller, "bw_average", "Gbps", row->average_gbps);
-            tell(&teller, "message_rate", "Mpps", row->rate_mpps);
-        }
+        report->sizes[i] = report_of(test, &test->rows[i]);
     }
+    report->several = test->size_count > 1;
+    report->one = report->sizes[0];
+    report->list = (sim_report_list_t){report->sizes, test->row_count};
 }
+
+static bool get_number(const row_report_t *row, int index, sim_report_value_t *value)
+{
+    value->real = row->numbers[index];
+    return row->iterations != 0 && row->latency == (index <= T_P999);
+}
+
+// The same rows of an item of the list, and of the whole where there is one size only.
+#define NUMBERS(X)                                                 \
+    X(t_min, T_MIN, "us", "shortest time of a message")            \
+    X(t_max, T_MAX, "us", "longest")                               \
+    X(t_typical, T_TYPICAL, "us", "median")                        \
+    X(t_avg, T_AVG, "us", "mean")                                  \
+    X(t_stdev, T_STDEV, "us", "standard deviation")                \
+    X(t_p99, T_P99, "us", "99th percentile")                       \
+    X(t_p999, T_P999, "us", "99.9th percentile")                   \
+    X(bw_peak, BW_PEAK, "Gbps", "of the best stretch of messages") \
+    X(bw_average, BW_AVERAGE, "Gbps", "of all messages")           \
+    X(message_rate, MESSAGE_RATE, "Mpps", "messages per second, in millions")
+#define GETTERS(name, index, unit_, help_)                                    \
+    static bool get_##name(const void *object, sim_report_value_t *value)     \
+    {                                                                         \
+        return get_number(object, index, value);                              \
+    }                                                                         \
+    static bool get_one_##name(const void *object, sim_report_value_t *value) \
+    {                                                                         \
+        const perftest_report_t *const report = object;                       \
+        return !report->several && get_number(&report->one, index, value);    \
+    }
+NUMBERS(GETTERS)
+
+static bool get_iterations(const void *object, sim_report_value_t *value)
+{
+    const perftest_report_t *const report = object;
+    value->whole = report->one.iterations;
+    return !report->several && report->one.iterations != 0;
+}
+
+static bool get_sizes(const void *object, sim_report_value_t *value)
+{
+    const perftest_report_t *const report = object;
+    value->list = report->list;
+    return report->several;
+}
+
+// clang-format off
+#define ROW(name_, index, unit_, help_) \
+    {.name = #name_, .kind = SIM_REPORT_REAL, .unit = unit_, .help = help_, .get = get_##name_, .shown = true},
+#define ONE(name_, index, unit_, help_) \
+    {.name = #name_, .kind = SIM_REPORT_REAL, .unit = unit_, .help = help_, .get = get_one_##name_, .shown = true},
+static const sim_report_row_t size_rows[] = {
+    APP__WHOLE(row_report_t, bytes, "bytes", "of a message"),
+    APP__WHOLE(row_report_t, iterations, "", "messages"),
+    NUMBERS(ROW)
+};
+static const sim_report_table_t size_table = {
+    .rows = size_rows, .count = SIM_COUNT_OF(size_rows), .bytes = sizeof(row_report_t),
+};
+static const sim_report_row_t rows[] = {
+    {.name = "iterations", .kind = SIM_REPORT_U64, .unit = "", .help = "messages; where there is one size",
+     .get = get_iterations, .shown = true},
+    NUMBERS(ONE)
+    {.name = "sizes", .kind = SIM_REPORT_LIST, .of = SIM_REPORT_OBJECT, .unit = "", .table = &size_table,
+     .help = "the same of each size, where there are several", .get = get_sizes},
+};
+// clang-format on
+const sim_report_table_t app__perftest_report = {
+    .rows = rows,
+    .count = SIM_COUNT_OF(rows),
+    .bytes = sizeof(perftest_report_t),
+    .fill = fill_report,
+};
 
 static void print_row(const app__perftest_t *test,
                       const app__perftest_row_t *row,

@@ -433,7 +433,7 @@ void app__rpc_progress(const app__rpc_t *rpc, uint64_t *done, uint64_t *planned)
     *planned = rpc->client_count;
 }
 
-void app__rpc_values(const app__rpc_t *rpc, app_value_fn fn, void *ctx)
+app__server_sums_t app__rpc_sums(const app__rpc_t *rpc)
 {
     uint64_t counted = 0;
     uint64_t sent = 0;
@@ -455,16 +455,13 @@ void app__rpc_values(const app__rpc_t *rpc, app_value_fn fn, void *ctx)
         in_lists += rpc->workers[w].answers;
         waits += rpc->workers[w].waited;
     }
-    const app_value_t values[] = {
-        {"mops", "M/s", app__mops(&rpc->span, counted)},
-        {"responses_per_batch", "", lists == 0 ? 0.0 : (double)in_lists / (double)lists},
-        {"full_queue_waits", "", (double)waits},
-        {"requests", "", (double)sent},
-        {"responses", "", (double)answered},
-        {"lost", "", (double)lost},
-        {"late", "", (double)late},
+    return (app__server_sums_t){
+        .mops = app__mops(&rpc->span, counted),
+        .responses_per_batch = lists == 0 ? 0.0 : (double)in_lists / (double)lists,
+        .full_queue_waits = waits,
+        .requests = sent,
+        .responses = answered,
+        .lost = lost,
+        .late = late,
     };
-    for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {
-        fn(&values[i], ctx);
-    }
 }

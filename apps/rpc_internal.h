@@ -170,6 +170,17 @@ SIM_MUST_CHECK sim_err_t app__rpc_init(app__rpc_t *rpc,
 void app__rpc_fini(app__rpc_t *rpc);
 void app__rpc_progress(const app__rpc_t *rpc, uint64_t *done, uint64_t *planned);
 // mops, responses_per_batch, full_queue_waits, requests, responses, lost, late.
-void app__rpc_values(const app__rpc_t *rpc, app_value_fn fn, void *ctx);
+// What requests and answers came to. Some are counted by one of both kinds of servers only.
+typedef struct app__server_sums {
+    double mops;
+    double responses_per_batch;
+    uint64_t full_queue_waits; // of rpc
+    uint64_t requests;
+    uint64_t responses;
+    uint64_t lost;
+    uint64_t late;   // of rpc
+    uint64_t failed; // of the others
+} app__server_sums_t;
+app__server_sums_t app__rpc_sums(const app__rpc_t *rpc);
 
 #endif // APPS_RPC_INTERNAL_H

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/sequencer.c - a server that gives out increasing 8-byte numbers, in the versions of Kalia et
 // al., USENIX ATC 2016, 4.2 (docs/models/guidelines.md); here the one on remote procedure calls.
+#include "apps/report_rows.h"
 #include "apps/sequencer_internal.h"
 
 #include <stdlib.h>
@@ -188,29 +189,91 @@ static void sequencer_progress(const app_t *app, uint64_t *done, uint64_t *plann
     }
 }
 
-static void sequencer_values(const app_t *app, app_value_fn fn, void *ctx)
+typedef struct sequencer_report {
+    double mops;
+    double responses_per_batch;
+    uint64_t requests;
+    uint64_t responses;
+    uint64_t lost;
+    uint64_t numbers;
+    uint64_t backward;
+    uint64_t wrong_guesses;
+    app__server_sums_t sums;
+    bool rpc;
+} sequencer_report_t;
+
+static void fill_report(const void *object, void *report)
 {
-    const app__sequencer_t *const sequencer = (const app__sequencer_t *)(const void *)app;
-    if (sequencer->version == APP__SEQUENCER_RPC) {
-        app__rpc_values(&sequencer->rpc, fn, ctx);
-    } else {
-        app__spec_values(sequencer->spec, fn, ctx);
-    }
+    const app__sequencer_t *const sequencer = object;
+    const bool rpc = sequencer->version == APP__SEQUENCER_RPC;
+    const app__server_sums_t sums =
+        rpc ? app__rpc_sums(&sequencer->rpc) : app__spec_sums(sequencer->spec);
     uint64_t backward = 0;
     uint64_t wrong = 0;
     for (uint32_t c = 0; c < sequencer->client_count; c++) {
         backward += sequencer->got[c].backward;
         wrong += sequencer->got[c].wrong;
     }
-    const app_value_t values[] = {
-        {"numbers", "", (double)count_without_hole(sequencer)},
-        {"backward", "", (double)backward},
-        {"wrong_guesses", "", (double)wrong},
+    *(sequencer_report_t *)report = (sequencer_report_t){
+        .mops = sums.mops,
+        .responses_per_batch = sums.responses_per_batch,
+        .requests = sums.requests,
+        .responses = sums.responses,
+        .lost = sums.lost,
+        .numbers = count_without_hole(sequencer),
+        .backward = backward,
+        .wrong_guesses = wrong,
+        .sums = sums,
+        .rpc = rpc,
     };
-    for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {
-        fn(&values[i], ctx);
-    }
 }
+
+// What only one kind of server counts.
+static bool get_waits(const void *object, sim_report_value_t *value)
+{
+    const sequencer_report_t *const report = object;
+    value->whole = report->sums.full_queue_waits;
+    return report->rpc;
+}
+
+static bool get_late(const void *object, sim_report_value_t *value)
+{
+    const sequencer_report_t *const report = object;
+    value->whole = report->sums.late;
+    return report->rpc;
+}
+
+static bool get_failed(const void *object, sim_report_value_t *value)
+{
+    const sequencer_report_t *const report = object;
+    value->whole = report->sums.failed;
+    return !report->rpc;
+}
+
+// clang-format off
+static const sim_report_row_t report_rows[] = {
+    APP__REAL(sequencer_report_t, mops, "M/s", "numbers per second that clients got"),
+    APP__REAL(sequencer_report_t, responses_per_batch, "", "answers that a worker posts with one Doorbell"),
+    {.name = "full_queue_waits", .kind = SIM_REPORT_U64, .unit = "", .get = get_waits, .shown = true,
+     .help = "times that a worker waited for room in a queue; of version rpc"},
+    APP__WHOLE(sequencer_report_t, requests, "", "that clients sent"),
+    APP__WHOLE(sequencer_report_t, responses, "", "that clients took"),
+    APP__WHOLE(sequencer_report_t, lost, "", "requests given up as lost"),
+    {.name = "late", .kind = SIM_REPORT_U64, .unit = "", .get = get_late, .shown = true,
+     .help = "answers to what was given up; of version rpc"},
+    {.name = "failed", .kind = SIM_REPORT_U64, .unit = "", .get = get_failed, .shown = true,
+     .help = "work requests that ended with an error; not of version rpc"},
+    APP__WHOLE(sequencer_report_t, numbers, "", "given out without a hole, from 0 on"),
+    APP__WHOLE(sequencer_report_t, backward, "", "numbers that a client got after a larger one"),
+    APP__WHOLE(sequencer_report_t, wrong_guesses, "", "compare-and-swaps that met another value"),
+};
+// clang-format on
+static const sim_report_table_t report_table = {
+    .rows = report_rows,
+    .count = SIM_COUNT_OF(report_rows),
+    .bytes = sizeof(sequencer_report_t),
+    .fill = fill_report,
+};
 
 const app_ops_t app_sequencer = {
     .name = "sequencer",
@@ -219,5 +282,5 @@ const app_ops_t app_sequencer = {
     .create = sequencer_create,
     .destroy = sequencer_destroy,
     .progress = sequencer_progress,
-    .values = sequencer_values,
+    .report = &report_table,
 };

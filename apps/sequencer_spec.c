@@ -451,7 +451,7 @@ void app__spec_progress(const app__spec_t *spec, uint64_t *done, uint64_t *plann
     *planned = spec->client_count;
 }
 
-void app__spec_values(const app__spec_t *spec, app_value_fn fn, void *ctx)
+app__server_sums_t app__spec_sums(const app__spec_t *spec)
 {
     uint64_t counted = 0;
     uint64_t sent = 0;
@@ -471,15 +471,12 @@ void app__spec_values(const app__spec_t *spec, app_value_fn fn, void *ctx)
         lists += spec->workers[w].lists;
         in_lists += spec->workers[w].answers;
     }
-    const app_value_t values[] = {
-        {"mops", "M/s", app__mops(&spec->span, counted)},
-        {"responses_per_batch", "", lists == 0 ? 0.0 : (double)in_lists / (double)lists},
-        {"requests", "", (double)sent},
-        {"responses", "", (double)answered},
-        {"lost", "", (double)lost},
-        {"failed", "", (double)failed},
+    return (app__server_sums_t){
+        .mops = app__mops(&spec->span, counted),
+        .responses_per_batch = lists == 0 ? 0.0 : (double)in_lists / (double)lists,
+        .requests = sent,
+        .responses = answered,
+        .lost = lost,
+        .failed = failed,
     };
-    for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {
-        fn(&values[i], ctx);
-    }
 }

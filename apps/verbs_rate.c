@@ -2,6 +2,7 @@
 // apps/verbs_rate.c - how many verbs a second: one kind of operation from some machines to others.
 // docs/models/guidelines.md says what a thread does.
 #include "apps/machine_internal.h"
+#include "apps/report_rows.h"
 
 #define PREFIX "traffic.verbs-rate"
 #define POLL_MAX 16u
@@ -573,9 +574,19 @@ static uint64_t sum_words(const rate_t *rate)
     return sum;
 }
 
-static void rate_values(const app_t *app, app_value_fn fn, void *ctx)
+typedef struct rate_report {
+    double mops;
+    double mops_received;
+    double mops_per_machine;
+    uint64_t operations;
+    uint64_t failed;
+    uint64_t received;
+    uint64_t counters_sum;
+} rate_report_t;
+
+static void fill_report(const void *object, void *report)
 {
-    const rate_t *const rate = (const rate_t *)(const void *)app;
+    const rate_t *const rate = object;
     uint64_t sent = 0;
     uint64_t posted = 0;
     uint64_t failed = 0;
@@ -592,19 +603,34 @@ static void rate_values(const app_t *app, app_value_fn fn, void *ctx)
         received += rate->receivers[r].thread.counted;
         received_all += rate->receivers[r].thread.total;
     }
-    const app_value_t values[] = {
-        {"mops", "M/s", app__mops(&rate->span, sent)},
-        {"mops_received", "M/s", app__mops(&rate->span, received)},
-        {"mops_per_machine", "M/s", app__mops(&rate->span, sent) / rate->from_count},
-        {"operations", "", (double)posted},
-        {"failed", "", (double)failed},
-        {"received", "", (double)received_all},
-        {"counters_sum", "", (double)sum_words(rate)},
+    *(rate_report_t *)report = (rate_report_t){
+        .mops = app__mops(&rate->span, sent),
+        .mops_received = app__mops(&rate->span, received),
+        .mops_per_machine = app__mops(&rate->span, sent) / rate->from_count,
+        .operations = posted,
+        .failed = failed,
+        .received = received_all,
+        .counters_sum = sum_words(rate),
     };
-    for (size_t i = 0; i < SIM_COUNT_OF(values); i++) {
-        fn(&values[i], ctx);
-    }
 }
+
+// clang-format off
+static const sim_report_row_t report_rows[] = {
+    APP__REAL(rate_report_t, mops, "M/s", "operations per second of all senders"),
+    APP__REAL(rate_report_t, mops_received, "M/s", "messages per second that receivers took"),
+    APP__REAL(rate_report_t, mops_per_machine, "M/s", "operations per second of a sending machine"),
+    APP__WHOLE(rate_report_t, operations, "", "in the whole run"),
+    APP__WHOLE(rate_report_t, failed, "", "that ended with an error"),
+    APP__WHOLE(rate_report_t, received, "", "messages in the whole run"),
+    APP__WHOLE(rate_report_t, counters_sum, "", "of the words that atomics added to"),
+};
+// clang-format on
+static const sim_report_table_t report_table = {
+    .rows = report_rows,
+    .count = SIM_COUNT_OF(report_rows),
+    .bytes = sizeof(rate_report_t),
+    .fill = fill_report,
+};
 
 const app_ops_t app_verbs_rate = {
     .name = "verbs-rate",
@@ -613,5 +639,5 @@ const app_ops_t app_verbs_rate = {
     .create = rate_create,
     .destroy = rate_destroy,
     .progress = rate_progress,
-    .values = rate_values,
+    .report = &report_table,
 };

@@ -336,27 +336,9 @@ static json_t *get_nic_counters(const world_t *world, results_t *results)
 
 // -- applications
 
-typedef struct value_taker {
-    json_t *app;
-    json_t *units; // of those values that have one
-} value_taker_t;
-
-static void take_value(const app_value_t *value, void *ctx)
-{
-    const value_taker_t *const taker = ctx;
-    json_object_set_new(taker->app, value->name, json_real(value->value));
-    if (value->unit[0] != '\0') {
-        json_object_set_new(taker->units, value->name, json_string(value->unit));
-    }
-}
-
 static void take_app(const app_t *app, json_t *object)
 {
     json_t *const units = json_object();
-    if (app->ops->values != NULL) {
-        value_taker_t taker = {object, units};
-        app->ops->values(app, take_value, &taker);
-    }
     if (app->ops->report != NULL) {
         results_part_json(app->ops->report, app, object, units);
     }

@@ -357,34 +357,6 @@ static void write_text(const char *text, void *ctx)
     fputs(text, ctx);
 }
 
-typedef struct value_line {
-    FILE *out;
-    size_t width; // of the line so far
-} value_line_t;
-
-// Values of an application follow each other on lines of a terminal's width.
-static void print_value(const app_value_t *value, void *ctx)
-{
-    value_line_t *const line = ctx;
-    if (strncmp(value->name, "transfers_", strlen("transfers_")) == 0) {
-        return; // said before
-    }
-    world_text_t bytes;
-    char *const text =
-        strcmp(value->unit, "bytes") == 0
-            ? sim_format("%s %s", value->name, world_format_bytes(&bytes, (uint64_t)value->value))
-            : sim_format("%s %.6g%s%s",
-                         value->name,
-                         value->value,
-                         value->unit[0] != '\0' ? " " : "",
-                         value->unit);
-    const size_t size = strlen(text) + 2;
-    const bool breaks = line->width + size > LINE_WIDTH;
-    fprintf(line->out, "%s%s", breaks ? ",\n            " : ", ", text);
-    line->width = breaks ? 12 + size : line->width + size;
-    sim_free(text);
-}
-
 static void print_apps(const world_t *world, const results_t *results, FILE *out)
 {
     for (size_t i = 0; i < world->app_count; i++) {
@@ -406,12 +378,8 @@ static void print_apps(const world_t *world, const results_t *results, FILE *out
                                   done - failed,
                                   planned) +
                           (failed > 0 ? fprintf(out, ", %" PRIu64 " FAILED", failed) : 0);
-        value_line_t line = {out, width > 0 ? (size_t)width : 0};
-        if (app->ops->values != NULL) {
-            app->ops->values(app, print_value, &line);
-        }
         if (app->ops->report != NULL) {
-            results_part_print(app->ops->report, app, out, line.width);
+            results_part_print(app->ops->report, app, out, width > 0 ? (size_t)width : 0);
         }
         fputc('\n', out);
     }

@@ -262,32 +262,14 @@ void world_flows(world_t *world, const app_t *app)
     app->ops->flows(app, keep_flow, world);
 }
 
-typedef struct wanted_value {
-    const char *name;
-    double value;
-    bool found;
-} wanted_value_t;
-
-static void keep_value(const app_value_t *value, void *ctx)
-{
-    wanted_value_t *const wanted = ctx;
-    if (strcmp(value->name, wanted->name) == 0) {
-        wanted->value = value->value;
-        wanted->found = true;
-    }
-}
-
 double world_value(const app_t *app, const char *name)
 {
-    wanted_value_t wanted = {name, 0.0, false};
-    if (app->ops->report != NULL) {
-        wanted.found = sim_report_number(app->ops->report, app, name, &wanted.value);
-    }
-    if (app->ops->values != NULL) {
-        app->ops->values(app, keep_value, &wanted);
-    }
-    ck_assert_msg(wanted.found, "no value %s", name);
-    return wanted.value;
+    double value = 0.0;
+    ck_assert_msg(app->ops->report != NULL &&
+                      sim_report_number(app->ops->report, app, name, &value),
+                  "no value %s",
+                  name);
+    return value;
 }
 
 void world_fini(world_t *world)

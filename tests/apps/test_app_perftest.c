@@ -198,6 +198,7 @@ START_TEST(table_has_a_row_for_each_size)
     const char *at = strstr(table.text, "#bytes");
     ck_assert_ptr_nonnull(at);
     at = strchr(at, '\n') + 1;
+    uint32_t index = 0;
     for (uint64_t bytes = 2; bytes <= 1 << 23; bytes *= 2) {
         double columns[7] = {0};
         unsigned long found_bytes = 0;
@@ -219,8 +220,8 @@ START_TEST(table_has_a_row_for_each_size)
         char name[64];
         snprintf(name,
                  sizeof(name),
-                 latency ? "t_avg_%" PRIu64 "_bytes" : "bw_average_%" PRIu64 "_bytes",
-                 bytes);
+                 latency ? "sizes[%u].t_avg" : "sizes[%u].bw_average",
+                 index++);
         ck_assert_double_eq_tol(columns[latency ? 3 : 1], world_value(app, name), 0.0051);
         at = strchr(at, '\n') + 1;
     }
@@ -322,8 +323,8 @@ START_TEST(stop_leaves_out_sizes)
     world_t world;
     const app_t *const app =
         run(&world, "test=ib_write_lat; all=on; iterations=4; tx-depth=1; stop=100us");
-    double values[2] = {world_value(app, "iterations_2_bytes"),
-                        world_value(app, "iterations_4_bytes")};
+    double values[2] = {world_value(app, "sizes[0].iterations"),
+                        world_value(app, "sizes[1].iterations")};
     ck_assert_double_eq(values[0], 4);
     ck_assert_double_eq(values[1], 4);
     table_t table = {"", 0};
