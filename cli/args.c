@@ -62,7 +62,7 @@ static const struct {
     {"diff", CLI_DIFF, 2, 2, "two result folders"},
     {"sweep", CLI_SWEEP, 1, 1, "one sweep file"},
     {"calibrate", CLI_CALIBRATE, 1, 1, "one calibration file"},
-    {"schema", CLI_SCHEMA, 0, 0, "nothing"},
+    {"schema", CLI_SCHEMA, 0, 1, "nothing, or: scenario"},
     {"mooncake-meta", CLI_META, 1, 2, "export, import or dump, and records"},
     {"help", CLI_HELP, 0, 1, "at most one command"},
 };
@@ -78,7 +78,7 @@ static const char help_program[] =
     "  rocesim sweep SWEEP.yaml -o DIR -j N runs a scenario over parameters and seeds\n"
     "  rocesim calibrate PLAN.yaml          finds constants that fit measured points\n"
     "  rocesim diff DIR DIR                 says what differs, and from when on\n"
-    "  rocesim schema                       prints parameters, fields and columns as JSON\n"
+    "  rocesim schema [scenario]            prints parameters, fields and columns as JSON\n"
     "  rocesim mooncake-meta ACTION         takes Mooncake's records to etcd or memcached, or "
     "back\n"
     "  rocesim compare DIR DIR...           shows results side by side, or means over seeds\n"
@@ -185,12 +185,13 @@ static const char help_diff[] =
     "values, 1 something does, 2 a folder cannot be read.\n";
 
 static const char help_schema[] =
-    "rocesim schema\n"
+    "rocesim schema [scenario]\n"
     "\n"
     "Prints what a result folder's schema.json holds, as JSON: the attributes (parameters), the\n"
     "columns of the CSV files (tables), and a JSON Schema of summary.json (summary), each with "
     "unit\n"
-    "and meaning.\n";
+    "and meaning. With `scenario`: a JSON Schema of scenario files, for editors and the studio:\n"
+    "every key with the values it takes, its default and meaning.\n";
 
 static const char help_calibrate[] =
     "rocesim calibrate PLAN.yaml [-o CONSTANTS.yaml] [--quiet]\n"

@@ -41,10 +41,16 @@ static int print_json(json_t *json)
     return flush();
 }
 
-static int command_schema(void)
+static int command_schema(const cli_args_t *args)
 {
+    const bool scenario = args->operand_count > 0;
+    if (scenario && strcmp(args->operands[0], "scenario") != 0) {
+        (void)fprintf(stderr, "rocesim schema %s: expected scenario\n", args->operands[0]);
+        return 2;
+    }
     world_registry_t *const registry = world_registry_create();
-    json_t *const schema = results_schema_json(registry);
+    json_t *const schema =
+        scenario ? results_scenario_schema_json(registry) : results_schema_json(registry);
     world_registry_destroy(registry);
     return print_json(schema);
 }
@@ -136,7 +142,7 @@ static int dispatch(const cli_args_t *args)
     case CLI_DIFF:
         return command_diff(args);
     case CLI_SCHEMA:
-        return command_schema();
+        return command_schema(args);
     case CLI_META:
         return command_meta(args);
     case CLI_HELP:

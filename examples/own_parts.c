@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/own_parts.c - parts of one's own in scenarios: a load balancer, a marking, a cache policy,
-// a store, a transport and a device, each a row of a registry that YAML then knows by name.
+// examples/own_parts.c - parts of one's own in scenarios: a load balancer, a marking, a cache
+// policy, a store, a transport and a device, each a row of a registry that YAML then knows by name.
 //
 // None of them is much of an idea: the balancer deals packets out in turn, the marking marks one
-// packet in `every`, the policy gives up the slot filled last, the store asks `cost` for each memory
-// key, the transport is go-back-N that counts what it sends, the device keeps arrivals for `delay`.
-// The program runs a scenario with all of them and fails if one was not asked. Changes of their
-// attributes are given as for the library's own:
+// packet in `every`, the policy gives up the slot filled last, the store asks `cost` for each
+// memory key, the transport is go-back-N that counts what it sends, the device keeps arrivals for
+// `delay`. The program runs a scenario with all of them and fails if one was not asked. Changes of
+// their attributes are given as for the library's own:
 //     own_parts [PATH=VALUE]...      e.g. network.deal.burst=3 nic.late.delay=5us
 #include "net/models.h"
 #include "net/switch_model.h"

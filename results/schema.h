@@ -14,7 +14,9 @@ SIM_C_BEGIN
 json_t *results_parameters_json(const world_registry_t *registry);
 // All: parameters, tables, and a JSON Schema of summary.json.
 json_t *results_schema_json(const world_registry_t *registry);
-// Its text, on one line; free with sim_free.
+// A JSON Schema of the scenario files that the registry can load.
+json_t *results_scenario_schema_json(const world_registry_t *registry);
+// Text of results_schema_json, on one line; free with sim_free.
 char *results_schema_text(const world_registry_t *registry);
 
 SIM_C_END

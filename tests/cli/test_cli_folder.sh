@@ -100,4 +100,44 @@ app = summary["apps"][0]
 told = set(app) - {"kind", "transfers_done", "units", "flows"}
 assert told <= set(schema["summary"]["apps_by_kind"][app["kind"]]), told
 END
+
+# -- scenario files by their schema
+
+"$ROCESIM" schema scenarios >/dev/null 2>&1 && fail "schema scenarios"
+"$ROCESIM" schema scenario >"$work/scenario.json" || fail "schema scenario"
+python3 -c 'import yaml, jsonschema' 2>/dev/null ||
+    { echo "skip: no yaml and jsonschema"; exit $((failures > 0)); }
+python3 - "$work" <<'END' || fail "the schema of scenarios"
+import glob, json, re, sys, jsonschema, yaml
+
+class Loader(yaml.SafeLoader):  # YAML 1.2: "on" is a word
+    pass
+
+truth = "tag:yaml.org,2002:bool"
+Loader.yaml_implicit_resolvers = {
+    letter: [pair for pair in pairs if pair[0] != truth]
+    for letter, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()}
+Loader.add_implicit_resolver(truth, re.compile("^(true|false)$"), list("tf"))
+read = lambda name: yaml.load(open(name), Loader)
+schema = json.load(open(sys.argv[1] + "/scenario.json"))
+jsonschema.Draft202012Validator.check_schema(schema)
+check = jsonschema.Draft202012Validator(schema)
+files = glob.glob("scenarios/**/*.yaml", recursive=True)
+good = 0
+for name in files:
+    scenario = read(name)
+    if not isinstance(scenario, dict) or "scenario" in scenario or "traffic" not in scenario:
+        continue  # a sweep, or constants
+    errors = [f"{name}: {list(e.absolute_path)}: {e.message}" for e in check.iter_errors(scenario)]
+    assert not errors, errors[:3]
+    good += 1
+assert good > 10, good
+for path in glob.glob(sys.argv[1] + "/a/scenario.yaml"):  # the resolved one: every key there is
+    errors = [f"{list(e.absolute_path)}: {e.message}" for e in check.iter_errors(read(path))]
+    assert not errors, errors[:3]
+for wrong in ({"nic": {"mtuu": 4096}}, {"nic": {"model": 3}}, {"traffic": [{"incasts": {}}]},
+              {"topology": {"star": {}, "fat-tree": {}}}, {"nic": {"dcqcn": {"gian": 1}}},
+              {"switch": {"ecn": {"kmin": [1]}}}, {"nick": {}}):
+    assert not check.is_valid(wrong), wrong
+END
 exit $((failures > 0))
