@@ -93,13 +93,23 @@ static void copy_progress(const app_t *app, uint64_t *done_count, uint64_t *plan
     *planned = 1;
 }
 
-static void copy_values(const app_t *app, app_value_fn fn, void *ctx)
+static bool get_rate(const void *object, sim_report_value_t *value)
 {
-    const copy_t *const copy = (const copy_t *)(const void *)app;
+    const copy_t *const copy = object;
     const double seconds = (double)(copy->ended_ps - copy->begun_ps) / 1e12;
-    const double rate = copy->bytes == 0 ? 0.0 : (double)copy->bytes / 1e9 / seconds;
-    fn(&(app_value_t){"gbytes_per_s", "GB/s", rate}, ctx);
+    value->real = copy->bytes == 0 ? 0.0 : (double)copy->bytes / 1e9 / seconds;
+    return true;
 }
+
+static const sim_report_row_t rows[] = {{.name = "gbytes_per_s",
+                                         .kind = SIM_REPORT_REAL,
+                                         .unit = "GB/s",
+                                         .help = "from the first byte asked for to the last",
+                                         .get = get_rate,
+                                         .shown = true}};
+static const sim_report_table_t report = {.rows = rows,
+                                          .count = SIM_COUNT_OF(rows),
+                                          .bytes = sizeof(copy_t)};
 
 // "[[\"mlx5_0\", \"mlx5_1\"]]" of as many NICs as the host has.
 static void write_matrix(char *text, size_t size, uint32_t nics)
@@ -152,7 +162,7 @@ static const app_ops_t kv_copy = {.name = "kv-copy",
                                   .create = copy_create,
                                   .destroy = copy_destroy,
                                   .progress = copy_progress,
-                                  .values = copy_values};
+                                  .report = &report};
 
 static sim_err_t copy_create(const app_context_t *context,
                              const void *config_void,
