@@ -218,10 +218,7 @@ START_TEST(table_has_a_row_for_each_size)
         ck_assert_uint_eq(found_bytes, bytes);
         ck_assert_uint_eq(found_iterations, latency ? 5 : 20);
         char name[64];
-        snprintf(name,
-                 sizeof(name),
-                 latency ? "sizes[%u].t_avg" : "sizes[%u].bw_average",
-                 index++);
+        snprintf(name, sizeof(name), latency ? "sizes[%u].t_avg" : "sizes[%u].bw_average", index++);
         ck_assert_double_eq_tol(columns[latency ? 3 : 1], world_value(app, name), 0.0051);
         at = strchr(at, '\n') + 1;
     }
