@@ -212,6 +212,13 @@ void sim__thread_destroy(sim_thread_t *thread);
 void sim__gather_mail(sim_thread_t *thread, sim_node_t *node);
 // Takes in what other threads sent beyond the slots.
 void sim__receive_parcels(sim_thread_t *thread);
+// Puts the message into a mailbox, by node, that was full.
+void sim__mailbox_grow(sim_worker_t *worker,
+                       uint32_t slot,
+                       uint32_t to,
+                       const sim_channel_t *channel,
+                       sim_time_t within_ps,
+                       void *message);
 void sim__parcel_send(sim_thread_t *thread,
                       sim_channel_t *channel,
                       sim_time_t arrive_ps,

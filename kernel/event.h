@@ -103,11 +103,13 @@ struct sim_node {
 
 // The part of a thread of execution that sending needs; the rest is in engine_internal.h.
 struct sim_worker {
-    sim_time_t window_start_ps;
+    sim_time_t next_ps;         // where the next window begins
+    sim_time_t direct_ps;       // how wide it is, and the one after it; 0: all goes the slow way
+    sim_mailbox_t *ahead[2];    // mailboxes of the two, by node
+    sim_time_t window_start_ps; // of the current window
     sim_time_t window_ps;
-    sim_time_t direct_ps; // arrivals this far behind the next window's start take the far path
-    uint32_t slot;        // of the current window
-    uint32_t index;       // of this worker
+    uint32_t slot;                   // of the current window
+    uint32_t index;                  // of this worker
     sim_mailbox_t *boxes[SIM_SLOTS]; // by node: those of one slot lie together
     uint64_t *active[SIM_SLOTS];     // a bit per unit that has something in that slot
     bool slot_used[SIM_SLOTS];
@@ -119,7 +121,7 @@ struct sim_worker {
 
 // All that sending needs of a channel, four to a cache line; the rest is in engine_internal.h.
 struct sim_channel {
-    uint32_t to_index;   // of the receiving node
+    uint32_t box;        // of the receiving node; near: one that is always full
     uint32_t unit_index; // of its unit
     uint16_t port;       // where messages arrive
     bool near;           // both ends run in one unit
@@ -138,15 +140,12 @@ static inline uint64_t sim__tie_rank(uint64_t tie_key, sim_time_t time_ps, uint3
 #ifdef SIM_DEAR_CHECKS
 void sim__check_send(const sim_node_t *from, const sim_channel_t *channel, sim_time_t arrive_ps);
 #endif
+// Beyond the next two windows, or within this one. (A function that ends in such a call needs no
+// frame of its own: sending is short.)
 void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message);
-// Puts the message into a mailbox that was full, as each is before its first message: that one says
-// that its receiver has something to do. (A function that ends in this call needs no frame of its
-// own: sending is short.)
-void sim__mailbox_grow(sim_worker_t *worker,
-                       uint32_t slot,
-                       const sim_channel_t *channel,
-                       sim_time_t within_ps,
-                       void *message);
+// Into a mailbox of the next two windows that was full, as each is before its first message: that
+// one says that its receiver has something to do.
+void sim__send_first(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message);
 sim_timer_t *sim__timer_pop(sim_node_t *node); // also moves now_ps, and counts the event
 // False: the wake is taken care of.
 bool sim__wakes_grow(sim_node_t *node, sim_time_t time_ps, uint32_t port);
@@ -162,24 +161,18 @@ static SIM_ALWAYS_INLINE void sim_send(sim_node_t *from,
 #ifdef SIM_DEAR_CHECKS
     sim__check_send(from, channel, arrive_ps);
 #endif
+    // Mostly the next window or the one after it, as unpredictable as a coin: no branch for that.
     // Wraps for arrivals inside the current window, which only near channels may have.
-    sim_time_t ahead_ps = arrive_ps - worker->window_start_ps - worker->window_ps;
-    if (SIM_UNLIKELY(ahead_ps >= worker->direct_ps || channel->near)) {
+    const sim_time_t next_ps = arrive_ps - worker->next_ps;
+    const uint32_t over = next_ps >= worker->direct_ps;
+    const sim_time_t ahead_ps = next_ps - (worker->direct_ps & (0 - (uint64_t)over));
+    if (SIM_UNLIKELY(ahead_ps >= worker->direct_ps)) {
         sim__send_slow(from, channel, arrive_ps, message);
         return;
     }
-    // Mostly the next window or the one after it, as unpredictable as a coin: no branch for that.
-    const uint32_t over = ahead_ps >= worker->window_ps;
-    ahead_ps -= worker->window_ps & (0 - (uint64_t)over);
-    uint32_t slot = worker->slot + 1 + over;
-    while (SIM_UNLIKELY(ahead_ps >= worker->window_ps)) {
-        ahead_ps -= worker->window_ps;
-        slot++;
-    }
-    slot &= SIM_SLOTS - 1;
-    sim_mailbox_t *const box = &worker->boxes[slot][channel->to_index];
+    sim_mailbox_t *const box = &worker->ahead[over][channel->box];
     if (SIM_UNLIKELY(box->count == box->capacity)) {
-        sim__mailbox_grow(worker, slot, channel, ahead_ps, message);
+        sim__send_first(from, channel, arrive_ps, message);
         return;
     }
     box->mail[box->count++] = (sim_mail_t){(ahead_ps << SIM_PORT_BITS) | channel->port, message};

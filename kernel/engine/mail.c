@@ -41,16 +41,17 @@ static void give_mailbox(sim_thread_t *thread, sim_mail_t *mail, uint32_t capaci
 
 void sim__mailbox_grow(sim_worker_t *worker,
                        uint32_t slot,
+                       uint32_t to,
                        const sim_channel_t *channel,
                        sim_time_t within_ps,
                        void *message)
 {
     sim_thread_t *const thread = (sim_thread_t *)(void *)worker;
-    sim_mailbox_t *const box = &worker->boxes[slot][channel->to_index];
-    const uint32_t usual = 16u << worker->box_class[channel->to_index];
+    sim_mailbox_t *const box = &worker->boxes[slot][to];
+    const uint32_t usual = 16u << worker->box_class[to];
     const uint32_t capacity = box->capacity == 0 ? usual : box->capacity * 2;
     SIM_CHECK(capacity <= 16u << (SIM_MAIL_CLASSES - 1));
-    worker->box_class[channel->to_index] = (uint8_t)class_of(capacity);
+    worker->box_class[to] = (uint8_t)class_of(capacity);
     sim_mail_t *const mail = take_mailbox(thread, class_of(capacity));
     if (box->count > 0) {
         memcpy(mail, box->mail, box->count * sizeof(*mail));
@@ -158,14 +159,31 @@ void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
         return;
     }
     const uint32_t slot = (worker->slot + (uint32_t)windows_ahead) & (SIM_SLOTS - 1);
-    sim_mailbox_t *const box = &worker->boxes[slot][channel->to_index];
+    const sim_node_t *const to = sim__ends(thread->sim, channel)->to;
+    sim_mailbox_t *const box = &worker->boxes[slot][to->index];
     const sim_time_t within_ps = ahead_ps % worker->window_ps;
     if (box->count == box->capacity) {
-        sim__mailbox_grow(worker, slot, channel, within_ps, message);
+        sim__mailbox_grow(worker, slot, to->index, channel, within_ps, message);
         return;
     }
     box->mail[box->count++] = (sim_mail_t){(within_ps << SIM_PORT_BITS) | channel->port, message};
-    sim__mark_active(thread, slot, sim__ends(thread->sim, channel)->to->unit);
+}
+
+void sim__send_first(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)
+{
+    sim_worker_t *const worker = from->worker;
+    if (SIM_UNLIKELY(channel->near)) {
+        sim__send_slow(from, channel, arrive_ps, message);
+        return;
+    }
+    const sim_time_t next_ps = arrive_ps - worker->next_ps;
+    const uint32_t over = next_ps >= worker->direct_ps;
+    sim__mailbox_grow(worker,
+                      (worker->slot + 1 + over) & (SIM_SLOTS - 1),
+                      channel->box,
+                      channel,
+                      next_ps - (over ? worker->direct_ps : 0),
+                      message);
 }
 
 // Takes a parcel in: into the channel's fifo, which the node empties window by window.

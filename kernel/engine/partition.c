@@ -173,7 +173,7 @@ static void deal_units(sim_t *sim)
         sim_worker_t *const worker = &sim->threads[t]->worker;
         worker->window_ps = sim->window_ps;
         // Ties by insertion: all messages take the slow way, which gives them places.
-        worker->direct_ps = sim->fifo == NULL ? sim->window_ps * (SIM_SLOTS - 1) : 0;
+        worker->direct_ps = sim->fifo == NULL ? sim->window_ps : 0;
         worker->box_class = sim_alloc_array(sim->node_count + 1, sizeof(*worker->box_class));
         for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
             worker->boxes[slot] = sim_alloc_lines((sim->node_count + 1) * sizeof(sim_mailbox_t));
@@ -219,6 +219,9 @@ void sim__partition(sim_t *sim)
         sim_unit_t *const unit = ends->to->unit;
         channel->unit_index = unit->index;
         channel->near = ends->from->unit == unit;
+        if (channel->near && sim->fifo == NULL) {
+            channel->box = (uint32_t)sim->node_count; // nobody's: always full
+        }
         if (channel->near && ends->delay_ps < unit->lookahead_ps) {
             unit->lookahead_ps = ends->delay_ps;
         }

@@ -68,7 +68,7 @@ void sim_pool_destroy(sim_pool_t *pool)
     for (slab_t *slab = pool->shared->slabs; slab != NULL;) {
         slab_t *const next = slab->next;
         free(slab->hot);
-        sim_free(slab->cold);
+        free(slab->cold);
         sim_free(slab);
         slab = next;
     }
@@ -129,7 +129,11 @@ static void add_slab(sim_pool_t *pool)
         (void)madvise(slab->hot, bytes, MADV_HUGEPAGE); // a wish
     }
     if (pool->cold_bytes > 0) {
-        slab->cold = sim_alloc_lines(bytes / SIM_CACHE_LINE * pool->cold_bytes);
+        const size_t cold_bytes = bytes / SIM_CACHE_LINE * pool->cold_bytes; // whole lines
+        slab->cold = aligned_alloc(SIM_CACHE_LINE, cold_bytes);
+        if (slab->cold == NULL) {
+            sim_out_of_memory(1, cold_bytes);
+        }
     }
     slab->next = shared->slabs;
     shared->slabs = slab;
@@ -146,7 +150,8 @@ static void add_chunk(sim_pool_t *pool, sim_pool_cache_t *cache)
     const size_t index = --shared->chunks_left;
     sim_pool_chunk_t *const chunk =
         (sim_pool_chunk_t *)(void *)(shared->slabs->hot + index * SIM_POOL_CHUNK_BYTES);
-    memset(chunk, 0, SIM_POOL_CHUNK_BYTES);
+    chunk->cold = NULL;
+    chunk->cold_bytes = 0;
     shared->chunk_count++;
     if (pool->cold_bytes > 0) {
         chunk->cold_bytes = pool->cold_bytes;

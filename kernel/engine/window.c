@@ -404,6 +404,9 @@ void sim__run_window(sim_thread_t *thread)
     worker->window_start_ps = start_ps;
     thread->record_end_ps = end_ps;
     worker->slot = (uint32_t)sim->window & (SIM_SLOTS - 1);
+    worker->next_ps = start_ps + sim->window_ps;
+    worker->ahead[0] = worker->boxes[(worker->slot + 1) & (SIM_SLOTS - 1)];
+    worker->ahead[1] = worker->boxes[(worker->slot + 2) & (SIM_SLOTS - 1)];
     worker->slot_used[worker->slot] = false;
     if (sim->fifo != NULL) {
         sim__fifo_window_begins(thread);

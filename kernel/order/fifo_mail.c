@@ -43,9 +43,9 @@ static void put(sim_worker_t *worker,
                 void *message,
                 uint64_t sent)
 {
-    sim_mailbox_t *const box = &worker->boxes[slot][channel->to_index];
+    sim_mailbox_t *const box = &worker->boxes[slot][channel->box];
     if (box->count == box->capacity) {
-        sim__mailbox_grow(worker, slot, channel, within_ps, message);
+        sim__mailbox_grow(worker, slot, channel->box, channel, within_ps, message);
     } else {
         box->mail[box->count++] =
             (sim_mail_t){(within_ps << SIM_PORT_BITS) | channel->port, message};
