@@ -67,6 +67,7 @@ struct sim_unit {
     sim_node_t **heap;       // members with something to do in this window, by time
     uint32_t heap_count;
     bool running;
+    uint8_t colour; // of sim->coloured
 };
 
 typedef struct sim_sampler {
@@ -167,7 +168,12 @@ struct sim {
     uint32_t unit_count;
     sim_time_t window_ps;
     uint64_t window; // being run
-    unsigned parity; // of the windows run so far
+    bool coloured;   // see partition.c
+    bool clipped;    // the window is run up to its middle only
+    bool quiet;      // no progress since the window `quiet_cell` times its width
+    uint64_t quiet_cell;
+    sim_time_t excused_ps; // time since then that does not count
+    unsigned parity;       // of the windows run so far
     bool ran;
     bool apart; // sim_keep_apart
 
@@ -186,6 +192,23 @@ struct sim {
 static inline sim_thread_t *sim__thread_of(const sim_node_t *node)
 {
     return (sim_thread_t *)(void *)node->worker;
+}
+
+// Windows by number. Where nodes have two colours, those of each run in every second window, which
+// is twice as wide and begins in the middle of the one before.
+static inline sim_time_t sim__window_start(const sim_t *sim, uint64_t window)
+{
+    return (window - (sim->coloured && window > 0 ? 1 : 0)) * sim->window_ps;
+}
+static inline sim_time_t sim__window_end(const sim_t *sim, uint64_t window)
+{
+    return (window + 1) * sim->window_ps;
+}
+// The one in which a unit runs what is due then.
+static inline uint64_t sim__window_of(const sim_t *sim, const sim_unit_t *unit, sim_time_t time_ps)
+{
+    const uint64_t cell = time_ps / sim->window_ps;
+    return sim->coloured ? cell + ((cell ^ unit->colour) & 1) : cell;
 }
 
 static inline sim_channel_ends_t *sim__ends(const sim_t *sim, const sim_channel_t *channel)
@@ -229,6 +252,8 @@ bool sim__far_take(sim_thread_t *thread,
                    const sim_node_t *node,
                    const sim_channel_t *channel,
                    sim_far_letter_t *letter);
+// Puts back what the node has not taken of its mail, into its thread's mailbox of this window.
+void sim__mail_return(sim_thread_t *thread, const sim_node_t *node);
 // Empties a mailbox of the current slot, of any thread: its next message will be its first.
 void sim__mailbox_recycle(sim_thread_t *thread, sim_mailbox_t *box);
 
@@ -268,7 +293,7 @@ sim_time_t sim__fifo_run_unit(sim_thread_t *thread, sim_unit_t *unit, sim_time_t
 void sim__fifo_number(sim_t *sim);
 
 // record.c
-void sim__streams_flush(sim_t *sim, sim_time_t last_ps); // forgets what is later
+void sim__streams_flush(sim_t *sim, sim_time_t end_ps); // keeps what is not before it
 void sim__stream_destroy(struct sim_stream *stream);
 
 // Background timers too.

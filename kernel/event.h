@@ -107,14 +107,16 @@ struct sim_worker {
     sim_time_t direct_ps;       // how wide it is, and the one after it; 0: all goes the slow way
     sim_mailbox_t *ahead[2];    // mailboxes of the two, by node
     sim_time_t window_start_ps; // of the current window
-    sim_time_t window_ps;
-    uint32_t slot;                   // of the current window
-    uint32_t index;                  // of this worker
+    sim_time_t window_ps;       // how wide any is
+    uint32_t slot;              // of the current window
+    uint32_t stride;            // from one window to the next of the same nodes
+    uint32_t index;             // of this worker
     sim_mailbox_t *boxes[SIM_SLOTS]; // by node: those of one slot lie together
     uint64_t *active[SIM_SLOTS];     // a bit per unit that has something in that slot
     bool slot_used[SIM_SLOTS];
     uint8_t *box_class;       // by node: the size its mailboxes had lately
     uint64_t progress;        // anything useful, see sim_progress
+    sim_time_t progress_ps;   // when
     int64_t work_count;       // begun less finished, by nodes of this worker
     sim_time_t background_ps; // no background timer armed here is due before
 };
@@ -295,6 +297,7 @@ static inline void sim_work_end(sim_node_t *node, uint32_t count)
 static inline void sim_progress(sim_node_t *node)
 {
     node->worker->progress++;
+    node->worker->progress_ps = node->now_ps;
 }
 
 SIM_C_END

@@ -113,7 +113,26 @@ static void number(const sim_t *sim, entry_t *entries, size_t count)
     }
 }
 
-static void stream_flush(const sim_t *sim, sim_stream_t *stream, sim_time_t last_ps)
+// Keeps the records of a thread from end_ps on, in the order they were written.
+static void keep_later(part_t *part, sim_time_t end_ps)
+{
+    size_t kept = 0;
+    size_t bytes = 0;
+    for (size_t i = 0; i < part->entry_count; i++) {
+        entry_t entry = part->entries[i];
+        if (entry.time_ps >= end_ps) {
+            const size_t aligned = (entry.bytes + 15) & ~(size_t)15;
+            memmove(part->bytes + bytes, part->bytes + entry.offset, aligned);
+            entry.offset = bytes;
+            bytes += aligned;
+            part->entries[kept++] = entry;
+        }
+    }
+    part->entry_count = kept;
+    part->count = bytes;
+}
+
+static void stream_flush(const sim_t *sim, sim_stream_t *stream, sim_time_t end_ps)
 {
     const unsigned thread_count = sim->thread_count;
     size_t count = 0;
@@ -140,7 +159,7 @@ static void stream_flush(const sim_t *sim, sim_stream_t *stream, sim_time_t last
         number(sim, stream->merged, count);
     }
     qsort(stream->merged, count, sizeof(entry_t), compare_entries);
-    for (size_t i = 0; i < count && stream->merged[i].time_ps <= last_ps; i++) {
+    for (size_t i = 0; i < count && stream->merged[i].time_ps < end_ps; i++) {
         const entry_t *const entry = &stream->merged[i];
         stream->fn(entry->time_ps,
                    entry->node_index,
@@ -149,14 +168,13 @@ static void stream_flush(const sim_t *sim, sim_stream_t *stream, sim_time_t last
                    stream->ctx);
     }
     for (unsigned t = 0; t < thread_count; t++) {
-        stream->parts[t].count = 0;
-        stream->parts[t].entry_count = 0;
+        keep_later(&stream->parts[t], end_ps);
     }
 }
 
-void sim__streams_flush(sim_t *sim, sim_time_t last_ps)
+void sim__streams_flush(sim_t *sim, sim_time_t end_ps)
 {
     for (size_t i = 0; i < sim->stream_count; i++) {
-        stream_flush(sim, sim->streams[i], last_ps);
+        stream_flush(sim, sim->streams[i], end_ps);
     }
 }

@@ -9,19 +9,52 @@
 
 #include "kernel/engine_internal.h"
 
+#define WAIT_COUNTED_PS SIM_PS_PER_MS
+// Nodes of two colours are not at the same time after a window; but where one colour stops in the
+// middle of its window the other has just come there, and a run that has stalled ends at that time.
+static bool is_stalled_in_colours(sim_t *sim, uint64_t next_window)
+{
+    const sim_time_t width_ps = sim->window_ps;
+    const sim_time_t passed_ps = (next_window - sim->window) * width_ps;
+    if (sim->options.stall_ps == 0) {
+        return false;
+    }
+    if (!sim->quiet) {
+        sim_time_t last_ps = 0;
+        for (unsigned t = 0; t < sim->thread_count; t++) {
+            const sim_time_t other_ps = sim->threads[t]->worker.progress_ps;
+            last_ps = other_ps > last_ps ? other_ps : last_ps;
+        }
+        const uint64_t after = last_ps / width_ps + 1;
+        sim->quiet = true;
+        sim->quiet_cell = after + 1 > sim->window ? after : sim->window - 1;
+        sim->excused_ps = 0;
+    }
+    sim->excused_ps += passed_ps > WAIT_COUNTED_PS ? passed_ps - WAIT_COUNTED_PS : 0;
+    const sim_time_t limit_ps = sim->options.stall_ps + sim->excused_ps;
+    const uint64_t end = sim->quiet_cell + (limit_ps + width_ps - 1) / width_ps;
+    sim->clipped = end == next_window;
+    return end < next_window;
+}
+
 // Work is outstanding and, for stall_ps of busy time, nothing useful has come of it. A wait
 // for a timer or for what is on its way over a long link counts little: it is no sign of a stall.
-#define WAIT_COUNTED_PS SIM_PS_PER_MS
 static bool is_stalled(sim_t *sim, uint64_t next_window)
 {
     uint64_t progress = 0;
+    const bool clipped = sim->clipped;
     for (unsigned t = 0; t < sim->thread_count; t++) {
         progress += sim->threads[t]->worker.progress;
     }
+    sim->clipped = false;
     if (progress != sim->progress_seen || sim_work_outstanding(sim) == 0) {
         sim->progress_seen = progress;
         sim->fruitless_ps = 0;
+        sim->quiet = false;
         return false;
+    }
+    if (sim->coloured) {
+        return clipped || is_stalled_in_colours(sim, next_window);
     }
     const sim_time_t passed_ps = (next_window - sim->window) * sim->window_ps;
     sim->fruitless_ps += passed_ps < WAIT_COUNTED_PS ? passed_ps : WAIT_COUNTED_PS;
@@ -107,7 +140,7 @@ static uint64_t choose_next(sim_t *sim)
     const uint64_t next = earliest_window(sim);
     if (next == SIM_NO_WINDOW || only_background(sim, next)) {
         sim->ended = SIM_ENDED_DONE;
-    } else if (next * sim->window_ps >= sim->options.until_ps) {
+    } else if (sim__window_start(sim, next) >= sim->options.until_ps) {
         sim->ended = SIM_ENDED_UNTIL;
     } else if (atomic_load_explicit(&sim->interrupted, memory_order_relaxed)) {
         sim->ended = SIM_ENDED_INTERRUPTED;
@@ -122,19 +155,19 @@ static uint64_t choose_next(sim_t *sim)
 // Thread 0, between the meetings.
 static void decide(sim_t *sim)
 {
-    const sim_time_t end_ps = (sim->window + 1) * sim->window_ps;
     if (sim->fifo != NULL) {
         sim__fifo_number(sim);
     }
     const uint64_t next = choose_next(sim);
     if (next != SIM_NO_WINDOW) {
         // Nothing happens before the next window, so nodes look the same up to its start.
+        const sim_time_t before_ps = sim__window_start(sim, next);
         for (unsigned t = 0; t < sim->thread_count; t++) {
-            sim__sample_until(sim->threads[t], next * sim->window_ps);
+            sim__sample_until(sim->threads[t], before_ps);
         }
-        sim__streams_flush(sim, SIM_TIME_NEVER);
+        sim__streams_flush(sim, before_ps);
         for (size_t i = 0; i < sim->observer_count; i++) {
-            sim->observers[i].fn(end_ps, sim->observers[i].ctx);
+            sim->observers[i].fn(before_ps, sim->observers[i].ctx);
         }
     }
     sim->decided_window = next;
@@ -263,7 +296,14 @@ static uint64_t first_window(sim_t *sim)
     if (first_ps >= sim->options.until_ps || only_background(sim, first_ps / sim->window_ps)) {
         return SIM_NO_WINDOW;
     }
-    sim->window = first_ps / sim->window_ps;
+    sim->window = SIM_NO_WINDOW;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        const sim_time_t next_ps = sim__node_next_ps(sim->nodes[i]);
+        if (next_ps != SIM_TIME_NEVER) {
+            const uint64_t window = sim__window_of(sim, sim->nodes[i]->unit, next_ps);
+            sim->window = window < sim->window ? window : sim->window;
+        }
+    }
     for (size_t i = 0; i < sim->node_count; i++) {
         sim_node_t *const node = sim->nodes[i];
         sim__appoint(sim__thread_of(node), node->unit, sim__node_next_ps(node));
@@ -327,7 +367,7 @@ static void finish(sim_t *sim)
         sim__sample_until(sim->threads[t], sim->end_ps);
     }
     // Of background timers after the last event nothing is to be seen.
-    sim__streams_flush(sim, sim->end_ps);
+    sim__streams_flush(sim, sim->end_ps + 1);
 }
 
 sim_ended_t sim_run(sim_t *sim)
@@ -347,7 +387,7 @@ sim_ended_t sim_run(sim_t *sim)
     if (sim->node_count > 0 && first_window(sim) != SIM_NO_WINDOW) {
         // Samples from before anything happens see what was there at the beginning.
         for (unsigned t = 0; t < sim->thread_count; t++) {
-            sim__sample_until(sim->threads[t], sim->window * sim->window_ps);
+            sim__sample_until(sim->threads[t], sim__window_start(sim, sim->window));
         }
         crew.needed = true;
     }

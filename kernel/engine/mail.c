@@ -147,13 +147,13 @@ void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
         sim__fifo_send(from, channel, arrive_ps, message);
         return;
     }
-    const sim_time_t ahead_ps = arrive_ps - worker->window_start_ps;
-    if (ahead_ps < worker->window_ps) {
+    if (arrive_ps < worker->next_ps) {
         SIM_CHECK(channel->near);
         near_send(from, channel, arrive_ps, message);
         return;
     }
-    const uint64_t windows_ahead = ahead_ps / worker->window_ps;
+    const sim_time_t ahead_ps = arrive_ps - worker->next_ps;
+    const uint64_t windows_ahead = 1 + ahead_ps / worker->window_ps * worker->stride;
     if (windows_ahead >= SIM_SLOTS) {
         sim__parcel_send(thread, channel, arrive_ps, message, 0);
         return;
@@ -179,7 +179,7 @@ void sim__send_first(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive
     const sim_time_t next_ps = arrive_ps - worker->next_ps;
     const uint32_t over = next_ps >= worker->direct_ps;
     sim__mailbox_grow(worker,
-                      (worker->slot + 1 + over) & (SIM_SLOTS - 1),
+                      (worker->slot + 1 + over * worker->stride) & (SIM_SLOTS - 1),
                       channel->box,
                       channel,
                       next_ps - (over ? worker->direct_ps : 0),
@@ -437,6 +437,20 @@ static inline void recycle(sim_thread_t *thread, sim_mailbox_t *box)
 void sim__mailbox_recycle(sim_thread_t *thread, sim_mailbox_t *box)
 {
     recycle(thread, box);
+}
+
+void sim__mail_return(sim_thread_t *thread, const sim_node_t *node)
+{
+    sim_mailbox_t *const box = &thread->worker.boxes[thread->worker.slot][node->index];
+    uint32_t count = 0;
+    while (node->mail[count].key != UINT64_MAX) {
+        count++;
+    }
+    SIM_CHECK(box->mail == NULL);
+    box->capacity = 16u << class_of(count);
+    box->mail = take_mailbox(thread, class_of(count));
+    box->count = count;
+    memcpy(box->mail, node->mail, count * sizeof(*box->mail));
 }
 
 void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)

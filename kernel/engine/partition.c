@@ -6,6 +6,9 @@
 // gives a useful window every node is a unit of its own. Otherwise nodes joined by links shorter
 // than a window are merged, with the smallest width that is useful: the racks of a network with
 // 10 ns cables become units, and a network of nothing but such cables becomes a single one.
+// Where every node is a unit and no path leads back to a node over an odd number of links (trees,
+// fat-trees, leaf-spines), nodes have two colours, and those of one run while the others stand
+// still: each up to a link's delay beyond where the others are, so twice as far as before.
 // None of this can change a result (kernel/sim.h), so it may depend on the number of threads.
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +126,62 @@ static void make_units(sim_t *sim, uint32_t *parent)
     sim_free(unit_of);
 }
 
+#define UNCOLOURED 2u
+
+// By node: where the list of those it sends to begins. Lists of them, one after the other.
+static uint32_t *list_others(const sim_t *sim, uint32_t *first)
+{
+    uint32_t *const others = sim_alloc_array(sim->channel_count + 1, sizeof(*others));
+    for (size_t i = 0; i < sim->channel_count; i++) {
+        first[sim->channel_ends[i].from->index + 2]++;
+    }
+    for (size_t i = 2; i < sim->node_count + 2; i++) {
+        first[i] += first[i - 1];
+    }
+    for (size_t i = 0; i < sim->channel_count; i++) {
+        const sim_channel_ends_t *const ends = &sim->channel_ends[i];
+        others[first[ends->from->index + 1]++] = ends->to->index;
+    }
+    return others;
+}
+
+// Gives units two colours so that each channel leads from one to the other; false: there is an odd
+// cycle. Each node is a unit.
+static bool colour_units(sim_t *sim)
+{
+    uint32_t *const first = sim_alloc_array(sim->node_count + 2, sizeof(*first));
+    uint32_t *const others = list_others(sim, first);
+    uint32_t *const queue = sim_alloc_array(sim->node_count + 1, sizeof(*queue));
+    bool even = true;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        sim->nodes[i]->unit->colour = UNCOLOURED;
+    }
+    for (uint32_t root = 0; root < sim->node_count; root++) {
+        uint32_t taken = 0;
+        uint32_t found = 0;
+        if (sim->nodes[root]->unit->colour == UNCOLOURED) {
+            sim->nodes[root]->unit->colour = 0;
+            queue[found++] = root;
+        }
+        while (taken < found) {
+            const uint32_t node = queue[taken++];
+            const uint8_t colour = sim->nodes[node]->unit->colour;
+            for (uint32_t c = first[node]; c < first[node + 1]; c++) {
+                sim_unit_t *const other = sim->nodes[others[c]]->unit;
+                if (other->colour == UNCOLOURED) {
+                    other->colour = colour == 0 ? 1 : 0;
+                    queue[found++] = others[c];
+                }
+                even = even && other->colour != colour;
+            }
+        }
+    }
+    sim_free(first);
+    sim_free(others);
+    sim_free(queue);
+    return even;
+}
+
 // Contiguous runs of units, of about the same number of channels, each starting on a word of the
 // activity maps so that no two threads clear bits of one word.
 static void deal_units(sim_t *sim)
@@ -171,9 +230,10 @@ static void deal_units(sim_t *sim)
     SIM_CHECK(next == sim->unit_count);
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim_worker_t *const worker = &sim->threads[t]->worker;
-        worker->window_ps = sim->window_ps;
+        worker->stride = sim->coloured ? 2 : 1;
+        worker->window_ps = sim->window_ps * worker->stride;
         // Ties by insertion: all messages take the slow way, which gives them places.
-        worker->direct_ps = sim->fifo == NULL ? sim->window_ps : 0;
+        worker->direct_ps = sim->fifo == NULL ? worker->window_ps : 0;
         worker->box_class = sim_alloc_array(sim->node_count + 1, sizeof(*worker->box_class));
         for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
             worker->boxes[slot] = sim_alloc_lines((sim->node_count + 1) * sizeof(sim_mailbox_t));
@@ -202,6 +262,12 @@ void sim__partition(sim_t *sim)
     sim->unit_count = choose_width(sim, parent);
     make_units(sim, parent);
     sim_free(parent);
+    if (sim->fifo == NULL && sim->unit_count == sim->node_count) {
+        sim->coloured = colour_units(sim);
+    }
+    if (sim->coloured && sim->window_ps > WINDOW_WIDEST_PS / 2) {
+        sim->window_ps = WINDOW_WIDEST_PS / 2;
+    }
     unsigned threads = sim->options.threads;
     if (threads > sim->unit_count) {
         threads = sim->unit_count > 0 ? sim->unit_count : 1;

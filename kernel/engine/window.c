@@ -55,7 +55,7 @@ void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps)
     if (time_ps == SIM_TIME_NEVER || time_ps >= sim->options.until_ps) {
         return;
     }
-    const uint64_t window = time_ps / sim->window_ps;
+    const uint64_t window = sim__window_of(sim, unit, time_ps);
     if (window - sim->window < SIM_SLOTS) {
         sim__mark_active(thread, (uint32_t)window & (SIM_SLOTS - 1), unit);
     } else if (window < unit->far_window) {
@@ -216,11 +216,24 @@ static void run_together(sim_unit_t *unit, sim_time_t end_ps)
     }
 }
 
+// Mail at or after end_ps is for the second half of the window, or for nobody.
+static void leave_mail(sim_thread_t *thread, const sim_node_t *node, sim_time_t end_ps)
+{
+    if (end_ps == thread->sim->options.until_ps) {
+        thread->cut = true;
+    } else {
+        sim__mail_return(thread, node);
+        sim__mark_active(thread, thread->worker.slot, node->unit);
+    }
+}
+
 static void run_alone(sim_thread_t *thread, sim_node_t *node, sim_time_t end_ps)
 {
     sim__gather_mail(thread, node);
     run_node(node, end_ps);
-    thread->cut |= node->mail->key != UINT64_MAX;
+    if (SIM_UNLIKELY(node->mail->key != UINT64_MAX)) {
+        leave_mail(thread, node, end_ps);
+    }
     node->mail = sim__no_mail;
     const sim_time_t next_ps = node->wake_ps < node->timer_ps ? node->wake_ps : node->timer_ps;
     if (next_ps != SIM_TIME_NEVER) {
@@ -300,7 +313,8 @@ static bool appointment_stands(sim_thread_t *thread)
 {
     const sim_appointment_t appointment = thread->appointments[0];
     const sim_time_t next_ps = unit_next_ps(appointment.unit);
-    if (next_ps / thread->sim->window_ps <= appointment.window) {
+    if (next_ps != SIM_TIME_NEVER &&
+        sim__window_of(thread->sim, appointment.unit, next_ps) <= appointment.window) {
         return true;
     }
     (void)appointment_pop(thread);
@@ -315,6 +329,9 @@ static uint64_t next_window(sim_thread_t *thread)
 {
     const sim_t *const sim = thread->sim;
     uint64_t next = next_slot(thread);
+    if (SIM_UNLIKELY(sim->clipped) && thread->worker.slot_used[thread->worker.slot]) {
+        next = sim->window; // its second half
+    }
     while (thread->appointment_count > 0 && thread->appointments[0].window < next) {
         if (appointment_stands(thread)) {
             next = thread->appointments[0].window;
@@ -398,15 +415,16 @@ void sim__run_window(sim_thread_t *thread)
 {
     sim_t *const sim = thread->sim;
     sim_worker_t *const worker = &thread->worker;
-    const sim_time_t start_ps = sim->window * sim->window_ps;
-    sim_time_t end_ps = start_ps + sim->window_ps;
+    const sim_time_t start_ps = sim__window_start(sim, sim->window);
+    sim_time_t end_ps =
+        sim->clipped ? start_ps + sim->window_ps : sim__window_end(sim, sim->window);
     end_ps = end_ps < sim->options.until_ps ? end_ps : sim->options.until_ps;
     worker->window_start_ps = start_ps;
     thread->record_end_ps = end_ps;
     worker->slot = (uint32_t)sim->window & (SIM_SLOTS - 1);
-    worker->next_ps = start_ps + sim->window_ps;
+    worker->next_ps = sim__window_start(sim, sim->window + 1);
     worker->ahead[0] = worker->boxes[(worker->slot + 1) & (SIM_SLOTS - 1)];
-    worker->ahead[1] = worker->boxes[(worker->slot + 2) & (SIM_SLOTS - 1)];
+    worker->ahead[1] = worker->boxes[(worker->slot + 1 + worker->stride) & (SIM_SLOTS - 1)];
     worker->slot_used[worker->slot] = false;
     if (sim->fifo != NULL) {
         sim__fifo_window_begins(thread);

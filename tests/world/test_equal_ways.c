@@ -2,12 +2,13 @@
 // tests/world/test_equal_ways.c - what makes a run fast does not show in it.
 //
 // Goal: a scenario has the same digest, and its switches look the same at any time, whether
-// switches follow the routes that packets bring or look each up, and whether they make up for
-// departures or take every event in its turn. Method: networks with everything that could tell the
-// difference: links that go down and come back, paths longer than a route has bytes, switches of
-// many ports, losses that reorder and double, pauses, storms of them and their watchdog, classes
-// that share a port, lossy ones, parallel links, telemetry, marks; each run every way, on one
-// thread and on two, with switches looked at every 777 ns and without.
+// switches follow the routes that packets bring or look each up, whether they make up for
+// departures or take every event in its turn, and whether nodes run in two colours. Method:
+// networks with everything that could tell the difference: links that go down and come back, paths
+// longer than a route has bytes, switches of many ports, losses that reorder and double, pauses,
+// storms of them and their watchdog, stalls, classes that share a port, lossy ones, parallel links,
+// telemetry, marks; each run every way, on one thread and on two, with switches looked at every
+// 777 ns and without.
 // Not pinned: that the digest sees everything; tools/compare-programs compares files.
 // labels: threads
 #include <string.h>
@@ -18,7 +19,7 @@
 #include "world/scenario.h"
 #include "world/world.h"
 
-typedef enum way { AS_IT_IS, WITHOUT_ROUTES, ONE_BY_ONE, WAY_COUNT } way_t;
+typedef enum way { AS_IT_IS, WITHOUT_ROUTES, ONE_BY_ONE, ODD_CYCLE, WAY_COUNT } way_t;
 
 static const char *const scenarios[] = {
     // links that change under way, ECMP, pauses
@@ -63,6 +64,13 @@ static const char *const scenarios[] = {
     "nic: {timeout: 5}\n"
     "traffic:\n  - incast: {to: host0, senders: 5, bytes: 400KB}\n"
     "faults:\n  - {part: host0, kind: pause-storm, at: 20us, until: 500us}\n",
+    // nothing moves any more: a stall
+    "stall-after: 300us\n"
+    "topology:\n  leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 3, host-rate: 100Gbps,"
+    " fabric-rate: 100Gbps, delay: 1us}\n"
+    "nic: {timeout: 20}\n"
+    "traffic:\n  - incast: {to: host0, senders: 5, bytes: 400KB}\n"
+    "faults:\n  - {part: host0, kind: pause-storm, at: 20us}\n",
 };
 
 // What switches looked like, one after the other; by node.
@@ -83,12 +91,36 @@ static void look(const sim_node_t *sim_node, sim_time_t time_ps, void *ctx)
     looks[sim_node->index] = sum.value;
 }
 
+// A channel between two neighbours of one node, on which nothing is ever sent: with it nodes have
+// no two colours.
+static void add_odd_cycle(const world_t *world)
+{
+    net_node_t *const hub = net_link_at(world->net, 0)->a;
+    net_node_t *neighbours[2] = {NULL, NULL};
+    uint32_t found = 0;
+    for (uint32_t p = 0; p < hub->port_count && found < 2; p++) {
+        net_node_t *const other = hub->ports[p].peer->node;
+        if (found == 0 || other != neighbours[0]) {
+            neighbours[found++] = other;
+        }
+    }
+    ck_assert_uint_eq(found, 2);
+    (void)sim_channel_create(world->sim,
+                             &neighbours[0]->sim,
+                             &neighbours[1]->sim,
+                             SIM_PORTS_PER_NODE_MAX - 1,
+                             SIM_PS_PER_MS);
+}
+
 static void go_way(const world_t *world, way_t way)
 {
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         net_node_t *const node = net_node_at(world->net, i);
         node->route_mask &= way == WITHOUT_ROUTES ? 0 : UINT8_MAX;
         node->one_by_one |= way == ONE_BY_ONE;
+    }
+    if (way == ODD_CYCLE) {
+        add_odd_cycle(world);
     }
 }
 
@@ -121,7 +153,9 @@ static uint64_t digest_of(const char *text, way_t way, unsigned threads, bool lo
     if (looking) {
         look_at_switches(world);
     }
-    ck_assert_int_eq(sim_run(world->sim), SIM_ENDED_DONE);
+    const sim_ended_t ended = sim_run(world->sim);
+    const bool stalls = strstr(text, "stall-after") != NULL;
+    ck_assert_int_eq(ended, stalls ? SIM_ENDED_STALLED : SIM_ENDED_DONE);
     sim_digest_t sum = {sim_digest(world->sim)};
     sim_digest_add(&sum, sim_end_time_ps(world->sim));
     sim_digest_add(&sum, sim_events(world->sim));
