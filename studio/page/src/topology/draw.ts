@@ -169,9 +169,13 @@ export function topology_map(scope: Scope, options: { height: string; pick?: (pi
             context.lineTo(at_x(nodes[chosen.b]!), at_y(nodes[chosen.b]!));
             context.stroke();
         }
+        const tier_sizes: number[] = [];
+        for (const node of nodes) {
+            tier_sizes[node.tier] = (tier_sizes[node.tier] ?? 0) + 1;
+        }
         for (const [index, node] of nodes.entries()) {
             const [x, y] = [at_x(node), at_y(node)];
-            const size = Math.max(node.size * Math.min(scale, 1.8), node.kind === "host" ? 1.2 : 3);
+            const size = Math.max(node.size * Math.min(scale, 1.8), node.kind === "host" ? 0.6 : Math.min(3, (layout.width * scale) / (tier_sizes[node.tier] ?? 1) / 3, 3));
             if (x < -20 || y < -20 || x > width + 20 || y > height + 20) {
                 continue;
             }
@@ -194,7 +198,7 @@ export function topology_map(scope: Scope, options: { height: string; pick?: (pi
         context.textAlign = "center";
         for (const node of nodes) {
             const x = at_x(node);
-            const room = node.kind === "host" ? 16 * scale : (layout.width * scale) / Math.max(nodes.filter((other) => other.tier === node.tier).length, 1);
+            const room = node.kind === "host" ? 16 * scale : (layout.width * scale) / Math.max(tier_sizes[node.tier] ?? 1, 1);
             const text_px = node.name.length * 6.4;
             if (nodes.length < 3000 && room > text_px && x > -50 && x < width + 50) {
                 const y = node.kind === "host" ? at_y(node) + Math.max(node.size * scale, 4) + 13 : at_y(node) - node.size * Math.min(scale, 1.8) - 5;

@@ -123,7 +123,7 @@ export function lay_out(topology: Topology): Layout {
         x += width + 20;
     }
     const width = Math.max(x - 20, 120);
-    const rise = Math.max(70, Math.min(width / 5, 240));
+    const rise = Math.max(70, width < 1200 ? Math.min(width / 5, 240) : width / (order.length * 2.4));
     for (let tier = 1; tier < order.length; tier++) {
         const row = order[tier]!;
         if (tier > 1) {
@@ -140,7 +140,7 @@ export function lay_out(topology: Topology): Layout {
         }
         for (const index of row) {
             nodes[index]!.y = -rise * tier + 20;
-            nodes[index]!.size = Math.min(11, Math.max(6, width / row.length / 6));
+            nodes[index]!.size = width < 1200 ? Math.min(11, Math.max(6, width / row.length / 6)) : Math.max(6, Math.min(width / row.length / 6, width / 90));
         }
     }
     for (const bundle of bundles) {

@@ -43,11 +43,21 @@ const recipes: Record<string, Step[]> = {
 };
 
 // A figure that fits what a step gives, until one chooses another.
-function figure_for(step: Step, columns: Column[]): FigureChoice | null {
+function figure_for(step: Step, columns: Column[], rows: Cell[][]): FigureChoice | null {
     const names = columns.map((column) => column.name);
     const first_text = columns.find((column) => column.type === "text" && column.name !== "words")?.name ?? "";
     const numeric = columns.filter((column) => column.type === "number").map((column) => column.name);
     const base = { by: "", x_log: false, y_log: false, title: "" };
+    if (names[0] === "run" && names.length > 6 && rows.length > 1) {
+        // A row for each run: the first parameter that differs, against what people look at first.
+        const differs = (name: string) => new Set(rows.map((row) => row[names.indexOf(name)])).size > 1;
+        const varied = columns.filter((column) => /^(nic|switch|topology|traffic|nodes|links?|network|faults|until)\b/.test(column.name) && differs(column.name));
+        const x = varied.find((column) => column.type === "number") ?? varied[0];
+        const result = ["apps[0].mops", "flows.slowdown.p99", "flows.goodput_gbps.mean", "apps[0].goodput_gbps"].find((name) => names.includes(name) && differs(name)) ?? numeric.findLast(differs);
+        if (x && result) {
+            return { ...base, x: x.name, y: [result], by: varied.find((column) => column !== x)?.name ?? "", kind: x.type === "number" ? "lines" : "points" };
+        }
+    }
     switch (step.do) {
         case "cdf":
             return { ...base, x: names.includes("value") ? "value" : String(step["column"] ?? ""), y: ["share"], by: first_text, kind: "steps" };
@@ -149,6 +159,7 @@ export async function process_view(scope: Scope, place: Place): Promise<Child> {
     };
 
     const draw_steps = () => {
+        steps_place.closest(".process")?.classList.toggle("bare", analysis.steps.length === 0);
         const focus = document.activeElement?.closest(".step")?.getAttribute("data-index");
         fill(
             steps_place,
@@ -201,7 +212,7 @@ export async function process_view(scope: Scope, place: Place): Promise<Child> {
             fill(result, analysis.steps.length === 0 ? recipes_card() : fault ? null : loading());
             return;
         }
-        analysis.figure ??= figure_for(step, last.columns);
+        analysis.figure ??= figure_for(step, last.columns, last.rows);
         const choice: FigureChoice = analysis.figure ?? { x: "", y: [], by: "", kind: "points", x_log: false, y_log: false, title: "" };
         const chart = plot(here, { height: 320, name: choice.title || "analysis" });
         const chart_place = h("div", null, chart.element);
@@ -345,7 +356,7 @@ export async function process_view(scope: Scope, place: Place): Promise<Child> {
         when_imported(scope, first, async (signal) => {
             tables = (await api.get<Tables>(`runs/${first}/tables`, undefined, signal)).tables.map((one) => one.name);
             compute();
-            return h("div", { class: "process" }, h("div", { class: "stack" }, steps_place, h("div", null, adder)), result);
+            return h("div", { class: `process ${analysis.steps.length === 0 ? "bare" : ""}` }, h("div", { class: "stack" }, steps_place, h("div", null, adder)), result);
         }),
     ];
 }

@@ -176,11 +176,11 @@ function headline(app: AppNumbers): HTMLElement[] {
     add(words.throughput, "gbytes_per_s", (value) => `${number(value, 4)} GB/s`);
     add(words.goodput, "goodput_gbps", (value) => `${number(value, 4)} Gbps`);
     if (latency?.p50 !== null && latency?.p50 !== undefined) {
-        facts.push(fact(words.latency, `${nanoseconds(latency.p50 * 1e3, 3)}`), fact(`${words.latency} p99`, nanoseconds((latency.p99 ?? 0) * 1e3, 3)));
+        facts.push(fact(words.latency, `${nanoseconds(latency.p50 * 1e3, 3)}`), fact(words.latency_p99, nanoseconds((latency.p99 ?? 0) * 1e3, 3)));
     }
     const ttft = app["ttft_ms"] as Distribution | undefined;
     if (ttft?.p50 !== null && ttft?.p50 !== undefined) {
-        facts.push(fact(words.ttft, nanoseconds(ttft.p50 * 1e6, 3)), fact(`${words.ttft} p99`, nanoseconds((ttft.p99 ?? 0) * 1e6, 3)));
+        facts.push(fact(words.ttft, nanoseconds(ttft.p50 * 1e6, 3)), fact(words.ttft_p99, nanoseconds((ttft.p99 ?? 0) * 1e6, 3)));
     }
     const transfer = app["transfer_ms"] as Distribution | undefined;
     if (transfer?.p50 !== null && transfer?.p50 !== undefined) {
