@@ -73,7 +73,7 @@ async function visitor(language = "en", theme = "light") {
         [language, theme],
     );
     const page = await context.newPage();
-    page.setDefaultTimeout(15000);
+    page.setDefaultTimeout(40000); // a loaded machine is slow; a good page never waits for long
     page.on("pageerror", (error) => complaints.push(`${error.message} (${page.url()})`));
     page.on("console", (message) => {
         // Where one types over a selection the browser itself tries a style attribute, in vain and without harm.
@@ -91,7 +91,7 @@ async function go(page, hash) {
 }
 
 async function settled(page) {
-    await page.waitForFunction(() => !document.querySelector(".loading:not([hidden]) .spinner"), undefined, { timeout: 20000 });
+    await page.waitForFunction(() => !document.querySelector(".loading:not([hidden]) .spinner"), undefined, { timeout: 60000 });
     await page.waitForTimeout(120);
 }
 
@@ -274,7 +274,7 @@ const steps = {
         await ada.getByRole("button", { name: "Run", exact: true }).click();
         await ada.waitForFunction(() => location.hash.startsWith("#/run/"));
         first_run = Number(/run\/(\d+)/.exec(ada.url())[1]);
-        await ada.waitForSelector(".story", { timeout: 30000 });
+        await ada.waitForSelector(".story", { timeout: 60000 });
         const story = await text_of(ada, ".story");
         check(story.includes("9 hosts") && story.includes("8 of 8 flows"), `what happened, in words: ${story}`);
 
@@ -288,7 +288,7 @@ const steps = {
         check((await ada.getByRole("button", { name: "Start 4 runs" }).count()) === 1, "a grid of two by two seeds is four runs");
         await ada.getByRole("button", { name: "Start 4 runs" }).click();
         await ada.waitForFunction(() => location.hash.includes("group="));
-        await ada.waitForFunction(() => document.querySelectorAll(".badge.done").length >= 4, undefined, { timeout: 30000 });
+        await ada.waitForFunction(() => document.querySelectorAll(".badge.done").length >= 4, undefined, { timeout: 60000 });
         await picture(ada, "sweep");
         await go(ada, "runs");
         await picture(ada, "runs");
@@ -318,12 +318,12 @@ const steps = {
         await grace.waitForTimeout(500);
         await grace.waitForSelector(".verdict-ok");
         await grace.getByRole("button", { name: "Run", exact: true }).click();
-        await grace.waitForSelector(".running-card", { timeout: 20000 });
-        await grace.waitForFunction(() => document.querySelectorAll(".u-over").length > 0, undefined, { timeout: 20000 });
+        await grace.waitForSelector(".running-card", { timeout: 60000 });
+        await grace.waitForFunction(() => document.querySelectorAll(".u-over").length > 0, undefined, { timeout: 60000 });
         await picture(grace, "running");
         await accessible(grace, "running");
         await grace.getByRole("button", { name: "Cancel" }).click();
-        await grace.waitForSelector(".badge.cancelled", { timeout: 20000 });
+        await grace.waitForSelector(".badge.cancelled", { timeout: 60000 });
         await grace.getByRole("button", { name: "Remove" }).click();
         await grace.locator("dialog").getByRole("button", { name: "Remove" }).click();
         await grace.waitForFunction(() => location.hash.startsWith("#/runs"));
@@ -341,13 +341,13 @@ const steps = {
         await grace.waitForTimeout(500);
         await grace.waitForSelector(".verdict-ok");
         await grace.getByRole("button", { name: "Run", exact: true }).click();
-        await grace.waitForSelector(".running-card", { timeout: 20000 });
+        await grace.waitForSelector(".running-card", { timeout: 60000 });
         const at = grace.url();
         await stop("SIGKILL");
-        await grace.waitForSelector(".offline", { timeout: 20000 });
+        await grace.waitForSelector(".offline", { timeout: 60000 });
         await picture(grace, "offline");
         await start();
-        await grace.waitForFunction(() => !document.querySelector(".offline"), undefined, { timeout: 20000 });
+        await grace.waitForFunction(() => !document.querySelector(".offline"), undefined, { timeout: 60000 });
         check(grace.url() === at, "one stays where one was");
         await grace.waitForSelector(".story", { timeout: 60000 });
         const story = await text_of(grace, ".story");
@@ -358,7 +358,7 @@ const steps = {
         const views = { summary: ".story", network: ".map-canvas", series: ".u-over", figures: ".figure", flows: ".grid-row", hosts: "tbody tr", ports: ".grid-row", models: ".facts", events: ".grid-row", log: ".code-block, .empty", files: "tbody tr" };
         for (const [tab, sign] of Object.entries(views)) {
             await go(ada, `run/${first_run}?tab=${tab}`);
-            await ada.waitForSelector(sign, { timeout: 15000 }).catch(() => check(false, `result, ${tab}: no ${sign}: ${complaints.join(" ")}`));
+            await ada.waitForSelector(sign, { timeout: 40000 }).catch(() => check(false, `result, ${tab}: no ${sign}: ${complaints.join(" ")}`));
             await picture(ada, `result-${tab}`);
             await accessible(ada, `result, ${tab}`);
         }
@@ -470,7 +470,7 @@ const steps = {
         // The sweep: a row for each run, with what differs.
         const group = first_run + 1;
         await go(ada, `process?group=${group}`);
-        await ada.waitForSelector(".grid-row", { timeout: 20000 });
+        await ada.waitForSelector(".grid-row", { timeout: 60000 });
         await picture(ada, "process-sweep");
     },
 

@@ -23,7 +23,8 @@ fi
 tools/studio-page "$page" || fail "the page does not build"
 tools/studio-page --check || fail "the page's types are wrong"
 
+WORK=$work node tests/studio/studio_outline.mjs || fail "the outline of scenarios"
 mkdir -p build/studio-pictures
 PROGRAM=$program BROWSER=$browser PAGE=$page WORK=$work PICTURES=build/studio-pictures \
-    timeout 240 node tests/studio/studio_page.mjs || fail "the page (its steps are above)"
+    timeout 540 node tests/studio/studio_page.mjs || fail "the page (its steps are above)"
 exit $((failures > 0))
