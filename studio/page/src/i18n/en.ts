@@ -562,6 +562,8 @@ export const en = {
         kinds: { points: "points", lines: "lines", steps: "steps", bars: "bars" } as Record<string, string>,
         x_log: "x logarithmic",
         y_log: "y logarithmic",
+        expressions: "Expressions",
+        expressions_text: "In filters and derived columns: names of columns, numbers with units (10us, 1MB), arithmetic, comparisons, and, or, not, ~ for patterns, and these functions:",
         start_again: "Start again",
         export: "Export the folder",
         export_text: "A .tar.gz with the data, the tables of every step, the figure as gnuplot draws it, and a script that makes all of it again.",

@@ -563,6 +563,8 @@ export const zh: Dictionary = {
         kinds: { points: "点", lines: "折线", steps: "阶梯", bars: "柱" },
         x_log: "横轴对数",
         y_log: "纵轴对数",
+        expressions: "表达式",
+        expressions_text: "用于筛选和派生列：列名、带单位的数字（10us、1MB）、四则运算、比较、and、or、not、~ 模式匹配，以及以下函数：",
         start_again: "重新开始",
         export: "导出文件夹",
         export_text: "一个 .tar.gz：数据、每一步的表、gnuplot 图，以及可重新生成一切的脚本。",

@@ -33,7 +33,11 @@ export function saved_menu<Body>(_scope: Scope, kind: string, present: () => Bod
                     one.name,
                     one.shared ? h("span", { class: "muted small" }, t().common.shared) : null,
                 ),
-                button("", () => confirm_sheet(words.remove, words.remove_text(one.name), words.remove, () => api.remove(`documents/${one.id}`).then(() => row.remove())), { small: true, kind: "quiet", icon: "trash", label: `${words.remove}: ${one.name}` }),
+                button("", () => confirm_sheet(words.remove, words.remove_text(one.name), words.remove, async () => {
+                        await api.remove(`documents/${one.id}`);
+                        row.hidden = true;
+                        toast(t().runs.removed(one.name), { action: [t().runs.undo, () => api.post(`documents/${one.id}/restore`).then(() => (row.hidden = false))] });
+                    }), { small: true, kind: "quiet", icon: "trash", label: `${words.remove}: ${one.name}` }),
             );
             list.append(row);
         }

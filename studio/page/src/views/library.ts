@@ -72,7 +72,11 @@ export function library_view(scope: Scope, place: Place): Child {
                                     { class: "row tight" },
                                     h("span", { class: "muted small grow" }, moment(one.changed_ms)),
                                     one.shared ? badge(t().common.shared) : null,
-                                    button("", () => confirm_sheet(words.remove, words.remove_text(one.name), words.remove, () => api.remove(`documents/${one.id}`).then(load)), { kind: "quiet", small: true, icon: "trash", label: `${words.remove}: ${one.name}` }),
+                                    button("", () => confirm_sheet(words.remove, words.remove_text(one.name), words.remove, async () => {
+                                        await api.remove(`documents/${one.id}`);
+                                        toast(t().runs.removed(one.name), { action: [t().runs.undo, () => api.post(`documents/${one.id}/restore`).then(load)] });
+                                        await load();
+                                    }), { kind: "quiet", small: true, icon: "trash", label: `${words.remove}: ${one.name}` }),
                                 ),
                             ),
                         ),

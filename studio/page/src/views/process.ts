@@ -339,6 +339,19 @@ export async function process_view(scope: Scope, place: Place): Promise<Child> {
             },
         });
     };
+    const show_functions = async () => {
+        const known = await api.get<{ functions: { name: string; arguments?: string; help?: string }[]; operators?: unknown[]; units?: unknown[] }>("analysis/functions");
+        await sheet(
+            words.expressions,
+            [
+                h("p", { class: "muted" }, words.expressions_text),
+                h("div", { class: "scroll-x functions", tabindex: 0 }, h("table", { class: "plain" }, h("tbody", null, known.functions.map((one) => h("tr", null, h("td", { class: "mono nowrap" }, `${one.name}(${one.arguments ?? ""})`), h("td", null, one.help ?? "")))))),
+                known.units ? h("p", { class: "mono small" }, known.units.map((unit) => (typeof unit === "string" ? unit : ((unit as { name?: string }).name ?? ""))).join("  ")) : null,
+            ],
+            { text: t().common.close },
+            true,
+        );
+    };
     const open_saved = (body: Analysis) => {
         analysis.steps = body.steps;
         analysis.figure = body.figure;
@@ -351,7 +364,7 @@ export async function process_view(scope: Scope, place: Place): Promise<Child> {
         return [view_head(words.title_of_view, words.lead), empty(t().query.no_runs, t().query.no_runs_text, h("a", { class: "button main-action", href: link("simulate") }, t().nav.simulate))];
     }
     return [
-        view_head(words.title_of_view, words.lead, saved_menu(scope, "analysis", () => structuredClone(analysis), (document) => open_saved(document.body)), button(words.start_again, () => ((analysis.steps = []), (analysis.figure = null), (figure_chosen = false), compute()), { kind: "quiet" }), button(words.export, () => void export_folder(), { icon: "download" })),
+        view_head(words.title_of_view, words.lead, saved_menu(scope, "analysis", () => structuredClone(analysis), (document) => open_saved(document.body)), button(words.expressions, show_functions, { kind: "quiet" }), button(words.start_again, () => ((analysis.steps = []), (analysis.figure = null), (figure_chosen = false), compute()), { kind: "quiet" }), button(words.export, () => void export_folder(), { icon: "download" })),
         h("div", { class: "row" }, h("span", { class: "label-text" }, t().picker.runs), picker.element, busy),
         when_imported(scope, first, async (signal) => {
             tables = (await api.get<Tables>(`runs/${first}/tables`, undefined, signal)).tables.map((one) => one.name);
