@@ -42,6 +42,12 @@ const recipes: Record<string, Step[]> = {
     sweep: [{ do: "choose", table: "runs" }],
 };
 
+// Kinds of arguments as the server writes them: n a number, t a text, * any more.
+function argument_words(kinds: string): string {
+    const names: Record<string, string> = { n: "number", t: "text", b: "condition" };
+    return [...kinds].map((kind) => (kind === "*" ? "…" : (names[kind] ?? kind))).join(", ");
+}
+
 // A figure that fits what a step gives, until one chooses another.
 function figure_for(step: Step, columns: Column[], rows: Cell[][]): FigureChoice | null {
     const names = columns.map((column) => column.name);
@@ -235,7 +241,7 @@ export async function process_view(scope: Scope, place: Place): Promise<Child> {
         const numeric = last.columns.filter((column) => column.type !== "text").map((column): [string, string] => [column.name, column.name]);
         const title_box = input({ value: choice.title, placeholder: words.figure_title, on: { input: () => update({ title: title_box.value }) } });
         draw_figure();
-        const list = grid<Cell[]>(here, {
+        const list = step.do === "compare" ? compare_grid(here, last) : grid<Cell[]>(here, {
             label: words.result,
             height: "min(46vh, 480px)",
             columns: last.columns.map((column, index) => ({ name: column.name, title: column.name, help: column.unit, width: column_width(column), right: column.type === "number", cell: (row) => (typeof row[index] === "number" && !Number.isInteger(row[index]) && column.unit !== "ns" ? number(row[index] as number, 5) : cell_text(row[index], column)) })),
@@ -345,7 +351,7 @@ export async function process_view(scope: Scope, place: Place): Promise<Child> {
             words.expressions,
             [
                 h("p", { class: "muted" }, words.expressions_text),
-                h("div", { class: "scroll-x functions", tabindex: 0 }, h("table", { class: "plain" }, h("tbody", null, known.functions.map((one) => h("tr", null, h("td", { class: "mono nowrap" }, `${one.name}(${one.arguments ?? ""})`), h("td", null, one.help ?? "")))))),
+                h("div", { class: "scroll-x functions", tabindex: 0 }, h("table", { class: "plain" }, h("tbody", null, known.functions.map((one) => h("tr", null, h("td", { class: "mono nowrap" }, `${one.name}(${argument_words(one.arguments ?? "")})`), h("td", null, one.help ?? "")))))),
                 known.units ? h("p", { class: "mono small" }, known.units.map((unit) => (typeof unit === "string" ? unit : ((unit as { name?: string }).name ?? ""))).join("  ")) : null,
             ],
             { text: t().common.close },
@@ -372,6 +378,37 @@ export async function process_view(scope: Scope, place: Place): Promise<Child> {
             return h("div", { class: `process ${analysis.steps.length === 0 ? "bare" : ""}` }, h("div", { class: "stack" }, steps_place, h("div", null, adder)), result);
         }),
     ];
+}
+
+// As `rocesim compare` prints it: a row for each field, a column for each run (or runs that differ only in their seed).
+function compare_grid(scope: Scope, answer: StepAnswer): { element: HTMLElement } {
+    const at = (name: string) => answer.columns.findIndex((column) => column.name === name);
+    const runs: string[] = [];
+    const fields = new Map<string, Map<string, Cell[]>>();
+    for (const row of answer.rows) {
+        const of = String(row[at("runs")]);
+        if (!runs.includes(of)) {
+            runs.push(of);
+        }
+        const field_name = String(row[at("field")]);
+        const cells = fields.get(field_name) ?? new Map<string, Cell[]>();
+        fields.set(field_name, cells.set(of, row));
+    }
+    const rows = [...fields];
+    const text = (row: Cell[] | undefined): string => {
+        if (!row) {
+            return "";
+        }
+        const mean = row[at("mean")];
+        const interval = row[at("interval")];
+        return typeof mean === "number" ? `${number(mean, 4)}${typeof interval === "number" ? ` ± ${number(interval, 2)}` : ""} ${String(row[at("stars")] ?? "")}` : String(row[at("text")] ?? "");
+    };
+    return grid<[string, Map<string, Cell[]>]>(scope, {
+        label: t().process.result,
+        height: "min(60vh, 620px)",
+        columns: [{ name: "field", title: t().process.parts.fields, width: 280, cell: ([name]) => name }, ...runs.map((of) => ({ name: of, title: of, width: 150, right: true, cell: ([, cells]: [string, Map<string, Cell[]>]) => text(cells.get(of)) }))],
+        fetch: (offset, limit) => Promise.resolve({ rows: rows.slice(offset, offset + limit), total: rows.length }),
+    });
 }
 
 function small_table(columns: Column[], rows: Cell[][]): HTMLElement {
