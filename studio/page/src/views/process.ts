@@ -131,7 +131,7 @@ export async function process_view(scope: Scope, place: Place): Promise<Child> {
     const group = place.query.get("group");
     if (group) {
         const { runs } = await api.get<Runs>("runs", { group, limit: 1000 }, scope.signal);
-        wanted = runs.filter((run) => run.state === "done").map((run) => run.id);
+        wanted = runs.filter((run) => run.state === "done").map((run) => run.id).sort((one, other) => one - other);
         if (analysis.steps.length === 0) {
             analysis.steps = structuredClone(recipes["sweep"]!);
         }
