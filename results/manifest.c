@@ -26,18 +26,14 @@ static const char *help_of(const char *name)
         {"hosts", "names behind IP addresses, for Wireshark"},
         {"ethers", "names behind MAC addresses, for Wireshark"},
     };
-    const results_table_t *const tables[] = {&results_flow_table,
-                                             &results_port_table,
-                                             &results_event_table,
-                                             &results_series_table};
     for (size_t i = 0; i < SIM_COUNT_OF(files); i++) {
         if (strcmp(files[i].name, name) == 0) {
             return files[i].help;
         }
     }
-    for (size_t i = 0; i < SIM_COUNT_OF(tables); i++) {
-        if (strcmp(tables[i]->file_name, name) == 0) {
-            return tables[i]->help;
+    for (size_t i = 0; results_tables[i] != NULL; i++) {
+        if (strcmp(results_tables[i]->file_name, name) == 0) {
+            return results_tables[i]->help;
         }
     }
     return "";

@@ -9,6 +9,7 @@
 #include "nic/trace.h"
 #include "pcap-out/capture.h"
 #include "results/observe_series.h"
+#include "results/pause_bins.h"
 #include "results/tables.h"
 
 #include <string.h>
@@ -18,6 +19,8 @@ struct results_observers {
     results_pause_roots_t *pauses;
     results_file_t *events; // NULL: not written
     sim_stream_t *event_stream;
+    results_pause_bins_t *pause_bins; // NULL: not written
+    char *folder;
     uint64_t event_rows;
     uint64_t event_rows_left_out;
     results_series_writer_t *series;
@@ -115,13 +118,21 @@ static void write_event(sim_time_t time_ps,
         results_pause_roots_take(observers->pauses, time_ps, &event->word);
         return;
     }
+    const bool paused = event->row.cache == NULL && event->row.point == NET_TRACE_PAUSED;
+    if (paused || (event->row.cache == NULL && event->row.point == NET_TRACE_RESUMED)) {
+        results_pause_bins_take(observers->pause_bins,
+                                time_ps,
+                                event->row.port,
+                                event->row.detail,
+                                paused);
+    }
     if (observers->event_rows >= observers->world->scenario->outputs.events_max) {
         observers->event_rows_left_out++;
         return;
     }
     observers->event_rows++;
     results_event_row_t row = event->row;
-    if (row.cache == NULL && row.point == NET_TRACE_PAUSED) {
+    if (paused) {
         row.root = results_pause_root_of(observers->pauses, row.port, row.detail);
     }
     results_table_put_row(&results_event_table, observers->events, &row);
@@ -140,6 +151,10 @@ static sim_err_t attach_events(results_observers_t *observers,
     }
     const net_t *const net = observers->world->net;
     observers->pauses = results_pause_roots_create(net);
+    if (folder != NULL) {
+        observers->pause_bins = results_pause_bins_create(net);
+        observers->folder = sim_strdup(folder);
+    }
     observers->event_stream = sim_stream_create(observers->world->sim, write_event, observers);
     for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = net_node_at(net, i);
@@ -328,6 +343,15 @@ static sim_err_t destroy(results_observers_t *observers, results_t *results, wor
                    error,
                    &other);
     }
+    if (results != NULL && observers->pause_bins != NULL) {
+        results_pause_bins_end(observers->pause_bins, results->sim_time_ps);
+        keep_first(&result,
+                   results_pause_bins_write(observers->pause_bins, observers->folder, &other),
+                   error,
+                   &other);
+    }
+    results_pause_bins_destroy(observers->pause_bins);
+    sim_free(observers->folder);
     close_captures(observers, results, &result, error);
     if (results != NULL && observers->pauses != NULL) {
         results_pause_roots_end(observers->pauses, results->sim_time_ps);

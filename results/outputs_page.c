@@ -181,7 +181,8 @@ void results_outputs_markdown(FILE *out)
         "- `scenario.yaml`: the scenario with every default filled in; running it gives the same "
         "digest. `threads` is left\n  out, which is no part of a result. Where traffic reads "
         "files, `folder` says where they were found.\n"
-        "- `summary.json`, `flows.csv`, `ports.csv`, `events.csv`, `series.csv`: below.\n"
+        "- `summary.json`, `flows.csv`, `ports.csv`, `events.csv`, `pauses.csv`, `series.csv`: "
+        "below.\n"
         "- `manifest.json`: version, scenario, seed, digest, how and when it ended, and the files "
         "of the folder with their sizes.\n"
         "- `topology.json`: nodes with their ports, interfaces, and links with rate and delay, by "
@@ -205,9 +206,8 @@ void results_outputs_markdown(FILE *out)
     print_apps(out);
     print_nics(out);
     print_distribution(out);
-    print_table(&results_flow_table, out);
-    print_table(&results_port_table, out);
-    print_table(&results_event_table, out);
-    print_table(&results_series_table, out);
+    for (size_t i = 0; results_tables[i] != NULL; i++) {
+        print_table(results_tables[i], out);
+    }
     print_metrics(out);
 }

@@ -224,13 +224,9 @@ static json_t *summary_json(const world_registry_t *registry)
 
 json_t *results_schema_json(const world_registry_t *registry)
 {
-    const results_table_t *const all[] = {&results_flow_table,
-                                          &results_port_table,
-                                          &results_event_table,
-                                          &results_series_table};
     json_t *const tables = json_object();
-    for (size_t i = 0; i < SIM_COUNT_OF(all); i++) {
-        json_object_set_new(tables, all[i]->file_name, table_json(all[i]));
+    for (size_t i = 0; results_tables[i] != NULL; i++) {
+        json_object_set_new(tables, results_tables[i]->file_name, table_json(results_tables[i]));
     }
     json_t *const schema = json_object();
     put(schema, "$schema", "https://json-schema.org/draft/2020-12/schema");

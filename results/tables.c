@@ -484,6 +484,52 @@ const results_table_t results_event_table = {
     event_columns, SIM_COUNT_OF(event_columns)};
 // clang-format on
 
+// -- pauses.csv
+
+static void pause_port(results_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    results_file_put_csv(file, net_port_name(((const results_pause_row_t *)row)->port));
+}
+
+static void pause_priority(results_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    results_file_put_u64(file, ((const results_pause_row_t *)row)->priority);
+}
+
+static void pause_from(results_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    results_file_put_ns(file, ((const results_pause_row_t *)row)->from_ps);
+}
+
+static void pause_to(results_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    results_file_put_ns(file, ((const results_pause_row_t *)row)->to_ps);
+}
+
+static void pause_stopped(results_file_t *file, const void *row, unsigned priority)
+{
+    (void)priority;
+    results_file_put_ns(file, ((const results_pause_row_t *)row)->stopped_ps);
+}
+
+// clang-format off
+static const results_column_t pause_columns[] = {
+    {"port", "", "the port that was stopped", false, pause_port},
+    {"priority", "", "the class", false, pause_priority},
+    {"from_ns", "ns", "the bin begins", false, pause_from},
+    {"to_ns", "ns", "and ends", false, pause_to},
+    {"stopped_ns", "ns", "how much of it the class was stopped", false, pause_stopped},
+};
+const results_table_t results_pause_table = {
+    "pauses.csv", "A row per port, class and bin of time in which PFC stopped it, by port, class and time: all pauses of a run, however many "
+    "events.csv could hold. A run has at most 320 bins of one width, a power of two of microseconds.",
+    pause_columns, SIM_COUNT_OF(pause_columns)};
+// clang-format on
+
 // -- series.csv
 
 static void series_time(results_file_t *file, const void *row, unsigned priority)
@@ -515,6 +561,13 @@ const results_table_t results_series_table = {
     "`outputs.series-max` rows: `series_csv.left_out` in summary.json says how many there would have been beyond them.",
     series_columns, SIM_COUNT_OF(series_columns)};
 // clang-format on
+
+const results_table_t *const results_tables[] = {&results_flow_table,
+                                                 &results_port_table,
+                                                 &results_event_table,
+                                                 &results_pause_table,
+                                                 &results_series_table,
+                                                 NULL};
 
 // -- writing
 

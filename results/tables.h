@@ -62,10 +62,20 @@ typedef struct results_series_row {
     uint64_t value;
 } results_series_row_t;
 
-extern const results_table_t results_flow_table;   // flows.csv
-extern const results_table_t results_port_table;   // ports.csv
-extern const results_table_t results_event_table;  // events.csv
-extern const results_table_t results_series_table; // series.csv
+typedef struct results_pause_row {
+    const net_port_t *port;
+    uint32_t priority;
+    sim_time_t from_ps; // of the bin
+    sim_time_t to_ps;
+    sim_time_t stopped_ps; // of it
+} results_pause_row_t;
+
+extern const results_table_t results_flow_table;      // flows.csv
+extern const results_table_t results_port_table;      // ports.csv
+extern const results_table_t results_event_table;     // events.csv
+extern const results_table_t results_pause_table;     // pauses.csv
+extern const results_table_t results_series_table;    // series.csv
+extern const results_table_t *const results_tables[]; // all of them; ends with NULL
 
 // Opens FOLDER/<the table's file> and writes its header; the caller closes it.
 SIM_MUST_CHECK sim_err_t results_table_open(const results_table_t *table,

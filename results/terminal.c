@@ -108,21 +108,34 @@ static void print_bin(const char *name, results_size_bin_t *bin, FILE *out)
         (double)sim_sample_set_max(&bin->slowdown) / (double)RESULTS_SLOWDOWN_ONE);
 }
 
-// A row per traffic entry, where there are several.
-static void print_app_bins(results_t *results, FILE *out)
+static void print_bins(results_flow_bins_t *flows, FILE *out)
+{
+    for (size_t i = 0; i < RESULTS_SIZE_BINS; i++) {
+        print_bin(flows->bins[i].name, &flows->bins[i], out);
+    }
+}
+
+// Rows by size: where there are several traffic entries, of each by itself.
+static void print_sizes(const world_t *world, results_t *results, FILE *out)
 {
     size_t with_flows = 0;
     for (size_t i = 0; i < results->app_count; i++) {
         with_flows += results->app_flows[i].all.count > 0;
     }
-    for (size_t i = 0; with_flows > 1 && i < results->app_count; i++) {
-        char *const name = sim_format("traffic %zu", i);
-        print_bin(name, &results->app_flows[i].all, out);
-        sim_free(name);
+    if (with_flows < 2) {
+        print_bins(&results->flows, out);
     }
+    for (size_t i = 0; with_flows > 1 && i < results->app_count; i++) {
+        if (results->app_flows[i].all.count > 0) {
+            fprintf(out, "            traffic %zu, %s\n", i, world->apps[i]->ops->name);
+            print_bins(&results->app_flows[i], out);
+            print_bin("together", &results->app_flows[i].all, out);
+        }
+    }
+    print_bin("all", &results->flows.all, out);
 }
 
-static void print_flows(results_t *results, FILE *out)
+static void print_flows(const world_t *world, results_t *results, FILE *out)
 {
     if (results->flow_count == 0) {
         return;
@@ -161,11 +174,7 @@ static void print_flows(results_t *results, FILE *out)
             "slow p50",
             "slow p99",
             "slow max");
-    for (size_t i = 0; i < RESULTS_SIZE_BINS; i++) {
-        print_bin(results->flows.bins[i].name, &results->flows.bins[i], out);
-    }
-    print_bin("all", &results->flows.all, out);
-    print_app_bins(results, out);
+    print_sizes(world, results, out);
 }
 
 static void print_drops(const results_t *results, FILE *out)
@@ -388,7 +397,7 @@ static void print_apps(const world_t *world, const results_t *results, FILE *out
 void results_report(const world_t *world, results_t *results, const char *folder, FILE *out)
 {
     print_head(world, results, out);
-    print_flows(results, out);
+    print_flows(world, results, out);
     print_rates(results, out);
     print_network(results, out);
     print_timeouts(world, results, out);

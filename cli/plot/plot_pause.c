@@ -2,7 +2,8 @@
 // cli/plot/plot_pause.c - when PFC stopped which port: a bar per pause, a row per port and class.
 //
 // Where pauses are too many to be seen one by one, time is cut into columns, and the colour of a
-// column says which share of it the port was stopped.
+// column says which share of it the port was stopped. Where they are too many for events.csv, too,
+// these are the bins of pauses.csv.
 #include "cli/plot/plot.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #define ROW_HEIGHT 17u
 #define FEW_ROWS 6u // higher ones, so that the scale has room
 #define PANEL_MARGIN 92u
-#define LABEL_MARGIN 24u // of the time axis
+#define LABEL_MARGIN 42u // of the time axis
 #define EXACT_MAX 3000u  // bars that are drawn one by one
 #define ROWS_MAX 40u
 #define LEVELS 10u
@@ -39,7 +40,7 @@ typedef struct chart {
     size_t capacity;
     sim_time_t origin_ps; // cli_plot_t's
     sim_time_t end_ps;
-    bool cut; // events beyond the limit of events.csv
+    sim_time_t bin_ps; // of pauses.csv; 0: bars are pauses of events.csv
 } chart_t;
 
 static row_t *row_of(chart_t *chart, const char *port, unsigned priority)
@@ -99,6 +100,36 @@ static sim_err_t read_events(results_csv_t *csv, chart_t *chart, world_error_t *
     }
 }
 
+// A bar of a bin is as long as its class was stopped in it.
+static sim_err_t read_bins(results_csv_t *csv, chart_t *chart, world_error_t *error)
+{
+    for (;;) {
+        bool end = false;
+        sim_err_t result = results_csv_next(csv, &end, error);
+        if (result != SIM_OK || end) {
+            return result;
+        }
+        uint64_t priority = 0;
+        sim_time_t times_ps[3] = {0}; // from, to, stopped
+        result = results_csv_number(csv, 1, 1, &priority, error);
+        for (size_t i = 0; i < SIM_COUNT_OF(times_ps) && result == SIM_OK; i++) {
+            result = results_csv_time(csv, i + 2, &times_ps[i], error);
+        }
+        if (result != SIM_OK) {
+            return result;
+        }
+        const sim_time_t width_ps = times_ps[1] - times_ps[0];
+        chart->bin_ps = width_ps > chart->bin_ps ? width_ps : chart->bin_ps;
+        row_t *const row = row_of(chart, results_csv_text(csv, 0), (unsigned)(priority & 7));
+        SIM_GROW(row->bars, row->bar_count, &row->bar_capacity);
+        const sim_time_t from_ps = cli_plot_time(times_ps[0], chart->origin_ps);
+        row->bars[row->bar_count++] = (struct bar){from_ps, from_ps + times_ps[2]};
+        row->total_ps += times_ps[2];
+        const sim_time_t to_ps = cli_plot_time(times_ps[1], chart->origin_ps);
+        chart->end_ps = to_ps > chart->end_ps ? to_ps : chart->end_ps;
+    }
+}
+
 static int compare_rows(const void *a, const void *b)
 {
     const row_t *const x = a;
@@ -119,7 +150,8 @@ static bool any_open(const chart_t *chart)
     return open;
 }
 
-static sim_err_t load(const cli_plot_run_t *run, chart_t *chart, world_error_t *error)
+// All pauses one by one, as events.csv has them.
+static sim_err_t load_events(const cli_plot_run_t *run, chart_t *chart, world_error_t *error)
 {
     static const char *const names[] = {"time_ns", "event", "port", "priority"};
     results_csv_t *csv = NULL;
@@ -128,15 +160,30 @@ static sim_err_t load(const cli_plot_run_t *run, chart_t *chart, world_error_t *
         result = read_events(csv, chart, error);
         results_csv_close(csv);
     }
-    const json_t *const events = json_object_get(run->summary, "events_csv");
-    chart->cut = json_integer_value(json_object_get(events, "left_out")) > 0;
-    // What events.csv could not hold is not known: pauses then end with what is. And where all are
-    // over before the run is, the time after them would only make them narrow.
-    if (!chart->cut && any_open(chart) && run->end_ps > chart->end_ps) {
+    // Where all are over before the run is, the time after them would only make them narrow.
+    if (any_open(chart) && run->end_ps > chart->end_ps) {
         chart->end_ps = run->end_ps;
     }
     for (size_t i = 0; i < chart->count; i++) {
         close_bar(&chart->rows[i], chart->end_ps);
+    }
+    return result;
+}
+
+static sim_err_t load(const cli_plot_run_t *run, chart_t *chart, world_error_t *error)
+{
+    static const char *const names[] = {"port", "priority", "from_ns", "to_ns", "stopped_ns"};
+    const json_t *const events = json_object_get(run->summary, "events_csv");
+    sim_err_t result = SIM_OK;
+    if (json_integer_value(json_object_get(events, "left_out")) == 0) {
+        result = load_events(run, chart, error);
+    } else {
+        results_csv_t *csv = NULL;
+        result = cli_plot_open(run, "pauses.csv", names, SIM_COUNT_OF(names), &csv, error);
+        if (csv != NULL) {
+            result = read_bins(csv, chart, error);
+            results_csv_close(csv);
+        }
     }
     if (chart->count > 0) {
         qsort(chart->rows, chart->count, sizeof(row_t), compare_rows);
@@ -176,11 +223,12 @@ static void print_bars(FILE *script, const row_t *row, size_t number, sim_time_t
 static void print_shares(FILE *script,
                          const row_t *row,
                          size_t number,
-                         sim_time_t end_ps,
+                         const chart_t *chart,
                          double one)
 {
     sim_time_t stopped_ps[COLUMNS] = {0};
-    const sim_time_t column_ps = end_ps / COLUMNS + 1;
+    const sim_time_t exact_ps = chart->end_ps / COLUMNS + 1;
+    const sim_time_t column_ps = chart->bin_ps > exact_ps ? chart->bin_ps : exact_ps;
     for (size_t i = 0; i < row->bar_count; i++) {
         sim_time_t from_ps = row->bars[i].from_ps;
         while (from_ps < row->bars[i].to_ps) {
@@ -226,7 +274,7 @@ static void draw_chart(FILE *script,
         if (exact) {
             print_bars(script, &chart->rows[i], i + 1, chart->end_ps, one);
         } else {
-            print_shares(script, &chart->rows[i], i + 1, chart->end_ps, one);
+            print_shares(script, &chart->rows[i], i + 1, chart, one);
         }
     }
     fputs("EOD\nset ytics (", script);
@@ -257,7 +305,7 @@ typedef struct layout {
     size_t largest; // run with most rows
     size_t name_size;
     unsigned classes; // bit each
-    bool cut;
+    bool binned;
     bool exact; // bars one by one
     size_t row_height;
     double height;
@@ -283,7 +331,7 @@ static void lay_out(const cli_plot_t *plot, const chart_t *charts, layout_t *lay
         }
         layout->panels++;
         layout->end_ps = chart->end_ps > layout->end_ps ? chart->end_ps : layout->end_ps;
-        layout->cut = layout->cut || chart->cut;
+        layout->binned = layout->binned || chart->bin_ps > 0;
         layout->all_rows += chart->count;
         layout->largest = chart->count > charts[layout->largest].count ? r : layout->largest;
         layout->rows += rows_shown(chart);
@@ -294,7 +342,7 @@ static void lay_out(const cli_plot_t *plot, const chart_t *charts, layout_t *lay
             layout->name_size = size > layout->name_size ? size : layout->name_size;
         }
     }
-    layout->exact = layout->bars <= EXACT_MAX;
+    layout->exact = layout->bars <= EXACT_MAX && !layout->binned;
     layout->unit = cli_plot_time_unit((double)layout->end_ps);
     const size_t few = FEW_ROWS * layout->panels;
     layout->row_height =
@@ -328,6 +376,7 @@ static void draw_panels(FILE *script,
         cli_plot_run_title(script, plot, r);
         if (last) {
             cli_plot_time_label(script, plot, layout->unit);
+            fputs("set bmargin 5\n", script); // a line under the label, for the figure's note
         }
         draw_chart(script, &charts[r], r, several_classes(layout), layout->exact, layout->unit.one);
     }
@@ -340,10 +389,8 @@ static void draw(const cli_plot_t *plot, const chart_t *charts, cli_figure_t *fi
     const bool left_out = layout.rows < layout.all_rows;
     (void)snprintf(figure->note,
                    sizeof(figure->note),
-                   "%s%s%s",
-                   left_out ? "the ports that were stopped longest" : "",
-                   layout.cut && left_out ? "; " : "",
-                   layout.cut ? "only what outputs.events-max allowed" : "");
+                   "%s",
+                   left_out ? "the ports that were stopped longest" : "");
     cli_figure_begin(figure, WIDTH, (unsigned)layout.height);
     FILE *const script = figure->script;
     const size_t label_size = layout.name_size + (several_classes(&layout) ? 4 : 0);

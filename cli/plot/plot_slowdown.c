@@ -6,7 +6,8 @@
 // 99th percentile, the element at floor(n x p) of its sorted slowdowns; a slowdown below 1 is 1.
 // An x position therefore is a share of the flows, not a size; its label is the largest size of the
 // bin.
-// Runs whose flows differ in size have the bins of all their flows together, by size.
+// Runs whose flows differ in size have the bins of all their flows together, by size. Kinds of
+// traffic have panels of their own: flows of one size among others would be a hump of their bin.
 #include "cli/plot/plot.h"
 
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #define BIN_FLOWS_MIN 20u
 #define SLOWDOWN_ONE UINT64_C(1000000)
 #define PERCENTILES 3u
+#define KINDS_MAX 4u // of traffic: rows of panels
 
 static const struct {
     unsigned percent;
@@ -34,6 +36,20 @@ typedef struct flows {
     size_t capacity;
     size_t unfinished;
 } flows_t;
+
+// Flows of one kind of traffic, of each run.
+typedef struct kind {
+    const char *name; // NULL: of all
+    flows_t flows[CLI_PLOT_RUNS_MAX];
+    size_t with_flows; // runs
+    size_t most;       // finished flows of a run
+} kind_t;
+
+typedef struct kinds {
+    char *names[KINDS_MAX];
+    size_t count;
+    bool more; // than KINDS_MAX
+} kinds_t;
 
 typedef struct bins {
     size_t count;
@@ -106,6 +122,43 @@ static sim_err_t load(const cli_plot_run_t *run,
     }
     if (result == SIM_OK && flows->count > 0) {
         qsort(flows->flows, flows->count, sizeof(flow_t), compare_flows);
+    }
+    return result;
+}
+
+static sim_err_t read_kinds(results_csv_t *csv, kinds_t *kinds, world_error_t *error)
+{
+    for (;;) {
+        bool end = false;
+        const sim_err_t result = results_csv_next(csv, &end, error);
+        if (result != SIM_OK || end) {
+            return result;
+        }
+        const char *const name = results_csv_text(csv, 0);
+        size_t k = 0;
+        while (k < kinds->count && strcmp(kinds->names[k], name) != 0) {
+            k++;
+        }
+        if (k == KINDS_MAX) {
+            kinds->more = true;
+        } else if (k == kinds->count) {
+            kinds->names[kinds->count++] = sim_strdup(name);
+        }
+    }
+}
+
+// The kinds of traffic of all runs, in the order of their files.
+static sim_err_t find_kinds(const cli_plot_t *plot, kinds_t *kinds, world_error_t *error)
+{
+    static const char *const names[] = {"app"};
+    sim_err_t result = SIM_OK;
+    for (size_t r = 0; r < plot->run_count && result == SIM_OK; r++) {
+        results_csv_t *csv = NULL;
+        result = cli_plot_open(&plot->runs[r], "flows.csv", names, 1, &csv, error);
+        if (csv != NULL) {
+            result = read_kinds(csv, kinds, error);
+            results_csv_close(csv);
+        }
     }
     return result;
 }
@@ -187,15 +240,23 @@ static void flows_of(const flows_t *flows,
 
 // -- the script
 
+// The name of a data block.
+static void print_block(FILE *script, size_t kind, size_t run)
+{
+    fprintf(script, kind == 0 ? "$run%zu" : "$run%zu_%zu", run, kind);
+}
+
 // Rows of a data block: bin, then the percentiles.
 static void print_data(FILE *script,
+                       size_t kind,
                        size_t run,
                        const flows_t *flows,
                        const bins_t *bins,
                        double *most)
 {
     uint64_t *const sorted = sim_alloc_array(flows->count + 1, sizeof(*sorted));
-    fprintf(script, "$run%zu << EOD\n", run);
+    print_block(script, kind, run);
+    fputs(" << EOD\n", script);
     for (size_t b = 0; b < bins->count; b++) {
         size_t first = 0;
         size_t end = 0;
@@ -286,69 +347,69 @@ static void print_title(FILE *script, const cli_plot_t *plot, size_t run, const 
     sim_free(title);
 }
 
-static void draw_one(FILE *script, const cli_plot_t *plot, size_t run, const flows_t *flows)
+static void print_curve(FILE *script, size_t kind, size_t run, size_t percentile)
+{
+    fputc(' ', script);
+    print_block(script, kind, run);
+    fprintf(script, " using 1:%zu with linespoints linewidth 2", percentile + 2);
+}
+
+// One panel: the percentiles of one run.
+static void draw_one(FILE *script, const cli_plot_t *plot, size_t run, size_t k, const kind_t *kind)
 {
     fputs("set key title ", script);
-    print_title(script, plot, run, flows);
+    print_title(script, plot, run, &kind->flows[run]);
     fputs(" left\nset ylabel 'FCT slowdown'\nplot", script);
     for (size_t p = 0; p < PERCENTILES; p++) {
+        fputs(p > 0 ? "," : "", script);
+        print_curve(script, k, run, p);
         fprintf(script,
-                "%s $run%zu using 1:%zu with linespoints linewidth 2 pointtype 7 pointsize 0.5 "
-                "linecolor '%s' title '%s'",
-                p > 0 ? "," : "",
-                run,
-                p + 2,
+                " pointtype 7 pointsize 0.5 linecolor '%s' title '%s'",
                 cli_figure_color(p),
                 percentiles[p].name);
     }
     fputc('\n', script);
 }
 
-// Three panels side by side, a legend of a line per run above them.
-static void draw_several(FILE *script,
-                         const cli_plot_t *plot,
-                         const flows_t *flows,
-                         unsigned legend,
-                         unsigned height)
+// Three panels side by side; the first of all has the legend, a line per run above them.
+static void draw_several(FILE *script, const cli_plot_t *plot, size_t k, const kind_t *kind)
 {
-    fprintf(script,
-            "set multiplot layout 1,3 margins 0.055,0.985,%.4g,%.4g spacing 0.045,0\n"
-            "set ylabel 'FCT slowdown' offset 1,0\n",
-            95.0 / height,
-            1 - (legend + 30.0) / height);
     for (size_t p = 0; p < PERCENTILES; p++) {
-        fprintf(script, "set title '%s' offset 0,-0.5\n", percentiles[p].name);
-        fputs(p == 0 ? "set key at screen 0.055,0.985 left top Left reverse vertical samplen 2 "
-                       "maxcols 1\n"
-                     : "unset key\nunset ylabel\n",
+        char *const title = kind->name == NULL || plot->app != NULL
+                                ? sim_strdup(percentiles[p].name)
+                                : sim_format("%s: %s", kind->name, percentiles[p].name);
+        fputs("set title ", script);
+        cli_figure_quote(script, title);
+        fputs(" offset 0,-0.5\n", script);
+        sim_free(title);
+        fputs(p == 0 ? "set ylabel 'FCT slowdown' offset 1,0\n" : "unset ylabel\n", script);
+        fputs(p == 0 && k == 0 ? "set key at screen 0.055,0.985 left top Left reverse vertical "
+                                 "samplen 2 maxcols 1\n"
+                               : "unset key\n",
               script);
         const char *separator = "plot";
         for (size_t r = 0; r < plot->run_count; r++) {
-            if (flows[r].count == 0) {
+            if (kind->flows[r].count == 0) {
                 continue;
             }
+            fputs(separator, script);
+            print_curve(script, k, r, p);
             fprintf(script,
-                    "%s $run%zu using 1:%zu with linespoints linewidth 2 dashtype %zu pointtype 7 "
-                    "pointsize 0.4 linecolor '%s' title ",
-                    separator,
-                    r,
-                    p + 2,
+                    " dashtype %zu pointtype 7 pointsize 0.4 linecolor '%s' title ",
                     r / CLI_PLOT_CURVES_MAX + 1,
                     cli_figure_color(r));
-            print_title(script, plot, r, &flows[r]);
+            print_title(script, plot, r, &kind->flows[r]);
             separator = ",";
         }
         fputc('\n', script);
     }
-    fputs("unset multiplot\n", script);
 }
 
-static void draw(const cli_plot_t *plot,
-                 const flows_t *flows,
-                 size_t with_flows,
-                 cli_figure_t *figure)
+// True: the runs have the same sizes.
+static bool find_bins(const cli_plot_t *plot, const kind_t *kind, bins_t *bins)
 {
-    bins_t bins = {.count = 0};
+    *bins = (bins_t){.count = 0};
+    const flows_t *const flows = kind->flows;
     size_t first = 0;
     while (flows[first].count == 0) {
         first++;
@@ -360,51 +421,148 @@ static void draw(const cli_plot_t *plot,
     // Flows of one size alone are one bin.
     const flows_t *const any = &flows[first];
     if (same && any->flows[0].bytes != any->flows[any->count - 1].bytes) {
-        bins_by_rank(&flows[first], &bins);
+        bins_by_rank(&flows[first], bins);
     } else {
-        bins_by_size(flows, plot->run_count, &bins);
+        bins_by_size(flows, plot->run_count, bins);
     }
-    if (bins.count == bins.wanted && bins.count > 1) {
+    return same;
+}
+
+// A row of panels.
+static void draw_kind(const cli_plot_t *plot,
+                      size_t k,
+                      const kind_t *kind,
+                      const bins_t *bins,
+                      bool several,
+                      FILE *script)
+{
+    double most = 1;
+    size_t run = 0;
+    for (size_t r = 0; r < plot->run_count; r++) {
+        if (kind->flows[r].count > 0) {
+            print_data(script, k, r, &kind->flows[r], bins, &most);
+            run = r;
+        }
+    }
+    print_axes(script, bins, most, several ? 2 : 1);
+    fputs("set xlabel 'flow size up to (bytes)'\n", script);
+    if (several) {
+        draw_several(script, plot, k, kind);
+    } else {
+        draw_one(script, plot, run, k, kind);
+    }
+}
+
+static void print_layout(FILE *script,
+                         bool several,
+                         unsigned rows,
+                         unsigned legend,
+                         unsigned height)
+{
+    if (several) {
+        fprintf(script,
+                "set multiplot layout %u,3 margins 0.055,0.985,%.4g,%.4g spacing 0.045,%.4g\n",
+                rows,
+                95.0 / height,
+                1 - (legend + 30.0) / height,
+                rows > 1 ? 125.0 / height : 0.0);
+    } else if (rows > 1) {
+        fprintf(script, "set multiplot layout %u,1\n", rows);
+    }
+}
+
+// Rows of panels, of those kinds that have enough flows.
+static void draw(const cli_plot_t *plot,
+                 const kind_t *kinds,
+                 size_t count,
+                 size_t few,
+                 cli_figure_t *figure)
+{
+    bins_t bins[KINDS_MAX] = {{.count = 0}};
+    size_t runs = 0;
+    bool same = true;
+    for (size_t k = 0; k < count; k++) {
+        runs = kinds[k].with_flows > runs ? kinds[k].with_flows : runs;
+        const bool alike = find_bins(plot, &kinds[k], &bins[k]);
+        same = k == 0 ? alike : same;
+    }
+    if (bins[0].count == bins[0].wanted && bins[0].count > 1) {
         (void)snprintf(figure->note,
                        sizeof(figure->note),
                        "a point: %s%.3g %% of the flows",
                        same ? "" : "about ",
-                       100.0 / (double)bins.count);
+                       100.0 / (double)bins[0].count);
     }
-    const unsigned legend = 12 + 19 * (unsigned)with_flows;
-    const unsigned height = with_flows == 1 ? 440 : 360 + legend;
-    cli_figure_begin(figure, with_flows == 1 ? 640 : 1200, height);
-    FILE *const script = figure->script;
-    double most = 1;
-    for (size_t r = 0; r < plot->run_count; r++) {
-        if (flows[r].count > 0) {
-            print_data(script, r, &flows[r], &bins, &most);
+    if (few > 0) {
+        const size_t used = strlen(figure->note);
+        (void)snprintf(figure->note + used,
+                       sizeof(figure->note) - used,
+                       "%sof %zu kind%s of traffic under %u flows",
+                       used > 0 ? "; left out: " : "left out: ",
+                       few,
+                       few == 1 ? "" : "s",
+                       BIN_FLOWS_MIN);
+    }
+    const bool several = runs > 1;
+    const unsigned rows = (unsigned)count;
+    const unsigned legend = 12 + 19 * (unsigned)runs;
+    const unsigned height = several ? 360 * rows + legend : 440 * rows;
+    cli_figure_begin(figure, several ? 1200 : 640, height);
+    print_layout(figure->script, several, rows, legend, height);
+    for (size_t k = 0; k < count; k++) {
+        if (!several && rows > 1) {
+            fputs("set title ", figure->script);
+            cli_figure_quote(figure->script, kinds[k].name);
+            fputc('\n', figure->script);
         }
+        draw_kind(plot, k, &kinds[k], &bins[k], several, figure->script);
     }
-    print_axes(script, &bins, most, with_flows == 1 ? 1 : 2);
-    fputs("set xlabel 'flow size up to (bytes)'\n", script);
-    if (with_flows == 1) {
-        draw_one(script, plot, first, &flows[first]);
-    } else {
-        draw_several(script, plot, flows, legend, height);
+    if (several || rows > 1) {
+        fputs("unset multiplot\n", figure->script);
     }
-    figure->what =
-        sim_format("FCT slowdown by flow size, %zu run%s", with_flows, with_flows == 1 ? "" : "s");
+    figure->what = sim_format("FCT slowdown by flow size, %zu run%s%s",
+                              runs,
+                              runs == 1 ? "" : "s",
+                              rows > 1 ? ", by traffic" : "");
+}
+
+static sim_err_t load_kind(const cli_plot_t *plot, kind_t *kind, world_error_t *error)
+{
+    sim_err_t result = SIM_OK;
+    for (size_t r = 0; r < plot->run_count && result == SIM_OK; r++) {
+        result = load(&plot->runs[r], kind->name, &kind->flows[r], error);
+        kind->with_flows += kind->flows[r].count > 0;
+        kind->most = kind->flows[r].count > kind->most ? kind->flows[r].count : kind->most;
+    }
+    return result;
 }
 
 sim_err_t cli_plot_slowdown(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
 {
-    flows_t flows[CLI_PLOT_RUNS_MAX] = {{NULL, 0, 0, 0}};
-    sim_err_t result = SIM_OK;
-    size_t with_flows = 0;
+    kinds_t found = {.count = 0};
+    kind_t *const kinds = sim_alloc_array(KINDS_MAX, sizeof(*kinds));
+    sim_err_t result = plot->app == NULL ? find_kinds(plot, &found, error) : SIM_OK;
+    // One kind of traffic, that which was asked for, or too many to be told apart: together.
+    const bool apart = found.count > 1 && !found.more;
+    size_t count = 0;
+    size_t few = 0;
     size_t most = 0;
-    for (size_t r = 0; r < plot->run_count && result == SIM_OK; r++) {
-        result = load(&plot->runs[r], plot->app, &flows[r], error);
-        with_flows += flows[r].count > 0;
-        most = flows[r].count > most ? flows[r].count : most;
+    for (size_t k = 0; k < (apart ? found.count : 1) && result == SIM_OK; k++) {
+        kind_t *const kind = &kinds[count];
+        *kind = (kind_t){.name = apart ? found.names[k] : plot->app};
+        result = load_kind(plot, kind, error);
+        most = kind->most > most ? kind->most : most;
+        if (kind->most >= BIN_FLOWS_MIN) {
+            count++;
+        } else {
+            few++;
+            for (size_t r = 0; r < plot->run_count; r++) {
+                sim_free(kind->flows[r].flows);
+            }
+        }
     }
-    if (result == SIM_OK && most >= BIN_FLOWS_MIN) {
-        draw(plot, flows, with_flows, figure);
+    if (result == SIM_OK && count > 0) {
+        draw(plot, kinds, count, few, figure);
     } else {
         cli_figure_nothing(figure,
                            "%zu finished flows%s%s in flows.csv of %s, expected at least %u",
@@ -414,8 +572,14 @@ sim_err_t cli_plot_slowdown(const cli_plot_t *plot, cli_figure_t *figure, world_
                            plot->runs[0].folder,
                            BIN_FLOWS_MIN);
     }
-    for (size_t r = 0; r < plot->run_count; r++) {
-        sim_free(flows[r].flows);
+    for (size_t k = 0; k < count; k++) {
+        for (size_t r = 0; r < plot->run_count; r++) {
+            sim_free(kinds[k].flows[r].flows);
+        }
     }
+    for (size_t k = 0; k < found.count; k++) {
+        sim_free(found.names[k]);
+    }
+    sim_free(kinds);
     return result;
 }

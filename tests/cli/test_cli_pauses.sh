@@ -102,6 +102,19 @@ roots nic | grep -q "^host0 " || fail "a slow NIC: '$(roots nic)'"
 awk -F, '$2 == "paused" && $3 == "switch0->host0" { rows++; other += $5 != "host0" }
          END { exit !(rows > 0 && other == 0) }' nic/events.csv || fail "events.csv: a NIC's pauses"
 
+# -- all pauses over time, though events.csv holds ten of them: the sums of ports.csv, class by class
+
+run nic --set outputs.events-max=10
+[ "$(grep -c paused nic/events.csv)" -le 10 ] || fail "events.csv was not cut"
+awk -F, 'FNR == 1 { for (i = 1; i <= NF; i++) column[FILENAME, $i] = i; next }
+         FILENAME ~ /ports/ { for (p = 0; p < 8; p++) told[$1, p] = $column[FILENAME, "paused_prio" p "_ns"] }
+         FILENAME ~ /pauses/ { sum[$1, $2] += $5; rows++; wrong += $5 > $4 - $3 }
+         END { for (key in told) { d = told[key] - sum[key]; wrong += d > 0.01 || d < -0.01 }
+               exit !(rows > 20 && wrong == 0) }' nic/ports.csv nic/pauses.csv ||
+    fail "pauses.csv does not add up to ports.csv"
+"$ROCESIM" plot nic --kind pause -o nic.gnuplot >nic.plot || fail "plot of a cut run"
+grep -q "share of time stopped" nic.gnuplot || fail "no bins: $(cat nic.plot)"
+
 [ "$failures" -eq 0 ] || {
     echo "rerun: ctest --test-dir build/release -R '^test_cli_pauses$' --output-on-failure"
     exit 1

@@ -76,12 +76,29 @@ diff "$golden" s.gnuplot >diff || {
     fail "the script differs from tests/golden/plot/slowdown.gnuplot"
     head -n 10 diff
 }
-# All traffic: 41 flows, the bins hold 20 and 21.
+# Kinds of traffic have panels of their own; one flow is too few for that.
 expect 0 "" a -o s.gnuplot --kind slowdown
 block s.gnuplot run0 <<'END'
 1 10.5 20.5 20.5
-2 31.5 40.5 900
+2 31.5 40.5 40.5
 END
+grep -q "left out: of 1 kind of traffic under 20 flows" s.gnuplot || fail "kinds with few flows"
+mkdir -p kinds && cp a/summary.json kinds
+{
+    cat a/flows.csv
+    for i in $(seq 1 20); do
+        echo "$((i + 42)),h0,h1,49152,64000,0,1,1,1,$((900 + i)),incast"
+    done
+} >kinds/flows.csv
+expect 0 "" kinds -o s.gnuplot --kind slowdown
+block s.gnuplot run0 <<'END'
+1 10.5 20.5 20.5
+2 31.5 40.5 40.5
+END
+block s.gnuplot run0_1 <<'END'
+1 910 919 920
+END
+grep -q "^set title 'incast'$" s.gnuplot || fail "no panel of the incast"
 # Flows of one size are one bin.
 mkdir -p same && cp a/summary.json same
 sed 's/49152,[0-9]*,/49152,5000,/' a/flows.csv >same/flows.csv
