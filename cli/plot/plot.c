@@ -4,22 +4,26 @@
 
 #include "cli/command.h"
 #include "results/result_folder.h"
+#include "results/runner.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#define FIRST_LINE_MAX 100000u // bytes: ports.csv has the longest
+
 static const cli_plot_kind_t kinds[] = {
-    {"slowdown", cli_plot_slowdown},
-    {"queue", cli_plot_queue},
-    {"queue-cdf", cli_plot_queue_cdf},
-    {"rate", cli_plot_rate},
-    {"series", cli_plot_series},
-    {"pause", cli_plot_pause},
-    {"load", cli_plot_load},
-    {"load-time", cli_plot_load_time},
-    {"app-rate", cli_plot_app_rate},
-    {"app-cdf", cli_plot_app_cdf},
-    {"sweep", cli_plot_sweep},
+    {"slowdown", "flows.csv", "flows.completed", cli_plot_slowdown},
+    {"queue", "series.csv", "series_csv.rows", cli_plot_queue},
+    {"queue-cdf", "series.csv", "series_csv.rows", cli_plot_queue_cdf},
+    {"rate", "series.csv", "series_csv.rows", cli_plot_rate},
+    {"series", "series.csv", "series_csv.rows", cli_plot_series},
+    {"pause", "events.csv", "events_csv.rows", cli_plot_pause},
+    {"load", "ports.csv", NULL, cli_plot_load},
+    {"load-time", "series.csv", "series_csv.rows", cli_plot_load_time},
+    {"app-rate", NULL, NULL, cli_plot_app_rate},
+    {"app-cdf", NULL, NULL, cli_plot_app_cdf},
+    {"sweep", NULL, NULL, cli_plot_sweep},
 };
 
 static sim_err_t bad_kind(const char *text, world_error_t *error)
@@ -167,6 +171,55 @@ static char *file_of(const char *path, const char *kind)
     return sim_format("%.*s-%s%s", (int)(dot - path), path, kind, dot);
 }
 
+// Whether a file has a second line.
+static bool has_rows(const char *path)
+{
+    FILE *const file = fopen(path, "re");
+    if (file == NULL) {
+        return false;
+    }
+    size_t lines = 0;
+    int byte = 0;
+    for (size_t read = 0; lines < 1 && read < FIRST_LINE_MAX && (byte = getc(file)) != EOF;
+         read++) {
+        lines += byte == '\n';
+    }
+    const bool found = lines == 1 && getc(file) != EOF;
+    (void)fclose(file);
+    return found;
+}
+
+// Runs whose file is gone, or lost its rows: a figure of the others alone must say so. NULL: none.
+static char *find_missing(const cli_plot_t *plot, const cli_plot_kind_t *kind)
+{
+    char *missing = NULL;
+    for (size_t r = 0; kind->file != NULL && r < plot->run_count; r++) {
+        const cli_plot_run_t *const run = &plot->runs[r];
+        char *const path = sim_format("%s/%s", run->folder, kind->file);
+        struct stat status;
+        const char *what = NULL;
+        if (stat(path, &status) != 0) {
+            what = "no";
+        } else if (S_ISREG(status.st_mode) && !has_rows(path) &&
+                   (kind->rows == NULL ||
+                    json_number_value(results_json_at(run->summary, kind->rows)) > 0)) {
+            what = "an empty";
+        }
+        if (what != NULL) {
+            char *const before = missing;
+            missing = sim_format("%s%s%s has %s %s",
+                                 before != NULL ? before : "",
+                                 before != NULL ? ", " : "",
+                                 run->name,
+                                 what,
+                                 kind->file);
+            sim_free(before);
+        }
+        sim_free(path);
+    }
+    return missing;
+}
+
 // *made: whether there was anything to draw.
 static sim_err_t make(const cli_plot_t *plot,
                       const cli_plot_kind_t *kind,
@@ -177,6 +230,7 @@ static sim_err_t make(const cli_plot_t *plot,
                       int *status)
 {
     *figure = (cli_figure_t){.script = tmpfile(), .format = format};
+    figure->missing = find_missing(plot, kind);
     *status = CLI_EXIT_FAILED;
     if (figure->script == NULL) {
         return world_fail(error, SIM_ERR_IO, NULL, "rocesim plot: cannot make a temporary file");
@@ -214,12 +268,14 @@ static int make_all(const cli_plot_t *plot, const request_t *request, world_erro
             status = failed;
         } else if (figure.drawn) {
             made++;
-            printf("%s: %s%s%s%s\n",
+            printf("%s: %s%s%s%s%s%s\n",
                    path,
                    figure.what,
                    figure.note[0] != '\0' ? " (" : "",
                    figure.note,
-                   figure.note[0] != '\0' ? ")" : "");
+                   figure.note[0] != '\0' ? ")" : "",
+                   figure.missing != NULL ? "; " : "",
+                   figure.missing != NULL ? figure.missing : "");
         } else if (request->wanted != 0) {
             world_fail(error,
                        SIM_ERR_INVALID,
@@ -230,6 +286,7 @@ static int make_all(const cli_plot_t *plot, const request_t *request, world_erro
             status = CLI_EXIT_BAD_INPUT;
         }
         sim_free(figure.what);
+        sim_free(figure.missing);
         sim_free(path);
     }
     if (status == CLI_EXIT_DONE && made == 0) {

@@ -45,12 +45,15 @@ typedef struct cli_figure {
     bool drawn;
     char *what;    // drawn: what it shows, in a few words; else: what the folders lack
     char note[96]; // what is not shown, under the figure
+    char *missing; // runs of which nothing is shown, as their file is not there; NULL: none
 } cli_figure_t;
 
 // Each reads what it needs of the runs and writes the script, or leaves figure->drawn false and
 // says in figure->what why there is nothing to draw.
 typedef struct cli_plot_kind {
     const char *name; // "slowdown"
+    const char *file; // of a run, that it needs; NULL: it says itself what is missing
+    const char *rows; // path in summary.json: how many rows that has; NULL: it always has some
     sim_err_t (*draw)(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
 } cli_plot_kind_t;
 

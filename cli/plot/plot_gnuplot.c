@@ -111,9 +111,15 @@ void cli_figure_begin(cli_figure_t *figure, unsigned width, unsigned height)
           "set grid linetype 1 linewidth 0.5 linecolor '#dcdcdc'\n"
           "set key tmargin left Left reverse horizontal samplen 2\n",
           script);
-    if (figure->note[0] != '\0') {
+    if (figure->note[0] != '\0' || figure->missing != NULL) {
+        char *const text =
+            sim_format("%s%s%s",
+                       figure->note,
+                       figure->note[0] != '\0' && figure->missing != NULL ? "; " : "",
+                       figure->missing != NULL ? figure->missing : "");
         fputs("set label 9999 ", script);
-        cli_figure_quote(script, figure->note);
+        cli_figure_quote(script, text);
+        sim_free(text);
         fputs(" at screen 0.01,0.02 left font 'sans-serif,11' textcolor '#606060'\n", script);
     }
 }

@@ -34,4 +34,27 @@ for file in /dev/zero "$work/fifo"; do
     timeout 10 "$ROCESIM" plot "$work/cut" --kind queue -o "$work/cut.gnuplot" >/dev/null 2>"$work/err"
     [ $? -eq 2 ] && grep -q "series.csv: is no regular file" "$work/err" || fail "$file: $(cat "$work/err")"
 done
+
+# One of two runs without its file, or with the header alone: the figure of the other says so.
+# told KIND FILE TEXT
+told() {
+    "$ROCESIM" plot "$work/damaged" "$work/whole" --kind "$1" -o "$work/two.gnuplot" >"$work/out" ||
+        fail "$1 of a run with damaged $2"
+    grep -q "damaged has $3 $2" "$work/out" || fail "$1, $2: nothing on the terminal: $(cat "$work/out")"
+    grep -q "^set label .*damaged has $3 $2" "$work/two.gnuplot" || fail "$1, $2: nothing in the figure"
+}
+cp -r "$work/whole" "$work/damaged"
+for pair in load:ports.csv queue:series.csv; do
+    kind=${pair%:*}
+    file=${pair#*:}
+    "$ROCESIM" plot "$work/damaged" "$work/whole" --kind "$kind" -o "$work/two.gnuplot" >"$work/out" &&
+        ! grep -q "damaged has" "$work/out" || fail "$kind: whole folders are said to be damaged"
+    head -n 1 "$work/whole/$file" >"$work/damaged/$file"
+    told "$kind" "$file" "an empty"
+    rm "$work/damaged/$file"
+    told "$kind" "$file" no
+done
+sed '2s/^/"/' "$work/whole/ports.csv" >"$work/damaged/ports.csv"
+"$ROCESIM" plot "$work/damaged" "$work/whole" --kind load -o "$work/two.gnuplot" >/dev/null 2>"$work/err"
+[ $? -eq 2 ] && grep -q "damaged/ports.csv:2:1: " "$work/err" || fail "an open quote: $(cat "$work/err")"
 exit $((failures > 0))
