@@ -17,6 +17,7 @@
 #include <zlib.h>
 
 #define FILES_MAX 1000u
+#define PACKETS_MAX UINT64_C(20000000) // of a capture
 
 typedef enum packet_column {
     COLUMN_FILE,
@@ -185,6 +186,12 @@ static sim_err_t read_packets(reader_t *reader, sim_message_t *message)
             if (take(reader, bytes, STUDIO_RECORD_HEAD_BYTES, true) != SIM_OK ||
                 studio_pcap_record(&reader->pcap, bytes, &record, &reader->trouble) != SIM_OK ||
                 take(reader, bytes, record.captured, false) != SIM_OK) {
+                break;
+            }
+            if (reader->packets == PACKETS_MAX) {
+                (void)sim_fail(&reader->trouble,
+                               SIM_ERR_INVALID,
+                               "more than 20 million packets: what follows is left out");
                 break;
             }
             result = put_packet(reader, &record, bytes, message);

@@ -67,8 +67,8 @@ sim_err_t studio_pcap_record(const studio_pcap_t *pcap,
     record->captured = get32(pcap->swapped, bytes + 8);
     record->bytes = get32(pcap->swapped, bytes + 12);
     record->time_ns = seconds * INT64_C(1000000000) + fraction * (pcap->nanoseconds ? 1 : 1000);
-    if (record->captured > STUDIO_PACKET_BYTES_MAX || record->bytes > STUDIO_PACKET_BYTES_MAX ||
-        record->captured > record->bytes) {
+    if (record->bytes == 0 || record->captured > STUDIO_PACKET_BYTES_MAX ||
+        record->bytes > STUDIO_PACKET_BYTES_MAX || record->captured > record->bytes) {
         return sim_fail(message,
                         SIM_ERR_INVALID,
                         "a packet of %u bytes of which %u are captured, expected at most %u",

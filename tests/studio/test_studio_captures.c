@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/studio/test_studio_captures.c - captures that lie, and what filters may say.
+//
+// Each file is written byte by byte, imported, and judged by how many packets were taken and what
+// is said about the rest. The decoding of true captures is tests/studio/test_studio_data.sh's.
+#include "tests/check_main.h"
+
+#include <stdint.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "kernel/bytes.h"
+#include "studio/data/import.h"
+#include "studio/data/packet_file.h"
+
+static char folder[64];
+
+static size_t put_head(uint8_t *bytes, uint32_t magic, uint32_t link_type)
+{
+    memset(bytes, 0, STUDIO_PCAP_HEAD_BYTES);
+    sim_put_le32(bytes, magic);
+    sim_put_le32(bytes + 16, UINT32_MAX); // a snap length that is believed by nobody
+    sim_put_le32(bytes + 20, link_type);
+    return STUDIO_PCAP_HEAD_BYTES;
+}
+
+static size_t put_record(uint8_t *bytes, uint32_t captured, uint32_t size, uint32_t there)
+{
+    memset(bytes, 0, STUDIO_RECORD_HEAD_BYTES + there);
+    sim_put_le32(bytes + 8, captured);
+    sim_put_le32(bytes + 12, size);
+    return STUDIO_RECORD_HEAD_BYTES + there;
+}
+
+// Imports one capture of these bytes; what the import says of it.
+static json_t *import_bytes(const char *name, const uint8_t *bytes, size_t size)
+{
+    char path[160];
+    (void)snprintf(folder, sizeof(folder), "/tmp/test_studio_captures.%d", (int)getpid());
+    (void)mkdir(folder, 0700);
+    (void)snprintf(path, sizeof(path), "%s/captures", folder);
+    (void)mkdir(path, 0700);
+    (void)snprintf(path, sizeof(path), "%s/captures/%s", folder, name);
+    FILE *const stream = fopen(path, "wb");
+    ck_assert_ptr_nonnull(stream);
+    ck_assert_uint_eq(fwrite(bytes, 1, size, stream), size);
+    fclose(stream);
+    json_t *const captures = json_array();
+    studio_progress_t progress = {.part = ""};
+    sim_message_t message = {.text = ""};
+    uint64_t rows = 0;
+    const sim_err_t code =
+        studio_import_captures(folder, folder, captures, &progress, &rows, &message);
+    ck_assert_msg(code == SIM_OK, "%s", message.text);
+    ck_assert_uint_eq(json_array_size(captures), 1);
+    char command[128];
+    (void)snprintf(command, sizeof(command), "rm -rf %s", folder);
+    ck_assert_int_eq(system(command), 0);
+    return captures;
+}
+
+static void ends(const uint8_t *bytes, size_t size, json_int_t packets, const char *needle)
+{
+    json_t *const captures = import_bytes("x.pcap", bytes, size);
+    const json_t *const capture = json_array_get(captures, 0);
+    const char *const message = json_string_value(json_object_get(capture, "message"));
+    ck_assert_int_eq(json_integer_value(json_object_get(capture, "packets")), packets);
+    ck_assert_msg(needle == NULL ? message == NULL
+                                 : message != NULL && strstr(message, needle) != NULL,
+                  "%s",
+                  message != NULL ? message : "(nothing)");
+    json_decref(captures);
+}
+
+START_TEST(lies_end_in_a_message)
+{
+    static uint8_t bytes[4096];
+    ends(bytes, 0, 0, "too short");
+    ends(bytes, 24, 0, "no capture");
+    size_t size = put_head(bytes, 0xa1b23c4d, 1);
+    ends(bytes, size, 0, NULL);
+    ends(bytes, size - 1, 0, "too short");
+    size += put_record(bytes + size, 60, 60, 60);
+    ends(bytes, size, 1, NULL);
+    ends(bytes, size - 1, 0, "ends within packet 1");
+    ends(bytes, 24 + 7, 0, "ends within");
+    put_record(bytes + size, UINT32_MAX, UINT32_MAX, 60);
+    ends(bytes, size + 76, 1, "a packet of 4294967295 bytes");
+    put_record(bytes + size, 61, 60, 60);
+    ends(bytes, size + 76, 1, "a packet of 60 bytes of which 61");
+    put_record(bytes + size, 0, 0, 60);
+    ends(bytes, size + 76, 1, "a packet of 0 bytes");
+    put_record(bytes + size, 1000, 1500, 60);
+    ends(bytes, size + 76, 1, "ends within packet 2");
+    put_head(bytes, 0xa1b23c4d, 113);
+    ends(bytes, size, 0, "link type 113");
+    put_head(bytes, 0x0a0d0d0a, 1);
+    ends(bytes, size, 0, "pcapng");
+}
+END_TEST
+
+START_TEST(compressed_ones_are_cut_where_they_are_damaged)
+{
+    uint8_t bytes[2048];
+    uint8_t packed[4096];
+    size_t size = put_head(bytes, 0xa1b23c4d, 1);
+    for (int i = 0; i < 10; i++) {
+        size += put_record(bytes + size, 60, 60, 60);
+        for (size_t j = 0; j < 60; j++) {
+            bytes[size - 60 + j] = (uint8_t)sim_mix64((uint64_t)i * 60 + j);
+        }
+    }
+    z_stream stream;
+    memset(&stream, 0, sizeof(stream));
+    ck_assert_int_eq(deflateInit2(&stream, 9, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    stream.next_in = bytes;
+    stream.avail_in = (uInt)size;
+    stream.next_out = packed;
+    stream.avail_out = sizeof(packed);
+    ck_assert_int_eq(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    const size_t packed_size = sizeof(packed) - stream.avail_out;
+    (void)deflateEnd(&stream);
+    for (size_t cut = 3; cut <= packed_size; cut += 41) {
+        json_t *const captures = import_bytes("x.pcap.gz", packed, cut);
+        const json_t *const capture = json_array_get(captures, 0);
+        ck_assert_int_lt(json_integer_value(json_object_get(capture, "packets")), 11);
+        json_decref(captures);
+    }
+    json_t *const captures = import_bytes("x.pcap.gz", packed, packed_size);
+    ck_assert_int_eq(json_integer_value(json_object_get(json_array_get(captures, 0), "packets")),
+                     10);
+    json_decref(captures);
+    packed[packed_size / 2] ^= 0xff;
+    json_decref(import_bytes("x.pcap.gz", packed, packed_size));
+}
+END_TEST
+
+START_TEST(filters_look_no_name_up)
+{
+    static const struct {
+        const char *text;
+        const char *needle; // NULL: it is one
+    } cases[] = {
+        {"udp port 4791 and not ether proto 0x8808", NULL},
+        {"ip[1] & 3 = 3", NULL},
+        {"src host 10.0.0.1 and dst host 10.0.0.6", NULL},
+        {"ether host 02:00:00:00:00:0a", NULL},
+        {"ip6[48] = 0x81 or host fe80::1", NULL},
+        {"len >= 100 && vlan", NULL},
+        {"host example.com", "no word of filters"},
+        {"port http", "no word of filters"},
+        {"gateway x", "no word of filters"},
+        {"net localnet", "no word of filters"},
+        {"udp port", "libpcap"},
+        {"'; drop", "no place"},
+        {"host 300.1.1.1", "libpcap"},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(cases); i++) {
+        sim_message_t message = {.text = ""};
+        studio_packet_filter_t *const filter =
+            studio_packet_filter_compile(cases[i].text, NULL, &message);
+        ck_assert_msg((filter != NULL) == (cases[i].needle == NULL) &&
+                          (filter != NULL || strstr(message.text, cases[i].needle) != NULL),
+                      "%s: %s",
+                      cases[i].text,
+                      message.text);
+        studio_packet_filter_destroy(filter);
+    }
+    char deep[900];
+    memset(deep, '(', sizeof(deep) - 1);
+    deep[sizeof(deep) - 1] = '\0';
+    sim_message_t message = {.text = ""};
+    ck_assert_ptr_null(studio_packet_filter_compile(deep, NULL, &message));
+}
+END_TEST
+
+CHECK_MAIN(CHECK_TEST(lies_end_in_a_message),
+           CHECK_TEST(compressed_ones_are_cut_where_they_are_damaged),
+           CHECK_TEST(filters_look_no_name_up))
