@@ -268,7 +268,7 @@ static char *formula(curve_t curve, const fit_t *fit)
     }
 }
 
-static json_t *curve_points(curve_t curve, const fit_t *fit, size_t group)
+static json_t *curve_points(curve_t curve, const fit_t *fit, size_t group, const char *name)
 {
     json_t *const xs = json_array();
     json_t *const ys = json_array();
@@ -283,7 +283,7 @@ static json_t *curve_points(curve_t curve, const fit_t *fit, size_t group)
             json_array_append_new(ys, json_real(y));
         }
     }
-    return json_pack("{s:I,s:o,s:o}", "row", (json_int_t)group, "x", xs, "y", ys);
+    return json_pack("{s:s,s:I,s:o,s:o}", "name", name, "row", (json_int_t)group, "x", xs, "y", ys);
 }
 
 static void put_fits(studio_work_t *work,
@@ -316,7 +316,7 @@ static void put_fits(studio_work_t *work,
         rest[4].text = studio__analysis_text(work->analysis, words);
         sim_free(words);
         if (!isnan(fit.slope) && i < CURVES_MAX) {
-            json_array_append_new(result->more, curve_points(curve, &fit, i));
+            json_array_append_new(result->more, curve_points(curve, &fit, i, rest[4].text));
         }
     }
 }

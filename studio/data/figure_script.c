@@ -334,5 +334,5 @@ json_t *studio_figure_read(const char *script, const char *kind)
         json_decref(reading.panels);
         return NULL;
     }
-    return json_pack("{s:s,s:o}", "kind", kind, "panels", reading.panels);
+    return json_pack("{s:s,s:s,s:o}", "kind", kind, "words", kind, "panels", reading.panels);
 }

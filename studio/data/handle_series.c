@@ -121,12 +121,18 @@ static void draw(const studio_request_t *request,
     first = first < last ? first : last;
     const int64_t from = time_ps_of(studio__data_real(request, "from_ns"), first);
     const int64_t to = time_ps_of(studio__data_real(request, "to_ns"), last);
-    studio_out_format(out,
-                      "{\"from_ns\":%.3f,\"to_ns\":%.3f,\"rate\":%s,\"left_out\":%s,\"curves\":[",
-                      (double)from / 1000,
-                      (double)to / 1000,
-                      rates ? "true" : "false",
-                      asked->too_many ? "true" : "false");
+    studio_out_text(out, "{\"metric\":");
+    studio_out_json(out, asked->curves[0]->metric);
+    studio_out_format(
+        out,
+        ",\"unit\":\"%s%s\",\"from_ns\":%.3f,\"to_ns\":%.3f,\"rate\":%s,\"left_out\":%s,"
+        "\"curves\":[",
+        studio__data_metric_unit(asked->curves[0]->metric),
+        rates ? "/s" : "",
+        (double)from / 1000,
+        (double)to / 1000,
+        rates ? "true" : "false",
+        asked->too_many ? "true" : "false");
     studio_pixel_t *const drawn = sim_alloc_array(pixels, sizeof(*drawn));
     for (size_t i = 0; i < asked->count; i++) {
         const size_t count =

@@ -362,30 +362,7 @@ static void write_table(studio_out_t *out, const studio_table_t *table)
     studio_out_text(out, "]}");
 }
 
-// The unit of a metric, which schema.json tells by path: port[A->B].queue_bytes[N].
-static const char *unit_of_metric(const json_t *schema, const char *kind, const char *metric)
-{
-    const json_t *const rows = json_object_get(schema, "metrics");
-    const size_t size = strcspn(metric, "[");
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *const row = json_array_get(rows, i);
-        const char *const path = json_string_value(json_object_get(row, "path"));
-        const char *const dot = path != NULL ? strstr(path, "].") : NULL;
-        if (dot != NULL && strncmp(path, kind, strlen(kind)) == 0 &&
-            strncmp(dot + 2, metric, size) == 0 &&
-            (dot[2 + size] == '\0' || dot[2 + size] == '[')) {
-            return json_string_value(json_object_get(row, "unit"));
-        }
-    }
-    const char *const bytes = "_bytes";
-    const size_t all = strlen(bytes);
-    if (size >= all && strncmp(metric + size - all, bytes, all) == 0) {
-        return "bytes";
-    }
-    return size > 3 && strncmp(metric + size - 3, "_ps", 3) == 0 ? "ps" : "";
-}
-
-static void write_metrics(studio_out_t *out, const studio_points_t *points, const json_t *schema)
+static void write_metrics(studio_out_t *out, const studio_points_t *points)
 {
     // kind and metric -> list of names, in order of appearance
     json_t *const metrics = json_object();
@@ -401,7 +378,7 @@ static void write_metrics(studio_out_t *out, const studio_points_t *points, cons
                                           "kind",
                                           series->kind,
                                           "unit",
-                                          unit_of_metric(schema, series->kind, series->metric),
+                                          studio__data_metric_unit(series->metric),
                                           "of"));
         }
         json_array_append_new(json_object_get(json_object_get(metrics, key), "of"),
@@ -452,9 +429,7 @@ int studio_handle_tables(studio_request_t *request, studio_response_t *response)
     studio_points_t *points = NULL;
     sim_message_t message;
     if (access(path, F_OK) == 0 && studio_points_open(path, &points, &message) == SIM_OK) {
-        json_t *const schema = studio__data_file(source->result, "schema.json");
-        write_metrics(&out, points, schema);
-        json_decref(schema);
+        write_metrics(&out, points);
         studio_points_close(points);
     }
     sim_free(path);

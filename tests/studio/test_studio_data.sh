@@ -11,15 +11,19 @@ command -v jq >/dev/null || { echo "skip: no jq" && exit 77; }
 
 data=$work/data
 echo 'correct horse battery staple' >"$work/password"
-"$studio" --data "$data" --listen 127.0.0.1:0 --first-user admin --password-file "$work/password" \
-    --program "$ROCESIM" --library scenarios --disk-free 1MB >"$work/server.log" 2>&1 &
-server=$!
+# Starts the server on the data folder; $url is where it is.
+serve() {
+    "$studio" --data "$data" --listen 127.0.0.1:0 --first-user admin --password-file "$work/password" \
+        --program "$ROCESIM" --library scenarios --disk-free 1MB >"$work/server.log" 2>&1 &
+    server=$!
+    for _ in $(seq 300); do
+        url=$(grep -o 'http://127.0.0.1:[0-9]*' "$work/server.log" | head -1) || true
+        [ -z "$url" ] || break
+        sleep 0.1
+    done
+}
 trap 'kill $server 2>/dev/null; wait $server 2>/dev/null; rm -rf "$work"' EXIT
-for _ in $(seq 100); do
-    url=$(grep -o 'http://127.0.0.1:[0-9]*' "$work/server.log" | head -1) || true
-    [ -z "$url" ] || break
-    sleep 0.1
-done
+serve
 [ -n "${url:-}" ] || { cat "$work/server.log"; fail "the server does not start"; exit 1; }
 api=$url/api/v1
 
@@ -116,7 +120,8 @@ get "search?runs=$a&q=paused%20host4" | jq -e '.hits[0].table == "events"' >/dev
 
 # -- series, by pixel and whole; the map
 get "runs/$a/series?metric=queue_bytes&pixels=20" |
-    jq -e '.curves[0] | (.time_ns | length) <= 20 and (.max | max) > 0 and .points > 20' >/dev/null ||
+    jq -e '.unit == "bytes" and
+           (.curves[0] | (.time_ns | length) <= 20 and (.max | max) > 0 and .points > 20)' >/dev/null ||
     fail "series"
 for metric in utilisation queue pause drops; do
     get "runs/$a/map?metric=$metric&frames=10" |
@@ -219,4 +224,15 @@ if login eve 'another horse battery staple' 2>/dev/null; then
 else
     fail "a second user: $(cat "$work/eve.json")"
 fi
+# -- a server that is killed while it imports: the next one begins that import again by itself
+kill -KILL $server
+wait $server 2>/dev/null
+mv "$data/runs/$a/index" "$data/runs/$a/index.new"
+serve
+for _ in $(seq 300); do
+    [ ! -e "$data/runs/$a/index/import.json" ] || break
+    sleep 0.1
+done
+[ -e "$data/runs/$a/index/import.json" ] || fail "the import that was cut off is not made again"
+[ ! -e "$data/runs/$a/index.new" ] || fail "what was cut off is left"
 exit $((failures > 0))
