@@ -15,6 +15,8 @@
 #include <string.h>
 
 #define STEP 0.05
+#define ATTEMPTS_MAX 6u
+#define DAMPING_FACTOR 8.0
 #define STEPS_MAX 15u
 #define FITTED CLI_CALIBRATE_FITTED_MAX
 #define SLACK 0.01        // as if each constant were known to a factor of e^10
@@ -284,15 +286,14 @@ static sim_err_t step(fit_t *fit, double *damping, double *moved, world_error_t 
     double gradient[FITTED];
     normal_of(fit, &normal, gradient);
     *moved = 0;
-    for (uint32_t attempt = 0; attempt < 6; attempt++, *damping *= 8) {
+    for (uint32_t attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         matrix_t damped = normal;
         matrix_t inverse;
         for (size_t k = 0; k < fit->size; k++) {
             damped.at[k][k] += *damping * normal.at[k][k] + SLACK;
         }
-        if (!invert(&damped, fit->size, &inverse)) {
-            continue;
-        }
+        const bool solved = invert(&damped, fit->size, &inverse);
+        SIM_CHECK(solved); // it is positive definite
         double logs[FITTED];
         double far = 0;
         for (size_t a = 0; a < fit->size; a++) {
@@ -314,12 +315,13 @@ static sim_err_t step(fit_t *fit, double *damping, double *moved, world_error_t 
             memcpy(fit->residuals, fit->there, fit->count * sizeof(double));
             *moved = far * (fit->chi2 - chi2 > 1e-3 * fit->chi2 ? 1 : 0);
             fit->chi2 = chi2;
-            *damping /= 8;
+            *damping /= DAMPING_FACTOR;
             return SIM_OK;
         }
         if (far < 1e-4) {
             break;
         }
+        *damping *= DAMPING_FACTOR;
     }
     return SIM_OK;
 }
