@@ -76,6 +76,20 @@ static int login_by_link(studio_request_t *request, studio_response_t *response,
     return begin_session(request, response, user);
 }
 
+// Once a minute for an address: whoever goes on and on is no news, and shall fill no disk.
+static void audit_lock(studio_t *studio, const char *address, const char *name)
+{
+    if (studio_store_int(studio->store,
+                         0,
+                         "SELECT count(*) FROM audit WHERE action = 'login.locked' AND address = ?"
+                         " AND at_ms > ?",
+                         "si",
+                         address,
+                         studio_now_ms() - 60000) == 0) {
+        studio_audit(studio, NULL, address, "login.locked", "%s", name);
+    }
+}
+
 static int post_login(studio_request_t *request, studio_response_t *response)
 {
     studio_t *const studio = studio_request_studio(request);
@@ -98,7 +112,7 @@ static int post_login(studio_request_t *request, studio_response_t *response)
     case STUDIO_LOGIN_GOOD:
         return begin_session(request, response, user);
     case STUDIO_LOGIN_LOCKED:
-        studio_audit(studio, NULL, address, "login.locked", "%s", name);
+        audit_lock(studio, address, name);
         studio_response_header(response, "Retry-After", seconds);
         return studio_response_error(response,
                                      429,

@@ -16,6 +16,7 @@
 #define STUDIO_SESSION_WHOLE_MS INT64_C(604800000) // 7 days
 #define STUDIO_LINK_MS INT64_C(604800000)          // 7 days
 #define STUDIO_TOKENS_MAX 50
+#define STUDIO_SESSIONS_MAX 100 // of one user; the oldest end
 
 // -- people (users.c)
 

@@ -115,6 +115,12 @@ static void lock_out(studio_t *studio,
                           address);
 }
 
+typedef struct tries {
+    int64_t pair;
+    int64_t name;
+    int64_t address;
+} tries_t;
+
 static int64_t locked_until(studio_t *studio, const char *name, const char *address)
 {
     return studio_store_int(studio->store,
@@ -127,13 +133,8 @@ static int64_t locked_until(studio_t *studio, const char *name, const char *addr
                             address);
 }
 
-typedef struct tries {
-    int64_t pair;
-    int64_t name;
-    int64_t address;
-} tries_t;
-
-// False: locked, for *wait_s.
+// False: locked, for *wait_s. What is one too many locks before it is looked at, so that tries at
+// the same time, and those at the moment a lock ends, are no more than tries in a row.
 static bool begin_try(studio_t *studio,
                       const char *name,
                       const char *address,
@@ -141,19 +142,26 @@ static bool begin_try(studio_t *studio,
                       int64_t *wait_s)
 {
     const int64_t now_ms = studio_now_ms();
-    const int64_t until_ms = locked_until(studio, name, address);
-    if (until_ms > now_ms) {
-        *wait_s = (until_ms - now_ms + 999) / 1000;
+    *wait_s = 5;
+    if (!studio_store_begin(studio->store)) {
         return false;
     }
-    tries->pair = count_try(studio, name, address, now_ms);
-    tries->name = count_try(studio, name, "", now_ms);
-    tries->address = count_try(studio, "", address, now_ms);
-    // A lock has ended, or none was reached: beyond it only while others are being checked.
-    const bool first_after = until_ms > 0;
-    *wait_s = 5;
-    return first_after || (tries->pair <= PAIR_MAX && tries->name <= ANYWHERE_MAX &&
-                           tries->address <= ADDRESS_MAX);
+    const int64_t until_ms = locked_until(studio, name, address);
+    bool allowed = until_ms <= now_ms;
+    if (!allowed) {
+        *wait_s = (until_ms - now_ms + 999) / 1000;
+    } else {
+        tries->pair = count_try(studio, name, address, now_ms);
+        tries->name = count_try(studio, name, "", now_ms);
+        tries->address = count_try(studio, "", address, now_ms);
+        // After a lock one more; before it, as many as there may be.
+        allowed = until_ms > 0 || (tries->pair <= PAIR_MAX && tries->name <= ANYWHERE_MAX &&
+                                   tries->address <= ADDRESS_MAX);
+        lock_out(studio, name, address, tries->pair, PAIR_MAX + 1, now_ms);
+        lock_out(studio, name, "", tries->name, ANYWHERE_MAX + 1, now_ms);
+        lock_out(studio, "", address, tries->address, ADDRESS_MAX + 1, now_ms);
+    }
+    return studio_store_commit(studio->store) && allowed;
 }
 
 static void end_try(studio_t *studio,

@@ -25,6 +25,13 @@ bool studio_session_create(studio_t *studio,
     }
     studio_secret_make(secret);
     studio_secret_hash(secret->text, &hash);
+    (void)studio_store_do(studio->store,
+                          "DELETE FROM sessions WHERE user = ? AND id NOT IN (SELECT id FROM"
+                          " sessions WHERE user = ? ORDER BY id DESC LIMIT ?)",
+                          "iii",
+                          user,
+                          user,
+                          (int64_t)STUDIO_SESSIONS_MAX - 1);
     return studio_store_insert(studio->store,
                                "INSERT INTO sessions(hash, user, created_ms, seen_ms, expires_ms,"
                                " address, agent) VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -19,6 +19,7 @@ struct studio_library {
     pthread_mutex_t gate; // checks that are going on: a few at a time
     pthread_cond_t gate_free;
     unsigned checks;
+    unsigned waiting;
     studio__entry_t *entries; // by name
     size_t count;
     size_t capacity;

@@ -19,15 +19,23 @@
 
 // Each takes memory and a processor: a few at a time, others wait.
 #define AT_ONCE 3u
+#define WAITING_MAX 32u
 
-static void enter(studio_library_t *library)
+// False: too many wait already.
+static bool enter(studio_library_t *library)
 {
     SIM_CHECK(pthread_mutex_lock(&library->gate) == 0);
-    while (library->checks == AT_ONCE) {
-        (void)pthread_cond_wait(&library->gate_free, &library->gate);
+    const bool room = library->waiting < WAITING_MAX;
+    if (room) {
+        library->waiting++;
+        while (library->checks == AT_ONCE) {
+            (void)pthread_cond_wait(&library->gate_free, &library->gate);
+        }
+        library->waiting--;
+        library->checks++;
     }
-    library->checks++;
     SIM_CHECK(pthread_mutex_unlock(&library->gate) == 0);
+    return room;
 }
 
 static void leave(studio_library_t *library)
@@ -208,9 +216,13 @@ json_t *studio_check(studio_t *studio,
     for (size_t i = 0; i < count; i++) {
         line[FIXED + i] = json_string_value(json_array_get(set, i));
     }
-    enter(studio->library);
-    json_t *const json = run_check(line, yaml);
-    leave(studio->library);
+    json_t *json = NULL;
+    if (enter(studio->library)) {
+        json = run_check(line, yaml);
+        leave(studio->library);
+    } else {
+        json = failure("too many scenarios are being checked: try again");
+    }
     sim_free(folder);
     free(whole);
     sim_free(line);

@@ -90,7 +90,10 @@ static bool allow_all(int ruleset, const studio_confine_t *confine, uint64_t han
                          handled);
     // The sanitizers' runtime reads its own map.
     good = good && (studio_confine_limits_memory() ||
-                    allow(ruleset, "/proc", LANDLOCK_ACCESS_FS_READ_FILE, handled));
+                    allow(ruleset,
+                          "/proc",
+                          LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR,
+                          handled));
     if (good && confine->program != NULL) {
         good = allow(ruleset,
                      confine->program,

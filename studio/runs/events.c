@@ -37,7 +37,8 @@ typedef struct watcher {
     studio_t *studio;
     studio_user_t user;
     int64_t run;
-    uint64_t at; // the next message to read
+    int64_t held_ms; // when the user was last known to be logged in
+    uint64_t at;     // the next message to read
     char *pending;
     size_t pending_at;
     size_t pending_length;
@@ -183,6 +184,13 @@ static ssize_t fill(void *ctx, char *buffer, size_t size_bytes)
     static const char alive[] = ": alive\n\n";
     watcher_t *const watcher = ctx;
     studio_events_t *const events = watcher->studio->events;
+    const int64_t now_ms = studio_clock_ms();
+    if (now_ms - watcher->held_ms >= ALIVE_S * 1000) {
+        watcher->held_ms = now_ms;
+        if (!studio_user_holds(watcher->studio, &watcher->user)) {
+            return 0; // nobody watches on after logging out
+        }
+    }
     if (watcher->pending != NULL) {
         return fill_pending(watcher, buffer, size_bytes);
     }
@@ -202,10 +210,6 @@ static ssize_t fill(void *ctx, char *buffer, size_t size_bytes)
     }
     if (filled > 0) {
         return (ssize_t)filled;
-    }
-    // Nobody watches on after logging out.
-    if (!studio_user_holds(watcher->studio, &watcher->user)) {
-        return 0;
     }
     memcpy(buffer, alive, sizeof(alive) - 1);
     return (ssize_t)sizeof(alive) - 1;
@@ -235,6 +239,7 @@ int studio_events_answer(studio_request_t *request,
     watcher->studio = studio;
     watcher->user = *user;
     watcher->run = run;
+    watcher->held_ms = studio_clock_ms();
     watcher->pending = first;
     watcher->pending_length = strlen(first);
     SIM_CHECK(pthread_mutex_lock(&studio->events->lock) == 0);

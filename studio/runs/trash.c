@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define DEPTH_MAX 8u
+#define AUDIT_ENTRIES_MAX INT64_C(1000000)
 
 static bool remove_inner(int fd, unsigned depth)
 {
@@ -84,6 +85,10 @@ void studio_trash_clean(studio_t *studio)
                           " (SELECT 1 FROM runs WHERE run_group = run_groups.id)",
                           "i",
                           before_ms);
+    (void)studio_store_do(studio->store,
+                          "DELETE FROM audit WHERE id < (SELECT max(id) FROM audit) - ?",
+                          "i",
+                          AUDIT_ENTRIES_MAX);
     (void)studio_store_do(studio->store,
                           "DELETE FROM documents WHERE trashed_ms < ?",
                           "i",
