@@ -5,6 +5,7 @@
 // function of the scenario and the program's version.
 #include "results/summary.h"
 #include "nic/reports.h"
+#include "nic/transport.h"
 #include "results/part.h"
 
 #include <math.h>
@@ -405,6 +406,20 @@ static void take_counters(const nic_rnic_counters_t *counters, json_t *object)
     }
 }
 
+// Into an object per transport that counts something.
+static void take_transport_counter(const nic_transport_ops_t *ops,
+                                   const nic_counter_info_t *info,
+                                   uint64_t value,
+                                   void *ctx)
+{
+    json_t *counters = json_object_get(ctx, ops->name);
+    if (counters == NULL) {
+        counters = json_object();
+        json_object_set_new(ctx, ops->name, counters);
+    }
+    json_object_set_new(counters, info->name, results_json_whole(value));
+}
+
 static json_t *get_nics(const world_t *world, results_t *results)
 {
     (void)results;
@@ -414,7 +429,11 @@ static json_t *get_nics(const world_t *world, results_t *results)
         size_t report_count;
         const nic_report_t *const reports = nic_reports(world->nics[i].nic, &report_count);
         const bool detailed = nic_get_rnic_counters(world->nics[i].nic, &counters);
-        if (!detailed && report_count == 0) {
+        json_t *const transports = json_object();
+        const bool counts =
+            nic_transport_each_counter(world->nics[i].nic, take_transport_counter, transports);
+        if (!detailed && report_count == 0 && !counts) {
+            json_decref(transports);
             continue;
         }
         json_t *const object = json_object();
@@ -428,6 +447,10 @@ static json_t *get_nics(const world_t *world, results_t *results)
             const int failed = json_object_set_new(object, reports[r].name, part);
             SIM_CHECKF(failed == 0, "%s", reports[r].name);
         }
+        if (counts) {
+            json_object_set(object, "transports", transports);
+        }
+        json_decref(transports);
         json_array_append_new(list, object);
     }
     return list;
@@ -534,7 +557,7 @@ const results_summary_field_t results_summary_fields[] = {
     {"apps", "", "a list by traffic entry: kind, transfers_done, transfers_planned, what the application tells itself (below, by kind), units (of that, by dotted path), and flows (count, completed, failed, delivered_bytes, goodput_gbps, fairness, fct_us, slowdown, by_size as above) where it has any", get_apps},
     {"operations", "", "work requests that NICs with nic.model detailed completed; null where there are none", get_operations},
     {"events_per_operation", "", "events of the whole run / operations", get_events_per_operation},
-    {"nics", "", "a list of the NICs with something to tell: name; with nic.model detailed, what happened inside by the names of docs/formats/counters.md; objects of their parts, below", get_nics},
+    {"nics", "", "a list of the NICs with something to tell: name; with nic.model detailed, what happened inside by the names of docs/formats/counters.md; objects of their parts, below; transports, with an object of what each counts by name (docs/models/adamap.md)", get_nics},
     {"events_csv.rows", "", "rows of events.csv", get_event_rows},
     {"events_csv.left_out", "", "events beyond outputs.events-max", get_event_rows_left_out},
     {"series_csv.rows", "", "rows of series.csv", get_series_rows},
