@@ -8,8 +8,10 @@
 typedef struct option {
     const char *name;
     bool has_value;
-    unsigned commands;    // bit per cli_command_t
-    const char *override; // the attribute it sets; NULL: handled apart
+    unsigned commands; // bit per cli_command_t
+    // The attribute it sets, quoted where a scenario may call a parameter of its own so; NULL:
+    // handled apart.
+    const char *override;
 } option_t;
 
 #define FOR_RUN (1u << CLI_RUN | 1u << CLI_HPCC)
@@ -31,10 +33,10 @@ static const option_t options[] = {
     {"--etcd", true, 1u << CLI_META, NULL},
     {"--memcached", true, 1u << CLI_META, NULL},
     {"--set", true, FOR_SCENARIO, NULL},
-    {"--seed", true, FOR_SCENARIO, "seed"},
-    {"--tie-seed", true, FOR_SCENARIO, "tie-seed"},
-    {"--until", true, FOR_SCENARIO, "until"},
-    {"--threads", true, FOR_SCENARIO, "threads"},
+    {"--seed", true, FOR_SCENARIO, "\"seed\""},
+    {"--tie-seed", true, FOR_SCENARIO, "\"tie-seed\""},
+    {"--until", true, FOR_SCENARIO, "\"until\""},
+    {"--threads", true, FOR_SCENARIO, "\"threads\""},
     {"--routes", true, 1u << CLI_HPCC, "topology.file.routes"},
     {"--progress", true, FOR_RUN, NULL},
     {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE, NULL},

@@ -790,6 +790,70 @@ START_TEST(a_disconnected_endpoint_shakes_hands_again)
 }
 END_TEST
 
+static void refreshed(int result, void *ctx)
+{
+    program_t *const program = ctx;
+    program->result = result;
+    program->done++;
+}
+
+// The second engine registers more memory: the first hears of it when it asks again.
+static void look_again(program_t *program)
+{
+    const app_mooncake_segment_desc_t *const desc = app_mooncake_segment(program->engine, 1);
+    ck_assert_ptr_nonnull(desc);
+    ck_assert_str_eq(desc->name, "node1");
+    ck_assert_uint_eq(desc->buffer_count, 1);
+    ck_assert_ptr_null(app_mooncake_segment(program->engine, 99));
+    app_mooncake_refresh_segment(program->engine, 99, refreshed, program);
+    ck_assert_int_lt(program->result, 0);
+    app_mooncake_refresh_segment(program->engine, APP_MOONCAKE_LOCAL_SEGMENT, refreshed, program);
+    ck_assert_int_eq(program->result, 0);
+    program->result = 1;
+    app_mooncake_refresh_segment(program->engine, 1, refreshed, program);
+    ck_assert_int_eq(program->result, 1); // it takes a round trip
+}
+
+static void add_more(program_t *program)
+{
+    ck_assert_int_eq(app_mooncake_register_local_memory(program->bed->engines[1],
+                                                        BASE + BUFFER_BYTES,
+                                                        4096,
+                                                        "cpu:0",
+                                                        APP_MOONCAKE_REMOTE_READ,
+                                                        refreshed,
+                                                        program),
+                     0);
+}
+
+START_TEST(a_segment_is_asked_for_again)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed_build(&bed);
+    program_t opener = {0};
+    program_t adder = {0};
+    program_t looker = {0};
+    program_at(&opener, &bed, 0, MS, open_peer);
+    opener.count = 1;
+    opener.requests[0] = (app_mooncake_request_t){APP_MOONCAKE_READ, BASE, 0, BASE, 4096};
+    program_at(&adder, &bed, 1, 2 * MS, add_more);
+    program_at(&looker, &bed, 0, 5 * MS, look_again);
+    world_run(&bed.world);
+    ck_assert_uint_eq(opener.done, 1);
+    ck_assert_int_eq(opener.peer, 1);
+    ck_assert_uint_eq(adder.done, 1);
+    ck_assert_int_eq(adder.result, 0);
+    ck_assert_uint_eq(looker.done, 3);
+    ck_assert_int_eq(looker.result, 0);
+    ck_assert_uint_eq(app_mooncake_segment(bed.engines[0], 1)->buffer_count, 2);
+    ck_assert_str_eq(app_mooncake_name(bed.engines[0]), "node0");
+    ck_assert(app_mooncake_host_of(bed.cluster, "node1") == app_mooncake_host(bed.engines[1]));
+    ck_assert_ptr_null(app_mooncake_host_of(bed.cluster, "nobody"));
+    bed_end(&bed);
+}
+END_TEST
+
 START_TEST(endpoints_leave_for_others)
 {
     bed_t bed;
@@ -906,6 +970,7 @@ CHECK_MAIN(CHECK_LOOP(bytes_arrive_both_ways, 0, 2),
            CHECK_LOOP(records_are_the_documents, 0, 2),
            CHECK_LOOP(broken_records_are_refused, 0, (int)SIM_COUNT_OF(bad_records)),
            CHECK_TEST(a_disconnected_endpoint_shakes_hands_again),
+           CHECK_TEST(a_segment_is_asked_for_again),
            CHECK_LOOP(endpoints_leave_for_others, 0, 2),
            CHECK_TEST(the_smaller_mtu_counts),
            CHECK_LOOP(files_are_segments, 0, 2))
