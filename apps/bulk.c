@@ -3,9 +3,12 @@
 //
 // Host k of `from` sends to host k of `to` (the shorter list starts over), on `qps` queue pairs
 // each. Goodput is that of the steady state: new payload that the receiving NICs accepted, from one
-// round trip after the start until one before the end, and not beyond what the senders sent last
-// while they were busy, since then only single losses are repaired. Both are sampled 64 times a
-// round trip and interpolated. docs/models/traffic.md
+// round trip after the start until one before the end (half a one each where a transport went
+// back), and not beyond what the senders sent last while they were busy, since then only single
+// losses are repaired. Both are sampled 64 times a round trip and interpolated.
+// docs/models/traffic.md
+#include <stdio.h>
+
 #include "apps/transfer.h"
 #include "nic/transport.h"
 
@@ -174,6 +177,17 @@ static sim_time_t busy_until_ps(const watch_t *watch)
     return until_ps;
 }
 
+// Of few losses that each take a round trip a share of one would be left out with the full round
+// trips: where a transport went back, only the way of the first packet and of the last ACK is.
+static bool went_back(const bulk_t *bulk)
+{
+    nic_transport_totals_t totals = {0};
+    for (size_t i = 0; i < bulk->watch_count; i++) {
+        nic_transport_add_totals(bulk->watches[i].nic, &totals);
+    }
+    return totals.went_back != 0;
+}
+
 static double steady_gbps(const bulk_t *bulk, sim_time_t end_ps, uint64_t all_bytes)
 {
     sim_time_t busy_ps = 0;
@@ -182,9 +196,13 @@ static double steady_gbps(const bulk_t *bulk, sim_time_t end_ps, uint64_t all_by
         const sim_time_t until_ps = watch->receives ? 0 : busy_until_ps(watch);
         busy_ps = until_ps > busy_ps ? until_ps : busy_ps;
     }
-    const sim_time_t from_ps = bulk->start_ps + bulk->rtt_ps;
-    sim_time_t to_ps = end_ps > bulk->rtt_ps ? end_ps - bulk->rtt_ps : 0;
-    to_ps = busy_ps + bulk->rtt_ps / 2 < to_ps ? busy_ps + bulk->rtt_ps / 2 : to_ps;
+    const bool back = went_back(bulk);
+    const sim_time_t edge_ps = back ? bulk->rtt_ps / 2 : bulk->rtt_ps;
+    const sim_time_t from_ps = bulk->start_ps + edge_ps;
+    sim_time_t to_ps = end_ps > edge_ps ? end_ps - edge_ps : 0;
+    if (!back && busy_ps + bulk->rtt_ps / 2 < to_ps) {
+        to_ps = busy_ps + bulk->rtt_ps / 2;
+    }
     if (to_ps <= from_ps || end_ps <= bulk->start_ps) {
         return end_ps <= bulk->start_ps
                    ? 0
@@ -400,6 +418,26 @@ static sim_err_t fill_plan(const app_context_t *context,
     return SIM_OK;
 }
 
+// Known before anything is sent, whatever will be lost.
+static void tell_memory(const bulk_t *bulk, const app_context_t *context, uint64_t qps)
+{
+    uint64_t bytes = 0;
+    const nic_transport_ops_t *const ops =
+        bulk->watch_count == 0 ? NULL : nic_transport_usual(bulk->watches[0].nic, &bytes);
+    if (bytes != 0 && context->note != NULL) {
+        char text[160];
+        (void)snprintf(text,
+                       sizeof(text),
+                       "%s takes %" PRIu64 " bytes of a NIC's memory for each queue pair, %" PRIu64
+                       " for the %" PRIu64 " between two hosts",
+                       ops->name,
+                       bytes,
+                       bytes * qps,
+                       qps);
+        context->note(text, context->ctx);
+    }
+}
+
 static sim_err_t bulk_create(const app_context_t *context,
                              const void *config_void,
                              app_t **app,
@@ -427,6 +465,7 @@ static sim_err_t bulk_create(const app_context_t *context,
         bulk->planned.plan = plan;
         bulk->start_ps = config->start_ps;
         watch_all(bulk);
+        tell_memory(bulk, context, config->qps);
         *app = &bulk->planned.app;
     }
     app__places_fini(&places[0]);

@@ -134,6 +134,9 @@ struct nic_transport_ops {
     // A request came, in whatever order.
     void (*request)(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 
+    // Bytes of the NIC's memory that a queue pair takes for repairs, where that is a constant.
+    uint64_t (*nic_bytes)(const void *config);
+
     // Adds what queue pairs of the NIC did to the totals; open ones count as far as they have come.
     void (*totals)(const nic_t *nic, const void *nic_state, nic_transport_totals_t *totals);
 
@@ -141,7 +144,7 @@ struct nic_transport_ops {
     bool (*explain)(const nic_qp_t *qp, sim_message_t *why);
     // Called after each event of the host in builds with dear checks: SIM_CHECKs what must hold.
     void (*check)(const nic_qp_t *qp);
-}; // NULL where there is nothing to do: from nic_create to close, timeout, explain and check
+}; // NULL where there is nothing to do: nic_create to close, timeout, nic_bytes, explain, check
 
 // By name; NULL: unknown. nic_transport_all ends with NULL.
 const nic_transport_ops_t *nic_transport_find(const char *name);
@@ -249,6 +252,10 @@ typedef void (*nic_transport_counter_fn)(const nic_transport_ops_t *ops,
                                          uint64_t value,
                                          void *ctx);
 bool nic_transport_each_counter(const nic_t *nic, nic_transport_counter_fn fn, void *ctx);
+
+// The transport of queue pairs that do not say; what each takes of the NIC's memory for repairs:
+// 0: that depends on the path, or it keeps nothing.
+const nic_transport_ops_t *nic_transport_usual(const nic_t *nic, uint64_t *nic_bytes);
 
 // Adds what the NIC's transports did.
 void nic_transport_add_totals(const nic_t *nic, nic_transport_totals_t *totals);

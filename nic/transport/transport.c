@@ -171,6 +171,13 @@ void nic_link_losses(const net_t *net, uint64_t *lost, uint64_t *events)
     }
 }
 
+const nic_transport_ops_t *nic_transport_usual(const nic_t *nic, uint64_t *nic_bytes)
+{
+    const nic_transport_ops_t *const ops = nic->transport;
+    *nic_bytes = ops->nic_bytes == NULL ? 0 : ops->nic_bytes(config_of(&nic->host->config, ops));
+    return ops;
+}
+
 void nic_transport_add_totals(const nic_t *nic, nic_transport_totals_t *totals)
 {
     const nic_counters_t *const counters = nic_get_counters(nic);

@@ -12,8 +12,9 @@ for transport in $(pick "adamap go-back-n" "adamap irn sdr go-back-n"); do
             simulate goodput.yaml "transport=$transport" rtt=10ms "loss=$loss" "loss_model=$model" \
                 "bytes=$((packets * 4096))"
             put $transport "$loss" $model "$(value "apps[0].lost" "apps[0].loss_events")" \
-                "$(calc "$(value "apps[0].goodput_gbps") * 4186 / 4096")" \
+                "$(calc "$(value "apps[0].goodput_gbps") * $(frame_of $transport) / 4096")" \
                 "$(transport rounds_max nodes_max host_bytes_max table_hits)"
         done
     done
 done
+bars percent 3

@@ -10,7 +10,8 @@ for cc in none dcqcn; do
         bytes=$(pick 50MB 1GB)
         simulate across.yaml transport=adamap "cc=$cc" "rtt=$rtt" hosts=4 "from=host[0-3]" "to=host[4-7]" \
             "bytes=$bytes"
-        put $cc "$rtt" "$(value "apps[0].goodput_gbps" "apps[0].flows.fairness")" "$(value "totals.drops")" \
+        put $cc "$rtt" "$(value "apps[0].goodput_gbps" "apps[0].flows.fairness")" "$(lost)" \
             "$(transport retransmitted)" "$(value "apps[0].completed")"
     done
 done
+bars gbps 2

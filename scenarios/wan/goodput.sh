@@ -4,14 +4,15 @@
 set -eu
 . "$(dirname "$0")/wan_lib.sh"
 begin "$1" transport,rtt,loss,percent,closed_percent,nic_bytes_per_qp,rounds_max,timeouts
-gbps=100 mtu=4096 frame=4186 # with headers, preamble and gap
+gbps=100 mtu=4096
 for transport in go-back-n irn adamap sdr; do
+    frame=$(frame_of $transport)
     for rtt in $(pick "100us 10ms" "10us 100us 1ms 10ms 30ms 100ms"); do
         for loss in $(pick "0.01" "0.00001 0.0001 0.001 0.01"); do
             n=$(calc "1 + $gbps * 1e9 * ($(seconds "$rtt") + 2e-6) / 8 / $frame")
             # Enough losses, and time beyond the first and last round trip.
             if [ $transport = go-back-n ]; then
-                packets=$(whole "min(600000, max(2000, 40 / $loss))")
+                packets=$(whole "min(600000, max(2000, 25 / $loss))")
                 closed=$(calc "100 * (1 - $loss) / (1 + $loss * ($n - 1))")
             else
                 packets=$(whole "min(2000000, max(8 * $n, 200 / $loss))")

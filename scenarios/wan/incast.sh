@@ -7,8 +7,8 @@ begin "$1" case,transport,senders,gbps,slowest_ms,ideal_ms,lost,retransmitted,ti
 bytes=$(pick 10MB 50MB)
 for senders in $(pick "4" "4 16"); do
     for transport in adamap irn sdr go-back-n; do
-        for case in "ample auto off off" "small 4MB off off" "pauses-stop auto on off" \
-            "pauses-cross auto on on"; do
+        for case in "ample auto off off" "small 4MB off off" "pauses-stop 64MB on off" \
+            "pauses-cross 4GB on on"; do
             # shellcheck disable=SC2086
             set -- $case
             # The receiver's link is the narrow one.
@@ -17,8 +17,9 @@ for senders in $(pick "4" "4 16"); do
                 "buffer=$2" "pfc=$3" "across=$4"
             slowest=$(value "apps[0].flows.fct_us.max")
             put "$1" $transport "$senders" "$(value "apps[0].whole_gbps")" "$(calc "$slowest / 1000")" \
-                "$(calc "$senders * ${bytes%MB} * 8e6 / 100e9 * 1000 * 4186 / 4096 + 10")" \
-                "$(value "totals.drops")" "$(transport retransmitted timeouts)" "$(value "apps[0].completed")"
+                "$(calc "$senders * ${bytes%MB} * 8e6 / 100e9 * 1000 * $(frame_of $transport) / 4096 + 10")" \
+                "$(lost)" "$(transport retransmitted timeouts)" "$(value "apps[0].completed")"
         done
     done
 done
+bars slowest_ms 3

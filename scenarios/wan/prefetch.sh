@@ -20,7 +20,7 @@ for case in "100Gbps 0.001 1us" "100Gbps 0.01 1us" "800Gbps 0.01 1us" "800Gbps 0
                 "$(calc "100 * $stalls / max(1, $hits + $stalls)")" \
                 "$(calc "$stalled / max(1, $stalls)")" \
                 "$reads" \
-                "$(calc "$(value "apps[0].goodput_gbps") / ${1%Gbps} * 4186 / 4096 * 100")"
+                "$(calc "$(value "apps[0].goodput_gbps") / ${1%Gbps} * 4194 / 4096 * 100")"
         done
     done
 done

@@ -67,6 +67,12 @@ transport() {
     value "${paths[@]}"
 }
 
+# lost: packets that buffers and links lost
+lost() {
+    awk -F: '/^  "drops"/ { inside = 1 } inside && /^  }/ { exit }
+        inside && $1 !~ /units/ { sub(/,/, "", $2); sum += $2 } END { print sum + 0 }' "$summary"
+}
+
 # put VALUE...: a row
 put() {
     local IFS=,
@@ -93,6 +99,12 @@ whole() {
 seconds() {
     awk -v t="$1" 'BEGIN { n = t + 0; u = t; sub(/^[0-9.]*/, "", u)
         print n * (u == "us" ? 1e-6 : u == "ms" ? 1e-3 : u == "ns" ? 1e-9 : 1) }'
+}
+
+# frame_of TRANSPORT: bytes of a full packet on a link, with headers, preamble and gap
+frame_of() {
+    # Selective transports say in each packet where it belongs.
+    if [ "$1" = go-back-n ]; then echo 4178; else echo 4194; fi
 }
 
 # column NAME: its number in data.csv
@@ -143,6 +155,26 @@ heat() {
             echo "plot \$map using 1:2:3:xtic(4):ytic(5) with image notitle," \
                 "\$map using 1:2:(sprintf('%.3g', \$3)) with labels font ',9' notitle"
         done
+    } >"$out/figure.gnuplot"
+    gnuplot "$out/figure.gnuplot"
+    echo "$out/figure.svg"
+}
+
+# bars YNAME LABELS: figure.svg, a bar for each row, labelled with its first LABELS columns
+bars() {
+    command -v gnuplot >/dev/null || { echo "no gnuplot: no figure" >&2; return 0; }
+    {
+        echo "set terminal svg size $((140 + 22 * $(wc -l <"$out/data.csv"))),460"
+        echo "set output '$out/figure.svg'; set ylabel '$1' noenhanced"
+        echo "set style fill solid 0.7; set boxwidth 0.7; set yrange [0:*]; set grid y"
+        echo "set xtics rotate by -60 noenhanced font ',9'"
+        echo "\$rows << END"
+        awk -F, -v y="$(column "$1")" -v labels="$2" 'NR > 1 {
+            text = $1
+            for (i = 2; i <= labels; i++) text = text " " $i
+            print NR - 1 ",\"" text "\"," $y }' "$out/data.csv"
+        echo END
+        echo "set datafile separator ','; plot \$rows using 1:3:xtic(2) with boxes notitle"
     } >"$out/figure.gnuplot"
     gnuplot "$out/figure.gnuplot"
     echo "$out/figure.svg"

@@ -61,6 +61,11 @@ uint32_t nic__adamap_nic_bytes(const nic_adamap_config_t *config)
            4 + 8;
 }
 
+static uint64_t nic_bytes(const void *config)
+{
+    return nic__adamap_nic_bytes(config);
+}
+
 // -- the NIC
 
 static void nic_create(nic_t *nic, void *nic_state, const void *config)
@@ -410,6 +415,7 @@ const nic_transport_ops_t nic_transport_adamap = {
     .responded = responded,
     .timeout = timed_out,
     .request = nic__adamap_request,
+    .nic_bytes = nic_bytes,
     .totals = add_totals,
     .explain = explain,
     .check = nic__adamap_check,
