@@ -92,6 +92,9 @@ typedef struct nic_transport_totals {
     uint64_t dropped; // arrived, but could not be recorded, and so not taken
     uint64_t timeouts;
     uint64_t went_back; // sequence NAKs after which go-back-N went back
+    uint64_t parity;    // packets of an erasure code
+    uint64_t decoded;   // packets that they stood for
+    uint64_t fallbacks; // groups of them that did not suffice
     uint64_t repaired;  // packets that were missed
     uint64_t repair_ps; // until they came, summed
     uint64_t repair_ps_max;

@@ -57,6 +57,10 @@ sdr=transport=sdr,$lossy
 knob $sdr nic.sdr.chunk 64KiB
 knob $sdr nic.sdr.rto 1
 knob $sdr nic.sdr.nack on
+knob $sdr nic.sdr.code mds
+knob $sdr,nic.sdr.code=xor nic.sdr.code-data 8
+knob $sdr,nic.sdr.code=xor nic.sdr.code-parity 2
+knob $sdr,nic.sdr.code=xor,loss=0.2 nic.sdr.fallback 3
 gbn=transport=go-back-n,loss=0.02
 knob $gbn nic.nak-interval 0s
 knob $gbn nic.nak-once off

@@ -7,7 +7,7 @@
 # bound, and mean and 90th percentile are within 5 % of a Monte Carlo of the protocol, written again here.
 # Method: one message after another, each on a queue pair of its own, on a link that loses data packets
 # alone; flows.csv has their times. docs/models/sdr.md
-# Not pinned: erasure codes; chunks of several packets.
+# Not pinned: chunks of several packets; what codes do where they do not suffice.
 . tests/script.sh
 
 command -v python3 > /dev/null || { echo "skip: no python3"; exit 77; }
@@ -95,6 +95,20 @@ check() {
         fail "the run: $(tail -n 3 "$work/log")"
     python3 "$work/times.py" "$work/out/flows.csv" "$1" "$2" "$3" 1e-4 || fail "off: $*"
 }
+# With parity behind each 32 chunks a message takes (M + M m / k) T and a round trip, where it suffices.
+coded() {
+    "$ROCESIM" run "$work/messages.yaml" --quiet -o "$work/out" --set "loss=$2" --set bytes=40960000 \
+        --set "nic.sdr.code=$1" --set every=6000us --set stop=240000us > "$work/log" || fail "the run: $*"
+    awk -F, -v what="$*" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        NR > 1 { sum += $at["fct_ns"]; n++ }
+        END { told = sum / n / 1e3; want = 10000 * 1.25 * 4194 * 8 / 400e3 + 100 + 0.2
+              printf "%s: mean %.1f us of %.1f\n", what, told, want
+              exit n != 40 || told / want > 1.01 || told / want < 0.99 }' "$work/out/flows.csv" ||
+        fail "off: $*"
+}
+coded mds 0.01
+coded mds 0.0001
+coded xor 0.0001
 check 500 0.001 3 1500 2000
 check 500 0.01 1 1500 2000
 check 10000 0.001 3 40 6000

@@ -36,6 +36,7 @@ static sim_random_t stream;
 static request_t requests[QPS][2][REQUESTS];
 static pair_qp_t qps[QPS];
 static uint32_t first_psn; // of both ends: it wraps soon
+static bool filled;        // else all is zeros, and codes have something to do
 static sim_time_t until_ps = SIM_PS_PER_S / 5;
 
 static uint64_t draw(uint64_t limit)
@@ -113,6 +114,10 @@ static void randomize_transport(nic_config_t *config, uint32_t t)
     } else if (ops == &nic_transport_sdr) {
         set_number(ops->attrs, own, "nic.sdr.chunk", 1024 << draw(4));
         set_attr(ops->attrs, own, "nic.sdr.nack", draw(2) == 0 ? "on" : "off");
+        static const char *const codes[] = {"none", "xor", "mds"};
+        set_attr(ops->attrs, own, "nic.sdr.code", codes[draw(SIM_COUNT_OF(codes))]);
+        set_number(ops->attrs, own, "nic.sdr.code-data", 1 + draw(8));
+        set_number(ops->attrs, own, "nic.sdr.code-parity", 1 + draw(4));
     } else if (ops == &nic_transport_irn && draw(2) == 0) {
         set_number(ops->attrs, own, "nic.irn.bits", 1 + draw(40));
     }
@@ -147,7 +152,9 @@ static void post_program(pair_t *pair, uint32_t q)
             wr.rdma.remote_addr = (read ? SOURCES : TARGETS) + slot;
             wr.rdma.rkey = nic_mr_rkey(pair->mr[1 - end]);
             wr.send_flags |= draw(6) == 0 ? NIC_SEND_FENCE : 0;
-            fill(pair, read ? 1 - end : end, SOURCES + slot, request->bytes);
+            if (filled) {
+                fill(pair, read ? 1 - end : end, SOURCES + slot, request->bytes);
+            }
             const bool sends = !read && request->opcode != NIC_WR_RDMA_WRITE;
             if (sends) {
                 const nic_recv_wr_t receive = {
@@ -179,6 +186,7 @@ static pair_t *make(uint32_t t, uint32_t seed, pair_config_t *config)
     config->nic.retry_count = 7;
     config->nic.ack_interval = 1 + draw(8);
     randomize_transport(&config->nic, t);
+    filled = nic_transport_all[t] != &nic_transport_sdr || draw(2) == 0;
     pair_t *const pair = pair_create(config);
     memset(requests, 0, sizeof(requests));
     for (uint32_t q = 0; q < QPS; q++) {

@@ -6,60 +6,36 @@
 // sender sends a chunk again that it did not hear of for RTO = a x RTT since its last packet left.
 // With nack on the receiver asks for a chunk as soon as a later one is whole. docs/models/sdr.md
 // Source: "SDR-RDMA", SC 2025 (arXiv 2505.05366), sections on reliability and its model.
-#include "nic/nic_internal.h"
-#include "nic/transport/selective/held.h"
+#include "nic/transport/sdr/sdr_internal.h"
 
 #define PREFIX "nic.sdr"
 
-typedef struct sdr_config {
-    uint64_t chunk_bytes;
-    sim_ratio_t rto; // of round trips
-    bool nack;
-} sdr_config_t;
-
 // clang-format off
-#define AT(member) offsetof(sdr_config_t, member)
+#define AT(member) offsetof(nic_sdr_config_t, member)
 static const sim_attr_t attrs[] = {
     {PREFIX ".chunk", SIM_ATTR_BYTES, false, AT(chunk_bytes), "4KiB", "1", "64MiB", NULL,
      "payload of a chunk, rounded up to packets"},
     {PREFIX ".rto", SIM_ATTR_RATIO, false, AT(rto), "3", "1", "1000", NULL,
      "a chunk not heard of for so many round trips of the path is sent again"},
     {PREFIX ".nack", SIM_ATTR_BOOL, false, AT(nack), "off", NULL, NULL, NULL,
-     "the receiver asks for a chunk, once, when a later one is whole"},
+     "the receiver asks for a chunk, once, when a later one is whole; not with a code"},
+    {PREFIX ".code", SIM_ATTR_ENUM, false, AT(code), "none", NULL, NULL, "none|xor|mds",
+     "parity behind each group of chunks of a WRITE without contents"},
+    {PREFIX ".code-data", SIM_ATTR_COUNT, false, AT(data_chunks), "32", "1", "1024", NULL,
+     "chunks of a group (k)"},
+    {PREFIX ".code-parity", SIM_ATTR_COUNT, false, AT(parity_chunks), "8", "1", "64", NULL,
+     "parity chunks behind it (m)"},
+    {PREFIX ".fallback", SIM_ATTR_RATIO, false, AT(fallback), "0.5", "0", "1000", NULL,
+     "round trips after which the receiver asks for what parity did not give"},
 };
 // clang-format on
 static const sim_attr_table_t attr_table = {PREFIX,
                                             "node",
-                                            sizeof(sdr_config_t),
+                                            sizeof(nic_sdr_config_t),
                                             attrs,
                                             SIM_COUNT_OF(attrs)};
 
-// A chunk whose last packet left.
-typedef struct sdr_wait {
-    uint64_t chunk;
-    sim_time_t due_ps;
-} sdr_wait_t;
-
-typedef struct sdr {
-    nic_held_t held;  // first
-    uint32_t packets; // of a chunk
-    sim_time_t rto_ps;
-    uint64_t origin_psn; // of chunk 0 of what is sent
-    uint64_t source_psn; // of chunk 0 of what is received
-    sdr_wait_t *waits;   // ring, in order of due_ps
-    uint32_t wait_capacity;
-    uint32_t wait_first;
-    uint32_t wait_end;
-    uint64_t asked; // receiver: chunks before it were asked for
-    sim_timer_t timer;
-} sdr_t;
-
-static inline sdr_t *sdr_of(nic_qp_t *qp)
-{
-    return (sdr_t *)(void *)nic_transport_of(qp);
-}
-
-static uint64_t begin_of(uint64_t origin_psn, const sdr_t *sdr, uint64_t chunk)
+static uint64_t begin_of(uint64_t origin_psn, const nic_sdr_t *sdr, uint64_t chunk)
 {
     return origin_psn + chunk * sdr->packets;
 }
@@ -68,8 +44,8 @@ static void chunk_due(sim_node_t *node, sim_timer_t *timer);
 
 static void sdr_open(nic_qp_t *qp)
 {
-    sdr_t *const sdr = sdr_of(qp);
-    const sdr_config_t *const config = sdr->held.base.config;
+    nic_sdr_t *const sdr = nic__sdr_of(qp);
+    const nic_sdr_config_t *const config = sdr->held.base.config;
     nic__held_open(&sdr->held);
     sdr->packets = (uint32_t)((config->chunk_bytes + qp->mtu_bytes - 1) / qp->mtu_bytes);
     // In 1/1000 round trips: exact enough, and in range.
@@ -81,13 +57,20 @@ static void sdr_open(nic_qp_t *qp)
     sdr->origin_psn = qp->next_psn;
     sdr->source_psn = sdr->held.kept.first_psn;
     sim_timer_init(&sdr->timer, chunk_due);
+    if (config->code != NIC_SDR_PLAIN) {
+        // A chunk may be told of only when its group's parity has come.
+        sdr->rto_ps += (config->data_chunks + config->parity_chunks) * sdr->packets *
+                       (frame_bytes + 44) * 8 * SIM_PS_PER_S / nic_rate_bps(qp->nic);
+    }
+    nic__sdr_code_open(sdr);
 }
 
 static void sdr_close(nic_qp_t *qp)
 {
-    sdr_t *const sdr = sdr_of(qp);
+    nic_sdr_t *const sdr = nic__sdr_of(qp);
     sim_timer_cancel(nic_transport_node(qp), &sdr->timer);
     sim_free(sdr->waits);
+    nic__sdr_code_close(sdr);
     nic__held_close(&sdr->held);
 }
 
@@ -95,25 +78,29 @@ static void sdr_close(nic_qp_t *qp)
 static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals_t *sums)
 {
     (void)nic;
-    nic__held_totals(nic_state, 1, sums);
+    const nic_sdr_shared_t *const shared = nic_state;
+    nic__held_totals(&shared->held, 1, sums);
+    sums->parity += shared->parity;
+    sums->decoded += shared->decoded;
+    sums->fallbacks += shared->fallbacks;
 }
 
 // -- sending
 
 static bool ready(const nic_qp_t *qp)
 {
-    const sdr_t *const sdr = (const sdr_t *)(const void *)nic_transport_of_const(qp);
-    if (nic__resend_waits(&sdr->held.resend)) {
+    const nic_sdr_t *const sdr = (const nic_sdr_t *)(const void *)nic_transport_of_const(qp);
+    if (nic__resend_waits(&sdr->held.resend) || nic__sdr_parity_due(sdr)) {
         return (qp->flags & (NIC_QP_RNR_WAIT | NIC_QP_CLOSED)) == 0;
     }
     return nic_transport_new_ready(qp);
 }
 
-static void push_wait(sdr_t *sdr, uint64_t chunk, sim_time_t due_ps)
+static void push_wait(nic_sdr_t *sdr, uint64_t chunk, sim_time_t due_ps)
 {
     if (sdr->wait_end - sdr->wait_first == sdr->wait_capacity) {
         const uint32_t capacity = sdr->wait_capacity == 0 ? 16 : sdr->wait_capacity * 2;
-        sdr_wait_t *const waits = sim_alloc_array(capacity, sizeof(*waits));
+        nic_sdr_wait_t *const waits = sim_alloc_array(capacity, sizeof(*waits));
         for (uint32_t i = sdr->wait_first; i != sdr->wait_end; i++) {
             waits[i & (capacity - 1)] = sdr->waits[i & (sdr->wait_capacity - 1)];
         }
@@ -121,10 +108,10 @@ static void push_wait(sdr_t *sdr, uint64_t chunk, sim_time_t due_ps)
         sdr->waits = waits;
         sdr->wait_capacity = capacity;
     }
-    sdr->waits[sdr->wait_end++ & (sdr->wait_capacity - 1)] = (sdr_wait_t){chunk, due_ps};
+    sdr->waits[sdr->wait_end++ & (sdr->wait_capacity - 1)] = (nic_sdr_wait_t){chunk, due_ps};
 }
 
-static void await(sdr_t *sdr, uint64_t chunk, sim_time_t due_ps)
+static void await(nic_sdr_t *sdr, uint64_t chunk, sim_time_t due_ps)
 {
     nic_qp_t *const qp = sdr->held.base.qp;
     push_wait(sdr, chunk, due_ps);
@@ -134,7 +121,7 @@ static void await(sdr_t *sdr, uint64_t chunk, sim_time_t due_ps)
 }
 
 // The PSNs of a chunk that were sent.
-static bool stretch_of(const sdr_t *sdr, uint64_t chunk, uint64_t *psn, uint32_t *count)
+static bool stretch_of(const nic_sdr_t *sdr, uint64_t chunk, uint64_t *psn, uint32_t *count)
 {
     const nic_qp_t *const qp = sdr->held.base.qp;
     uint64_t end_psn = begin_of(sdr->origin_psn, sdr, chunk + 1);
@@ -147,10 +134,10 @@ static bool stretch_of(const sdr_t *sdr, uint64_t chunk, uint64_t *psn, uint32_t
 
 static void chunk_due(sim_node_t *node, sim_timer_t *timer)
 {
-    sdr_t *const sdr = SIM_CONTAINER_OF(timer, sdr_t, timer);
+    nic_sdr_t *const sdr = SIM_CONTAINER_OF(timer, nic_sdr_t, timer);
     nic_qp_t *const qp = sdr->held.base.qp;
     while (sdr->wait_first != sdr->wait_end) {
-        const sdr_wait_t wait = sdr->waits[sdr->wait_first & (sdr->wait_capacity - 1)];
+        const nic_sdr_wait_t wait = sdr->waits[sdr->wait_first & (sdr->wait_capacity - 1)];
         uint64_t psn = 0;
         uint32_t count = 0;
         if (!stretch_of(sdr, wait.chunk, &psn, &count) ||
@@ -190,8 +177,19 @@ static void chunk_due(sim_node_t *node, sim_timer_t *timer)
 static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
 {
     (void)nic;
-    sdr_t *const sdr = sdr_of(qp);
-    const nic_held_sent_t sent = ready(qp) ? nic__held_next(&sdr->held) : (nic_held_sent_t){0};
+    nic_sdr_t *const sdr = nic__sdr_of(qp);
+    if (!ready(qp)) {
+        return NULL;
+    }
+    if (nic__sdr_parity_due(sdr) && !nic__resend_waits(&sdr->held.resend)) {
+        return nic__sdr_parity(sdr);
+    }
+    const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
+    const uint32_t offset = qp->send_offset;
+    const nic_held_sent_t sent = nic__held_next(&sdr->held);
+    if (sent.packet != NULL && !sent.again) {
+        nic__sdr_code_sent(sdr, wqe, offset, sent.packet);
+    }
     if (sent.packet == NULL) {
         return NULL;
     }
@@ -209,13 +207,17 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
         (sent.end_psn == qp->next_psn && qp->sq_send == qp->sq_posted)) {
         await(sdr, chunk, now_ps + sdr->rto_ps);
     }
+    if (!sim_timer_armed(&sdr->timer)) {
+        // The rest of its chunk may not be allowed to follow (a fence, limits of READs).
+        await(sdr, (qp->una_psn - sdr->origin_psn) / sdr->packets, now_ps + sdr->rto_ps);
+    }
     return sent.packet;
 }
 
 static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     (void)nic;
-    sdr_t *const sdr = sdr_of(qp);
+    nic_sdr_t *const sdr = nic__sdr_of(qp);
     const nic_held_news_t news = nic__held_acknowledged(&sdr->held, packet);
     if (!news.alive) {
         return;
@@ -237,7 +239,7 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 static void responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     nic__held_responded(nic, qp, packet);
-    sdr_t *const sdr = sdr_of(qp);
+    nic_sdr_t *const sdr = nic__sdr_of(qp);
     if ((qp->flags & NIC_QP_CLOSED) == 0 && qp->una_psn != qp->next_psn &&
         sdr->wait_first == sdr->wait_end) {
         await(sdr,
@@ -249,7 +251,7 @@ static void responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 // -- receiving
 
 // Whether all packets of a chunk came.
-static bool is_whole(const sdr_t *sdr, uint64_t chunk)
+static bool is_whole(const nic_sdr_t *sdr, uint64_t chunk)
 {
     const uint64_t begin_psn = begin_of(sdr->source_psn, sdr, chunk);
     for (uint64_t psn = begin_psn; psn < begin_psn + sdr->packets; psn++) {
@@ -260,7 +262,7 @@ static bool is_whole(const sdr_t *sdr, uint64_t chunk)
     return true;
 }
 
-static void ask_before(sdr_t *sdr, uint64_t chunk)
+static void ask_before(nic_sdr_t *sdr, uint64_t chunk)
 {
     const uint64_t oldest = (sdr->held.kept.first_psn - sdr->source_psn) / sdr->packets;
     sdr->asked = sdr->asked < oldest ? oldest : sdr->asked;
@@ -274,11 +276,10 @@ static void ask_before(sdr_t *sdr, uint64_t chunk)
     }
 }
 
-static void request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+void nic__sdr_take(nic_sdr_t *sdr, net_packet_t *packet)
 {
-    (void)nic;
-    sdr_t *const sdr = sdr_of(qp);
-    const sdr_config_t *const config = sdr->held.base.config;
+    nic_qp_t *const qp = sdr->held.base.qp;
+    const nic_sdr_config_t *const config = sdr->held.base.config;
     nic_kept_t *const kept = &sdr->held.kept;
     const bool message_end = packet->ack_request;
     const uint64_t before_psn = kept->first_psn;
@@ -300,16 +301,26 @@ static void request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     const uint64_t chunk = (arrival.psn - sdr->source_psn) / sdr->packets;
     if (is_whole(sdr, chunk)) {
         nic__held_tell(&sdr->held, begin_of(sdr->source_psn, sdr, chunk), sdr->packets, false);
-        if (config->nack) {
+        if (config->nack && config->code == NIC_SDR_PLAIN) {
             ask_before(sdr, chunk);
         }
     }
 }
 
+static void request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    (void)nic;
+    if (nic__sdr_is_parity(packet)) {
+        nic__sdr_take_parity(nic__sdr_of(qp), packet);
+    } else {
+        nic__sdr_take(nic__sdr_of(qp), packet);
+    }
+}
+
 const nic_transport_ops_t nic_transport_sdr = {
     .name = "sdr",
-    .state_bytes = sizeof(sdr_t),
-    .nic_state_bytes = sizeof(nic_held_shared_t),
+    .state_bytes = sizeof(nic_sdr_t),
+    .nic_state_bytes = sizeof(nic_sdr_shared_t),
     .attrs = &attr_table,
     .open = sdr_open,
     .close = sdr_close,
