@@ -92,7 +92,7 @@ calc() {
 
 # whole EXPRESSION: an integer
 whole() {
-    awk "$two BEGIN { x = ($1); printf \"%d\", x }"
+    awk "$two BEGIN { x = ($1); printf \"%.0f\", int(x) }"
 }
 
 # seconds TIME: 30ms -> 0.03
