@@ -10,8 +10,11 @@ for rto in 3 1; do
         bytes=$(whole "${size%?iB} * (\"${size#"${size%?iB}"}\" == \"GiB\" ? 1073741824 : 1048576)")
         for loss in $(pick "0.001" "0.000001 0.00001 0.0001 0.001 0.01"); do
             messages=$(pick 2 "$(whole "max(2, min(64, 8589934592 / $bytes))")")
+            depth=1
+            # Work requests have at most 1 GiB: those of a longer message are posted at once.
+            [ "$size" != 8GiB ] || messages=1 depth=16
             simulate goodput.yaml transport=sdr "rate=${rate}Gbps" "rtt=$rtt" "loss=$loss" "bytes=$bytes" \
-                "nic.sdr.rto=$rto" "traffic[0].bulk.messages=$messages" "traffic[0].bulk.depth=1"
+                "nic.sdr.rto=$rto" "traffic[0].bulk.messages=$messages" "traffic[0].bulk.depth=$depth"
             ms=$(calc "$(value "apps[0].flows.fct_us.mean") / 1000 / $messages")
             # E[max(t(i) + O (Y_i - 1))] + RTT, exponents rounded up.
             bound=$(awk -v m=$((bytes / 4096)) -v p="$loss" -v rtt="$(seconds $rtt)" -v rto=$rto \
