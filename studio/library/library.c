@@ -125,7 +125,8 @@ static void take_folder(studio_library_t *library,
         char *const name = sim_format("%s%s", prefix, entry->d_name);
         if (S_ISREG(status.st_mode)) {
             take_file(library, inner, name);
-        } else if (S_ISDIR(status.st_mode) && depth < DEPTH_MAX) {
+        } else if (S_ISDIR(status.st_mode) && depth < DEPTH_MAX &&
+                   strcmp(entry->d_name, "constants") != 0) { // calibrations are no scenarios
             char *const longer = sim_format("%s/", name);
             take_folder(library, inner, longer, depth + 1);
             sim_free(longer);
