@@ -214,10 +214,15 @@ int cli_command_sweep(const cli_args_t *args)
     int status = CLI_EXIT_DONE;
     if (result != SIM_OK) {
         status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
-    } else if (args->print_jobs) {
-        print_jobs(&sweep, stdout);
-    } else if (args->slurm) {
-        print_slurm(&sweep, stdout);
+    } else if (args->print_jobs || args->slurm) {
+        // Its jobs fill the folder before this program sees it again.
+        if (take_folder(&sweep, &error) != SIM_OK) {
+            status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+        } else if (args->slurm) {
+            print_slurm(&sweep, stdout);
+        } else {
+            print_jobs(&sweep, stdout);
+        }
     } else {
         status = work(args, &sweep, jobs);
     }

@@ -90,6 +90,13 @@ for run in p1-s1 p6-s10; do
         fail "the job of $run gave something else"
 done
 
+# The jobs as a scheduler runs them, one after the other; then the tables are those of the sweep.
+sweep -o "$work/d" --print-jobs || fail "--print-jobs of a folder"
+PATH=$work/bin:$PATH bash "$work/out" >"$work/ran" 2>&1 || fail "printed jobs: $(head -n 3 "$work/ran")"
+sweep -o "$work/d" || fail "tables after printed jobs: $(cat "$work/err")"
+grep -q "(60 were there), 0 failed" "$work/out" || fail "after printed jobs: $(cat "$work/out")"
+cmp "$work/d/points.csv" "$work/b/points.csv" || fail "points.csv of printed jobs"
+
 # Figures: a curve per congestion control, sizes along x, intervals.
 "$ROCESIM" plot "$work/b" -o "$work/sweep.gnuplot" >"$work/out" || fail "plot of a sweep"
 grep -q "sweep.gnuplot: flows.slowdown.p99 by size, 2 curves" "$work/out" || fail "plot: $(cat "$work/out")"
@@ -115,10 +122,10 @@ refused "holds another sweep" -o "$work/b"
 mkdir "$work/mine" && touch "$work/mine/thesis.tex"
 refused "holds something and no sweep" -o "$work/mine"
 refused "no -o, expected a folder"
-refused "-j is '0', expected 1 to" -o "$work/d" -j 0
+refused "-j is '0', expected 1 to" -o "$work/none" -j 0
 sed -i 's/dcqcn, none/dcqcn, nonsense/' "$work/sweep.yaml"
-refused 'no algorithm "nonsense"' -o "$work/d"
+refused 'no algorithm "nonsense"' -o "$work/none"
 sed -i 's/^seeds:.*/seads: 3/' "$work/sweep.yaml"
-refused "unknown key 'seads' in a sweep, did you mean 'seeds'" -o "$work/d"
-[ -e "$work/d" ] && fail "a refused sweep made its folder"
+refused "unknown key 'seads' in a sweep, did you mean 'seeds'" -o "$work/none"
+[ -e "$work/none" ] && fail "a refused sweep made its folder"
 exit $((failures > 0))
