@@ -141,7 +141,7 @@ captures:
   - {ports: switch0->host0, file: receiver.pcap.gz, snaplen: 128}
 ${more}`;
 // Long enough to be cancelled, or to be in the middle of when the server dies.
-const long_run = incast(8, "400MB").replace("captures:\n  - {ports: switch0->host0, file: receiver.pcap.gz, snaplen: 128}\n", "");
+const long_run = incast(8, "8GB").replace("captures:\n  - {ports: switch0->host0, file: receiver.pcap.gz, snaplen: 128}\n", "");
 
 // -- the steps
 
@@ -337,7 +337,7 @@ const steps = {
     async misfortune() {
         await go(grace, "edit/new");
         await grace.waitForSelector(".verdict-ok");
-        await type_scenario(grace, long_run.replace("400MB", "30MB"));
+        await type_scenario(grace, long_run.replace("8GB", "300MB"));
         await grace.waitForTimeout(500);
         await grace.waitForSelector(".verdict-ok");
         await grace.getByRole("button", { name: "Run", exact: true }).click();
@@ -418,7 +418,7 @@ const steps = {
         await ada.locator("dialog").getByRole("button", { name: "Save" }).click();
         await go(ada, "query");
         await ada.getByRole("button", { name: "Open" }).click();
-        check((await ada.locator("dialog", { hasText: "who was paused" }).count()) === 1, "a query is saved");
+        await ada.locator("dialog", { hasText: "who was paused" }).waitFor();
         await ada.keyboard.press("Escape");
     },
 

@@ -128,6 +128,9 @@ async function show_view(): Promise<void> {
     const place = the_place();
     const name = place.words[0] ?? "simulate";
     view_scope.end();
+    for (const dialog of document.querySelectorAll("dialog")) {
+        dialog.close(); // what is asked in one view is not asked in the next
+    }
     const scope = (view_scope = shell_scope.child());
     draw_rail();
     const where = h("div", { class: "view" }, loading());
