@@ -19,6 +19,7 @@ void studio_audit(studio_t *studio,
     char object[256];
     va_list arguments;
     va_start(arguments, format);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): begun in the line before
     if (vsnprintf(object, sizeof(object), format, arguments) < 0) {
         object[0] = '\0';
     }

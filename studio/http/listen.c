@@ -96,7 +96,7 @@ sim_err_t studio_listen_open(const char *text,
                              studio_listen_t *opened,
                              sim_message_t *message)
 {
-    address_t address;
+    address_t address = {.v6 = {0}};
     socklen_t size = 0;
     const sim_err_t result = read_address(text, &address, &size, &opened->loopback, message);
     if (result != SIM_OK) {

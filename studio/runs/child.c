@@ -223,6 +223,7 @@ static uint64_t memory_of(pid_t process)
     if (file == NULL) {
         return 0;
     }
+    // NOLINTNEXTLINE(cert-err34-c): the kernel writes numbers
     if (fscanf(file, "%llu %llu", &total, &resident) != 2) {
         resident = 0;
     }

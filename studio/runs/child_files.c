@@ -30,6 +30,7 @@ static uint64_t start_of(pid_t process)
     char state = 0;
     uint64_t start = 0;
     if (name_end == NULL ||
+        // NOLINTNEXTLINE(cert-err34-c): the kernel writes numbers
         sscanf(name_end,
                ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
                "%" SCNu64,
