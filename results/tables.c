@@ -6,19 +6,32 @@
 
 #include <string.h>
 
+// clang-format off
+#define PUT(name_, unit_, help_, per_class_, put_) \
+    {.name = name_, .unit = unit_, .help = help_, .per_class = per_class_, .put = put_}
+#define FIELD(name_, unit_, help_, type, member)            \
+    {.name = name_, .unit = unit_, .help = help_,           \
+     .offset = offsetof(type, member), .size = sizeof(((type *)NULL)->member)}
+#define TIME(name_, help_, type, member, none_)             \
+    {.name = name_, .unit = "ns", .help = help_,            \
+     .offset = offsetof(type, member), .size = sizeof(((type *)NULL)->member), .is_time = true, .none_ps = none_}
+#define CLASS_FIELD(name_, unit_, help_, type, array, member)             \
+    {.name = name_, .unit = unit_, .help = help_, .per_class = true,      \
+     .offset = offsetof(type, member), .size = sizeof(((type *)NULL)->member), \
+     .stride = sizeof(((type *)NULL)->array[0])}
+// clang-format on
+
 // -- flows.csv
 
 #define FLOW(row) (((const results_flow_row_t *)(row))->flow)
+static const void *flow_object(const void *row)
+{
+    return FLOW(row);
+}
 
 static bool finished(const app_flow_result_t *flow)
 {
     return flow->end_ps != SIM_TIME_NEVER;
-}
-
-static void flow_id(results_file_t *file, const void *row, unsigned priority)
-{
-    (void)priority;
-    results_file_put_u64(file, FLOW(row)->flow_id);
 }
 
 static void flow_src(results_file_t *file, const void *row, unsigned priority)
@@ -33,26 +46,6 @@ static void flow_dst(results_file_t *file, const void *row, unsigned priority)
     (void)priority;
     const results_flow_row_t *const flow = row;
     results_file_put_csv(file, world_interface_name(flow->world, flow->flow->destination));
-}
-
-static void flow_src_port(results_file_t *file, const void *row, unsigned priority)
-{
-    (void)priority;
-    results_file_put_u64(file, FLOW(row)->udp_source_port);
-}
-
-static void flow_bytes(results_file_t *file, const void *row, unsigned priority)
-{
-    (void)priority;
-    results_file_put_u64(file, FLOW(row)->bytes);
-}
-
-static void flow_start(results_file_t *file, const void *row, unsigned priority)
-{
-    (void)priority;
-    if (FLOW(row)->start_ps != SIM_TIME_NEVER) {
-        results_file_put_ns(file, FLOW(row)->start_ps);
-    }
 }
 
 static void flow_end(results_file_t *file, const void *row, unsigned priority)
@@ -71,14 +64,6 @@ static void flow_fct(results_file_t *file, const void *row, unsigned priority)
     }
 }
 
-static void flow_ideal(results_file_t *file, const void *row, unsigned priority)
-{
-    (void)priority;
-    if (FLOW(row)->ideal_ps != SIM_TIME_NEVER) {
-        results_file_put_ns(file, FLOW(row)->ideal_ps);
-    }
-}
-
 static void flow_slowdown(results_file_t *file, const void *row, unsigned priority)
 {
     (void)priority;
@@ -91,22 +76,10 @@ static void flow_slowdown(results_file_t *file, const void *row, unsigned priori
     }
 }
 
-static void flow_retransmitted(results_file_t *file, const void *row, unsigned priority)
-{
-    (void)priority;
-    results_file_put_u64(file, FLOW(row)->retransmitted_packets);
-}
-
 static void flow_app(results_file_t *file, const void *row, unsigned priority)
 {
     (void)priority;
     results_file_put_csv(file, FLOW(row)->label);
-}
-
-static void flow_priority(results_file_t *file, const void *row, unsigned priority)
-{
-    (void)priority;
-    results_file_put_u64(file, FLOW(row)->priority);
 }
 
 static void flow_status(results_file_t *file, const void *row, unsigned priority)
@@ -126,52 +99,42 @@ static void flow_delivered(results_file_t *file, const void *row, unsigned prior
     }
 }
 
-static void flow_failed(results_file_t *file, const void *row, unsigned priority)
-{
-    (void)priority;
-    if (FLOW(row)->failed_ps > 0) {
-        results_file_put_ns(file, FLOW(row)->failed_ps);
-    }
-}
-
 // clang-format off
 static const results_column_t flow_columns[] = {
-    {"flow_id", "", "number of the flow, unique in the run", false, flow_id},
-    {"src", "", "host (or HOST/nicN) that sends", false, flow_src},
-    {"dst", "", "host that receives", false, flow_dst},
-    {"src_port", "", "UDP source port of its packets", false, flow_src_port},
-    {"bytes", "bytes", "payload the flow carries", false, flow_bytes},
-    {"start_ns", "ns", "when it was posted", false, flow_start},
-    {"end_ns", "ns", "when the sender knew the last byte to be delivered; empty: unfinished or failed", false, flow_end},
-    {"fct_ns", "ns", "flow completion time: end_ns - start_ns; empty: unfinished or failed", false, flow_fct},
-    {"ideal_fct_ns", "ns", "completion time with the network to itself, by closed form; empty: none, or longer than 106 days", false, flow_ideal},
-    {"slowdown", "", "fct_ns / ideal_fct_ns, rounded down to millionths; empty: unfinished or failed", false, flow_slowdown},
-    {"retransmitted_packets", "packets", "data packets sent again", false, flow_retransmitted},
-    {"app", "", "traffic that made it: poisson, incast...", false, flow_app},
-    {"priority", "", "class of its data packets, 0 to 7", false, flow_priority},
-    {"delivered_bytes", "bytes", "payload that the sender knew to be delivered at the end of the run; empty: failed", false, flow_delivered},
-    {"failed_ns", "ns", "when it failed; empty: it has not", false, flow_failed},
-    {"status", "", "success, unfinished, or the completion error it failed with", false, flow_status},
+    FIELD("flow_id", "", "number of the flow, unique in the run", app_flow_result_t, flow_id),
+    PUT("src", "", "host (or HOST/nicN) that sends", false, flow_src),
+    PUT("dst", "", "host that receives", false, flow_dst),
+    FIELD("src_port", "", "UDP source port of its packets", app_flow_result_t, udp_source_port),
+    FIELD("bytes", "bytes", "payload the flow carries", app_flow_result_t, bytes),
+    TIME("start_ns", "when it was posted", app_flow_result_t, start_ps, SIM_TIME_NEVER),
+    PUT("end_ns", "ns", "when the sender knew the last byte to be delivered; empty: unfinished or failed", false, flow_end),
+    PUT("fct_ns", "ns", "flow completion time: end_ns - start_ns; empty: unfinished or failed", false, flow_fct),
+    TIME("ideal_fct_ns", "completion time with the network to itself, by closed form; empty: none, or longer than 106 days", app_flow_result_t, ideal_ps, SIM_TIME_NEVER),
+    PUT("slowdown", "", "fct_ns / ideal_fct_ns, rounded down to millionths; empty: unfinished or failed", false, flow_slowdown),
+    FIELD("retransmitted_packets", "packets", "data packets sent again", app_flow_result_t, retransmitted_packets),
+    PUT("app", "", "traffic that made it: poisson, incast...", false, flow_app),
+    FIELD("priority", "", "class of its data packets, 0 to 7", app_flow_result_t, priority),
+    PUT("delivered_bytes", "bytes", "payload that the sender knew to be delivered at the end of the run; empty: failed", false, flow_delivered),
+    TIME("failed_ns", "when it failed; empty: it has not", app_flow_result_t, failed_ps, 0),
+    PUT("status", "", "success, unfinished, or the completion error it failed with", false, flow_status),
 };
 const results_table_t results_flow_table = {
     "flows.csv", "A row per flow, by traffic entry, then by start. Written unless `outputs: {flows: false}`.",
-    flow_columns, SIM_COUNT_OF(flow_columns)};
+    flow_columns, SIM_COUNT_OF(flow_columns), flow_object};
 // clang-format on
 
 // -- ports.csv
 
 #define PORT(row) (((const results_port_row_t *)(row))->port)
+static const void *port_object(const void *row)
+{
+    return PORT(row);
+}
 
 static void port_name(results_file_t *file, const void *row, unsigned priority)
 {
     (void)priority;
     results_file_put_csv(file, net_port_name(PORT(row)));
-}
-
-static void port_rate(results_file_t *file, const void *row, unsigned priority)
-{
-    (void)priority;
-    results_file_put_u64(file, PORT(row)->rate_bps);
 }
 
 static void put_metric(results_file_t *file, const net_port_t *port, const char *metric)
@@ -222,11 +185,6 @@ static void port_utilisation(results_file_t *file, const void *row, unsigned pri
     results_file_print(file, "%.6f", results_span_utilisation(port->span, port->port));
 }
 
-static void port_prio_queue_max(results_file_t *file, const void *row, unsigned priority)
-{
-    results_file_put_u64(file, PORT(row)->classes[priority].bytes_max);
-}
-
 static void port_discards(results_file_t *file, const void *row, unsigned priority)
 {
     (void)priority;
@@ -237,115 +195,44 @@ static void port_discards(results_file_t *file, const void *row, unsigned priori
     results_file_put_u64(file, sum);
 }
 
-static void port_discarded_bytes(results_file_t *file, const void *row, unsigned priority)
-{
-    (void)priority;
-    results_file_put_u64(file, PORT(row)->dropped_bytes);
-}
-
-static void port_prio_tx_packets(results_file_t *file, const void *row, unsigned priority)
-{
-    results_file_put_u64(file, PORT(row)->classes[priority].tx_packets);
-}
-
-static void port_prio_tx_bytes(results_file_t *file, const void *row, unsigned priority)
-{
-    results_file_put_u64(file, PORT(row)->classes[priority].tx_bytes);
-}
-
-static void port_prio_rx_packets(results_file_t *file, const void *row, unsigned priority)
-{
-    results_file_put_u64(file, PORT(row)->received[priority].packets);
-}
-
-static void port_prio_rx_bytes(results_file_t *file, const void *row, unsigned priority)
-{
-    results_file_put_u64(file, PORT(row)->received[priority].bytes);
-}
-
-static void port_prio_tx_pause(results_file_t *file, const void *row, unsigned priority)
-{
-    results_file_put_u64(file, PORT(row)->pauses[priority].tx_pause);
-}
-
-static void port_prio_rx_pause(results_file_t *file, const void *row, unsigned priority)
-{
-    results_file_put_u64(file, PORT(row)->pauses[priority].rx_pause);
-}
-
-static void port_prio_tx_resume(results_file_t *file, const void *row, unsigned priority)
-{
-    results_file_put_u64(file, PORT(row)->pauses[priority].tx_resume);
-}
-
-static void port_prio_rx_resume(results_file_t *file, const void *row, unsigned priority)
-{
-    results_file_put_u64(file, PORT(row)->pauses[priority].rx_resume);
-}
-
 static void port_prio_paused(results_file_t *file, const void *row, unsigned priority)
 {
     const results_port_row_t *const port = row;
     results_file_put_ns(file, results_port_paused_ps(port->port, priority, port->end_ps));
 }
 
-static void port_prio_marked(results_file_t *file, const void *row, unsigned priority)
-{
-    results_file_put_u64(file, PORT(row)->ecn_marked[priority]);
-}
-
-static void port_prio_storms(results_file_t *file, const void *row, unsigned priority)
-{
-    results_file_put_u64(file, PORT(row)->watchdog[priority].detected);
-}
-
-static void port_prio_storms_over(results_file_t *file, const void *row, unsigned priority)
-{
-    results_file_put_u64(file, PORT(row)->watchdog[priority].restored);
-}
-
-static void port_prio_storm_drops(results_file_t *file, const void *row, unsigned priority)
-{
-    results_file_put_u64(file, PORT(row)->watchdog[priority].dropped);
-}
-
-static void port_prio_marked_again(results_file_t *file, const void *row, unsigned priority)
-{
-    results_file_put_u64(file, PORT(row)->ecn_marked_again[priority]);
-}
-
 // clang-format off
 static const results_column_t port_columns[] = {
-    {"port", "", "the transmitting end of a link: NODE->PEER, with #N where they have several", false, port_name},
-    {"rate_bps", "bit/s", "rate of the link", false, port_rate},
-    {"tx_packets", "packets", "frames sent, all classes, PFC frames too", false, port_tx_packets},
-    {"tx_bytes", "bytes", "of them, without preamble, FCS and gap", false, port_tx_bytes},
-    {"rx_packets", "packets", "frames received", false, port_rx_packets},
-    {"rx_bytes", "bytes", "of them", false, port_rx_bytes},
-    {"queue_bytes_max", "bytes", "most that ever waited, all classes together", false, port_queue_max},
-    {"queue_bytes", "bytes", "what waited when the run ended", false, port_queue_now},
-    {"utilisation", "", "share of the link's time that its frames took, preamble to gap, from rates.from_ps to rates.until_ps of summary.json", false, port_utilisation},
-    {"discards", "packets", "frames dropped at the port, for any reason", false, port_discards},
-    {"discarded_bytes", "bytes", "of them", false, port_discarded_bytes},
-    {"queue_prio%u_bytes_max", "bytes", "most that ever waited of the class", true, port_prio_queue_max},
-    {"tx_prio%u_packets", "packets", "frames of the class sent", true, port_prio_tx_packets},
-    {"tx_prio%u_bytes", "bytes", "of them", true, port_prio_tx_bytes},
-    {"rx_prio%u_packets", "packets", "frames of the class received", true, port_prio_rx_packets},
-    {"rx_prio%u_bytes", "bytes", "of them", true, port_prio_rx_bytes},
-    {"tx_prio%u_pause", "frames", "PFC frames sent that stop the class", true, port_prio_tx_pause},
-    {"rx_prio%u_pause", "frames", "PFC frames received that stop the class", true, port_prio_rx_pause},
-    {"tx_prio%u_resume", "frames", "PFC frames sent that release the class", true, port_prio_tx_resume},
-    {"rx_prio%u_resume", "frames", "PFC frames received that release the class", true, port_prio_rx_resume},
-    {"paused_prio%u_ns", "ns", "time the peer kept the class stopped", true, port_prio_paused},
-    {"ecn_marked_prio%u", "packets", "packets of the class that got CE here", true, port_prio_marked},
-    {"ecn_marked_again_prio%u", "packets", "packets of the class that would have got CE here, but came with it", true, port_prio_marked_again},
-    {"pfcwd_detected_prio%u", "storms", "times the PFC watchdog found the class stopped for too long", true, port_prio_storms},
-    {"pfcwd_restored_prio%u", "storms", "times it found that over", true, port_prio_storms_over},
-    {"pfcwd_dropped_prio%u", "packets", "packets it dropped meanwhile", true, port_prio_storm_drops},
+    PUT("port", "", "the transmitting end of a link: NODE->PEER, with #N where they have several", false, port_name),
+    FIELD("rate_bps", "bit/s", "rate of the link", net_port_t, rate_bps),
+    PUT("tx_packets", "packets", "frames sent, all classes, PFC frames too", false, port_tx_packets),
+    PUT("tx_bytes", "bytes", "of them, without preamble, FCS and gap", false, port_tx_bytes),
+    PUT("rx_packets", "packets", "frames received", false, port_rx_packets),
+    PUT("rx_bytes", "bytes", "of them", false, port_rx_bytes),
+    PUT("queue_bytes_max", "bytes", "most that ever waited, all classes together", false, port_queue_max),
+    PUT("queue_bytes", "bytes", "what waited when the run ended", false, port_queue_now),
+    PUT("utilisation", "", "share of the link's time that its frames took, preamble to gap, from rates.from_ps to rates.until_ps of summary.json", false, port_utilisation),
+    PUT("discards", "packets", "frames dropped at the port, for any reason", false, port_discards),
+    FIELD("discarded_bytes", "bytes", "of them", net_port_t, dropped_bytes),
+    CLASS_FIELD("queue_prio%u_bytes_max", "bytes", "most that ever waited of the class", net_port_t, classes, classes[0].bytes_max),
+    CLASS_FIELD("tx_prio%u_packets", "packets", "frames of the class sent", net_port_t, classes, classes[0].tx_packets),
+    CLASS_FIELD("tx_prio%u_bytes", "bytes", "of them", net_port_t, classes, classes[0].tx_bytes),
+    CLASS_FIELD("rx_prio%u_packets", "packets", "frames of the class received", net_port_t, received, received[0].packets),
+    CLASS_FIELD("rx_prio%u_bytes", "bytes", "of them", net_port_t, received, received[0].bytes),
+    CLASS_FIELD("tx_prio%u_pause", "frames", "PFC frames sent that stop the class", net_port_t, pauses, pauses[0].tx_pause),
+    CLASS_FIELD("rx_prio%u_pause", "frames", "PFC frames received that stop the class", net_port_t, pauses, pauses[0].rx_pause),
+    CLASS_FIELD("tx_prio%u_resume", "frames", "PFC frames sent that release the class", net_port_t, pauses, pauses[0].tx_resume),
+    CLASS_FIELD("rx_prio%u_resume", "frames", "PFC frames received that release the class", net_port_t, pauses, pauses[0].rx_resume),
+    PUT("paused_prio%u_ns", "ns", "time the peer kept the class stopped", true, port_prio_paused),
+    CLASS_FIELD("ecn_marked_prio%u", "packets", "packets of the class that got CE here", net_port_t, ecn_marked, ecn_marked[0]),
+    CLASS_FIELD("ecn_marked_again_prio%u", "packets", "packets of the class that would have got CE here, but came with it", net_port_t, ecn_marked_again, ecn_marked_again[0]),
+    CLASS_FIELD("pfcwd_detected_prio%u", "storms", "times the PFC watchdog found the class stopped for too long", net_port_t, watchdog, watchdog[0].detected),
+    CLASS_FIELD("pfcwd_restored_prio%u", "storms", "times it found that over", net_port_t, watchdog, watchdog[0].restored),
+    CLASS_FIELD("pfcwd_dropped_prio%u", "packets", "packets it dropped meanwhile", net_port_t, watchdog, watchdog[0].dropped),
 };
 const results_table_t results_port_table = {
     "ports.csv", "A row per port, by node, then by port number. Totals over the whole run.",
-    port_columns, SIM_COUNT_OF(port_columns)};
+    port_columns, SIM_COUNT_OF(port_columns), port_object};
 // clang-format on
 
 // -- events.csv
@@ -468,20 +355,20 @@ static void event_bytes(results_file_t *file, const void *row, unsigned priority
 
 // clang-format off
 static const results_column_t event_columns[] = {
-    {"time_ns", "ns", "when", false, event_time},
-    {"event", "", "drop, paused, resumed, link_down, link_up; fault and fault_over (faults:); storm and storm_over (switch.pfc.watchdog); with outputs.cache-events what a tiered cache does: l2_hit, expand (of accesses), to_l1, to_l2, to_l3, write_back (of tokens)", false, event_name},
-    {"port", "", "where; of a pause, the port that was stopped; of a cache NIC:QP", false, event_port},
-    {"priority", "", "class of the pause or the packet", false, event_priority},
-    {"reason", "", "of a drop; of a fault its kind; of paused: the port where the pauses began that led to it (pfc.roots of summary.json)", false, event_reason},
-    {"src", "", "of the dropped packet", false, event_src},
-    {"dst", "", "of the dropped packet", false, event_dst},
-    {"frame_bytes", "bytes", "of the dropped packet", false, event_bytes},
+    PUT("time_ns", "ns", "when", false, event_time),
+    PUT("event", "", "drop, paused, resumed, link_down, link_up; fault and fault_over (faults:); storm and storm_over (switch.pfc.watchdog); with outputs.cache-events what a tiered cache does: l2_hit, expand (of accesses), to_l1, to_l2, to_l3, write_back (of tokens)", false, event_name),
+    PUT("port", "", "where; of a pause, the port that was stopped; of a cache NIC:QP", false, event_port),
+    PUT("priority", "", "class of the pause or the packet", false, event_priority),
+    PUT("reason", "", "of a drop; of a fault its kind; of paused: the port where the pauses began that led to it (pfc.roots of summary.json)", false, event_reason),
+    PUT("src", "", "of the dropped packet", false, event_src),
+    PUT("dst", "", "of the dropped packet", false, event_dst),
+    PUT("frame_bytes", "bytes", "of the dropped packet", false, event_bytes),
 };
 const results_table_t results_event_table = {
     "events.csv",
     "A row per drop, pause, release and link change (and cache miss and move, where asked for), by time, then by node. At most `outputs.events-max` rows: "
     "`events_csv.left_out` in summary.json says how many there would have been beyond them.",
-    event_columns, SIM_COUNT_OF(event_columns)};
+    event_columns, SIM_COUNT_OF(event_columns), NULL};
 // clang-format on
 
 // -- pauses.csv
@@ -518,16 +405,16 @@ static void pause_stopped(results_file_t *file, const void *row, unsigned priori
 
 // clang-format off
 static const results_column_t pause_columns[] = {
-    {"port", "", "the port that was stopped", false, pause_port},
-    {"priority", "", "the class", false, pause_priority},
-    {"from_ns", "ns", "the bin begins", false, pause_from},
-    {"to_ns", "ns", "and ends", false, pause_to},
-    {"stopped_ns", "ns", "how much of it the class was stopped", false, pause_stopped},
+    PUT("port", "", "the port that was stopped", false, pause_port),
+    PUT("priority", "", "the class", false, pause_priority),
+    PUT("from_ns", "ns", "the bin begins", false, pause_from),
+    PUT("to_ns", "ns", "and ends", false, pause_to),
+    PUT("stopped_ns", "ns", "how much of it the class was stopped", false, pause_stopped),
 };
 const results_table_t results_pause_table = {
     "pauses.csv", "A row per port, class and bin of time in which PFC stopped it, by port, class and time: all pauses of a run, however many "
     "events.csv could hold. A run has at most 320 bins of one width, a power of two of microseconds.",
-    pause_columns, SIM_COUNT_OF(pause_columns)};
+    pause_columns, SIM_COUNT_OF(pause_columns), NULL};
 // clang-format on
 
 // -- series.csv
@@ -552,14 +439,14 @@ static void series_value(results_file_t *file, const void *row, unsigned priorit
 
 // clang-format off
 static const results_column_t series_columns[] = {
-    {"time_ns", "ns", "of a sample: it shows what all earlier events left; on change: when, and it shows what the events of that instant left", false, series_time},
-    {"path", "", "what is observed: port[leaf0->host5].queue_bytes", false, series_path},
-    {"value", "", "in the unit of the metric (below)", false, series_value},
+    PUT("time_ns", "ns", "of a sample: it shows what all earlier events left; on change: when, and it shows what the events of that instant left", false, series_time),
+    PUT("path", "", "what is observed: port[leaf0->host5].queue_bytes", false, series_path),
+    PUT("value", "", "in the unit of the metric (below)", false, series_value),
 };
 const results_table_t results_series_table = {
     "series.csv", "A row per sample of what `observe` asks for, or per change of it, by time, then by node. Only where it asks. At most "
     "`outputs.series-max` rows: `series_csv.left_out` in summary.json says how many there would have been beyond them.",
-    series_columns, SIM_COUNT_OF(series_columns)};
+    series_columns, SIM_COUNT_OF(series_columns), NULL};
 // clang-format on
 
 const results_table_t *const results_tables[] = {&results_flow_table,
@@ -595,13 +482,57 @@ void results_table_put_header(const results_table_t *table, results_file_t *file
     results_file_put(file, "\n");
 }
 
+// Of an unsigned integer of so many bytes.
+static uint64_t field_of(const void *object, const results_column_t *column, unsigned priority)
+{
+    const char *const at = (const char *)object + column->offset + priority * column->stride;
+    uint8_t one;
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+    switch (column->size) {
+    case sizeof(one):
+        memcpy(&one, at, sizeof(one));
+        return one;
+    case sizeof(two):
+        memcpy(&two, at, sizeof(two));
+        return two;
+    case sizeof(four):
+        memcpy(&four, at, sizeof(four));
+        return four;
+    default:
+        SIM_CHECK(column->size == sizeof(eight));
+        memcpy(&eight, at, sizeof(eight));
+        return eight;
+    }
+}
+
+static void put_column(results_file_t *file,
+                       const results_table_t *table,
+                       const results_column_t *column,
+                       const void *row,
+                       unsigned priority)
+{
+    if (column->put != NULL) {
+        column->put(file, row, priority);
+        return;
+    }
+    const void *const object = table->object != NULL ? table->object(row) : row;
+    const uint64_t value = field_of(object, column, priority);
+    if (!column->is_time) {
+        results_file_put_u64(file, value);
+    } else if (value != column->none_ps) {
+        results_file_put_ns(file, value);
+    }
+}
+
 void results_table_put_row(const results_table_t *table, results_file_t *file, const void *row)
 {
     for (size_t i = 0; i < table->count; i++) {
         const unsigned repeats = table->columns[i].per_class ? NET_PRIORITIES : 1;
         for (unsigned p = 0; p < repeats; p++) {
             results_file_put(file, i + p > 0 ? "," : "");
-            table->columns[i].put(file, row, p);
+            put_column(file, table, &table->columns[i], row, p);
         }
     }
     results_file_put(file, "\n");

@@ -16,6 +16,14 @@ typedef struct results_column {
     const char *unit; // "" for names and plain numbers
     const char *help;
     bool per_class; // stands for eight columns
+    // A field of the row's object (results_table_t.object), an unsigned integer of 1, 2, 4 or 8
+    // bytes; of the next class it is `stride` bytes further on.
+    size_t offset;
+    size_t size;
+    size_t stride;
+    bool is_time;       // it is picoseconds, put as nanoseconds
+    sim_time_t none_ps; // the time that stands for none: the column is empty then
+    // Instead of a field: what has to be worked out. NULL: there is none.
     void (*put)(results_file_t *file, const void *row, unsigned priority);
 } results_column_t;
 
@@ -24,6 +32,7 @@ typedef struct results_table {
     const char *help; // what a row is, and their order
     const results_column_t *columns;
     size_t count;
+    const void *(*object)(const void *row); // that fields are of; NULL: the row itself
 } results_table_t;
 
 // Rows of the tables.
