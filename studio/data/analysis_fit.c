@@ -42,7 +42,7 @@ static const studio_group_t *base_of(const studio_groups_t *groups,
                                      const char *base)
 {
     const size_t last = groups->key_count - 1;
-    studio_slot_t keys[STUDIO_KEYS_MAX];
+    studio_slot_t keys[STUDIO_KEYS_MAX] = {{.number = 0}};
     memcpy(keys, group->keys, sizeof(keys));
     for (size_t i = 0; i < groups->count; i++) {
         const studio_slot_t key = groups->groups[i].keys[last];
@@ -396,7 +396,7 @@ static void choose(const studio_batch_t *batch, void *ctx)
     const choosing_t *const choosing = ctx;
     const studio_groups_t *const groups = choosing->groups;
     for (size_t i = 0; i < batch->rows; i++) {
-        studio_slot_t keys[STUDIO_KEYS_MAX];
+        studio_slot_t keys[STUDIO_KEYS_MAX] = {{.number = 0}};
         for (size_t j = 0; j < groups->key_count; j++) {
             keys[j] = batch->columns[groups->keys[j]][i];
         }

@@ -132,7 +132,7 @@ static void collect(const studio_batch_t *batch, void *ctx)
     collecting_t *const collecting = ctx;
     studio_groups_t *const groups = collecting->groups;
     for (size_t row = 0; row < batch->rows && !groups->too_many; row++) {
-        studio_slot_t keys[STUDIO_KEYS_MAX];
+        studio_slot_t keys[STUDIO_KEYS_MAX] = {{.number = 0}};
         for (size_t i = 0; i < groups->key_count; i++) {
             keys[i] = batch->columns[groups->keys[i]][row];
         }

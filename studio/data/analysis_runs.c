@@ -128,6 +128,7 @@ static size_t base_column(const results_comparison_table_t *table, const studio_
 {
     const json_t *const base = json_object_get(work->step, "base");
     const studio_sources_t *const sources = work->analysis->sources;
+    SIM_CHECK(table->runs != NULL && table->run_count == sources->count);
     for (size_t i = 0; i < sources->count && json_is_integer(base); i++) {
         if (sources->sources[i].run == json_integer_value(base)) {
             return table->runs[i].column;
