@@ -220,6 +220,12 @@ static inline uint64_t sim__digest_arrival(uint64_t digest, sim_time_t time_ps, 
     return (digest + (time_ps << SIM_PORT_BITS) + port) * UINT64_C(0xd6e8feb86659fd93);
 }
 
+// The same for mail with this key of a window that begins at start_ps.
+static inline uint64_t sim__digest_key(uint64_t digest, sim_time_t start_ps, uint64_t key)
+{
+    return (digest + (start_ps << SIM_PORT_BITS) + key) * UINT64_C(0xd6e8feb86659fd93);
+}
+
 // Something was decided on this node, or came to its end: a kind (a letter that its room chose) and
 // what there is to say of it. It shows in the digest of the run.
 static inline void sim_happened(sim_node_t *node, char kind, sim_time_t time_ps, uint64_t what)

@@ -280,11 +280,16 @@ static inline void net_port_wake(net_port_t *port)
     }
 }
 
-static inline void net_port_count_rx(net_port_t *port, const net_packet_t *packet)
+static inline void net_port_count_rx_only(net_port_t *port, const net_packet_t *packet)
 {
     net_received_t *const received = &port->received[packet->priority];
     received->packets++;
     received->bytes += packet->frame_bytes;
+}
+
+static inline void net_port_count_rx(net_port_t *port, const net_packet_t *packet)
+{
+    net_port_count_rx_only(port, packet);
     net_port_trace(port, NET_TRACE_RX, packet, 0);
 }
 

@@ -277,17 +277,30 @@ static void stage_far(sim_thread_t *thread, sim_node_t *node, size_t *count)
     }
 }
 
-static void insertion_sort(sim_mail_t *mail, size_t count)
+// Returns whether two entries are of one instant: each is then beside one of its instant as it
+// finds its place.
+static bool insertion_sort(sim_mail_t *mail, size_t count)
 {
+    uint64_t least = UINT64_MAX; // of what neighbours differ in
     for (size_t i = 1; i < count; i++) {
         const sim_mail_t entry = mail[i];
+        if (SIM_LIKELY(mail[i - 1].key <= entry.key)) {
+            const uint64_t other = mail[i - 1].key ^ entry.key;
+            least = other < least ? other : least;
+            continue;
+        }
         size_t j = i;
-        while (j > 0 && mail[j - 1].key > entry.key) {
+        do {
             mail[j] = mail[j - 1];
             j--;
-        }
+        } while (j > 0 && mail[j - 1].key > entry.key);
         mail[j] = entry;
+        const uint64_t right = mail[j + 1].key ^ entry.key;
+        const uint64_t left = j > 0 ? mail[j - 1].key ^ entry.key : UINT64_MAX;
+        least = right < least ? right : least;
+        least = left < least ? left : least;
     }
+    return least <= PORT_MASK;
 }
 
 // Each entry's place is the number of smaller keys: more comparisons than insertion has, but
@@ -311,12 +324,12 @@ static void rank_sort(const sim_mail_t *from, size_t count, sim_mail_t *to)
 }
 
 // Sorts count entries from `from` into `to`: spreads them over about as many buckets as there are
-// entries, then straightens what is left by insertion.
-static void sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count, sim_mail_t *to)
+// entries, then straightens what is left by insertion. False: no two are of one instant.
+static bool sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count, sim_mail_t *to)
 {
     if (count <= RANK_SORT_MAX) {
         rank_sort(from, count, to);
-        return;
+        return true; // as far as this can tell
     }
     unsigned bucket_bits = 4;
     while ((size_t)1 << bucket_bits < count && bucket_bits < 16) {
@@ -345,7 +358,7 @@ static void sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count
     for (size_t i = 0; i < count; i++) {
         to[starts[from[i].key >> shift]++] = from[i];
     }
-    insertion_sort(to, count);
+    return insertion_sort(to, count);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -364,7 +377,7 @@ static void order_group(const sim_node_t *node, sim_mail_t *mail, size_t count)
         mail[i].key = sim__tie_rank(node->tie_key, time_ps, (uint32_t)mail[i].key & PORT_MASK);
     }
     if (count <= INSERTION_SORT_MAX) {
-        insertion_sort(mail, count);
+        (void)insertion_sort(mail, count);
     } else {
         qsort(mail, count, sizeof(*mail), compare_keys);
     }
@@ -480,8 +493,9 @@ void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)
     node->window_start_ps = thread->worker.window_start_ps;
     sim_mail_t *const mail = room_for(thread, node, count);
     if (count > 0) {
-        sort_mail(thread, source, count, mail);
-        order_ties(node, mail, count);
+        if (sort_mail(thread, source, count, mail)) {
+            order_ties(node, mail, count);
+        }
     }
     pad_mail(mail, count);
     node->mail = mail;

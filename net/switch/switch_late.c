@@ -168,7 +168,7 @@ static ALWAYS_INLINE bool arrive(net_switch_t *sw,
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     const sim_time_t now_ps = sw->node.sim.now_ps;
-    net_port_count_rx(ingress, packet);
+    net_port_count_rx_only(ingress, packet);
     if (SIM_UNLIKELY(packet->kind == NET_PACKET_PFC)) {
         if (ingress->wake_pending == NET_WAKE_LATE) {
             catch_up(sw, ingress, now_ps);
@@ -230,7 +230,7 @@ static void take_arrivals(net_switch_t *sw)
         __builtin_prefetch(mail[5].message);
         mail++;
         node->now_ps = now_ps;
-        digest = sim__digest_arrival(digest, now_ps, port);
+        digest = sim__digest_key(digest, start_ps, key);
         goes_on = arrive(sw, port, packet, (mail->key ^ key) >> SIM_PORT_BITS == 0);
 #ifdef SIM_DEAR_CHECKS
         net__switch_check(sw, port);
