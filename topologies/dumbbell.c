@@ -120,4 +120,5 @@ const topo_ops_t topo_dumbbell = {"dumbbell",
                                   "two switches with hosts, joined by one bottleneck",
                                   &attr_table,
                                   dumbbell_check,
-                                  dumbbell_build};
+                                  dumbbell_build,
+                                  NULL};

@@ -138,8 +138,22 @@ static sim_err_t fat_tree_build(const topo_plan_t *plan, const void *config, sim
     return SIM_OK;
 }
 
+static void fat_tree_size(const void *config, topo_size_t *size)
+{
+    const topo_fat_tree_config_t *const tree = config;
+    const uint64_t half = tree->k / 2;
+    const uint64_t edges = tree->k * half;
+    const uint64_t hosts = edges * hosts_per_edge(tree);
+    *size = (topo_size_t){
+        .hosts = hosts,
+        .switches = 2 * edges + half * half,
+        .links = hosts * tree->nics_per_host + 2 * edges * half,
+    };
+}
+
 const topo_ops_t topo_fat_tree = {"fat-tree",
                                   "three tiers of k-port switches, k^3/4 hosts",
                                   &attr_table,
                                   fat_tree_check,
-                                  fat_tree_build};
+                                  fat_tree_build,
+                                  fat_tree_size};

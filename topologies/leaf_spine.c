@@ -198,8 +198,22 @@ static sim_err_t leaf_spine_build(const topo_plan_t *plan,
     return SIM_OK;
 }
 
+static void leaf_spine_size(const void *config, topo_size_t *size)
+{
+    const topo_leaf_spine_config_t *const shape = config;
+    const uint64_t groups = shape->leaves / (shape->rails ? shape->nics_per_host : 1);
+    const uint64_t hosts = groups * shape->hosts_per_leaf;
+    *size = (topo_size_t){
+        .hosts = hosts,
+        .switches = shape->leaves + shape->spines,
+        .links =
+            hosts * shape->nics_per_host + shape->leaves * shape->spines * shape->links_per_spine,
+    };
+}
+
 const topo_ops_t topo_leaf_spine = {"leaf-spine",
                                     "two tiers of switches, every leaf linked to every spine",
                                     &attr_table,
                                     leaf_spine_check,
-                                    leaf_spine_build};
+                                    leaf_spine_build,
+                                    leaf_spine_size};

@@ -61,8 +61,5 @@ static sim_err_t pair_build(const topo_plan_t *plan, const void *config, sim_mes
     return SIM_OK;
 }
 
-const topo_ops_t topo_pair = {"pair",
-                              "two hosts joined by a cable",
-                              &attr_table,
-                              pair_check,
-                              pair_build};
+const topo_ops_t topo_pair =
+    {"pair", "two hosts joined by a cable", &attr_table, pair_check, pair_build, NULL};

@@ -124,4 +124,5 @@ const topo_ops_t topo_parking_lot = {"parking-lot",
                                      "switches in a row, each with hosts",
                                      &attr_table,
                                      parking_lot_check,
-                                     parking_lot_build};
+                                     parking_lot_build,
+                                     NULL};

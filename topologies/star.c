@@ -67,8 +67,11 @@ static sim_err_t star_build(const topo_plan_t *plan, const void *config, sim_mes
     return SIM_OK;
 }
 
-const topo_ops_t topo_star = {"star",
-                              "hosts around one switch",
-                              &attr_table,
-                              star_check,
-                              star_build};
+static void star_size(const void *config, topo_size_t *size)
+{
+    const topo_star_config_t *const star = config;
+    *size = (topo_size_t){star->hosts, 1, star->hosts * star->nics_per_host};
+}
+
+const topo_ops_t topo_star =
+    {"star", "hosts around one switch", &attr_table, star_check, star_build, star_size};

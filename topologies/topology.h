@@ -36,6 +36,13 @@ typedef struct topo_plan {
     uint64_t first_host;
 } topo_plan_t;
 
+// How large a network will be.
+typedef struct topo_size {
+    uint64_t hosts;
+    uint64_t switches;
+    uint64_t links;
+} topo_size_t;
+
 typedef struct topo_ops {
     const char *name;              // "leaf-spine"
     const char *help;              // one line
@@ -47,6 +54,9 @@ typedef struct topo_ops {
     SIM_MUST_CHECK sim_err_t (*build)(const topo_plan_t *plan,
                                       const void *config,
                                       sim_message_t *message);
+    // Of a config that passed the check, before anything is built; NULL: what is small, or read
+    // from a file, is not asked.
+    void (*size)(const void *config, topo_size_t *size);
 } topo_ops_t;
 
 extern const topo_ops_t *const topo_all[];     // ends with NULL

@@ -233,4 +233,5 @@ const topo_ops_t topo_file = {"file",
                               "a file of HPCC's simulator, its forks, or htsim",
                               &attr_table,
                               file_check,
-                              file_build};
+                              file_build,
+                              NULL};

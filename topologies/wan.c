@@ -471,4 +471,5 @@ const topo_ops_t topo_wan = {"wan",
                              "sites far apart, each a network of its own, joined by long links",
                              &attr_table,
                              wan_check,
-                             wan_build};
+                             wan_build,
+                             NULL};

@@ -28,6 +28,8 @@ static const sim_attr_t run_attrs[] = {
         "time of events without any progress that counts as a stall; 0s: never"),
     RUN("threads", SIM_ATTR_COUNT, threads, "1", "1", "64",
         "threads that run the simulation; results do not depend on it"),
+    RUN("memory-max", SIM_ATTR_BYTES, memory_max_bytes, "8GB", "1MB", NULL,
+        "what a network may need by the estimate before it is built; a larger one is refused"),
     RUN("folder", SIM_ATTR_STRING, folder, "", NULL, NULL,
         "folder that file names in the scenario start from; the scenario's own if not given"),
 };

@@ -28,6 +28,7 @@ typedef struct world_run_config {
     sim_time_t until_ps;
     sim_time_t stall_ps; // 0: off
     uint64_t threads;
+    uint64_t memory_max_bytes;
     char *folder; // that file names in the scenario are relative to; "": the scenario's own
 } world_run_config_t;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/world.c - builds what a scenario describes.
+#include "world/format.h"
 #include "world/mooncake_json.h"
 #include "world/world_internal.h"
 
@@ -172,9 +173,45 @@ static world_place_t place_of_name(const world_scenario_t *scenario, const char 
     return entry == NULL ? scenario->topology_place : world_locate(entry->value, section, path);
 }
 
+// Measured on fat-trees and stars of 1000 to 28,000 hosts: within a tenth of what they took.
+#define HOST_BYTES UINT64_C(4500)
+#define LINK_BYTES UINT64_C(5500)
+
+// A network that the memory does not hold is refused before it is begun.
+static sim_err_t check_size(const world_scenario_t *scenario, world_error_t *error)
+{
+    if (scenario->topology == NULL || scenario->topology->size == NULL) {
+        return SIM_OK;
+    }
+    topo_size_t size;
+    scenario->topology->size(scenario->topology_config, &size);
+    const uint64_t bytes = size.hosts * HOST_BYTES + size.links * LINK_BYTES;
+    if (bytes <= scenario->run.memory_max_bytes) {
+        return SIM_OK;
+    }
+    world_text_t needed;
+    world_text_t allowed;
+    return world_fail(error,
+                      SIM_ERR_RANGE,
+                      &scenario->topology_map->place,
+                      "topology.%s: %" PRIu64 " hosts, %" PRIu64 " switches and %" PRIu64
+                      " links take some %s of memory, expected at most %s: fewer of them, or a "
+                      "higher memory-max",
+                      scenario->topology->name,
+                      size.hosts,
+                      size.switches,
+                      size.links,
+                      world_format_bytes(&needed, bytes),
+                      world_format_bytes(&allowed, scenario->run.memory_max_bytes));
+}
+
 static sim_err_t build_network(world_t *world, world_error_t *error)
 {
     const world_scenario_t *const scenario = world->scenario;
+    const sim_err_t fits = check_size(scenario, error);
+    if (fits != SIM_OK) {
+        return fits;
+    }
     const topo_plan_t plan = {
         .net = world->net,
         .switch_config = plan_switch,
