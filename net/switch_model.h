@@ -121,7 +121,7 @@ static inline void net_switch_mark(net_port_t *egress, net_packet_t *packet)
     const bool again = packet->ecn == NET_ECN_CE;
     sim_node_t *const node = &egress->node->sim;
     packet->ecn = NET_ECN_CE;
-    sim_happened(node, 'm', node->now_ps, (uint64_t)egress->index << 32 | packet->priority);
+    sim_happened(node, 'm', 0, (uint64_t)egress->index << 32 | packet->priority); // may come late
     (again ? egress->ecn_marked_again : egress->ecn_marked)[packet->priority]++;
     net_port_trace(egress, NET_TRACE_MARK, packet, again);
 }
