@@ -52,4 +52,5 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/rocesim-config-version.c
 install(FILES "${PROJECT_BINARY_DIR}/rocesim-config.cmake"
               "${PROJECT_BINARY_DIR}/rocesim-config-version.cmake"
         DESTINATION "${config_folder}")
+install(FILES cli/rocesim.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 install(FILES LICENSE CHANGELOG.md README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -18,6 +18,19 @@ root=$PWD
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cmake --install "$BUILD_DIRECTORY" --prefix "$scratch/root" >/dev/null
+
+# Every command has its place in the manual page, and the page is well formed.
+page=$scratch/root/share/man/man1/rocesim.1
+for command in $("$scratch/root/bin/rocesim" --help | sed -n 's/^  rocesim \([a-z-]*\) .*/\1/p' | sort -u); do
+    [ "$command" = COMMAND ] || grep -q "^\.B $command\$" "$page" || {
+        echo "FAIL: cli/rocesim.1 does not have $command"
+        exit 1
+    }
+done
+if command -v man >/dev/null 2>&1; then
+    warnings=$(man -l --warnings "$page" 2>&1 >/dev/null)
+    [ -z "$warnings" ] || { echo "FAIL: cli/rocesim.1: $warnings" && exit 1; }
+fi
 PKG_CONFIG_PATH=$(dirname "$(find "$scratch/root" -name rocesim.pc)")
 export PKG_CONFIG_PATH
 
