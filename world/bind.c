@@ -355,6 +355,7 @@ sim_err_t world_bind(const world_tree_t *map,
 
 world_place_t world_locate(const world_tree_t *map, const char *prefix, const char *path)
 {
+    SIM_CHECK(path != NULL);
     const char *const rest = below(path, prefix);
     const char *p = rest != NULL ? rest : path;
     const world_tree_t *tree = map;

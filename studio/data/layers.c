@@ -41,7 +41,7 @@ static bool begin(walk_t *walk, const char *name, size_t size)
                                     "from",
                                     (json_int_t)walk->at,
                                     "to",
-                                    (json_int_t)(walk->at + size),
+                                    (json_int_t)walk->at + (json_int_t)size,
                                     "fields",
                                     walk->fields));
     return true;
@@ -74,9 +74,9 @@ static void put(walk_t *walk, const char *name, size_t at, size_t size, const ch
                                     "value",
                                     value,
                                     "from",
-                                    (json_int_t)(walk->at + at),
+                                    (json_int_t)walk->at + (json_int_t)at,
                                     "to",
-                                    (json_int_t)(walk->at + at + size));
+                                    (json_int_t)walk->at + (json_int_t)at + (json_int_t)size);
     json_t *const meaning = bar != NULL ? text_or_null(bar + 1) : NULL;
     if (meaning != NULL) {
         json_object_set_new(field, "text", meaning);

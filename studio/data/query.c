@@ -323,16 +323,17 @@ static void sort_ranked(studio_query_t *query)
 
 static void rank_all(studio_query_t *query)
 {
+    const size_t orders = query->order_count;
     const uint64_t wanted = query->limit + query->offset;
     const size_t most = wanted < STUDIO_ORDERED_ROWS_MAX ? (size_t)wanted : STUDIO_ORDERED_ROWS_MAX;
     studio_slot_t *values[STUDIO_ORDER_MAX] = {NULL};
-    for (size_t i = 0; i < query->order_count; i++) {
+    for (size_t i = 0; i < orders; i++) {
         values[i] = sim_alloc_array(STUDIO_BLOCK_ROWS, sizeof(studio_slot_t));
     }
     studio_found_t found = {.rows = NULL};
     while (!studio_is_over(query->patience) && studio_scan_next(query->scan, &found)) {
         query->matched += found.count;
-        for (size_t i = 0; i < query->order_count; i++) {
+        for (size_t i = 0; i < orders; i++) {
             studio_scan_values(query->scan,
                                &found,
                                query->orders[i].column,
@@ -342,13 +343,13 @@ static void rank_all(studio_query_t *query)
         }
         for (size_t i = 0; i < found.count; i++) {
             ranked_t row = {.table = (uint32_t)found.table, .row = found.first_row + found.rows[i]};
-            for (size_t j = 0; j < query->order_count; j++) {
+            for (size_t j = 0; j < orders; j++) {
                 row.keys[j] = values[j][i];
             }
             rank(query, &row, most);
         }
     }
-    for (size_t i = 0; i < query->order_count; i++) {
+    for (size_t i = 0; i < orders; i++) {
         sim_free(values[i]);
     }
     sort_ranked(query);

@@ -45,6 +45,7 @@ static void fini(order_t *order)
 
 static bool write_file(const char *path, const char *text)
 {
+    SIM_CHECK(text != NULL);
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     const size_t length = strlen(text);
     const bool good = fd >= 0 && write(fd, text, length) == (ssize_t)length && fsync(fd) == 0;

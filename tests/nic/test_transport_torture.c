@@ -112,7 +112,7 @@ static void randomize_transport(nic_config_t *config, uint32_t t)
         set_attr(ops->attrs, own, "nic.adamap.expire-after", "20us");
         set_attr(ops->attrs, own, "nic.adamap.scan-interval", "10us");
     } else if (ops == &nic_transport_sdr) {
-        set_number(ops->attrs, own, "nic.sdr.chunk", 1024 << draw(4));
+        set_number(ops->attrs, own, "nic.sdr.chunk", UINT64_C(1024) << draw(4));
         set_attr(ops->attrs, own, "nic.sdr.nack", draw(2) == 0 ? "on" : "off");
         static const char *const codes[] = {"none", "xor", "mds"};
         set_attr(ops->attrs, own, "nic.sdr.code", codes[draw(SIM_COUNT_OF(codes))]);
