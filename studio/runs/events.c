@@ -141,20 +141,30 @@ static bool is_for(const watcher_t *watcher, const message_t *message)
     return visible && (watcher->run == 0 || watcher->run == message->run);
 }
 
+// What was missed is asked for again.
+static size_t put_resync(char *buffer)
+{
+    static const char resync[] = "event: resync\ndata: {}\n\n";
+    memcpy(buffer, resync, sizeof(resync) - 1);
+    return sizeof(resync) - 1;
+}
+
 // Under the lock: copies what is new into buffer, as much as there is room for.
 static size_t take_news(watcher_t *watcher, char *buffer, size_t size_bytes)
 {
     studio_events_t *const events = watcher->studio->events;
     size_t filled = 0;
     if (watcher->at + RING <= events->next) {
-        static const char resync[] = "event: resync\ndata: {}\n\n";
         watcher->at = events->next;
-        memcpy(buffer, resync, sizeof(resync) - 1);
-        return sizeof(resync) - 1;
+        return put_resync(buffer);
     }
     while (watcher->at < events->next) {
         const message_t *const message = &events->ring[watcher->at % RING];
         if (is_for(watcher, message)) {
+            if (message->length > size_bytes && filled == 0) {
+                watcher->at++; // it never fits, and nothing behind it would be heard of
+                return put_resync(buffer);
+            }
             if (message->length > size_bytes - filled) {
                 break;
             }
