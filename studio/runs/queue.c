@@ -31,8 +31,6 @@
 
 typedef struct active {
     int64_t run;
-    int64_t owner;
-    bool shared;
     int64_t attempt;
     pid_t process; // of the child beside it, if this server started it; 0: another one did
     int64_t spawned_ms;
@@ -178,12 +176,8 @@ static void read_progress(studio_runs_t *runs, active_t *active, const char *fol
     }
     (void)json_object_set_new(progress, "id", json_integer(active->run));
     char *const text = json_dumps(progress, JSON_COMPACT);
-    studio_events_publish(runs->studio->events,
-                          active->run,
-                          active->owner,
-                          active->shared,
-                          "progress",
-                          text == NULL ? "{}" : text);
+    // Whose it is, and whether it is shared, as they are now.
+    studio_run_tell(runs->studio, active->run, "progress", text == NULL ? "{}" : text);
     free(text);
     SIM_CHECK(pthread_mutex_lock(&runs->lock) == 0);
     json_decref(active->progress);
@@ -274,16 +268,14 @@ static bool begin_next(studio_runs_t *runs)
     active_t active = {0};
     studio_rows_t *const rows = studio_rows_open(
         studio->store,
-        "SELECT r.id, r.owner, r.shared, r.attempt FROM runs r WHERE r.state = 'queued'"
+        "SELECT r.id, r.attempt FROM runs r WHERE r.state = 'queued'"
         " AND r.trashed_ms IS NULL ORDER BY (SELECT count(*) FROM runs o WHERE o.owner = r.owner"
         " AND o.state IN ('starting', 'running')), r.id LIMIT 1",
         "");
     const bool found = studio_rows_next(rows);
     if (found) {
         active.run = studio_rows_int(rows, 0);
-        active.owner = studio_rows_int(rows, 1);
-        active.shared = studio_rows_int(rows, 2) != 0;
-        active.attempt = studio_rows_int(rows, 3);
+        active.attempt = studio_rows_int(rows, 1);
     }
     if (!studio_rows_close(rows) || !found ||
         studio_store_change(studio->store,
@@ -304,15 +296,13 @@ static void adopt(studio_runs_t *runs)
 {
     studio_rows_t *const rows =
         studio_rows_open(runs->studio->store,
-                         "SELECT id, owner, shared, attempt FROM runs"
+                         "SELECT id, attempt FROM runs"
                          " WHERE state IN ('starting', 'running') ORDER BY id",
                          "");
     while (studio_rows_next(rows)) {
         const active_t active = {
             .run = studio_rows_int(rows, 0),
-            .owner = studio_rows_int(rows, 1),
-            .shared = studio_rows_int(rows, 2) != 0,
-            .attempt = studio_rows_int(rows, 3),
+            .attempt = studio_rows_int(rows, 1),
         };
         add_active(runs, &active);
     }
