@@ -170,16 +170,17 @@ static int patch_run(studio_request_t *request, studio_response_t *response)
     const char *const name = studio_body_text(request, "name", 200);
     const char *const notes = studio_body_text(request, "notes", 20000);
     bool shared = run.shared;
-    (void)studio_body_bool(request, "shared", &shared);
+    const bool has_shared = studio_body_bool(request, "shared", &shared);
     if (name != NULL && name[0] == '\0') {
         return studio_response_error(response, 400, "a name of up to 200 bytes is needed");
     }
     if (!studio_store_do(studio->store,
                          "UPDATE runs SET name = coalesce(?, name), notes = coalesce(?, notes),"
-                         " shared = ? WHERE id = ?",
-                         "ssii",
+                         " shared = CASE WHEN ? THEN ? ELSE shared END WHERE id = ?",
+                         "ssiii",
                          name,
                          notes,
+                         (int64_t)has_shared,
                          (int64_t)shared,
                          run.id)) {
         return studio_response_store_failed(response, studio);
