@@ -24,6 +24,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// Every run keeps its settings, and tells them whenever its state changes.
+#define SETTINGS_BYTES_MAX ((size_t)16 << 20)
+
 typedef struct order {
     const studio_user_t *user;
     const char *name;
@@ -234,6 +237,38 @@ static int check(studio_t *studio, studio_response_t *response, const order_t *o
     return status;
 }
 
+static size_t settings_bytes(const json_t *runs)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < json_array_size(runs); i++) {
+        const json_t *const set = json_array_get(runs, i);
+        for (size_t j = 0; j < json_array_size(set); j++) {
+            total += json_string_length(json_array_get(set, j));
+        }
+    }
+    return total;
+}
+
+// Whether there is room for the runs among those of the user that wait.
+static int check_queue(studio_t *studio, studio_response_t *response, const order_t *order)
+{
+    const int64_t waiting = studio_store_int(studio->store,
+                                             0,
+                                             "SELECT count(*) FROM runs WHERE owner = ?"
+                                             " AND state = 'queued'",
+                                             "i",
+                                             order->user->id);
+    if ((uint64_t)waiting + json_array_size(order->runs) > studio->options.queue_max) {
+        return studio_response_error(response,
+                                     429,
+                                     "%" PRId64 " runs wait already, and at most %" PRIu64
+                                     " of one user may",
+                                     waiting,
+                                     studio->options.queue_max);
+    }
+    return 0;
+}
+
 static int take_order(studio_request_t *request, studio_response_t *response, order_t *order)
 {
     studio_t *const studio = studio_request_studio(request);
@@ -258,21 +293,14 @@ static int take_order(studio_request_t *request, studio_response_t *response, or
     if (order->runs == NULL) {
         return studio_response_error(response, 400, "%s", message.text);
     }
-    const int64_t waiting = studio_store_int(studio->store,
-                                             0,
-                                             "SELECT count(*) FROM runs WHERE owner = ?"
-                                             " AND state = 'queued'",
-                                             "i",
-                                             order->user->id);
-    if ((uint64_t)waiting + json_array_size(order->runs) > studio->options.queue_max) {
+    if (settings_bytes(order->runs) > SETTINGS_BYTES_MAX) {
         return studio_response_error(response,
-                                     429,
-                                     "%" PRId64 " runs wait already, and at most %" PRIu64
-                                     " of one user may",
-                                     waiting,
-                                     studio->options.queue_max);
+                                     413,
+                                     "the settings of all runs have at most %zu bytes together",
+                                     SETTINGS_BYTES_MAX);
     }
-    return check(studio, response, order);
+    status = check_queue(studio, response, order);
+    return status == 0 ? check(studio, response, order) : status;
 }
 
 static int keep(studio_request_t *request, studio_response_t *response, const order_t *order)
@@ -281,6 +309,12 @@ static int keep(studio_request_t *request, studio_response_t *response, const or
     int64_t group = 0;
     if (!studio_store_begin(studio->store)) {
         return studio_response_store_failed(response, studio);
+    }
+    // Once more, where orders at the same time are one after the other; and for those of "again".
+    const int refused = check_queue(studio, response, order);
+    if (refused != 0) {
+        studio_store_rollback(studio->store);
+        return refused;
     }
     errno = 0;
     const int64_t first = insert(studio, order, &group);
