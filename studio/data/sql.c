@@ -9,7 +9,10 @@
 #include <string.h>
 
 #define PIECE_BYTES 32768u
-#define STEPS_BETWEEN_LOOKS 10000
+// A step may be a scan of a table, or a function over two long texts: both bound how long a
+// statement goes on after its time.
+#define STEPS_BETWEEN_LOOKS 500
+#define VALUE_BYTES_MAX (1 << 17)
 
 struct studio_sql {
     sqlite3 *database;
@@ -69,7 +72,7 @@ static void set_limits(sqlite3 *database)
         int id;
         int value;
     } limits[] = {
-        {SQLITE_LIMIT_LENGTH, 1 << 20},
+        {SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX},
         {SQLITE_LIMIT_SQL_LENGTH, 1 << 16},
         {SQLITE_LIMIT_EXPR_DEPTH, 200},
         {SQLITE_LIMIT_COMPOUND_SELECT, 20},
