@@ -172,7 +172,7 @@ static void quote(studio_out_t *out, const char *text)
 {
     studio_out_text(out, "'");
     for (; *text != '\0'; text++) {
-        if ((uint8_t)*text >= 0x20) {
+        if ((uint8_t)*text >= 0x20 && *text != '`') {
             studio_out_bytes(out, text, 1);
         }
         if (*text == '\'') {

@@ -317,17 +317,23 @@ static void write_map(const map_t *map, const char *metric, studio_out_t *out)
     studio_out_text(out, "}\n");
 }
 
+// Times that are picoseconds of 64 bits, too.
+static double within(double time_ns)
+{
+    return fmin(fmax(time_ns, -9e15), 9e15);
+}
+
 static void take_times(const studio_request_t *request, map_t *map, double end_ns)
 {
     const double at_ns = studio__data_real(request, "at_ns");
     const double from_ns = studio__data_real(request, "from_ns");
     const double to_ns = studio__data_real(request, "to_ns");
-    map->from_ns = isnan(from_ns) ? 0 : from_ns;
-    map->to_ns = isnan(to_ns) ? end_ns : to_ns;
+    map->from_ns = isnan(from_ns) ? 0 : within(from_ns);
+    map->to_ns = isnan(to_ns) ? end_ns : within(to_ns);
     if (!isnan(at_ns)) {
         map->frames = 1;
-        map->from_ns = at_ns;
-        map->to_ns = at_ns + fmax(end_ns / 1000, 1);
+        map->from_ns = within(at_ns);
+        map->to_ns = map->from_ns + fmax(end_ns / 1000, 1);
     }
     map->to_ns = map->to_ns > map->from_ns ? map->to_ns : map->from_ns + 1;
 }

@@ -100,7 +100,8 @@ static void write_curve(studio_out_t *out,
 
 static int64_t time_ps_of(double time_ns, int64_t otherwise)
 {
-    return isnan(time_ns) || fabs(time_ns) > 9e15 ? otherwise : (int64_t)(time_ns * 1000);
+    // What is between two of them fits as well.
+    return isnan(time_ns) || fabs(time_ns) > 4.6e15 ? otherwise : (int64_t)(time_ns * 1000);
 }
 
 static void draw(const studio_request_t *request,
