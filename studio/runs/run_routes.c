@@ -235,11 +235,17 @@ static int post_restore(studio_request_t *request, studio_response_t *response)
     if (!find_own(request, response, &run, &status)) {
         return status;
     }
-    if (!studio_store_do(studio->store,
-                         "UPDATE runs SET trashed_ms = NULL WHERE id = ?",
-                         "i",
-                         run.id)) {
+    // 1: its files are being removed.
+    const int64_t restored = studio_store_change(studio->store,
+                                                 "UPDATE runs SET trashed_ms = NULL WHERE id = ?"
+                                                 " AND trashed_ms IS NOT 1",
+                                                 "i",
+                                                 run.id);
+    if (restored < 0) {
         return studio_response_store_failed(response, studio);
+    }
+    if (restored == 0) {
+        return studio_response_error(response, 409, "the run is being removed for good");
     }
     audit(request, "run.restore", run.id);
     return answer_run(request, response, run.id);

@@ -54,6 +54,14 @@ bool studio_folder_remove(const char *path)
 
 bool studio_trash_remove(studio_t *studio, int64_t run)
 {
+    // From here on it cannot be restored; 0: it just was. On a full disk, where nothing can be
+    // written, removing makes the room.
+    if (studio_store_change(studio->store,
+                            "UPDATE runs SET trashed_ms = 1 WHERE id = ? AND trashed_ms NOTNULL",
+                            "i",
+                            run) == 0) {
+        return false;
+    }
     char *const folder = sim_format("%s/runs/%" PRId64, studio->options.data, run);
     // The folder first: a row without one can be removed again, a folder without a row never is.
     const bool good = studio_folder_remove(folder) &&
