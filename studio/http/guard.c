@@ -28,14 +28,22 @@ int studio__guard_host(studio_request_t *request, studio_response_t *response)
     return 0;
 }
 
+// Where something before this server speaks TLS, browsers know it by https.
+static bool is_own_origin(studio_request_t *request, const char *origin)
+{
+    const char *const own = studio_request_origin(request);
+    return strcasecmp(origin, own) == 0 ||
+           (!request->studio->tls && strncasecmp(origin, "https://", 8) == 0 &&
+            strcasecmp(origin + 8, own + strlen("http://")) == 0);
+}
+
 // Requests that a page of elsewhere makes a browser send.
 static int check_origin(studio_request_t *request, studio_response_t *response)
 {
     const char *const site = studio_request_header(request, "Sec-Fetch-Site");
     const char *const origin = studio_request_header(request, MHD_HTTP_HEADER_ORIGIN);
-    const bool foreign =
-        (site != NULL && strcmp(site, "cross-site") == 0) ||
-        (origin != NULL && strcasecmp(origin, studio_request_origin(request)) != 0);
+    const bool foreign = (site != NULL && strcmp(site, "cross-site") == 0) ||
+                         (origin != NULL && !is_own_origin(request, origin));
     return foreign ? studio_response_error(response, 403, "the request comes from another site")
                    : 0;
 }

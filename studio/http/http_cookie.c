@@ -4,6 +4,8 @@
 
 #include "studio/http/http_internal.h"
 
+#include <strings.h>
+
 const char *studio_cookie_of(const studio_request_t *request)
 {
     return MHD_lookup_connection_value(request->connection, MHD_COOKIE_KIND, STUDIO__COOKIE);
@@ -14,12 +16,16 @@ void studio_cookie_set(const studio_request_t *request,
                        const char *secret,
                        int64_t age_s)
 {
+    // Also where something before this server speaks TLS.
+    const char *const origin = studio_request_header(request, MHD_HTTP_HEADER_ORIGIN);
+    const bool secure =
+        request->studio->tls || (origin != NULL && strncasecmp(origin, "https://", 8) == 0);
     char *const cookie =
         sim_format("%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%" PRId64 "%s",
                    STUDIO__COOKIE,
                    secret,
                    age_s,
-                   request->studio->tls ? "; Secure" : "");
+                   secure ? "; Secure" : "");
     studio_response_header(response, MHD_HTTP_HEADER_SET_COOKIE, cookie);
     sim_free(cookie);
 }
