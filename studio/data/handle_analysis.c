@@ -452,7 +452,7 @@ static int answer_folder(studio_response_t *response,
         (void)add_scenario(&folder, &sources->sources[i]);
     }
     for (size_t i = 0; i < analysis->count; i++) {
-        char path[40];
+        char path[64];
         (void)snprintf(path, sizeof(path), "tables/%zu-%.20s.csv", i, analysis->results[i].name);
         studio_frame_csv(&analysis->results[i].frame, &text);
         add_text(&folder, path, &text, false);
