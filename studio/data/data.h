@@ -3,6 +3,7 @@
 #ifndef STUDIO_DATA_DATA_H
 #define STUDIO_DATA_DATA_H
 
+#include "studio/data/turns.h"
 #include "studio/studio.h"
 
 #include <jansson.h>
@@ -13,6 +14,9 @@ typedef struct studio_data studio_data_t;
 // imported from here on. To be called before the server serves, and ended after.
 studio_data_t *studio_data_create(studio_t *studio);
 void studio_data_destroy(studio_data_t *data); // NULL is allowed
+
+// Turns of requests that need much.
+studio_turns_t *studio_data_turns(studio_data_t *data);
 
 // {"state": "none|waiting|importing|done|failed", ...} of a run; where it is not done and nothing
 // is under way, it is asked for.

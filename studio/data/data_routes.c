@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/data/data_routes.c - the routes of what is in results.
+#include "studio/data/data.h"
 #include "studio/data/data_handlers.h"
 #include "studio/http/route.h"
 #include "studio/store/studio_store.h"
@@ -23,6 +24,44 @@
     {                                           \
         NULL, STUDIO_IN_PATH, NULL, false, NULL \
     }
+
+// -- requests that need much memory or time
+
+static int in_turn(studio_request_t *request,
+                   studio_response_t *response,
+                   studio_handler_fn handler)
+{
+    studio_turns_t *const turns = studio_data_turns(studio_request_studio(request)->data);
+    const int64_t user = studio_request_user(request)->id;
+    if (!studio_turns_enter(turns, user)) {
+        return studio_response_error(response, 503, "too many such requests wait: try again");
+    }
+    const int status = handler(request, response);
+    studio_turns_leave(turns, user);
+    return status;
+}
+
+static int sql_in_turn(studio_request_t *request, studio_response_t *response)
+{
+    return in_turn(request, response, studio_handle_sql);
+}
+
+static int analysis_in_turn(studio_request_t *request, studio_response_t *response)
+{
+    return in_turn(request, response, studio_handle_analysis);
+}
+
+static int analysis_export_in_turn(studio_request_t *request, studio_response_t *response)
+{
+    return in_turn(request, response, studio_handle_analysis_export);
+}
+
+static int figure_in_turn(studio_request_t *request, studio_response_t *response)
+{
+    return in_turn(request, response, studio_handle_figure);
+}
+
+// -- the table
 
 // clang-format off
 static const studio_parameter_t run_only[] = {RUN, END};
@@ -94,8 +133,8 @@ const studio_route_t studio_data_routes[] = {
      "{columns, rows, matched, scanned, seconds}, or CSV or NDJSON", studio_handle_query, 0},
     {"GET", "/api/v1/query", V, "The same as a link", query_link, NULL, "as POST", studio_handle_query, 0},
     {"POST", "/api/v1/sql", V, "SQL that reads", sql_parameters, NULL, "{columns, rows, more, seconds}, or CSV or NDJSON",
-     studio_handle_sql, 0},
-    {"GET", "/api/v1/sql", V, "The same as a link", query_link, NULL, "as POST", studio_handle_sql, 0},
+     sql_in_turn, 0},
+    {"GET", "/api/v1/sql", V, "The same as a link", query_link, NULL, "as POST", sql_in_turn, 0},
     {"GET", "/api/v1/search", V, "Words anywhere in runs", search_parameters, NULL, "{hits, more, seconds}",
      studio_handle_search, 0},
     {"GET", "/api/v1/runs/{run}/series", V, "Series, least and greatest by pixel", series_parameters, NULL,
@@ -112,18 +151,18 @@ const studio_route_t studio_data_routes[] = {
     {"GET", "/api/v1/runs/{run}/captures/{file}/{packet}", V, "A packet's layers and bytes", packet_parameters, NULL,
      "{n, layers, hex, message, flow_id, previous, next}", studio_handle_packet, 0},
     {"POST", "/api/v1/analysis", V, "A pipeline of steps over runs", analysis_parameters, NULL, "{steps}",
-     studio_handle_analysis, 0},
+     analysis_in_turn, 0},
     {"POST", "/api/v1/analysis/check", V, "Type and unit of an expression", check_parameters, NULL, "{type, unit}",
      studio_handle_analysis_check, 0},
     {"GET", "/api/v1/analysis/functions", V, "What expressions and steps may use", NULL, NULL,
      "{functions, operators, units, steps}", studio_handle_analysis_functions, 0},
     {"POST", "/api/v1/analysis/export", V, "The analysis as a folder (.tar.gz)", export_parameters, NULL, "a gzipped tar",
-     studio_handle_analysis_export, 0},
+     analysis_export_in_turn, 0},
     {"GET", "/api/v1/analysis/export", V, "The same as a link", query_link, NULL, "a gzipped tar",
-     studio_handle_analysis_export, 0},
+     analysis_export_in_turn, 0},
     {"POST", "/api/v1/figure", V, "A figure as rocesim plot draws it", figure_parameters, NULL,
-     "{kind, words, panels}, or the file", studio_handle_figure, 0},
-    {"GET", "/api/v1/figure", V, "The same as a link", query_link, NULL, "as POST", studio_handle_figure, 0},
+     "{kind, words, panels}, or the file", figure_in_turn, 0},
+    {"GET", "/api/v1/figure", V, "The same as a link", query_link, NULL, "as POST", figure_in_turn, 0},
     {"GET", "/api/v1/figure/kinds", V, "Figures that the runs have data for", kinds_parameters, NULL, "{kinds}",
      studio_handle_figure_kinds, 0},
     {NULL, NULL, V, NULL, NULL, NULL, NULL, NULL, 0},

@@ -33,6 +33,7 @@ typedef struct failure {
 
 struct studio_data {
     studio_t *studio;
+    studio_turns_t *turns;
     pthread_t thread;
     pthread_t teller;
     pthread_mutex_t lock;
@@ -50,6 +51,11 @@ struct studio_data {
 };
 
 static json_t *state_of(studio_data_t *data, int64_t run);
+
+studio_turns_t *studio_data_turns(studio_data_t *data)
+{
+    return data->turns;
+}
 
 static void forget_failure(studio_data_t *data, int64_t run)
 {
@@ -294,6 +300,7 @@ studio_data_t *studio_data_create(studio_t *studio)
     studio_data_t *const data = sim_alloc(sizeof(*data));
     data->studio = studio;
     atomic_store(&data->progress.part, "");
+    data->turns = studio_turns_create();
     SIM_CHECK(pthread_mutex_init(&data->lock, NULL) == 0);
     SIM_CHECK(pthread_cond_init(&data->changed, NULL) == 0);
     want_unfinished(data);
@@ -318,6 +325,7 @@ void studio_data_destroy(studio_data_t *data)
     for (size_t i = 0; i < data->waiting_count; i++) {
         sim_free(data->waiting[i].folder);
     }
+    studio_turns_destroy(data->turns);
     (void)pthread_cond_destroy(&data->changed);
     (void)pthread_mutex_destroy(&data->lock);
     sim_free(data->waiting);
