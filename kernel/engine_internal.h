@@ -6,7 +6,7 @@
 //     mail.c       messages on their way, and a node's sorted mail of a window
 //     window.c     one thread's share of one window: run units, sample
 //     engine.c     the loop over windows, how a run ends
-//     fifo*.c      the same where ties go by insertion: fifo_internal.h
+//     fifo*.c      the same where ties go by insertion: kernel/order/fifo_internal.h
 //     barrier.c    where threads meet
 #ifndef KERNEL_ENGINE_INTERNAL_H
 #define KERNEL_ENGINE_INTERNAL_H

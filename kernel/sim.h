@@ -10,9 +10,9 @@
 // that no port is favoured, and the node's own arming sequence for timers. Neither the partition
 // into windows and threads nor the order of nodes can therefore show in a result.
 //
-// The engine runs node by node inside time windows no wider than the smallest delay between nodes
-// run apart (conservative synchronisation: Chandy and Misra 1979, Nicol 1993). Nodes joined by
-// delays too short for a useful window run together as one unit, interleaved by time.
+// The engine runs node by node in time windows no wider than the smallest delay between nodes run
+// apart, or twice that where nodes take turns by colour (conservative: Chandy and Misra 1979, Nicol
+// 1993). Nodes joined by delays too short for a useful window run as one unit, interleaved by time.
 //
 // Nothing is global: two simulations run side by side in one process.
 #ifndef KERNEL_SIM_H

@@ -6,11 +6,11 @@
 // A deadline that moves often (a retransmission timer) is cheapest left armed: when it fires
 // early, arm it again for the rest.
 //
-// A background timer fires like any other as long as something else is to come or work is
-// outstanding, but does not keep the simulation alive: of a link that changes, a table that is
-// reloaded. It is neither counted nor hashed as an event. Whether one fires in the same window as
-// the last event, but after it, depends on the window: what it does must not show when nothing
-// comes after it, and it may not begin anything where nothing was to come.
+// A background timer (for a link that changes, say) fires like any other as long as something else
+// is to come or work is outstanding, but does not keep the simulation alive, and is not counted as
+// an event. Whether one fires in the same window as the last event, but after it, depends on the
+// window: what it does must not show when nothing comes after it, and it may not begin anything
+// where nothing was to come.
 #ifndef KERNEL_TIMER_H
 #define KERNEL_TIMER_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/faults.h - what goes wrong with a link or a NIC at some time, and is mended at another.
 //
-// A link that goes down is net_link_change_at's; what is here leaves it up. Faults begin and end at
-// their times whatever else happens, keep no run alive, and are told at NET_TRACE_FAULT of the port
-// that is changed. Page: docs/models/faults.md.
+// These faults leave the link up: net_link_change_at (net/network.h) takes one down. They begin and
+// end at their times whatever else happens, keep no run alive, and are told at NET_TRACE_FAULT of
+// the port that is changed. Page: docs/models/faults.md.
 #ifndef NET_FAULTS_H
 #define NET_FAULTS_H
 

@@ -50,7 +50,7 @@ typedef struct net_link_config {
     sim_time_t delay_ps;        // >= 1, one way
     sim_ratio_t loss_rate;      // of frames
     sim_ratio_t bit_error_rate; // a frame with any wrong bit is lost
-    bool loss_own;              // not the rate of all links, but its own
+    bool loss_own;              // loss_rate is this link's own, not that of all links
     uint32_t loss_model;        // net_loss_model_t (net/loss.h)
     uint32_t loss_packets;      // net_loss_packets_t
     uint32_t loss_direction;    // net_loss_direction_t

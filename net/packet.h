@@ -26,10 +26,10 @@ typedef struct net_packet {
     uint64_t route;
 
     uint32_t source;        // interface ids (net/network.h): they name the IP addresses
-    uint32_t destination;   //
+    uint32_t destination;   // likewise
     uint32_t flow_hash;     // of the 5-tuple, computed once per QP
     uint16_t frame_bytes;   // Ethernet header to ICRC, pad included; no preamble, no FCS
-    uint16_t payload_bytes; //
+    uint16_t payload_bytes; // of these, the payload alone
     uint16_t udp_source_port;
     uint16_t ingress_port; // of the switch that holds it
     uint8_t priority;      // 802.1p class, 0..7: which queue and which pause bit

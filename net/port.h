@@ -29,7 +29,7 @@ typedef enum net_trace_point {
     NET_TRACE_PAUSED = 1 << 5,  // the peer stopped a class of this port; detail: priority
     NET_TRACE_RESUMED = 1 << 6, // the peer released it, or its time ran out; detail: priority
     NET_TRACE_XOFF = 1 << 7,    // this port's node stops a class of the peer; detail: priority
-    NET_TRACE_XON = 1 << 8,     //
+    NET_TRACE_XON = 1 << 8,     // this port's node lets it go on; detail: priority
     NET_TRACE_LINK = 1 << 9,    // detail: 1 up, 0 down
     NET_TRACE_PFC = 1 << 10,    // a PFC frame from the peer took effect
     // at the egress port of a switch: the buffer of a packet sent was given back, and a pause of
@@ -42,7 +42,7 @@ typedef enum net_trace_point {
 typedef enum net_drop_reason {
     NET_DROP_EGRESS_FULL,   // lossy class over its dynamic threshold
     NET_DROP_BUFFER_FULL,   // no shared buffer left
-    NET_DROP_HEADROOM_FULL, // lossless class, at the ingress port: see lossless_guaranteed
+    NET_DROP_HEADROOM_FULL, // lossless class, at the ingress port: net_port_t.lossless_guaranteed
     NET_DROP_NO_ROUTE,
     NET_DROP_TTL,
     NET_DROP_LINK_LOSS, // loss rate or bit errors
@@ -124,7 +124,7 @@ typedef struct net_meter {
     const struct net_pint *pint;
     uint16_t multiplier;   // of INT's units
     uint16_t switch_id;    // of NET_INT_PATH_BITS
-    uint8_t rate_code;     //
+    uint8_t rate_code;     // of the link, as INT writes it
     uint8_t reserved_hops; // packets already have room for so many records
     uint16_t last_bytes;   // of the frame before, where net_pint_ops_t keeps it
 } net_meter_t;

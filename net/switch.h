@@ -25,7 +25,7 @@ typedef struct net_switch_config {
     sim_name_t marking;           // likewise
     uint64_t buffer_bytes;        // of the whole switch
     uint8_t pfc_priorities;       // classes made lossless
-    bool pfc_enabled;             //
+    bool pfc_enabled;             // false: none is
     sim_ratio_t pfc_alpha;        // XOFF above alpha x free shared buffer
     uint64_t pfc_xon_bytes;       // XON this far below the threshold
     uint64_t pfc_reserved_bytes;  // per lossless (port, class), before shared

@@ -16,7 +16,7 @@ struct net_attachment;
 
 // One port, receiving.
 typedef struct net_ingress {
-    uint64_t headroom_limit; // per class; net_switch_headroom_of, unless the buffer sets another
+    uint64_t headroom_limit; // per class; as switch.pfc.headroom says, unless the buffer differs
     uint8_t stopped;         // classes told to stop
     uint16_t quanta;
     sim_timer_t refresh; // repeats the pause before the peer's clock runs out

@@ -5,8 +5,8 @@
 // steers two numbers of it: the rate at which the QP paces its packets and the window of
 // unacknowledged bytes. It hears of what happens to the QP through the operations below, all
 // called in events of the QP's host. It may arm its own timers; it must not send.
-// An algorithm is one file, nic/cc_<name>.c, found by name through nic_cc_find; or a program's own,
-// handed to hosts as nic_config_t.custom_cc.
+// An algorithm of the library is one file, nic/cc/cc_<name>.c, found by name through nic_cc_find. A
+// program's own is a row of its registry (nic/extra.h), or nic_config_t.custom_cc.
 #ifndef NIC_CONGESTION_H
 #define NIC_CONGESTION_H
 
@@ -45,9 +45,9 @@ struct nic_cc {
     uint32_t int_multiplier; // of the units in INT's records
     const net_pint_t *pint;  // what PINT's digests stand for; NULL: nobody wanted PINT
     uint32_t overhead_bytes; // on the link, of a data packet besides its payload
-    bool hears_acks;         // these three are what the operations say; init may change them,
-    bool acks_every_packet;  // where a parameter decides
-    bool echoes_ecn;         //
+    bool hears_acks;         // this and the next two begin as the operations' table has
+    bool acks_every_packet;  // them; init may change them, where a parameter
+    bool echoes_ecn;         // decides
     uint8_t bdp_window;      // nic_bdp_window_t: a window besides window_bytes; the NIC's to set
     // Set by an algorithm that paces bursts: packets follow each other at the port's rate until
     // this many bytes on the link are out, and then the QP pauses, so that the burst with its pause

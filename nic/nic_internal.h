@@ -8,7 +8,7 @@
 //     nic__doorbell          post to NIC            nic__receive           packet to NIC
 //     nic__fetch_wqe         WQE from host memory   nic__find_qp           QP number to QP
 //     nic__requester_ready   QP state               nic__write_payload     payload to host memory
-//     nic__read_payload      payload from memory    nic__write_cqe         CQE to host memory
+//     nic__carry_request     payload from memory    nic__write_cqe         CQE to host memory
 //     transmit_qp            packet to the port
 //
 // Packet sequence numbers are 64 bits inside and their low 24 bits on the wire. Half-open ranges:

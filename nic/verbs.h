@@ -8,7 +8,7 @@
 // own host (or before the run). Objects belong to their NIC and are destroyed with it; QPs can be
 // destroyed earlier.
 //
-// Memory has contents where someone wrote them (nic/memory.h), and nothing else to cost.
+// Memory has contents where someone wrote them (nic/memory.h); the rest reads as zeros at no cost.
 #ifndef NIC_VERBS_H
 #define NIC_VERBS_H
 
@@ -176,7 +176,7 @@ typedef struct nic_qp_attr {
     uint32_t access;             // nic_access_t bits a peer may use
     uint32_t qkey;               // UD
     uint8_t priority;            // 802.1p class of everything this QP sends but CNPs
-    uint8_t dscp;                //
+    uint8_t dscp;                // of the same packets
     uint16_t hashed_port;        // of the program's own, for load balancers that hash it; 0: none
     uint16_t udp_source_port;    // 0: derived from the two QP numbers, 0xc000 or above
     uint64_t rate_max_bps;       // SIM_AUTO: line rate

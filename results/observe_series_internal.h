@@ -40,7 +40,7 @@ typedef struct results__sampler {
     bool met;                  // QP: one that the patterns mean was there
     bool begun;                // the first sample was taken: what comes later counts
     sim_time_t busy_ps;        // of utilisation: counted so far
-    sim_time_t load_ps;        //
+    sim_time_t load_ps;        // of utilisation: up to this time
     results__track_t track;    // PORT, NIC, SWITCH
     results__track_t **tracks; // QP: open addressing by number
     uint32_t track_count;

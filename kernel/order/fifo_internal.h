@@ -19,7 +19,7 @@
 #include "kernel/order/fifo.h"
 
 // A place of this window: HERE | record | minor | armed, from the highest bit to the lowest. armed
-// is 1 + an index into sim_fifo_log_t.armed for a timer's, else 0.
+// is 1 + an index into `armed` of struct sim_fifo_log for a timer's, else 0.
 #define SIM__FIFO_HERE (UINT64_C(1) << 63)
 #define SIM__FIFO_RECORD_BITS 26u
 #define SIM__FIFO_MINOR_BITS 12u
@@ -88,7 +88,7 @@ struct sim_fifo_log {
     uint64_t current; // place of the event being run
     bool in_event;
     bool open;      // its record is the last one, with `minor` places taken
-    uint32_t minor; //
+    uint32_t minor; // of that record
     uint32_t slot;  // of the window
     uint32_t thread;
     sim_time_t now_ps;

@@ -37,7 +37,7 @@ typedef struct nic_dcqcn_config {
     uint64_t rpg_ai_rate_bps;      // R_AI
     uint64_t rpg_hai_rate_bps;     // R_HAI
     uint64_t rpg_max_rate_bps;     // 0: the line's
-    uint64_t rpg_min_rate_bps;     //
+    uint64_t rpg_min_rate_bps;     // a cut goes no lower
     uint64_t rpg_gd;               // a cut takes alpha x 1024 / 2^gd of the rate
     sim_ratio_t rpg_min_dec_fac;   // a cut leaves at least this of the rate
     uint64_t

@@ -57,10 +57,10 @@ typedef struct nic_hpcc_law {
     double eta;
     double increase;              // AI
     double least;                 // of X
-    double most;                  //
+    double most;                  // of X
     uint64_t window_own_bytes;    // of the queue pair, never exceeded
     uint64_t update_psn;          // an ACK beyond it may change X_c; see nic__hpcc_law_ack
-    nic_hpcc_reference_t current; //
+    nic_hpcc_reference_t current; // X_c and its stage
     double applied;               // X
     sim_time_t stopped_ps;        // the last moment of activity; NEVER: none yet
     bool started;                 // update_psn is known

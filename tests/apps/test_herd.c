@@ -3,7 +3,7 @@
 // where packets get lost; windows, gates and presets are kept.
 // Method: small worlds on ideal and detailed NICs, with losses and without, every system and way of
 // requests and answers; what clients count against what workers and the store count.
-// Does not pin: rates (tests/test_herd_figures.sh).
+// Does not pin: rates (tests/apps/test_herd_figures.sh).
 #include <string.h>
 
 #include "tests/app_fixture.h"

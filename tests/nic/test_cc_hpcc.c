@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/nic/test_cc_hpcc.c - the law of HPCC and of HPCC on PINT (nic/cc/hpcc_law.h,
-// nic/cc_hpcc*.h).
+// nic/cc/cc_hpcc*.h).
 //
 // Goal: windows and rates are those of the published law, ACK by ACK; counters may wrap, ACKs may
 // be lost, the path may change; each option does what it says.

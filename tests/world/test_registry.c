@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/cli/test_registry.c - rows that a program adds to a registry.
+// tests/world/test_registry.c - rows that a program adds to a registry.
 //
 // Goal: a congestion control of one's own is known to YAML, --set, patterns of nodes, checks, the
 // resolved scenario, and is what runs; names that are taken or no names are refused; registries

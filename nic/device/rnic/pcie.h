@@ -43,9 +43,9 @@ typedef enum nic_pcie_use {
     NIC_PCIE_WQE_MMIO,      // CPU writes WQEs
     NIC_PCIE_DOORBELL,      // CPU writes a Doorbell
     NIC_PCIE_WQE_READ,      // NIC reads WQEs
-    NIC_PCIE_PAYLOAD_READ,  //
+    NIC_PCIE_PAYLOAD_READ,  // NIC reads what it sends
     NIC_PCIE_CONTEXT_READ,  // a cache missed
-    NIC_PCIE_ATOMIC_READ,   //
+    NIC_PCIE_ATOMIC_READ,   // NIC reads the word that an atomic changes
     NIC_PCIE_PAYLOAD_WRITE, // NIC writes what was received or read
     NIC_PCIE_CQE_WRITE,
     NIC_PCIE_ATOMIC_WRITE,

@@ -7,7 +7,7 @@
 //       item on its way    lines, or a DMA read       processing unit     costs and cache misses
 //       processing unit    costs and cache misses   nic__receive          the protocol's turn
 //       payload            a DMA read               nic__rnic_payload     a DMA write
-//     nic__rnic_ready      the WQE may be sent      nic__rnic_cqe         a DMA write, seen later
+//     make_ready           the WQE may be sent      nic__rnic_cqe         a DMA write, seen later
 //     nic__rnic_sent       next packet's payload    nic__rnic_respond     a DMA read, then sent
 //
 // A processing unit serves its queue in order. When it begins with something it books all that this
