@@ -122,7 +122,7 @@ typedef struct sim_percentiles {
     double max;
 } sim_percentiles_t;
 extern const sim_report_table_t sim_report_percentiles;
-// Of the values of set, each divided by one: SIM_PS_PER_US makes microseconds of picoseconds.
+// The percentiles of set, each divided by one: SIM_PS_PER_US makes microseconds of picoseconds.
 // Sorts the set.
 sim_percentiles_t sim_percentiles(sim_sample_set_t *set, uint64_t one);
 

@@ -298,7 +298,7 @@ uint32_t net_flow_hash(const net_t *net,
                        uint32_t destination,
                        uint16_t source_port);
 
-// With a port of the program's own, which load balancers other than ECMP may take in.
+// The same with a port of the program's own, which load balancers other than ECMP may take in.
 uint32_t net_flow_hash_with(const net_t *net,
                             uint32_t source,
                             uint32_t destination,

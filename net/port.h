@@ -107,7 +107,7 @@ typedef struct net_pause_counters {
     sim_time_t paused_since_ps; // of the open period
 } net_pause_counters_t;
 
-// Of a switch with a PFC watchdog, by class.
+// What a switch's PFC watchdog did at a port, by class.
 typedef struct net_watchdog_counters {
     uint64_t detected; // storms that began
     uint64_t restored; // and ended

@@ -22,7 +22,7 @@ typedef enum net_mark_at { NET_MARK_AT_DEQUEUE, NET_MARK_AT_ENQUEUE } net_mark_a
 
 typedef struct net_switch_config {
     sim_name_t mmu;               // a buffer of net/models.h
-    sim_name_t marking;           // likewise
+    sim_name_t marking;           // a marking of net/models.h
     uint64_t buffer_bytes;        // of the whole switch
     uint8_t pfc_priorities;       // classes made lossless
     bool pfc_enabled;             // false: none is

@@ -36,14 +36,14 @@ uint64_t net_int_record(uint8_t rate_code,
                         uint64_t queue_bytes,
                         uint32_t multiplier);
 
-// Between two records of one port, 2^24 ns apart at most.
+// The time between two records of one port, 2^24 ns apart at most.
 static inline uint32_t net_int_elapsed_ns(uint64_t record, uint64_t before)
 {
     return (uint32_t)(((record >> NET_INT_TIME_SHIFT) - (before >> NET_INT_TIME_SHIFT)) &
                       NET_INT_MASK(NET_INT_TIME_BITS));
 }
 
-// Likewise, in whole units: off by less than one unit.
+// The bytes that the port sent between two records, in whole units: off by less than one unit.
 static inline uint64_t net_int_sent_bytes(uint64_t record, uint64_t before, uint32_t multiplier)
 {
     const uint64_t units = ((record >> NET_INT_QUEUE_BITS) - (before >> NET_INT_QUEUE_BITS)) &

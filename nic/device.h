@@ -18,8 +18,8 @@
 //       nic_device_respond   answered               nic_device_wrote
 //
 // A device is chosen by nic.model, from nic_device_all and what programs add (nic/extra.h), or is a
-// program's own: nic_config_t.custom_device. Operations
-// run in events of the host; time passes by timers of one's own, in the device's state.
+// program's own: nic_config_t.custom_device. Operations run in events of the host; time passes by
+// timers of the device's own, in its state.
 #ifndef NIC_DEVICE_H
 #define NIC_DEVICE_H
 

@@ -24,7 +24,7 @@ SIM_C_BEGIN
 #define NIC_SOCKETS_MAX 8u
 #define NIC_GPUS_MAX 64u
 
-// Of memory.
+// Where a piece of memory lies.
 typedef struct nic_location {
     bool gpu;
     uint32_t index; // of the socket or the GPU

@@ -23,8 +23,8 @@ typedef struct nic_frames_ops {
     bool any_mtu;                  // path MTUs need not be those of the standard
     // Changes the standard's sizes.
     void (*sizes)(const void *config, nic_frame_sizes_t *sizes);
-    // Of a request: what follows its header. Nothing that a transport adds to a packet later makes
-    // its frame longer.
+    // The bytes that follow the header of a request. Nothing that a transport adds to a packet
+    // later makes its frame longer.
     uint32_t (*body_bytes)(uint32_t extension_bytes, uint32_t payload_bytes);
 } nic_frames_ops_t;
 

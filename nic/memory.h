@@ -22,7 +22,7 @@ SIM_C_BEGIN
 
 typedef struct nic_memory nic_memory_t;
 
-// Of a host of nic_host_create, which owns it.
+// The memory of a host of nic_host_create, which owns it.
 nic_memory_t *nic_host_memory(net_node_t *host);
 
 // [address, address + length_bytes) must not wrap.

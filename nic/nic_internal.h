@@ -285,9 +285,9 @@ void nic__dma_write_ideal(nic_t *nic, uint64_t address, uint64_t bytes, uint8_t 
 // payload.c: contents of a packet, taken from memory and put there
 void nic__carry(nic_t *nic, net_packet_t *packet, uint64_t address);
 void nic__carry_request(nic_qp_t *qp, uint32_t index, uint32_t offset, net_packet_t *packet);
-// From `offset` on of a place.
+// The contents go to a place, from `offset` of it on.
 void nic__keep(nic_t *nic, const net_packet_t *packet, const nic_place_t *place, uint64_t offset);
-// Of a request: they go where its message goes if it is accepted, and the packet has none left.
+// The contents of a request go where its message goes if it is accepted; the packet has none left.
 void nic__take_contents(const nic_qp_t *qp,
                         net_packet_t *packet,
                         nic_rx_kind_t kind,

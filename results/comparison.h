@@ -94,7 +94,7 @@ SIM_MUST_CHECK sim_err_t results_comparison_open(results_comparison_table_t *tab
                                                  world_error_t *error);
 void results_comparison_close(results_comparison_table_t *table);
 
-// Of the values of a column, or of the differences to another column's runs of the same seed.
+// How the values of a column spread, or the differences to another column's runs of the same seed.
 typedef struct results_spread {
     size_t count;
     double mean;
