@@ -116,7 +116,7 @@ struct sim_worker {
     bool slot_used[SIM_SLOTS];
     uint8_t *box_class;       // by node: the size its mailboxes had lately
     uint64_t progress;        // anything useful, see sim_progress
-    sim_time_t progress_ps;   // when
+    sim_time_t progress_ps;   // when, at the latest
     int64_t work_count;       // begun less finished, by nodes of this worker
     sim_time_t background_ps; // no background timer armed here is due before
 };
@@ -299,11 +299,13 @@ static inline void sim_work_end(sim_node_t *node, uint32_t count)
     node->worker->work_count -= count;
 }
 
-// Something useful happened (new data delivered, work finished): the stall detector starts anew.
+// Something useful happened (new data delivered, work finished): the stall detector starts anew. It
+// goes by the latest time: nodes run one after the other, so the last to say so need not be it.
 static inline void sim_progress(sim_node_t *node)
 {
-    node->worker->progress++;
-    node->worker->progress_ps = node->now_ps;
+    sim_worker_t *const worker = node->worker;
+    worker->progress++;
+    worker->progress_ps = node->now_ps > worker->progress_ps ? node->now_ps : worker->progress_ps;
 }
 
 SIM_C_END

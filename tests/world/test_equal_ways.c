@@ -71,6 +71,15 @@ static const char *const scenarios[] = {
     "nic: {timeout: 20}\n"
     "traffic:\n  - incast: {to: host0, senders: 5, bytes: 400KB}\n"
     "faults:\n  - {part: host0, kind: pause-storm, at: 20us}\n",
+    // a stall before which two hosts were served last, the later one in a node that runs earlier
+    "stall-after: 100us\n"
+    "topology:\n  leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 3, host-rate: 100Gbps,"
+    " fabric-rate: 100Gbps, delay: 1us}\n"
+    "switch: {buffer: 3MB, pfc: {threshold: 20KB, quanta: 64}}\n"
+    "nic: {timeout: 20, mtu: 1024}\n"
+    "traffic:\n  - flows: {list: [host1 host0 4MB 0us, host4 host5 4MB 0us]}\n"
+    "faults:\n  - {part: host0, kind: pause-storm, at: 21300ns}\n"
+    "  - {part: host5, kind: pause-storm, at: 20us}\n",
 };
 
 // What switches looked like, one after the other; by node.
