@@ -262,7 +262,8 @@ void sim__partition(sim_t *sim)
     sim->unit_count = choose_width(sim, parent);
     make_units(sim, parent);
     sim_free(parent);
-    if (sim->fifo == NULL && sim->unit_count == sim->node_count) {
+    // Nodes that are kept apart stay within one window: all records of it are seen before the next.
+    if (sim->fifo == NULL && !sim->apart && sim->unit_count == sim->node_count) {
         sim->coloured = colour_units(sim);
     }
     if (sim->coloured && sim->window_ps > WINDOW_WIDEST_PS / 2) {
