@@ -256,6 +256,18 @@ static void deal_samplers(sim_t *sim)
     }
 }
 
+// Two colours have windows twice as wide, in which a background timer that is due after all else
+// is over would still fire, and act.
+static bool any_background(const sim_t *sim)
+{
+    for (size_t i = 0; i < sim->node_count; i++) {
+        if (sim->nodes[i]->background_armed > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void sim__partition(sim_t *sim)
 {
     uint32_t *const parent = sim_alloc_array(sim->node_count + 1, sizeof(*parent));
@@ -263,7 +275,8 @@ void sim__partition(sim_t *sim)
     make_units(sim, parent);
     sim_free(parent);
     // Nodes that are kept apart stay within one window: all records of it are seen before the next.
-    if (sim->fifo == NULL && !sim->apart && sim->unit_count == sim->node_count) {
+    if (sim->fifo == NULL && !sim->apart && sim->unit_count == sim->node_count &&
+        !any_background(sim)) {
         sim->coloured = colour_units(sim);
     }
     if (sim->coloured && sim->window_ps > WINDOW_WIDEST_PS / 2) {
