@@ -155,11 +155,12 @@ done
 
 # -- a storm that begins in a window after the last event is none: the run ends as without it
 
-printf 'topology: {star: {hosts: 3, delay: 8us}}\ntraffic: [flows: {list: [host1 host0 80KB 0us]}]\n' >over.yaml
+printf 'topology: {star: {hosts: 3, delay: 8us}}\n' >over.yaml
+printf 'traffic: [flows: {list: [host1 host0 80KB 0us]}]\n' >>over.yaml
 "$ROCESIM" run over.yaml -o over --quiet >over.txt || fail "over: exit status"
 for at in 40.9us 44us 60us; do
     storm="{part: host2, kind: pause-storm, at: $at, until: 340us}"
-    "$ROCESIM" run over.yaml -o late --quiet --set "faults=[$storm]" >late.txt || fail "late: exit status"
+    "$ROCESIM" run over.yaml -o late --quiet --set "faults=[$storm]" >late.txt || fail "late: $?"
     cmp over/ports.csv late/ports.csv || fail "a storm at $at, after the end, changes ports.csv"
     grep sim_time_ps over/summary.json | diff - <(grep sim_time_ps late/summary.json) ||
         fail "a storm at $at goes on after the end"
