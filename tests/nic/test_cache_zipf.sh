@@ -9,7 +9,6 @@
 # those of the structs; an L2 that is not there and one that holds everything are the ends of all this.
 # Waiting, adaptation and threads: the same results on one thread and two.
 # Does not pin: which policy is best.
-# labels: threads
 set -eu
 . tests/script.sh
 
