@@ -13,6 +13,8 @@ static inline uint32_t net__frame_pad_bytes(uint32_t payload_bytes)
 }
 
 // BTH to ICRC, pad included.
+// Of a frame, before it is filled up to the least that Ethernet carries.
+uint32_t net__frame_raw_bytes(uint8_t opcode, uint32_t payload_bytes, bool tagged, bool ipv6);
 uint32_t net__frame_transport_bytes(uint8_t opcode, uint32_t payload_bytes);
 
 // What lies behind the packet and its padding.

@@ -93,7 +93,7 @@ uint32_t net__frame_transport_bytes(uint8_t opcode, uint32_t payload_bytes)
            net__frame_pad_bytes(payload_bytes) + ROCE_ICRC_BYTES;
 }
 
-uint32_t net_frame_bytes(uint8_t opcode, uint32_t payload_bytes, bool tagged, bool ipv6)
+uint32_t net__frame_raw_bytes(uint8_t opcode, uint32_t payload_bytes, bool tagged, bool ipv6)
 {
     const uint32_t extensions = net_frame_extensions(opcode);
     SIM_CHECKF((extensions & NET_EXT_KNOWN) != 0, "opcode 0x%02x", opcode);
@@ -103,10 +103,19 @@ uint32_t net_frame_bytes(uint8_t opcode, uint32_t payload_bytes, bool tagged, bo
                payload_bytes);
     SIM_CHECKF(payload_bytes <= ROCE_MTU_BYTES_MAX, "payload of %" PRIu32 " bytes", payload_bytes);
 
-    const uint32_t size_bytes = NET_ETHERNET_BYTES + (tagged ? NET_VLAN_BYTES : 0u) +
-                                (ipv6 ? NET_IPV6_BYTES : NET_IPV4_BYTES) + NET_UDP_BYTES +
-                                net__frame_transport_bytes(opcode, payload_bytes);
+    return NET_ETHERNET_BYTES + (tagged ? NET_VLAN_BYTES : 0u) +
+           (ipv6 ? NET_IPV6_BYTES : NET_IPV4_BYTES) + NET_UDP_BYTES +
+           net__frame_transport_bytes(opcode, payload_bytes);
+}
+
+static uint32_t at_least(uint32_t size_bytes)
+{
     return size_bytes < NET_FRAME_BYTES_MIN ? NET_FRAME_BYTES_MIN : size_bytes;
+}
+
+uint32_t net_frame_bytes(uint8_t opcode, uint32_t payload_bytes, bool tagged, bool ipv6)
+{
+    return at_least(net__frame_raw_bytes(opcode, payload_bytes, tagged, ipv6));
 }
 
 bool net_frame_may_have_telemetry(uint8_t opcode)
@@ -132,6 +141,7 @@ uint32_t net_frame_size_bytes(const net_frame_t *frame)
     if (frame->is_pfc) {
         return NET_FRAME_BYTES_MIN;
     }
-    return net_frame_bytes(frame->opcode, frame->payload_bytes, frame->tagged, frame->ipv6) +
-           frame->extra_bytes + net__frame_telemetry_bytes(frame);
+    const uint32_t raw_bytes =
+        net__frame_raw_bytes(frame->opcode, frame->payload_bytes, frame->tagged, frame->ipv6);
+    return at_least(raw_bytes + frame->extra_bytes) + net__frame_telemetry_bytes(frame);
 }

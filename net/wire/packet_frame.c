@@ -6,6 +6,7 @@
 #include "net/frame.h"
 #include "net/network_internal.h"
 #include "net/telemetry.h"
+#include "net/wire/frame_internal.h"
 #include "net/wire/layout.h"
 
 uint32_t net_flow_hash(const net_t *net,
@@ -98,16 +99,17 @@ static void put_extensions(const net_packet_t *packet, net_frame_t *frame)
 static void put_extra(const net_t *net, const net_packet_t *packet, net_frame_t *frame)
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);
-    const uint32_t bytes =
-        net_packet_telemetry_bytes(net, packet) + net_frame_bytes(packet->opcode,
-                                                                  packet->payload_bytes,
-                                                                  net->config.tagged,
-                                                                  net->config.ipv6);
-    if (!packet->addressed || packet->frame_bytes <= bytes) {
+    const uint32_t raw_bytes = net__frame_raw_bytes(packet->opcode,
+                                                    packet->payload_bytes,
+                                                    net->config.tagged,
+                                                    net->config.ipv6);
+    const uint32_t least_bytes = raw_bytes < NET_FRAME_BYTES_MIN ? NET_FRAME_BYTES_MIN : raw_bytes;
+    const uint32_t telemetry_bytes = net_packet_telemetry_bytes(net, packet);
+    if (!packet->addressed || packet->frame_bytes <= least_bytes + telemetry_bytes) {
         return; // none, or frames are not as long as their headers are (nic.frames)
     }
     uint8_t *at = frame->extra;
-    frame->extra_bytes = packet->frame_bytes - bytes;
+    frame->extra_bytes = packet->frame_bytes - raw_bytes - telemetry_bytes;
     const uint32_t round =
         (uint32_t)aside->selective.round << 24 | (aside->selective.index & 0xffffff);
     if (packet->opcode == ROCE_ACKNOWLEDGE) {
