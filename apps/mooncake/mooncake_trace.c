@@ -157,7 +157,7 @@ static sim_err_t skip_value(reader_t *reader)
         } else if (depth > 0 && (c == ']' || c == '}')) {
             depth--;
             reader->at++;
-        } else if (reader->at >= reader->size || c == '\n' || (depth == 0 && strchr(",}]", c))) {
+        } else if (c == '\0' || c == '\n' || (depth == 0 && strchr(",}]", c))) {
             return wrong(reader, start, "expected a value");
         } else if (depth > 0 && (c == ',' || c == ':')) {
             reader->at++;
