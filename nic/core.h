@@ -7,7 +7,7 @@
 // attributes nic.detailed.cpu.* say (with nic.model: ideal nothing), nic_core_spend costs what the
 // program says; the step's actions happen one behind the other, at nic_core_now_ps, and the next
 // step begins when this one's cost is over. Costs are those at the clock rate of a core that is
-// (almost) alone; with more cores at work on its host the clock is slower (nic.detailed.cpu.clock)
+// (almost) alone; with more cores at work on its host the clock is slower (nic.host.clock)
 // and costs rise, but not what a program waits for in memory, nic_core_wait.
 //
 // A step that finds nothing returns false: then the core polls on, as long as the step took each

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/detail.h - the constants of the detailed NIC: attributes nic.detailed.*, and their profiles.
+// nic/detail.h - the constants of the detailed NIC and of the machine around it: attributes
+// nic.detailed.* and nic.host.clock*, and their profiles.
 //
 // One row per constant: field, path, type, range, its value in each profile, where that is from,
 // what it is. An attribute left at "auto" has its profile's value. Origins: M measured on the card
@@ -110,15 +111,19 @@ enum {
     X(cpu_doorbell_ps,      "cpu.doorbell",            TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","45ns", "45ns",      "40ns", "45ns",      "FFFFF", "core: to ring a Doorbell") \
     X(cpu_receive_ps,       "cpu.post-receive",        TIME,  "0ps", NIC_DETAIL_PS_MAX, "12ns","8ns",  "8ns",       "5ns", "8ns",       "FFFFF", "core: to build a receive") \
     X(cpu_poll_ps,          "cpu.poll",                TIME,  "1ps", NIC_DETAIL_PS_MAX, "15ns","10ns", "10ns",      "8ns", "10ns",       "FFFFF", "core: to look at a completion queue") \
-    X(cpu_cqe_ps,           "cpu.cqe",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "12ns","8ns",  "8ns",       "5ns", "8ns",       "FFFFF", "core: to take a CQE out") \
-    X(cpu_clock_mhz,        "cpu.clock",               COUNT, "1",   "100000", "2200",   "2900",       "3000",       "3000", "3000",      "PPPFF", "MHz of cores of a host, up to two at work; all costs of cores are given for this rate") \
-    X(cpu_clock_all_mhz,    "cpu.clock-all",           COUNT, "1",   "100000", "2200",   "2500",       "2500",       "3000", "2500",      "PPPFF", "MHz of each when clock-all-from or more are at work; for a number between, between") \
-    X(cpu_clock_all_from,   "cpu.clock-all-from",      COUNT, "3",   "4096",  "3",       "5",          "6",          "3", "6",         "PPPFF", "see clock-all")
+    X(cpu_cqe_ps,           "cpu.cqe",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "12ns","8ns",  "8ns",       "5ns", "8ns",       "FFFFF", "core: to take a CQE out")
+
+// The clock of a host's cores: attributes nic.host.*, of the machine that a profile's card was in.
+#define NIC_CLOCK_MAP(X)                                                                           \
+    X(cpu_clock_mhz,        "clock",               COUNT, "1",   "100000", "2200",   "2900",       "3000",       "3000", "3000",      "PPPFF", "MHz of its cores, up to two at work; all costs of cores are given for this rate") \
+    X(cpu_clock_all_mhz,    "clock-all",           COUNT, "1",   "100000", "2200",   "2500",       "2500",       "3000", "2500",      "PPPFF", "MHz of each when clock-all-from or more are at work; for a number between, between") \
+    X(cpu_clock_all_from,   "clock-all-from",      COUNT, "3",   "4096",  "3",       "5",          "6",          "3", "6",         "PPPFF", "see clock-all")
 // clang-format on
 
 typedef struct nic_detail {
 #define NIC_DETAIL_FIELD(field, ...) uint64_t field;
     NIC_DETAIL_MAP(NIC_DETAIL_FIELD)
+    NIC_CLOCK_MAP(NIC_DETAIL_FIELD)
 #undef NIC_DETAIL_FIELD
 } nic_detail_t;
 

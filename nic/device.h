@@ -78,8 +78,6 @@ struct nic_device_ops {
     // -- the host's side
     // A program took so many out; core (NULL: none) may be made to spend time on that.
     void (*polled)(nic_t *nic, nic_core_t *core, uint32_t count);
-    // How much slower cores are when so many are at work, in thousandths; 1000: not.
-    uint32_t (*core_slow_permille)(const nic_t *nic, uint32_t cores);
     sim_time_t (*host_read_ps)(nic_t *nic,
                                uint32_t bytes); // memory read from now on: when it is here
     sim_time_t (*host_write_ps)(nic_t *nic, uint32_t bytes);

@@ -5,14 +5,17 @@
 //     NIC --- switch --- uplink --- socket 0 --- socket link --- socket 1
 //     NIC ---/   \--- GPU             | memory                     | memory
 //
-// Attributes "nic.host." say how many there are and how fast each is; by default nothing of it
-// limits anything, and costs nothing. NICs (or, with nics-per-switch, the switches) are spread
-// evenly over sockets in order of their links, GPUs over switches, or sockets where there are none.
-// A transfer of a NIC occupies each part of its way: its own link (with the detailed NIC those are
-// its lanes, nic.detailed.pcie), the uplink of its switch, the socket link, and the memory of a
-// socket, which reads and writes share, or the link of a GPU. To a GPU behind its own switch it
-// takes no uplink. Each part is a FIFO server that books a transfer when it is asked for; the
-// slowest says when it is done. docs/models/host.md
+// Attributes "nic.host." say how many there are, where each is and how fast; by default nothing of
+// it limits anything, and costs nothing. NICs (or, with nics-per-switch, the switches) are spread
+// evenly over sockets in order of their links, GPUs over switches, or sockets where there are none;
+// nic-places, switch-places and gpu-places put them one by one. A transfer of a NIC occupies each
+// part of its way: its own link (with the detailed NIC those are its lanes, nic.detailed.pcie), the
+// uplink of its switch, the socket link, and the memory of a socket, which reads and writes share,
+// or the link of a GPU. To a GPU behind its own switch it takes no uplink. What a detailed NIC
+// reads and writes besides payloads (WQEs, CQEs, contexts) lies in the memory of its own socket.
+// Each part is a FIFO server that books a transfer when it is asked for; the slowest says when it
+// is done.
+// docs/models/host.md
 #ifndef NIC_FABRIC_H
 #define NIC_FABRIC_H
 
@@ -29,6 +32,10 @@ typedef struct nic_location {
     bool gpu;
     uint32_t index; // of the socket or the GPU
 } nic_location_t;
+
+// When a host has all its links, before net_build, which ends the program otherwise: whether
+// nic.host.nic-places and its neighbours go with them. The message names the attribute.
+SIM_MUST_CHECK sim_err_t nic_host_check(const net_node_t *host, sim_message_t *message);
 
 // "cpu:N" or "cuda:N". SIM_ERR_UNKNOWN with a message: the host has none.
 SIM_MUST_CHECK sim_err_t nic_location_parse(const net_node_t *host,

@@ -35,8 +35,11 @@ typedef struct nic_host_config {
     uint64_t socket_link_bps; // between two sockets, each direction
     sim_time_t socket_link_ps;
     uint64_t nics_per_switch; // 0: no PCIe switches
-    uint64_t uplink_bps;      // of a switch, each direction
-    uint64_t nic_bps;         // of a NIC's own link, each direction, besides a detailed one's lanes
+    char *nic_places;         // "even", or a list of places (nic/host/host_layout.c)
+    char *switch_places;
+    char *gpu_places;
+    uint64_t uplink_bps; // of a switch, each direction
+    uint64_t nic_bps;    // of a NIC's own link, each direction, besides a detailed one's lanes
     uint64_t gpus;
     uint64_t gpu_bps; // of a GPU's link, each direction
     char *location;   // of memory that nobody placed

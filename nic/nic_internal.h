@@ -276,6 +276,12 @@ void nic__fabric_create(nic_host_t *host);
 void nic__fabric_destroy(nic_host_t *host);
 // A NIC with limits reads or writes host memory from now on; returns when that is done.
 sim_time_t nic__dma(nic_t *nic, uint64_t address, uint64_t bytes, bool to_memory);
+// It does with what its driver keeps for it in the memory of its own socket: rings, contexts.
+sim_time_t nic__dma_own(nic_t *nic, sim_time_t now_ps, uint64_t bytes, bool to_memory);
+// A core of its socket writes into the NIC.
+sim_time_t nic__dma_from_core(nic_t *nic, sim_time_t now_ps, uint64_t bytes);
+// The PCIe lanes that its place has; 0: not said.
+uint32_t nic__fabric_lanes(const nic_t *nic);
 // From when on no more than so much that was written waits.
 sim_time_t nic__dma_room_ps(const nic_t *nic, uint64_t waiting_bytes);
 // An ideal one: whether it still reads what it sent last; it will be kicked then.
@@ -353,6 +359,7 @@ void nic__add_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_tim
 // core.c
 void nic__core_notice(nic_core_t *core, sim_time_t seen_ps);
 void nic__cores_free(nic_host_t *host);
+void nic__cores_set_clock(nic_host_t *host); // from the config
 
 // The payload of a packet goes to host memory.
 static inline void nic__write_payload(nic_t *nic, uint32_t bytes)

@@ -458,6 +458,13 @@ typedef struct nic_notice {
 
 typedef struct nic_fabric nic_fabric_t;
 
+// Of a host's cores, whatever NICs it has.
+typedef struct nic_clock {
+    uint64_t mhz; // up to two at work
+    uint64_t all_mhz;
+    uint64_t all_from; // so many; 0: the clock is the same for any number of them
+} nic_clock_t;
+
 struct nic_host {
     net_node_t node; // first
     nic_t *nics;     // port_count of them
@@ -472,9 +479,9 @@ struct nic_host {
     nic_core_t *cores;
     uint32_t cores_started;
     uint32_t core_slow_permille; // 1000: at the clock rate that costs are given for
+    nic_clock_t clock;
     nic_memory_t memory;
     nic_fabric_t *fabric;
-    nic_detail_t *detail;  // of the detailed NICs; NULL: they are ideal
     nic_notice_t *notices; // in order
     uint32_t notice_count;
     uint32_t notice_capacity;

@@ -503,7 +503,7 @@ static const char *const exceptions[] = {
     "nic.profile",         // these two: tests/test_knobs_detailed.c
     "nic.cache.",          // tests/test_knobs_cache.c
     "nic.detailed.",       //
-    "nic.host.",           // tests/nic/test_fabric.c
+    "nic.host.",           // tests/test_knobs_host.c
     "nic.hpcc.check-path", // paths here stay; tests/hpcc/moved
     "switch.marking",      // a single one so far
     "switch.pfc.watchdog", // and its times: tests/cli/test_cli_faults.sh

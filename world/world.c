@@ -231,6 +231,9 @@ static sim_err_t build_network(world_t *world, world_error_t *error)
             result = world__check_links(world, error);
         }
         if (result == SIM_OK) {
+            result = world__check_hosts(world, error);
+        }
+        if (result == SIM_OK) {
             result = world__apply_faults(world, error);
         }
         if (result != SIM_OK) {

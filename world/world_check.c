@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/world_check.c - whether what a scenario says of a network fits the network that was built.
+#include "nic/fabric.h"
 #include "world/world_internal.h"
 
 #include "pcap-out/pcap_file.h"
@@ -59,6 +60,33 @@ sim_err_t world__check_links(const world_t *world, world_error_t *error)
             world_add_nearest_node(error, world->net, overlay->names.left, -1);
             return SIM_ERR_UNKNOWN;
         }
+    }
+    return SIM_OK;
+}
+
+// Whether what is inside each host goes with the links that it has. Before net_build.
+sim_err_t world__check_hosts(const world_t *world, world_error_t *error)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        const net_node_t *const node = net_node_at(world->net, i);
+        sim_message_t message;
+        if (node->kind != NET_NODE_HOST || nic_host_check(node, &message) == SIM_OK) {
+            continue;
+        }
+        world_place_t place = world_locate(scenario->root, "", message.about);
+        for (size_t o = 0; o < scenario->node_count; o++) {
+            const world_node_overlay_t *const overlay = &scenario->nodes[o];
+            if (overlay->nic_map != NULL && world_pattern_match(overlay->pattern, node->sim.name)) {
+                place = world_locate(overlay->nic_map, "nic", message.about);
+            }
+        }
+        return world_fail(error,
+                          SIM_ERR_RANGE,
+                          &place,
+                          "%s (of node %s)",
+                          message.text,
+                          node->sim.name);
     }
     return SIM_OK;
 }

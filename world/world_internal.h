@@ -21,6 +21,7 @@ uint32_t world__links_between(const net_t *net, size_t before, const char *a, co
 // Whether link l is one that the names mean.
 bool world__link_meant(const world_t *world, const world_pair_t *names, size_t l);
 SIM_MUST_CHECK sim_err_t world__check_links(const world_t *world, world_error_t *error);
+SIM_MUST_CHECK sim_err_t world__check_hosts(const world_t *world, world_error_t *error);
 // scenario_faults.c: reads the section; tells the network, before net_build, of faults and of links
 // that go down.
 SIM_MUST_CHECK sim_err_t world__apply_faults(const world_t *world, world_error_t *error);

@@ -35,12 +35,39 @@ void nic__cores_free(nic_host_t *host)
     }
 }
 
-static void set_clock(nic_host_t *host)
+// -- the clock
+
+#define CORES_AT_FULL_CLOCK 2u
+
+void nic__cores_set_clock(nic_host_t *host)
 {
-    const nic_t *const nic = &host->nics[0];
-    host->core_slow_permille = nic->device->core_slow_permille == NULL
-                                   ? 1000
-                                   : nic->device->core_slow_permille(nic, host->cores_started);
+    const nic_detail_t *const set = &host->config.detail;
+    const void *part;
+    if (nic__config_device(&host->config, &part) != &nic_device_rnic &&
+        set->cpu_clock_mhz == SIM_AUTO && set->cpu_clock_all_mhz == SIM_AUTO) {
+        return; // no machine is meant: cores keep their rate
+    }
+    nic_detail_t detail;
+    nic_detail_resolve(&host->config, &detail);
+    host->clock = (nic_clock_t){
+        .mhz = detail.cpu_clock_mhz,
+        .all_mhz = detail.cpu_clock_all_mhz,
+        .all_from = detail.cpu_clock_all_from,
+    };
+}
+
+// The clock rate falls evenly from that of two cores at work to that of all_from.
+static void set_pace(nic_host_t *host)
+{
+    const nic_clock_t *const clock = &host->clock;
+    const uint64_t working =
+        host->cores_started < clock->all_from ? host->cores_started : clock->all_from;
+    host->core_slow_permille = 1000;
+    if (working > CORES_AT_FULL_CLOCK) {
+        const uint64_t fall_mhz = (clock->mhz - clock->all_mhz) * (working - CORES_AT_FULL_CLOCK) /
+                                  (clock->all_from - CORES_AT_FULL_CLOCK);
+        host->core_slow_permille = (uint32_t)(1000 * clock->mhz / (clock->mhz - fall_mhz));
+    }
 }
 
 void nic_core_start(nic_core_t *core, sim_time_t time_ps)
@@ -48,7 +75,7 @@ void nic_core_start(nic_core_t *core, sim_time_t time_ps)
     sim_node_t *const node = &core->host->node.sim;
     SIM_CHECK(!core->started && time_ps >= node->now_ps);
     core->host->cores_started++;
-    set_clock(core->host);
+    set_pace(core->host);
     core->started = true;
     core->idle = false;
     sim_timer_arm(node, &core->timer, time_ps > core->free_ps ? time_ps : core->free_ps);
@@ -58,7 +85,7 @@ void nic_core_stop(nic_core_t *core)
 {
     if (core->started) {
         core->host->cores_started--;
-        set_clock(core->host);
+        set_pace(core->host);
     }
     core->started = false;
     core->idle = false;

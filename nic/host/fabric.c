@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nic/host/host_layout.h"
 #include "nic/nic_internal.h"
 
 #define FRACTION_BITS 20
@@ -49,6 +50,7 @@ typedef struct bound {
 
 struct nic_fabric {
     nic_host_t *host;
+    nic_layout_t layout;
     bool limits; // any server has a rate, or the socket link a latency
     server_t *servers;
     uint32_t server_count;
@@ -63,41 +65,27 @@ struct nic_fabric {
 
 static uint32_t sockets(const nic_host_t *host)
 {
-    return (uint32_t)host->config.host.sockets;
+    return host->fabric->layout.sockets;
 }
 
 static uint32_t switches(const nic_host_t *host)
 {
-    const uint64_t width = host->config.host.nics_per_switch;
-    return width == 0 ? 0 : (uint32_t)((host->node.port_count + width - 1) / width);
+    return host->fabric->layout.switches;
 }
 
-// Which of `places` the i-th of `count` things has, when they are spread evenly.
-static uint32_t spread(uint32_t i, uint32_t count, uint32_t places)
+static const nic_spot_t *spot_of_nic(const nic_host_t *host, uint32_t nic)
 {
-    return (uint32_t)((uint64_t)i * places / count);
+    return &host->fabric->layout.nic_spots[nic];
 }
 
-static uint32_t switch_of_nic(const nic_host_t *host, uint32_t nic)
+static const nic_spot_t *spot_of_gpu(const nic_host_t *host, uint32_t gpu)
 {
-    return (uint32_t)(nic / host->config.host.nics_per_switch);
+    return &host->fabric->layout.gpu_spots[gpu];
 }
 
-static uint32_t switch_of_gpu(const nic_host_t *host, uint32_t gpu)
+static bool behind_one_switch(const nic_spot_t *a, const nic_spot_t *b)
 {
-    return spread(gpu, (uint32_t)host->config.host.gpus, switches(host));
-}
-
-static uint32_t socket_of_nic(const nic_host_t *host, uint32_t nic)
-{
-    return switches(host) == 0 ? spread(nic, host->node.port_count, sockets(host))
-                               : spread(switch_of_nic(host, nic), switches(host), sockets(host));
-}
-
-static uint32_t socket_of_gpu(const nic_host_t *host, uint32_t gpu)
-{
-    return switches(host) == 0 ? spread(gpu, (uint32_t)host->config.host.gpus, sockets(host))
-                               : spread(switch_of_gpu(host, gpu), switches(host), sockets(host));
+    return a->pcie_switch != NIC_NO_SWITCH && a->pcie_switch == b->pcie_switch;
 }
 
 // Servers lie in one array: memory of each socket, socket links from and to each, uplinks up and
@@ -208,13 +196,13 @@ nic_location_t nic_memory_location(const net_node_t *host, uint64_t address)
 nic_distance_t nic_distance(const nic_t *nic, nic_location_t location)
 {
     const nic_host_t *const host = nic->host;
-    const uint32_t own = nic->port->index;
-    if (location.gpu && switches(host) != 0 &&
-        switch_of_gpu(host, location.index) == switch_of_nic(host, own)) {
+    const nic_spot_t *const own = spot_of_nic(host, nic->port->index);
+    if (location.gpu && behind_one_switch(own, spot_of_gpu(host, location.index))) {
         return NIC_SAME_SWITCH;
     }
-    const uint32_t socket = location.gpu ? socket_of_gpu(host, location.index) : location.index;
-    return socket == socket_of_nic(host, own) ? NIC_SAME_SOCKET : NIC_OTHER_SOCKET;
+    const uint32_t socket =
+        location.gpu ? spot_of_gpu(host, location.index)->socket : location.index;
+    return socket == own->socket ? NIC_SAME_SOCKET : NIC_OTHER_SOCKET;
 }
 
 bool nic_host_part(const net_node_t *host, uint32_t index, nic_part_t *part)
@@ -267,6 +255,21 @@ static void set_pair(nic_fabric_t *fabric,
     }
 }
 
+// Of a NIC's own link; lanes of its place belong to a detailed NIC itself.
+static uint64_t link_bps(const nic_host_t *host, uint32_t nic)
+{
+    const uint64_t rate_bps = host->config.host.nic_bps;
+    const uint32_t lanes = spot_of_nic(host, nic)->lanes;
+    const void *part;
+    if (lanes == 0 || nic__config_device(&host->config, &part) == &nic_device_rnic) {
+        return rate_bps;
+    }
+    nic_detail_t detail;
+    nic_detail_resolve(&host->config, &detail);
+    const uint64_t lanes_bps = lanes * detail.lane_rate_bps;
+    return rate_bps < lanes_bps ? rate_bps : lanes_bps;
+}
+
 static void set_servers(nic_fabric_t *fabric)
 {
     const nic_host_t *const host = fabric->host;
@@ -288,11 +291,22 @@ static void set_servers(nic_fabric_t *fabric)
         set_pair(fabric, "switch", i, uplink_server(host, i, true), config->uplink_bps);
     }
     for (uint32_t i = 0; i < host->node.port_count; i++) {
-        set_pair(fabric, "nic", i, nic_server(host, i, true), config->nic_bps);
+        set_pair(fabric, "nic", i, nic_server(host, i, true), link_bps(host, i));
     }
     for (uint32_t i = 0; i < config->gpus; i++) {
         set_pair(fabric, "cuda", i, gpu_server(host, i, true), config->gpu_bps);
     }
+}
+
+sim_err_t nic_host_check(const net_node_t *node, sim_message_t *message)
+{
+    nic_layout_t layout;
+    const nic_host_config_t *const config = &nic__host_of(node)->config.host;
+    const sim_err_t result = nic__layout_create(config, node->port_count, &layout, message);
+    if (result == SIM_OK) {
+        nic__layout_destroy(&layout);
+    }
+    return result;
 }
 
 void nic__fabric_create(nic_host_t *host)
@@ -302,6 +316,10 @@ void nic__fabric_create(nic_host_t *host)
     nic_fabric_t *const fabric = sim_alloc(sizeof(*fabric));
     host->fabric = fabric;
     fabric->host = host;
+    const uint32_t nics = host->node.port_count;
+    SIM_CHECKF(nic__layout_create(config, nics, &fabric->layout, &message) == SIM_OK,
+               "%s",
+               message.text);
     fabric->server_count = gpu_server(host, (uint32_t)config->gpus, true);
     fabric->servers = sim_alloc_array(fabric->server_count, sizeof(*fabric->servers));
     fabric->limits = config->socket_link_ps != 0;
@@ -309,21 +327,26 @@ void nic__fabric_create(nic_host_t *host)
     SIM_CHECKF(nic__location_of(config, config->location, &fabric->elsewhere, &message) == SIM_OK,
                "%s",
                message.text);
-    fabric->nics = sim_alloc_array(host->node.port_count, sizeof(*fabric->nics));
-    for (uint32_t i = 0; i < host->node.port_count; i++) {
+    fabric->nics = sim_alloc_array(nics, sizeof(*fabric->nics));
+    for (uint32_t i = 0; i < nics; i++) {
         bound_t *const bound = &fabric->nics[i];
         bound->nic = &host->nics[i];
         sim_timer_init(&bound->pause_timer, pause_fired);
         sim_timer_init(&bound->read_timer, read_fired);
-        host->nics[i].contents |= fabric->limits;
         host->nics[i].bound = fabric->limits;
     }
+}
+
+uint32_t nic__fabric_lanes(const nic_t *nic)
+{
+    return spot_of_nic(nic->host, nic->port->index)->lanes;
 }
 
 void nic__fabric_destroy(nic_host_t *host)
 {
     nic_fabric_t *const fabric = host->fabric;
     if (fabric != NULL) {
+        nic__layout_destroy(&fabric->layout);
         sim_free(fabric->servers);
         sim_free(fabric->nics);
         sim_free(fabric->ranges);
@@ -347,6 +370,22 @@ static sim_time_t book(server_t *server, sim_time_t now_ps, uint64_t bytes)
     return server->free_ps;
 }
 
+// The servers between a NIC and its socket: its link, and the uplink of its switch.
+static uint32_t to_socket(const nic_host_t *host,
+                          uint32_t nic,
+                          bool up,
+                          bool uplink,
+                          uint32_t way[SERVERS_OF_A_WAY])
+{
+    const nic_spot_t *const own = spot_of_nic(host, nic);
+    uint32_t count = 0;
+    way[count++] = nic_server(host, nic, up);
+    if (uplink && own->pcie_switch != NIC_NO_SWITCH) {
+        way[count++] = uplink_server(host, own->pcie_switch, up);
+    }
+    return count;
+}
+
 // The servers between a NIC and memory, for data that goes towards memory (or from it).
 static uint32_t find_way(const nic_host_t *host,
                          uint32_t nic,
@@ -354,56 +393,88 @@ static uint32_t find_way(const nic_host_t *host,
                          bool to_memory,
                          uint32_t way[SERVERS_OF_A_WAY])
 {
-    uint32_t count = 0;
-    way[count++] = nic_server(host, nic, to_memory);
-    const bool switched = switches(host) != 0;
-    const uint32_t own = switched ? switch_of_nic(host, nic) : 0;
-    const bool straight = switched && location.gpu && switch_of_gpu(host, location.index) == own;
-    if (switched && !straight) {
-        way[count++] = uplink_server(host, own, to_memory);
-    }
-    const uint32_t near = socket_of_nic(host, nic);
-    const uint32_t far = location.gpu ? socket_of_gpu(host, location.index) : location.index;
+    const nic_spot_t *const own = spot_of_nic(host, nic);
+    const nic_spot_t *const gpu = location.gpu ? spot_of_gpu(host, location.index) : NULL;
+    const bool straight = gpu != NULL && behind_one_switch(own, gpu);
+    uint32_t count = to_socket(host, nic, to_memory, !straight, way);
+    const uint32_t near = own->socket;
+    const uint32_t far = gpu != NULL ? gpu->socket : location.index;
     if (near != far) {
         way[count++] = socket_link_server(host, to_memory ? near : far, to_memory ? far : near);
     }
-    if (!location.gpu) {
+    if (gpu == NULL) {
         way[count++] = memory_server(location.index);
         return count;
     }
-    if (switched && !straight) {
-        way[count++] = uplink_server(host, switch_of_gpu(host, location.index), !to_memory);
+    if (!straight && gpu->pcie_switch != NIC_NO_SWITCH) {
+        way[count++] = uplink_server(host, gpu->pcie_switch, !to_memory);
     }
     way[count++] = gpu_server(host, location.index, !to_memory);
     return count;
 }
 
-sim_time_t nic__dma(nic_t *nic, uint64_t address, uint64_t bytes, bool to_memory)
+// Occupies all servers of a way from now_ps on; says when the last is through, and whose time of a
+// byte that was.
+static sim_time_t occupy(nic_fabric_t *fabric,
+                         const uint32_t *way,
+                         uint32_t count,
+                         sim_time_t now_ps,
+                         uint64_t bytes,
+                         uint64_t *byte_time)
 {
-    nic_host_t *const host = nic->host;
-    nic_fabric_t *const fabric = host->fabric;
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
-    const nic_location_t location = location_at(fabric, address);
-    bound_t *const bound = &fabric->nics[nic->port->index];
-    direction_t *const direction = to_memory ? &bound->writes : &bound->reads;
-    uint32_t way[SERVERS_OF_A_WAY];
-    const uint32_t count = find_way(host, nic->port->index, location, to_memory, way);
     sim_time_t end_ps = now_ps;
-    uint64_t byte_time = 0;
+    *byte_time = 0;
     for (uint32_t i = 0; i < count; i++) {
         server_t *const server = &fabric->servers[way[i]];
         if (server->byte_time != 0) {
             const sim_time_t server_ps = book(server, now_ps, bytes);
-            byte_time = server_ps > end_ps ? server->byte_time : byte_time;
+            *byte_time = server_ps > end_ps ? server->byte_time : *byte_time;
             end_ps = server_ps > end_ps ? server_ps : end_ps;
         }
     }
+    return end_ps;
+}
+
+static sim_time_t transfer(nic_t *nic,
+                           nic_location_t location,
+                           sim_time_t now_ps,
+                           uint64_t bytes,
+                           bool to_memory)
+{
+    nic_host_t *const host = nic->host;
+    nic_fabric_t *const fabric = host->fabric;
+    bound_t *const bound = &fabric->nics[nic->port->index];
+    direction_t *const direction = to_memory ? &bound->writes : &bound->reads;
+    uint32_t way[SERVERS_OF_A_WAY];
+    const uint32_t count = find_way(host, nic->port->index, location, to_memory, way);
+    uint64_t byte_time;
+    const sim_time_t end_ps = occupy(fabric, way, count, now_ps, bytes, &byte_time);
     if (end_ps > direction->end_ps) {
         direction->end_ps = end_ps;
         direction->byte_time = byte_time;
     }
     const bool far = nic_distance(nic, location) == NIC_OTHER_SOCKET;
     return end_ps + (far ? host->config.host.socket_link_ps : 0);
+}
+
+sim_time_t nic__dma(nic_t *nic, uint64_t address, uint64_t bytes, bool to_memory)
+{
+    const nic_location_t location = location_at(nic->host->fabric, address);
+    return transfer(nic, location, nic__node(nic)->now_ps, bytes, to_memory);
+}
+
+sim_time_t nic__dma_own(nic_t *nic, sim_time_t now_ps, uint64_t bytes, bool to_memory)
+{
+    const nic_location_t own = {.index = spot_of_nic(nic->host, nic->port->index)->socket};
+    return transfer(nic, own, now_ps, bytes, to_memory);
+}
+
+sim_time_t nic__dma_from_core(nic_t *nic, sim_time_t now_ps, uint64_t bytes)
+{
+    uint32_t way[SERVERS_OF_A_WAY];
+    uint64_t byte_time;
+    const uint32_t count = to_socket(nic->host, nic->port->index, false, true, way);
+    return occupy(nic->host->fabric, way, count, now_ps, bytes, &byte_time);
 }
 
 sim_time_t nic__dma_room_ps(const nic_t *nic, uint64_t waiting_bytes)

@@ -165,11 +165,11 @@ static void host_digest(const sim_node_t *node, sim_digest_t *digest)
 
 // -- life
 
-static void nic_init(nic_host_t *host, nic_t *nic, net_port_t *port)
+static void nic_init(nic_t *nic)
 {
+    nic_host_t *const host = nic->host;
+    net_port_t *const port = nic->port;
     const nic_config_t *const config = &host->config;
-    nic->port = port;
-    nic->host = host;
     nic->interface = net_port_interface(port);
     nic->overhead_bytes = (uint16_t)port->overhead_bytes;
     nic__frames_create(nic);
@@ -180,7 +180,7 @@ static void nic_init(nic_host_t *host, nic_t *nic, net_port_t *port)
     nic->ack_interval = (uint16_t)config->ack_interval;
     nic->next_qp_num = ROCE_QPN_FIRST;
     nic->mr_free = 1;
-    nic->contents = host->memory.page_count != 0;
+    nic->contents = host->memory.page_count != 0 || nic->bound;
     nic__device_create(nic);
     if (nic->detailed) {
         sim_expect_timers(&host->node.sim);
@@ -203,9 +203,14 @@ static void host_built(net_node_t *node)
     nic_host_t *const host = nic__host_of(node);
     host->nics = sim_alloc_lines(node->port_count * sizeof(*host->nics));
     for (uint32_t i = 0; i < node->port_count; i++) {
-        nic_init(host, &host->nics[i], &node->ports[i]);
+        host->nics[i].host = host;
+        host->nics[i].port = &node->ports[i];
     }
-    nic__fabric_create(host);
+    nic__fabric_create(host); // devices ask it where they are
+    nic__cores_set_clock(host);
+    for (uint32_t i = 0; i < node->port_count; i++) {
+        nic_init(&host->nics[i]);
+    }
 }
 
 static void close_qp(const nic_qp_t *qp, void *ctx)

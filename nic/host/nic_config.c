@@ -5,6 +5,7 @@
 
 #include "kernel/attribute.h"
 #include "nic/extra.h"
+#include "nic/host/host_layout.h"
 #include "nic/nic_internal.h"
 #include "nic/transport.h"
 
@@ -12,8 +13,10 @@
 #define ATTR(path_, type_, field, default_, min_, max_, help_)                                \
     {.path = "nic." path_, .type = SIM_ATTR_##type_, .offset = offsetof(nic_config_t, field), \
      .default_text = default_, .min_text = min_, .max_text = max_, .help = help_}
-#define DETAIL(field, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, origin_, help_)        \
-    {.path = "nic.detailed." path_, .type = SIM_ATTR_##type_,                                 \
+#define DETAIL(field, path_, ...) PROFILED(field, "nic.detailed." path_, __VA_ARGS__)
+#define CLOCK(field, path_, ...) PROFILED(field, "nic.host." path_, __VA_ARGS__)
+#define PROFILED(field, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, origin_, help_)      \
+    {.path = path_, .type = SIM_ATTR_##type_,                                 \
      .offset = offsetof(nic_config_t, detail.field), .default_text = "auto",                  \
      .min_text = min_, .max_text = max_, .help = help_ "; auto: of the profile", .auto_ok = true},
 #define ATTR_AUTO(path_, type_, field, default_, min_, max_, help_)                           \
@@ -120,6 +123,14 @@ static const sim_attr_t attrs[] = {
          "what a payload from or to another socket's memory takes longer, with the detailed NIC"),
     ATTR("host.nics-per-switch", COUNT, host.nics_per_switch, "0", "0", "64",
          "NICs behind one PCIe switch; 0: each at a root port of its own"),
+    ATTR("host.nic-places", STRING, host.nic_places, "even", NULL, NULL,
+         "where each NIC is, in order of the host's links: a list of cpu:N, a root port of that socket, and switch:N, "
+         "behind that PCIe switch, with lanes of its own after it (switch:0/x8); even: as nics-per-switch says, spread "
+         "over sockets"),
+    ATTR("host.switch-places", STRING, host.switch_places, "even", NULL, NULL,
+         "the socket of each PCIe switch, a list of cpu:N; even: spread over sockets"),
+    ATTR("host.gpu-places", STRING, host.gpu_places, "even", NULL, NULL,
+         "where each GPU is, a list of cpu:N and switch:N; even: spread over switches, or sockets where there are none"),
     ATTR_AUTO("host.switch-uplink", RATE, host.uplink_bps, "auto", "1Mbps", NULL,
               "of a PCIe switch to its socket, each direction; auto: no limit"),
     ATTR_AUTO("host.nic-link", RATE, host.nic_bps, "auto", "1Mbps", NULL,
@@ -129,6 +140,7 @@ static const sim_attr_t attrs[] = {
               "of a GPU's PCIe link, each direction; auto: no limit"),
     ATTR("host.location", STRING, host.location, "cpu:0", NULL, NULL,
          "where memory lies that no program placed: cpu:N, the N-th socket, or cuda:N, the N-th GPU"),
+    NIC_CLOCK_MAP(CLOCK)
     {.path = "nic.model", .type = SIM_ATTR_NAME, .offset = offsetof(nic_config_t, model),
      .default_text = "ideal",
      .help = "the device: ideal, whose inside takes no time; detailed, where what happens in the NIC and its host "
@@ -188,6 +200,18 @@ void nic_config_fini(nic_config_t *config)
 
 // -- rules
 
+static sim_err_t check_host(const nic_host_config_t *config, sim_message_t *message)
+{
+    nic_layout_t layout;
+    const sim_err_t result = nic__layout_create(config, NIC_LAYOUT_ANY_NICS, &layout, message);
+    if (result != SIM_OK) {
+        return result;
+    }
+    nic__layout_destroy(&layout);
+    nic_location_t location;
+    return nic__location_of(config, config->location, &location, message);
+}
+
 sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
 {
     const sim_err_t unknown = nic__check_parts(config, message);
@@ -204,9 +228,7 @@ sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
                               ": %" PRIu64 " bytes, expected 256, 512, 1024, 2048 or 4096",
                               config->mtu_bytes);
     }
-    nic_location_t location;
-    const sim_err_t nowhere =
-        nic__location_of(&config->host, config->host.location, &location, message);
+    const sim_err_t nowhere = check_host(&config->host, message);
     if (nowhere != SIM_OK) {
         return nowhere;
     }

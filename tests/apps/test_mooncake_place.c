@@ -114,31 +114,50 @@ static const struct {
     uint64_t nics_per_switch;
     uint64_t gpus;
     const char *text;
+    const char *nics; // where they are; NULL: evenly
+    const char *gpu_places;
 } matrices[] = {
     {1,
      0,
      0,
      "{\"cpu:0\": [[\"mlx5_0\", \"mlx5_1\", \"mlx5_2\", \"mlx5_3\"], []], "
-     "\"cuda:0\": [[\"mlx5_0\", \"mlx5_1\", \"mlx5_2\", \"mlx5_3\"], []]}"},
+     "\"cuda:0\": [[\"mlx5_0\", \"mlx5_1\", \"mlx5_2\", \"mlx5_3\"], []]}",
+     NULL,
+     NULL},
     {2,
      0,
      0,
      "{\"cpu:0\": [[\"mlx5_0\", \"mlx5_1\"], [\"mlx5_2\", \"mlx5_3\"]], "
      "\"cpu:1\": [[\"mlx5_2\", \"mlx5_3\"], [\"mlx5_0\", \"mlx5_1\"]], "
-     "\"cuda:0\": [[\"mlx5_0\", \"mlx5_1\", \"mlx5_2\", \"mlx5_3\"], []]}"},
+     "\"cuda:0\": [[\"mlx5_0\", \"mlx5_1\", \"mlx5_2\", \"mlx5_3\"], []]}",
+     NULL,
+     NULL},
     {2,
      1,
      2,
      "{\"cpu:0\": [[\"mlx5_0\", \"mlx5_1\"], [\"mlx5_2\", \"mlx5_3\"]], "
      "\"cpu:1\": [[\"mlx5_2\", \"mlx5_3\"], [\"mlx5_0\", \"mlx5_1\"]], "
      "\"cuda:0\": [[\"mlx5_0\"], [\"mlx5_1\", \"mlx5_2\", \"mlx5_3\"]], "
-     "\"cuda:1\": [[\"mlx5_2\"], [\"mlx5_0\", \"mlx5_1\", \"mlx5_3\"]]}"},
+     "\"cuda:1\": [[\"mlx5_2\"], [\"mlx5_0\", \"mlx5_1\", \"mlx5_3\"]]}",
+     NULL,
+     NULL},
     {2,
      0,
      1,
      "{\"cpu:0\": [[\"mlx5_0\", \"mlx5_1\"], [\"mlx5_2\", \"mlx5_3\"]], "
      "\"cpu:1\": [[\"mlx5_2\", \"mlx5_3\"], [\"mlx5_0\", \"mlx5_1\"]], "
-     "\"cuda:0\": [[\"mlx5_0\", \"mlx5_1\"], [\"mlx5_2\", \"mlx5_3\"]]}"},
+     "\"cuda:0\": [[\"mlx5_0\", \"mlx5_1\"], [\"mlx5_2\", \"mlx5_3\"]]}",
+     NULL,
+     NULL},
+    {2,
+     0,
+     2,
+     "{\"cpu:0\": [[\"mlx5_0\"], [\"mlx5_1\", \"mlx5_2\", \"mlx5_3\"]], "
+     "\"cpu:1\": [[\"mlx5_1\", \"mlx5_2\", \"mlx5_3\"], [\"mlx5_0\"]], "
+     "\"cuda:0\": [[\"mlx5_1\", \"mlx5_3\"], [\"mlx5_0\", \"mlx5_2\"]], "
+     "\"cuda:1\": [[\"mlx5_0\"], [\"mlx5_1\", \"mlx5_2\", \"mlx5_3\"]]}",
+     "[cpu:0, switch:1, cpu:1, switch:1]",
+     "[switch:1, cpu:0]"},
 };
 
 START_TEST(the_nearest_are_preferred)
@@ -148,6 +167,12 @@ START_TEST(the_nearest_are_preferred)
     bed.world.nic.host.sockets = matrices[_i].sockets;
     bed.world.nic.host.nics_per_switch = matrices[_i].nics_per_switch;
     bed.world.nic.host.gpus = matrices[_i].gpus;
+    if (matrices[_i].nics != NULL) {
+        sim_free(bed.world.nic.host.nic_places);
+        bed.world.nic.host.nic_places = sim_strdup(matrices[_i].nics);
+        sim_free(bed.world.nic.host.gpu_places);
+        bed.world.nic.host.gpu_places = sim_strdup(matrices[_i].gpu_places);
+    }
     bed_network(&bed);
     char *const matrix = app__mc_matrix(host(&bed, 0), "auto");
     ck_assert_str_eq(matrix, matrices[_i].text);

@@ -36,11 +36,12 @@ static bool spend_and_wait(nic_core_t *core, void *ctx)
 }
 
 // The first core makes twice as many steps as the others.
-static void run(sim_name_t model, uint32_t count, loop_t *first)
+static void run(sim_name_t model, uint64_t clock_all_mhz, uint32_t count, loop_t *first)
 {
     pair_config_t config;
     pair_config_init(&config);
     config.nic.model = model;
+    config.nic.detail.cpu_clock_all_mhz = clock_all_mhz;
     pair_t *const pair = pair_create(&config);
     loop_t loops[CORES];
     memset(loops, 0, sizeof(loops));
@@ -58,7 +59,7 @@ START_TEST(more_cores_have_a_slower_clock)
 {
     static const double ghz[CORES] = {3.0, 3.0, 2.875, 2.75, 2.625, 2.5, 2.5, 2.5};
     loop_t loop;
-    run(NIC_DETAILED, (uint32_t)_i + 1, &loop);
+    run(NIC_DETAILED, SIM_AUTO, (uint32_t)_i + 1, &loop);
     const double expected_ps = (double)SPENT * 3.0 / ghz[_i] + (double)WAITED;
     for (uint32_t i = 1; i < STEPS; i++) {
         const double step_ps = (double)(loop.time_ps[i] - loop.time_ps[i - 1]);
@@ -73,10 +74,20 @@ END_TEST
 START_TEST(ideal_hosts_have_no_clock)
 {
     loop_t loop;
-    run(NIC_IDEAL, CORES, &loop);
+    run(NIC_IDEAL, SIM_AUTO, CORES, &loop);
     ck_assert_uint_eq(loop.time_ps[1] - loop.time_ps[0], SPENT + WAITED);
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(more_cores_have_a_slower_clock, 0, CORES),
+// The clock is the host's, whatever its NICs are, where someone says it: 3 GHz alone.
+START_TEST(any_host_may_have_a_clock)
+{
+    loop_t loop;
+    run(_i == 0 ? NIC_IDEAL : NIC_DETAILED, 1500, CORES, &loop);
+    ck_assert_uint_eq(loop.time_ps[1] - loop.time_ps[0], 2 * SPENT + WAITED);
+}
+END_TEST
+
+CHECK_MAIN(CHECK_LOOP(any_host_may_have_a_clock, 0, 2),
+           CHECK_LOOP(more_cores_have_a_slower_clock, 0, CORES),
            CHECK_TEST(ideal_hosts_have_no_clock))

@@ -5,8 +5,11 @@
 // WRITEs and READs on each NIC, ideal and detailed; payload over time against the closed form: it
 // is the rate of the slowest part over those that share it; 5 % less, or 2 % more, since 128 KiB
 // that wait for an ideal receiver's memory count as arrived. A receiver slower than its link must
-// pause it and lose nothing.
+// pause it and lose nothing. Places that are listed: the same bounds follow the list; a list that
+// does not fit is refused by name.
 // Does not pin: the order in which NICs get their share.
+#include <string.h>
+
 #include "nic/fabric.h"
 #include "nic/host.h"
 #include "tests/check_main.h"
@@ -200,6 +203,20 @@ static const struct {
 #define CASES (2 * WAYS)
 static const sim_name_t models[] = {{"ideal"}, {"detailed"}};
 
+// What a detailed NIC moves besides payloads, to memory and from it: CQEs of 64 bytes; WQEs that a
+// core writes in lines of 64, and a line of each context that it does not have.
+static void count_besides(const nic_t *nic, uint64_t bytes[2])
+{
+    nic_rnic_counters_t counters;
+    bytes[0] = bytes[1] = 0;
+    if (nic_get_rnic_counters(nic, &counters)) {
+        ck_assert_uint_eq(counters.doorbells, 0);
+        bytes[0] = 64 * counters.cqes_written;
+        bytes[1] = 64 * (counters.mmio_lines + counters.context_misses + counters.wqe_misses +
+                         counters.cq_misses + counters.translation_misses);
+    }
+}
+
 // -- two NICs and an uplink
 
 START_TEST(nics_behind_one_switch_share_its_uplink)
@@ -228,9 +245,11 @@ START_TEST(nics_behind_one_switch_share_its_uplink)
     ck_assert_str_eq(part.name, "switch:0 up");
     ck_assert_uint_eq(part.rate_bps, 100 * GBPS);
     const bool written = _i % WAYS >= 2;
-    ck_assert_uint_eq(part.bytes, written ? MESSAGES * MESSAGE_BYTES : 0);
+    uint64_t besides[2];
+    count_besides(nic_at(rig->host[0], 1), besides);
+    ck_assert_uint_eq(part.bytes, (written ? MESSAGES * MESSAGE_BYTES : 0) + besides[0]);
     ck_assert(nic_host_part(rig->host[0], 1, &part));
-    ck_assert_uint_eq(part.bytes, written ? 0 : MESSAGES * MESSAGE_BYTES);
+    ck_assert_uint_eq(part.bytes, (written ? 0 : MESSAGES * MESSAGE_BYTES) + besides[1]);
     ck_assert(!nic_host_part(rig->host[0], 4, &part));
     end(rig);
     nic_config_fini(&config);
@@ -383,6 +402,177 @@ START_TEST(memory_lies_at_the_location_of_the_host)
 }
 END_TEST
 
+// -- places
+
+static void set_text(char **text, const char *value)
+{
+    sim_free(*text);
+    *text = sim_strdup(value);
+}
+
+// NICs 0 and 3 share a switch of the second socket, NIC 1 is at that socket's root, NIC 2 alone
+// behind a switch of the first socket with four lanes (63 Gbps).
+START_TEST(nics_are_where_the_list_says)
+{
+    nic_config_t config;
+    unlimited(&config, models[_i / WAYS]);
+    set_text(&config.host.nic_places, "[switch:1, cpu:1, switch:0/x4, switch:1]");
+    set_text(&config.host.switch_places, "[cpu:0, cpu:1]");
+    set_text(&config.host.gpu_places, "[switch:1, cpu:0]");
+    config.host.uplink_bps = 100 * GBPS;
+    rig_t *const rig = make(&config, 4);
+    const uint32_t from = ways[_i % WAYS].from;
+    for (uint32_t n = 0; n < 4; n++) {
+        flow(rig, from, n, ways[_i % WAYS].opcode, MEMORY);
+    }
+    run(rig);
+    NEAR(gbps(rig, from, 0, 1) + gbps(rig, from, 3, 1), 100);
+    ck_assert_double_gt(gbps(rig, from, 1, 1), LINE_GBPS * 0.95);
+    // A detailed NIC's lanes carry headers, too: at most a sixth of it.
+    const double lanes = gbps(rig, from, 2, 1);
+    ck_assert_msg(lanes > 63 * 0.8 && lanes < 63 * 1.02, "%.2f Gbps", lanes);
+    static const nic_distance_t distances[4][4] = {
+        {NIC_OTHER_SOCKET, NIC_SAME_SOCKET, NIC_SAME_SWITCH, NIC_OTHER_SOCKET},
+        {NIC_OTHER_SOCKET, NIC_SAME_SOCKET, NIC_SAME_SOCKET, NIC_OTHER_SOCKET},
+        {NIC_SAME_SOCKET, NIC_OTHER_SOCKET, NIC_OTHER_SOCKET, NIC_SAME_SOCKET},
+        {NIC_OTHER_SOCKET, NIC_SAME_SOCKET, NIC_SAME_SWITCH, NIC_OTHER_SOCKET},
+    };
+    for (uint32_t n = 0; n < 4; n++) {
+        for (uint32_t l = 0; l < 4; l++) {
+            const nic_location_t location = {.gpu = l >= 2, .index = l % 2};
+            const nic_distance_t found = nic_distance(nic_at(rig->host[0], n), location);
+            ck_assert_msg(found == distances[n][l], "NIC %u, place %u: %d", n, l, (int)found);
+        }
+    }
+    end(rig);
+    nic_config_fini(&config);
+}
+END_TEST
+
+// A place that the rule gives as well changes nothing.
+START_TEST(the_even_places_may_be_listed)
+{
+    sim_time_t ends_ps[2];
+    for (uint32_t k = 0; k < 2; k++) {
+        nic_config_t config;
+        unlimited(&config, models[_i]);
+        config.host.uplink_bps = 100 * GBPS;
+        config.host.socket_link_bps = 60 * GBPS;
+        if (k == 0) {
+            config.host.nics_per_switch = 2;
+        } else {
+            set_text(&config.host.nic_places, "[switch:0, switch:0, switch:1, switch:1]");
+            set_text(&config.host.gpu_places, "[switch:0, switch:1]");
+        }
+        rig_t *const rig = make(&config, 4);
+        for (uint32_t n = 0; n < 4; n++) {
+            flow(rig, 0, n, NIC_WR_RDMA_WRITE, MEMORY);
+        }
+        run(rig);
+        ends_ps[k] = rig->flows[0][0].end_ps + rig->flows[0][3].end_ps;
+        end(rig);
+        nic_config_fini(&config);
+    }
+    ck_assert_uint_eq(ends_ps[0], ends_ps[1]);
+}
+END_TEST
+
+START_TEST(wrong_places_are_refused)
+{
+    static const struct {
+        const char *nics;
+        const char *switches;
+        const char *gpus;
+        uint64_t nics_per_switch;
+        const char *about;
+    } wrong[] = {
+        {"[cpu:2, cpu:0]", "even", "even", 0, "nic.host.nic-places"},
+        {"[cpu:0, cpu:0, cpu:1]", "even", "even", 0, "nic.host.nic-places"},
+        {"[cpu:0]", "even", "even", 0, "nic.host.nic-places"},
+        {"[cpu:0/x0, cpu:0]", "even", "even", 0, "nic.host.nic-places"},
+        {"[cpu:0/x64, cpu:0]", "even", "even", 0, "nic.host.nic-places"},
+        {"[cpu:0/8, cpu:0]", "even", "even", 0, "nic.host.nic-places"},
+        {"[switch:64, cpu:0]", "even", "even", 0, "nic.host.nic-places"},
+        {"[cuda:0, cpu:0]", "even", "even", 0, "nic.host.nic-places"},
+        {"[]", "even", "even", 0, "nic.host.nic-places"},
+        {"", "even", "even", 0, "nic.host.nic-places"},
+        {"cpu:0, cpu:1", "even", "even", 0, "nic.host.nic-places"},
+        {"[cpu:0, cpu:1", "even", "even", 0, "nic.host.nic-places"},
+        {"[cpu:0, cpu:1]]", "even", "even", 0, "nic.host.nic-places"},
+        {"[cpu:0, cpu:1,]", "even", "even", 0, "nic.host.nic-places"},
+        {"evenly", "even", "even", 0, "nic.host.nic-places"},
+        {"[switch:0, switch:0]", "even", "even", 2, "nic.host.nics-per-switch"},
+        {"[switch:0, switch:1]", "[cpu:0]", "even", 0, "nic.host.switch-places"},
+        {"even", "[cpu:0, cpu:1]", "even", 2, "nic.host.switch-places"},
+        {"even", "[switch:0]", "even", 2, "nic.host.switch-places"},
+        {"even", "even", "[cpu:0]", 0, "nic.host.gpu-places"},
+        {"even", "even", "[cpu:0, cpu:1/x4]", 0, "nic.host.gpu-places"},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(wrong); i++) {
+        nic_config_t config;
+        unlimited(&config, NIC_IDEAL);
+        set_text(&config.host.nic_places, wrong[i].nics);
+        set_text(&config.host.switch_places, wrong[i].switches);
+        set_text(&config.host.gpu_places, wrong[i].gpus);
+        config.host.nics_per_switch = wrong[i].nics_per_switch;
+        sim_message_t message = {.text = ""};
+        sim_t *const sim =
+            sim_create(&(sim_options_t){.seed = 1, .threads = 1, .until_ps = SIM_TIME_NEVER});
+        net_config_t net_config;
+        sim_attrs_default(&net_config_attrs, &net_config);
+        net_t *const net = net_create(sim, &net_config);
+        net_node_t *const hosts[2] = {nic_host_create(net, "wrong", &config),
+                                      nic_host_create(net, "peer", &config)};
+        net_link_config_t link;
+        sim_attrs_default(&net_link_config_attrs, &link);
+        for (uint32_t n = 0; n < 2; n++) {
+            (void)net_link_add(net, hosts[0], hosts[1], &link);
+        }
+        ck_assert_msg(nic_host_check(hosts[0], &message) != SIM_OK, "row %zu", i);
+        ck_assert_msg(strcmp(message.about, wrong[i].about) == 0, "row %zu: %s", i, message.text);
+        sim_attrs_fini(&net_link_config_attrs, &link);
+        sim_attrs_fini(&net_config_attrs, &net_config);
+        sim_destroy(sim);
+        net_destroy(net);
+        nic_config_fini(&config);
+    }
+}
+END_TEST
+
+// -- what is no payload
+
+// Of a small WRITE the memory has the payload and the CQE to move, 64 bytes each.
+START_TEST(cqes_take_memory_bandwidth)
+{
+    nic_config_t config;
+    unlimited(&config, NIC_DETAILED);
+    config.host.sockets = 1;
+    config.host.memory_bps = GBPS / 10;
+    rig_t *const rig = make(&config, 1);
+    flow(rig, 0, 0, NIC_WR_RDMA_WRITE, MEMORY);
+    rig->flows[0][0].wr.sge.length = 64;
+    run(rig);
+    ck_assert_uint_eq(rig->flows[0][0].done, MESSAGES);
+    uint64_t besides[2];
+    count_besides(nic_at(rig->host[0], 0), besides);
+    nic_rnic_counters_t counters;
+    ck_assert(nic_get_rnic_counters(nic_at(rig->host[0], 0), &counters));
+    const uint64_t bytes = MESSAGES * 64 + besides[0] + besides[1] - 64 * counters.mmio_lines;
+    nic_part_t part;
+    ck_assert(nic_host_part(rig->host[0], 0, &part));
+    ck_assert_str_eq(part.name, "cpu:0");
+    ck_assert_uint_eq(part.bytes, bytes);
+    const double expected_ps = (double)(bytes * 8) * 10000;
+    const double found_ps = (double)rig->flows[0][0].end_ps;
+    ck_assert_msg(found_ps > expected_ps && found_ps < expected_ps * 1.02,
+                  "%.0f ps, must be little more than %.0f",
+                  found_ps,
+                  expected_ps);
+    end(rig);
+    nic_config_fini(&config);
+}
+END_TEST
+
 // -- a slow receiver, latency, names
 
 START_TEST(a_slow_receiver_pauses_its_link)
@@ -464,4 +654,8 @@ CHECK_MAIN(CHECK_LOOP(nics_behind_one_switch_share_its_uplink, 0, CASES),
            CHECK_LOOP(memory_lies_at_the_location_of_the_host, 0, 2),
            CHECK_LOOP(a_slow_receiver_pauses_its_link, 0, 2),
            CHECK_TEST(the_socket_link_takes_time),
+           CHECK_LOOP(nics_are_where_the_list_says, 0, CASES),
+           CHECK_LOOP(the_even_places_may_be_listed, 0, 2),
+           CHECK_TEST(wrong_places_are_refused),
+           CHECK_TEST(cqes_take_memory_bandwidth),
            CHECK_TEST(locations_have_names))

@@ -17,9 +17,15 @@ typedef struct row {
 } row_t;
 
 // clang-format off
-#define ROW(field_, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, origin_, help_) \
-    {.path = "nic.detailed." path_, .type = SIM_ATTR_##type_, .values = {cx_, cx3_, cib_, cx6_, cx5_}, .origin = origin_},
-static const row_t rows[] = {NIC_DETAIL_MAP(ROW)};
+#define ROW(prefix_, path_, type_, cx_, cx3_, cib_, cx6_, cx5_, origin_) \
+    {.path = prefix_ path_, .type = SIM_ATTR_##type_, .values = {cx_, cx3_, cib_, cx6_, cx5_}, .origin = origin_},
+#define NIC_ROW(field_, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, origin_, help_) \
+    ROW("nic.detailed.", path_, type_, cx_, cx3_, cib_, cx6_, cx5_, origin_)
+#define HOST_ROW(field_, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, origin_, help_) \
+    ROW("nic.host.", path_, type_, cx_, cx3_, cib_, cx6_, cx5_, origin_)
+static const row_t rows[] = {NIC_DETAIL_MAP(NIC_ROW) NIC_CLOCK_MAP(HOST_ROW)};
+#undef HOST_ROW
+#undef NIC_ROW
 #undef ROW
 // clang-format on
 static_assert(SIM_COUNT_OF(rows) == FIELD_COUNT, "a row per field");
@@ -108,8 +114,8 @@ sim_err_t nic_detail_check(const nic_detail_t *detail, sim_message_t *message)
     if (detail->cpu_clock_all_mhz > detail->cpu_clock_mhz) {
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
-                              "nic.detailed.cpu.clock-all",
-                              ": %" PRIu64 " MHz, expected at most cpu.clock, %" PRIu64,
+                              "nic.host.clock-all",
+                              ": %" PRIu64 " MHz, expected at most nic.host.clock, %" PRIu64,
                               detail->cpu_clock_all_mhz,
                               detail->cpu_clock_mhz);
     }

@@ -111,11 +111,29 @@ static inline void count(nic_pcie_t *pcie,
     pcie->counters.bytes[use] += bytes;
 }
 
+// A transfer that the link is through with at link_ps, and what is beyond it when it is.
+static inline sim_time_t and_beyond(nic_pcie_t *pcie,
+                                    sim_time_t now_ps,
+                                    uint64_t bytes,
+                                    nic_pcie_use_t use,
+                                    sim_time_t link_ps)
+{
+    if (SIM_LIKELY(pcie->beyond == NULL) || use == NIC_PCIE_PAYLOAD_READ ||
+        use == NIC_PCIE_PAYLOAD_WRITE) {
+        return link_ps;
+    }
+    const sim_time_t beyond_ps = pcie->beyond(pcie->beyond_ctx, now_ps, bytes, use);
+    return beyond_ps > link_ps ? beyond_ps : link_ps;
+}
+
 sim_time_t nic_pcie_mmio(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes)
 {
     const uint64_t sent_bytes = nic_pcie_mmio_bytes(&pcie->config, bytes);
-    count(pcie, NIC_PCIE_WQE_MMIO, chunks(bytes, NIC_PCIE_LINE_BYTES), sent_bytes);
-    return book(&pcie->down, now_ps, sent_bytes, pcie->mmio_byte_time) +
+    const uint64_t lines = chunks(bytes, NIC_PCIE_LINE_BYTES);
+    count(pcie, NIC_PCIE_WQE_MMIO, lines, sent_bytes);
+    const sim_time_t link_ps = book(&pcie->down, now_ps, sent_bytes, pcie->mmio_byte_time);
+    const uint64_t line_bytes = lines * NIC_PCIE_LINE_BYTES;
+    return and_beyond(pcie, now_ps, line_bytes, NIC_PCIE_WQE_MMIO, link_ps) +
            pcie->config.write_latency_ps;
 }
 
@@ -123,7 +141,9 @@ sim_time_t nic_pcie_doorbell(nic_pcie_t *pcie, sim_time_t now_ps)
 {
     const uint64_t sent_bytes = nic_pcie_doorbell_bytes(&pcie->config);
     count(pcie, NIC_PCIE_DOORBELL, 1, sent_bytes);
-    return book(&pcie->down, now_ps, sent_bytes, pcie->byte_time) + pcie->config.write_latency_ps;
+    const sim_time_t link_ps = book(&pcie->down, now_ps, sent_bytes, pcie->byte_time);
+    return and_beyond(pcie, now_ps, NIC_PCIE_DOORBELL_BYTES, NIC_PCIE_DOORBELL, link_ps) +
+           pcie->config.write_latency_ps;
 }
 
 static inline uint64_t next_tag(const nic_pcie_t *pcie, uint64_t tag)
@@ -153,7 +173,8 @@ sim_time_t nic_pcie_read(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, ni
     const sim_time_t held_ps = take_tags(pcie, now_ps, requests);
     const sim_time_t asked_ps = book(&pcie->up, now_ps, up_bytes, pcie->byte_time);
     const sim_time_t data_ps = book(&pcie->down, now_ps, down_bytes, pcie->byte_time);
-    const sim_time_t link_ps = asked_ps > data_ps ? asked_ps : data_ps;
+    const sim_time_t link_ps =
+        and_beyond(pcie, now_ps, bytes, use, asked_ps > data_ps ? asked_ps : data_ps);
     const sim_time_t done_ps =
         (link_ps > held_ps ? link_ps : held_ps) + pcie->config.read_latency_ps;
     for (uint64_t i = 0; i < requests; i++) {
@@ -180,7 +201,8 @@ sim_time_t nic_pcie_write(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, n
 {
     const uint64_t sent_bytes = nic_pcie_write_bytes(&pcie->config, bytes);
     count(pcie, use, chunks(bytes, pcie->config.payload_max_bytes), sent_bytes);
-    return book(&pcie->up, now_ps, sent_bytes, pcie->byte_time) + pcie->config.write_latency_ps;
+    const sim_time_t link_ps = book(&pcie->up, now_ps, sent_bytes, pcie->byte_time);
+    return and_beyond(pcie, now_ps, bytes, use, link_ps) + pcie->config.write_latency_ps;
 }
 
 bool nic_pcie_conserved(const nic_pcie_t *pcie)

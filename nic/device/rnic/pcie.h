@@ -65,8 +65,18 @@ typedef struct nic_pcie_counters {
     uint64_t bytes[NIC_PCIE_USE_COUNT];        // both directions, headers included
 } nic_pcie_counters_t;
 
+// What lies between the link and the host's memory or cores, where that is slow: `bytes` of data
+// for that use occupy it from now_ps on; returns when it is through with them.
+typedef sim_time_t (*nic_pcie_beyond_fn)(void *ctx,
+                                         sim_time_t now_ps,
+                                         uint64_t bytes,
+                                         nic_pcie_use_t use);
+
 typedef struct nic_pcie {
     nic_pcie_config_t config;
+    // Not called for payloads: whoever moves them knows where they lie. NULL: nothing is slow.
+    nic_pcie_beyond_fn beyond;
+    void *beyond_ctx;
     nic_pcie_link_t down; // host to NIC
     nic_pcie_link_t up;
     uint64_t byte_time;      // of one byte, in the unit of `fraction`

@@ -55,14 +55,28 @@ static void make_caches(nic_rnic_t *rnic, const nic_config_t *config, uint64_t s
     }
 }
 
+// What is no payload: the driver's rings and contexts, or a core that writes into the NIC.
+static sim_time_t on_the_fabric(void *ctx, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use)
+{
+    if (use == NIC_PCIE_WQE_MMIO || use == NIC_PCIE_DOORBELL) {
+        return nic__dma_from_core(ctx, now_ps, bytes);
+    }
+    const bool to_memory = use >= NIC_PCIE_PAYLOAD_WRITE;
+    return nic__dma_own(ctx, now_ps, bytes, to_memory);
+}
+
 void nic__rnic_create(nic_t *nic)
 {
     const nic_config_t *const config = &nic->host->config;
     nic_rnic_t *const rnic = sim_alloc_lines(sizeof(*rnic));
     nic_detail_resolve(config, &rnic->detail);
+    const uint32_t lanes = nic__fabric_lanes(nic);
+    rnic->detail.lanes = lanes != 0 ? lanes : rnic->detail.lanes;
     nic_pcie_config_t pcie;
     nic_detail_pcie(&rnic->detail, &pcie);
     nic_pcie_init(&rnic->pcie, &pcie);
+    rnic->pcie.beyond = nic->bound ? on_the_fabric : NULL;
+    rnic->pcie.beyond_ctx = nic;
     nic->device_state = rnic;
     nic__store_create(nic);
     make_caches(rnic, config, nic->interface);

@@ -91,22 +91,6 @@ static void polled(nic_t *nic, nic_core_t *core, uint32_t count)
     }
 }
 
-#define CORES_AT_FULL_CLOCK 2u
-
-// The clock rate falls evenly from that of two cores at work to that of clock_all_from.
-static uint32_t core_slow_permille(const nic_t *nic, uint32_t cores)
-{
-    const nic_detail_t *const detail = &nic__rnic(nic)->detail;
-    const uint64_t last = detail->cpu_clock_all_from;
-    const uint64_t working = cores < last ? cores : last;
-    if (working <= CORES_AT_FULL_CLOCK) {
-        return 1000;
-    }
-    const uint64_t fall_mhz = (detail->cpu_clock_mhz - detail->cpu_clock_all_mhz) *
-                              (working - CORES_AT_FULL_CLOCK) / (last - CORES_AT_FULL_CLOCK);
-    return (uint32_t)(1000 * detail->cpu_clock_mhz / (detail->cpu_clock_mhz - fall_mhz));
-}
-
 const nic_device_ops_t nic_device_rnic = {
     .name = "detailed",
     .qp_state_bytes = sizeof(nic_rnic_qp_t),
@@ -139,7 +123,6 @@ const nic_device_ops_t nic_device_rnic = {
     .completion = completion,
     .completed = completed,
     .polled = polled,
-    .core_slow_permille = core_slow_permille,
     .host_read_ps = nic__rnic_host_read,
     .host_write_ps = nic__rnic_host_write,
     .check_qp = nic__rnic_check_qp,
