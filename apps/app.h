@@ -32,6 +32,7 @@ typedef struct app_context {
     net_t *net;
     app_runtime_t *runtime; // the network's
     uint32_t index;         // of the entry in `traffic`, for random streams
+    uint64_t memory_max_bytes; // that planned transfers may take; 0: no limit
     // Resolves a pattern; SIM_ERR_UNKNOWN with a message if it matches no host. The caller frees
     // hosts->interfaces with sim_free.
     sim_err_t (*hosts)(const char *pattern, app_hosts_t *hosts, sim_message_t *message, void *ctx);
@@ -54,6 +55,8 @@ typedef struct app_flow_result {
     uint32_t first_psn;    // of the requester's packets
     uint32_t mtu_bytes;    // payload of a full packet; 0: it has no packets of its own
     uint8_t priority;
+    uint8_t dscp;
+    bool reads; // the payload goes from the destination to the source
     uint64_t bytes;
     sim_time_t start_ps;
     sim_time_t end_ps;        // last byte acknowledged at the sender; NEVER: unfinished or failed

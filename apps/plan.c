@@ -5,6 +5,9 @@
 
 #include "apps/transfer_internal.h"
 
+// With its places in the indices of both ends, and what the responder knows.
+#define TRANSFER_BYTES (sizeof(app__transfer_t) + 2 * sizeof(uint32_t) + sizeof(uint8_t))
+
 static void count_end(sim_time_t time_ps,
                       uint32_t node_index,
                       const void *record,
@@ -31,6 +34,7 @@ app__plan_t *app__plan_create(const app_context_t *context,
     plan->label = label;
     plan->shape = *shape;
     plan->stop_ps = SIM_TIME_NEVER;
+    plan->bytes_max = context->memory_max_bytes;
     plan->seed = sim_options(net_sim(context->net))->seed;
     return plan;
 }
@@ -92,6 +96,15 @@ sim_err_t app__plan_add(app__plan_t *plan,
                               blame,
                               ": more than %" PRIu64 " transfers, expected fewer",
                               APP__TRANSFERS_MAX);
+    }
+    if (plan->bytes_max != 0 && (plan->count + 1) * TRANSFER_BYTES > plan->bytes_max) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              blame,
+                              ": more than %zu transfers, of %zu bytes each, expected fewer, a "
+                              "higher memory-max, or --yes",
+                              plan->count,
+                              TRANSFER_BYTES);
     }
     const app__shape_t *const shape = &plan->shape;
     const uint64_t priority = request->priority == SIM_AUTO ? shape->priority : request->priority;
@@ -434,6 +447,8 @@ void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
             .first_psn = app__plan_first_psn(plan, i),
             .mtu_bytes = app__plan_mtu_bytes(plan, transfer),
             .priority = app__plan_priority(plan, transfer),
+            .dscp = app__plan_dscp(plan, transfer),
+            .reads = transfer->verb == APP__VERB_READ,
             .bytes = app__transfer_bytes(transfer),
             .start_ps = transfer->start_ps,
             .end_ps = transfer->end_ps,

@@ -38,6 +38,7 @@ static const option_t options[] = {
     {"--until", true, FOR_SCENARIO, "\"until\""},
     {"--threads", true, FOR_SCENARIO, "\"threads\""},
     {"--routes", true, 1u << CLI_HPCC, "topology.file.routes"},
+    {"--yes", false, FOR_SCENARIO, NULL},
     {"--progress", true, FOR_RUN, NULL},
     {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE, NULL},
     {"--json", false, FOR_RUN | 1u << CLI_PARAMS, NULL},
@@ -113,6 +114,8 @@ static const char help_run[] =
     "  --tie-seed N       the same as --set tie-seed=N\n"
     "  --until TIME       the same as --set until=TIME\n"
     "  --threads N        the same as --set threads=N; results do not depend on it\n"
+    "  --yes              run also what is beyond memory-max and time-max (8 GB, 10 hours) by\n"
+    "                     estimate: the same as --set memory-max=auto --set time-max=auto\n"
     "  --progress FILE    keep how far the run is in FILE, as a line of JSON that is written "
     "over:\n"
     "                     for programs that start runs\n"
@@ -143,10 +146,11 @@ static const char help_hpcc[] =
     "Formats and keys are explained in docs/formats/peers.md and docs/formats/hpcc.md.\n";
 
 static const char help_check[] =
-    "rocesim check SCENARIO.yaml [--set PATH=VALUE]... [--seed N] [--until TIME]\n"
+    "rocesim check SCENARIO.yaml [--set PATH=VALUE]... [--seed N] [--until TIME] [--yes]\n"
     "\n"
-    "Reads the scenario and builds everything in memory, says what a run would be and what is odd\n"
-    "about the network. Exit status 2 if a run would be refused.\n";
+    "Reads the scenario and builds everything in memory, says what a run would be, how long it is\n"
+    "likely to take, the class of packets at each hop of the paths in use, and what is odd about\n"
+    "the network. Exit status 2 if a run would be refused; --yes: whatever its size.\n";
 
 static const char help_topo[] =
     "rocesim topo SCENARIO.yaml [--set PATH=VALUE]...\n"
@@ -244,7 +248,7 @@ static const char help_plot[] =
     "      queue-cdf      share of time that a queue was at most so long (series.csv)\n"
     "      rate           sending rates of queue pairs over time (series.csv)\n"
     "      series         every other series over time (series.csv)\n"
-    "      pause          when PFC stopped which port (events.csv)\n"
+    "      pause          when PFC stopped which port (pauses.csv)\n"
     "      load           utilisation of every link over the run (ports.csv)\n"
     "      load-time      utilisation of links over time (series.csv)\n"
     "      app-rate       bandwidth of applications over time, and links that went down "
@@ -379,6 +383,9 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
 {
     if (option->override != NULL || strcmp(option->name, "--set") == 0) {
         add_override(args, option->name, option->override, value);
+    } else if (strcmp(option->name, "--yes") == 0) {
+        add_override(args, option->name, "\"memory-max\"", "auto");
+        add_override(args, option->name, "\"time-max\"", "auto");
     } else if (strcmp(option->name, "--kind") == 0) {
         SIM_GROW(args->kinds, args->kind_count, &args->kind_capacity);
         args->kinds[args->kind_count++] = value;

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "world/advice.h"
 #include "world/format.h"
+#include "world/survey.h"
 #include "world/world.h"
 
 #include <stdio.h>
@@ -75,53 +76,6 @@ static void print_headroom(const net_t *net)
     }
 }
 
-typedef struct beyond {
-    sim_time_t until_ps;
-    uint64_t count;
-    sim_time_t first_ps;
-    uint64_t endless;
-} beyond_t;
-
-static void take_beyond(const app_flow_result_t *flow, void *ctx)
-{
-    beyond_t *const beyond = ctx;
-    if (flow->start_ps >= beyond->until_ps && flow->start_ps != SIM_TIME_NEVER) {
-        beyond->count++;
-        beyond->first_ps = flow->start_ps < beyond->first_ps ? flow->start_ps : beyond->first_ps;
-    }
-    beyond->endless += flow->ideal_ps == SIM_TIME_NEVER;
-}
-
-// Transfers that are planned and will not be begun, or cannot end.
-static void print_beyond(const world_t *world)
-{
-    beyond_t beyond = {.until_ps = world->scenario->run.until_ps, .first_ps = SIM_TIME_NEVER};
-    for (size_t i = 0; i < world->app_count; i++) {
-        const app_t *const app = world->apps[i];
-        if (app->ops->flows != NULL) {
-            app->ops->flows(app, take_beyond, &beyond);
-        }
-    }
-    if (beyond.count > 0) {
-        world_text_t until;
-        world_text_t first;
-        printf("warning: %" PRIu64 " transfer%s at or after the end of the run (until: %s), the "
-               "first at %s: not begun; expected a later until\n",
-               beyond.count,
-               beyond.count == 1 ? " starts" : "s start",
-               world_format_time(&until, beyond.until_ps),
-               world_format_time(&first, beyond.first_ps));
-    }
-    if (beyond.endless > 0) {
-        printf("warning: %" PRIu64
-               " transfer%s longer than 106 days with the network to %s, and no "
-               "run does: expected fewer bytes or a higher rate\n",
-               beyond.endless,
-               beyond.endless == 1 ? " takes" : "s take",
-               beyond.endless == 1 ? "itself" : "themselves");
-    }
-}
-
 static void print_world(const world_t *world)
 {
     const world_scenario_t *const scenario = world->scenario;
@@ -142,6 +96,7 @@ static void print_world(const world_t *world)
            scenario->nic_config.congestion_control);
     print_headroom(world->net);
     world_print_classes(world, stdout);
+    world_print_hops(world, stdout);
     for (size_t i = 0; i < world->app_count; i++) {
         uint64_t done = 0;
         uint64_t planned = 0;
@@ -150,6 +105,7 @@ static void print_world(const world_t *world)
                world->apps[i]->ops->name,
                planned);
     }
+    world_survey_print(world, stdout);
     printf("  observe   %zu series, %zu captures\n",
            scenario->series_count,
            scenario->capture_count);
@@ -196,8 +152,11 @@ int cli_command_check(const cli_args_t *args)
         print_world(world);
         world_print_notes(world, stdout);
         topo_lint(world->net, print_finding, stdout);
-        print_beyond(world);
+        world_survey_warn(world, stdout);
         world_advise(world, stderr);
+        if (world_survey_check(world, &error) != SIM_OK) {
+            status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+        }
     }
     return finish(scenario, world, status);
 }

@@ -152,48 +152,25 @@ static void put_by_size(const taker_t *taker,
 
 static void take_flows(const taker_t *taker, const json_t *flows)
 {
-    put_json(taker,
-             RESULTS_COMPARISON_COUNT,
-             "flows.count",
-             "flows",
-             json_object_get(flows, "count"));
-    put_json(taker,
-             RESULTS_COMPARISON_COUNT,
-             "flows.completed",
-             "  completed",
-             json_object_get(flows, "completed"));
-    put_json(taker,
-             RESULTS_COMPARISON_COUNT,
-             "flows.failed",
-             "  failed",
-             json_object_get(flows, "failed"));
-    put_json(taker,
-             RESULTS_COMPARISON_BYTES,
-             "flows.delivered_bytes",
-             "  delivered",
-             json_object_get(flows, "delivered_bytes"));
-    put_path(taker, RESULTS_COMPARISON_REAL, "rates.goodput_gbps", "goodput, Gbps, as it arrives");
-    put_path(taker, RESULTS_COMPARISON_REAL, "rates.run_goodput_gbps", "goodput, Gbps, whole run");
-    put_json(taker,
-             RESULTS_COMPARISON_REAL,
-             "flows.goodput_gbps.p50",
-             "goodput of flows p50, Gbps",
-             results_comparison_find(flows, "goodput_gbps.p50"));
-    put_json(taker,
-             RESULTS_COMPARISON_REAL,
-             "flows.fairness",
-             "fairness",
-             json_object_get(flows, "fairness"));
-    put_json(taker,
-             RESULTS_COMPARISON_US,
-             "flows.fct_us.p50",
-             "FCT p50",
-             results_comparison_find(flows, "fct_us.p50"));
-    put_json(taker,
-             RESULTS_COMPARISON_US,
-             "flows.fct_us.p99",
-             "FCT p99",
-             results_comparison_find(flows, "fct_us.p99"));
+    static const struct {
+        results_comparison_unit_t unit;
+        const char *path;
+        const char *label;
+    } rows[] = {
+        {RESULTS_COMPARISON_COUNT, "flows.count", "flows"},
+        {RESULTS_COMPARISON_COUNT, "flows.completed", "  completed"},
+        {RESULTS_COMPARISON_COUNT, "flows.failed", "  failed"},
+        {RESULTS_COMPARISON_BYTES, "flows.delivered_bytes", "  delivered"},
+        {RESULTS_COMPARISON_REAL, "rates.goodput_gbps", "goodput, Gbps, as it arrives"},
+        {RESULTS_COMPARISON_REAL, "rates.run_goodput_gbps", "goodput, Gbps, whole run"},
+        {RESULTS_COMPARISON_REAL, "flows.goodput_gbps.p50", "goodput of flows p50, Gbps"},
+        {RESULTS_COMPARISON_REAL, "flows.fairness", "fairness"},
+        {RESULTS_COMPARISON_US, "flows.fct_us.p50", "FCT p50"},
+        {RESULTS_COMPARISON_US, "flows.fct_us.p99", "FCT p99"},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(rows); i++) {
+        put_path(taker, rows[i].unit, rows[i].path, rows[i].label);
+    }
     put_by_size(taker, flows, RESULTS_COMPARISON_RATIO, "slowdown.p50", "slowdown p50");
     put_by_size(taker, flows, RESULTS_COMPARISON_RATIO, "slowdown.p99", "slowdown p99");
     static const char *const others[] = {"mean", "p90", "max"};

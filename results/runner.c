@@ -11,6 +11,7 @@
 #include "results/stage.h"
 #include "results/summary.h"
 #include "results/tables.h"
+#include "world/survey.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,6 +222,9 @@ sim_err_t results_execute(world_scenario_t *scenario,
     }
     if (result == SIM_OK) {
         result = world_create(scenario, WORLD_BUILD_ALL, &made->world, error);
+    }
+    if (result == SIM_OK) {
+        result = world_survey_check(made->world, error);
     }
     if (result == SIM_OK && options->built != NULL) {
         options->built(made->world, options->ctx);

@@ -116,9 +116,16 @@ static sim_err_t dumbbell_build(const topo_plan_t *plan, const void *config, sim
     return SIM_OK;
 }
 
+static void dumbbell_size(const void *config, topo_size_t *size)
+{
+    const topo_dumbbell_config_t *const dumbbell = config;
+    const uint64_t hosts = dumbbell->left + dumbbell->right;
+    *size = (topo_size_t){hosts, 2, hosts * dumbbell->nics_per_host + 1};
+}
+
 const topo_ops_t topo_dumbbell = {"dumbbell",
                                   "two switches with hosts, joined by one bottleneck",
                                   &attr_table,
                                   dumbbell_check,
                                   dumbbell_build,
-                                  NULL};
+                                  dumbbell_size};

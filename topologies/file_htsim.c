@@ -312,7 +312,7 @@ static sim_err_t check_size(const topo__file_reader_t *reader, const tree_t *tre
             return fail_at(reader,
                            tree,
                            &tree->tiers[t][RADIX_DOWN],
-                           "a switch with more than 65536 ports, expected fewer");
+                           "a switch with more than 65535 ports, expected fewer");
         }
         if (number_of(tree, t, LINK_LATENCY) + number_of(tree, t, SWITCH_LATENCY) > 500000000) {
             return fail_at(reader,

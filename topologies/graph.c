@@ -229,11 +229,25 @@ static sim_err_t check_graph(const topo_graph_t *graph, sim_message_t *message)
     return topo__check_interfaces("nodes", graph->node_count, interfaces, message);
 }
 
+static topo_size_t size_of(const topo_graph_t *graph)
+{
+    topo_size_t size = {.links = graph->link_count};
+    for (size_t i = 0; i < graph->node_count; i++) {
+        size.hosts += graph->nodes[i].kind == NET_NODE_HOST;
+    }
+    size.switches = graph->node_count - size.hosts;
+    return size;
+}
+
 sim_err_t topo_graph_build(const topo_graph_t *graph,
                            const topo_plan_t *plan,
                            sim_message_t *message)
 {
-    const sim_err_t error = check_graph(graph, message);
+    sim_err_t error = check_graph(graph, message);
+    if (error == SIM_OK && plan->fits != NULL) {
+        const topo_size_t size = size_of(graph);
+        error = plan->fits(&size, message, plan->ctx);
+    }
     if (error != SIM_OK) {
         return error;
     }

@@ -61,5 +61,11 @@ static sim_err_t pair_build(const topo_plan_t *plan, const void *config, sim_mes
     return SIM_OK;
 }
 
+static void pair_size(const void *config, topo_size_t *size)
+{
+    const topo_pair_config_t *const pair = config;
+    *size = (topo_size_t){2, 0, pair->nics_per_host};
+}
+
 const topo_ops_t topo_pair =
-    {"pair", "two hosts joined by a cable", &attr_table, pair_check, pair_build, NULL};
+    {"pair", "two hosts joined by a cable", &attr_table, pair_check, pair_build, pair_size};

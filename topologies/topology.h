@@ -13,6 +13,13 @@
 
 SIM_C_BEGIN
 
+// How large a network will be.
+typedef struct topo_size {
+    uint64_t hosts;
+    uint64_t switches;
+    uint64_t links;
+} topo_size_t;
+
 // Hears of what is odd but no error, one line of text each.
 typedef void (*topo_note_fn)(const char *text, void *ctx);
 
@@ -29,6 +36,9 @@ typedef struct topo_plan {
     sim_err_t (
         *read_file)(const char *name, char **text, size_t *size, sim_message_t *message, void *ctx);
     topo_note_fn note; // may be NULL
+    // Whether a graph of that size, read from somewhere, is to be built; a refusal leaves a message.
+    // NULL: any is.
+    sim_err_t (*fits)(const topo_size_t *size, sim_message_t *message, void *ctx);
     void *ctx;
     // For builders of builders: what the names of switches begin with, NULL: nothing; the number of
     // the first host.
@@ -36,12 +46,6 @@ typedef struct topo_plan {
     uint64_t first_host;
 } topo_plan_t;
 
-// How large a network will be.
-typedef struct topo_size {
-    uint64_t hosts;
-    uint64_t switches;
-    uint64_t links;
-} topo_size_t;
 
 typedef struct topo_ops {
     const char *name;              // "leaf-spine"
@@ -54,8 +58,8 @@ typedef struct topo_ops {
     SIM_MUST_CHECK sim_err_t (*build)(const topo_plan_t *plan,
                                       const void *config,
                                       sim_message_t *message);
-    // Of a config that passed the check, before anything is built; NULL: what is small, or read
-    // from a file, is not asked.
+    // Of a config that passed the check, before anything is built; NULL: known only when a file was
+    // read (topo_plan_t.fits).
     void (*size)(const void *config, topo_size_t *size);
 } topo_ops_t;
 

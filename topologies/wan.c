@@ -467,9 +467,32 @@ static sim_err_t wan_build(const topo_plan_t *plan, const void *config, sim_mess
     return error;
 }
 
+static void wan_size(const void *config, topo_size_t *size)
+{
+    const topo_wan_config_t *const wan = config;
+    const topo_ops_t *ops = NULL;
+    void *site = NULL;
+    sim_message_t message;
+    topo_size_t inner = {wan->hosts, 0, wan->hosts};
+    if (site_init(wan, &ops, &site, &message) == SIM_OK && ops != NULL) {
+        ops->size(site, &inner);
+        inner.links += inner.switches; // to the border, at most
+    }
+    site_fini(ops, site);
+    uint64_t pairs = 0;
+    for (uint64_t a = 0; a < wan->sites; a++) {
+        for (uint64_t b = a + 1; b < wan->sites; b++) {
+            pairs += joined(wan, a, b);
+        }
+    }
+    *size = (topo_size_t){wan->sites * inner.hosts,
+                          wan->sites * (inner.switches + 1),
+                          wan->sites * inner.links + pairs * wan->links};
+}
+
 const topo_ops_t topo_wan = {"wan",
                              "sites far apart, each a network of its own, joined by long links",
                              &attr_table,
                              wan_check,
                              wan_build,
-                             NULL};
+                             wan_size};

@@ -106,6 +106,7 @@ void world_advise(const world_t *world, FILE *out)
 {
     advise_traffic(world, out);
     world__advise_classes(world, out);
+    world__advise_hops(world, out);
     sim_time_t shortest_ps = SIM_TIME_NEVER;
     for (size_t i = 0; i < world->nic_count; i++) {
         const sim_time_t timeout_ps = timeout_of(nic_get_config(world->nics[i].nic));

@@ -28,7 +28,8 @@ typedef struct world_run_config {
     sim_time_t until_ps;
     sim_time_t stall_ps; // 0: off
     uint64_t threads;
-    uint64_t memory_max_bytes;
+    uint64_t memory_max_bytes; // SIM_AUTO: no limit
+    sim_time_t time_max_ps;    // of the machine's time; SIM_AUTO: no limit
     char *folder; // that file names in the scenario are relative to; "": the scenario's own
 } world_run_config_t;
 

@@ -2,6 +2,7 @@
 // world/world.c - builds what a scenario describes.
 #include "world/format.h"
 #include "world/mooncake_json.h"
+#include "world/survey.h"
 #include "world/world_internal.h"
 
 #include "topologies/topology_file.h"
@@ -178,39 +179,53 @@ static world_place_t place_of_name(const world_scenario_t *scenario, const char 
 #define LINK_BYTES UINT64_C(5500)
 
 // A network that the memory does not hold is refused before it is begun.
-static sim_err_t check_size(const world_scenario_t *scenario, world_error_t *error)
+static sim_err_t fits(const topo_size_t *size, sim_message_t *message, void *ctx)
 {
-    if (scenario->topology == NULL || scenario->topology->size == NULL) {
-        return SIM_OK;
-    }
-    topo_size_t size;
-    scenario->topology->size(scenario->topology_config, &size);
-    const uint64_t bytes = size.hosts * HOST_BYTES + size.links * LINK_BYTES;
-    if (bytes <= scenario->run.memory_max_bytes) {
+    const world_t *const world = ctx;
+    const uint64_t allowed_bytes = world->scenario->run.memory_max_bytes;
+    const uint64_t bytes = size->hosts * HOST_BYTES + size->links * LINK_BYTES;
+    if (bytes <= allowed_bytes) {
         return SIM_OK;
     }
     world_text_t needed;
     world_text_t allowed;
-    return world_fail(error,
-                      SIM_ERR_RANGE,
-                      &scenario->topology_map->place,
-                      "topology.%s: %" PRIu64 " hosts, %" PRIu64 " switches and %" PRIu64
-                      " links take some %s of memory, expected at most %s: fewer of them, or a "
-                      "higher memory-max",
-                      scenario->topology->name,
-                      size.hosts,
-                      size.switches,
-                      size.links,
-                      world_format_bytes(&needed, bytes),
-                      world_format_bytes(&allowed, scenario->run.memory_max_bytes));
+    return sim_fail(message,
+                    SIM_ERR_RANGE,
+                    "%" PRIu64 " hosts, %" PRIu64 " switches and %" PRIu64
+                    " links take some %s of memory, expected at most %s: fewer of them, a higher "
+                    "memory-max, or --yes",
+                    size->hosts,
+                    size->switches,
+                    size->links,
+                    world_format_bytes(&needed, bytes),
+                    world_format_bytes(&allowed, allowed_bytes));
+}
+
+static sim_err_t check_size(world_t *world, world_error_t *error)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    if (scenario->topology == NULL || scenario->topology->size == NULL) {
+        return SIM_OK;
+    }
+    topo_size_t size;
+    sim_message_t message;
+    scenario->topology->size(scenario->topology_config, &size);
+    const sim_err_t result = fits(&size, &message, world);
+    return result == SIM_OK ? SIM_OK
+                            : world_fail(error,
+                                         result,
+                                         &scenario->topology_map->place,
+                                         "topology.%s: %s",
+                                         scenario->topology->name,
+                                         message.text);
 }
 
 static sim_err_t build_network(world_t *world, world_error_t *error)
 {
     const world_scenario_t *const scenario = world->scenario;
-    const sim_err_t fits = check_size(scenario, error);
-    if (fits != SIM_OK) {
-        return fits;
+    sim_err_t result = check_size(world, error);
+    if (result != SIM_OK) {
+        return result;
     }
     const topo_plan_t plan = {
         .net = world->net,
@@ -219,10 +234,11 @@ static sim_err_t build_network(world_t *world, world_error_t *error)
         .link_config = plan_link,
         .read_file = read_file,
         .note = keep_note,
+        .fits = fits,
         .ctx = world,
     };
     sim_message_t message;
-    sim_err_t result = scenario->topology != NULL
+    result = scenario->topology != NULL
                            ? scenario->topology->build(&plan, scenario->topology_config, &message)
                            : topo_graph_build(scenario->graph.topo, &plan, &message);
     if (result == SIM_OK) {
@@ -281,6 +297,7 @@ static sim_err_t create_apps(world_t *world, world_error_t *error)
             .net = world->net,
             .runtime = world->runtime,
             .index = (uint32_t)i,
+            .memory_max_bytes = scenario->run.memory_max_bytes,
             .hosts = world__find_hosts,
             .read_file = read_file,
             .note = keep_note,
@@ -345,6 +362,9 @@ sim_err_t world_create(const world_scenario_t *scenario,
         if (result == SIM_OK) {
             result = create_apps(made, error);
         }
+        if (result == SIM_OK) {
+            made->survey = world_survey_create(made);
+        }
     }
     if (result != SIM_OK) {
         world_destroy(made);
@@ -359,6 +379,7 @@ void world_destroy(world_t *world)
     if (world == NULL) {
         return;
     }
+    world_survey_destroy(world->survey);
     for (size_t i = 0; i < world->app_count; i++) {
         world->apps[i]->ops->destroy(world->apps[i]);
     }

@@ -34,7 +34,9 @@ typedef struct world {
     size_t note_count;
     size_t note_capacity;
     struct world_variants *variants;
+    struct world_survey *survey; // world/survey.h; NULL: no applications
 } world_t;
+typedef struct world_survey world_survey_t;
 
 typedef enum world_build {
     WORLD_BUILD_NETWORK, // for `rocesim topo`: no applications

@@ -180,3 +180,46 @@ sim_err_t world_yaml_read(world_document_t *document,
     sim_free(bytes);
     return result;
 }
+
+sim_err_t world_tree_fail(const world_tree_t *tree,
+                          const char *key,
+                          const char *expected,
+                          world_error_t *error)
+{
+    return world_fail(error,
+                      SIM_ERR_INVALID,
+                      &tree->place,
+                      "%s is %s, expected %s",
+                      key,
+                      world_tree_kind_text(tree),
+                      expected);
+}
+
+sim_err_t world_tree_check_keys(const world_tree_t *map,
+                                const char *what,
+                                const char *const *keys,
+                                size_t count,
+                                const char *page,
+                                world_error_t *error)
+{
+    for (size_t i = 0; i < map->count; i++) {
+        const world_tree_t *const key = map->entries[i].key;
+        bool known = false;
+        for (size_t k = 0; k < count; k++) {
+            known = known || strcmp(keys[k], key->text) == 0;
+        }
+        if (!known) {
+            world_shown_t shown;
+            world_fail(error,
+                       SIM_ERR_UNKNOWN,
+                       &key->place,
+                       "unknown key '%s' in %s",
+                       world_show(&shown, key->text),
+                       what);
+            world_error_add_nearest(error, key->text, keys, count);
+            world_error_add_names(error, keys, count, page);
+            return SIM_ERR_UNKNOWN;
+        }
+    }
+    return SIM_OK;
+}

@@ -87,6 +87,18 @@ void world_tree_add(world_tree_t *tree, world_tree_t *key, world_tree_t *value);
 world_tree_entry_t *world_tree_find(const world_tree_t *map, const char *key);
 // "a mapping", "a list", "a value", "nothing"
 const char *world_tree_kind_text(const world_tree_t *tree);
+// SIM_ERR_INVALID: key is of another kind than what was expected.
+sim_err_t world_tree_fail(const world_tree_t *tree,
+                          const char *key,
+                          const char *expected,
+                          world_error_t *error);
+// Whether a map has no keys but these; what it is ("a sweep"), and the page where they are listed.
+SIM_MUST_CHECK sim_err_t world_tree_check_keys(const world_tree_t *map,
+                                               const char *what,
+                                               const char *const *keys,
+                                               size_t count,
+                                               const char *page,
+                                               world_error_t *error);
 
 SIM_C_END
 

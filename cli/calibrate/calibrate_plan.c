@@ -15,49 +15,15 @@ static const char *const constant_keys[] =
 static const char *const point_keys[] =
     {"name", "scenario", "set", "column", "value", "error", "held"};
 
-static sim_err_t expected(const world_tree_t *tree,
-                          const char *key,
-                          const char *what,
-                          world_error_t *error)
-{
-    return world_fail(error,
-                      SIM_ERR_INVALID,
-                      &tree->place,
-                      "%s is %s, expected %s",
-                      key,
-                      world_tree_kind_text(tree),
-                      what);
-}
-
 static sim_err_t check_map(const world_tree_t *tree,
                            const char *what,
                            const char *const *keys,
                            size_t count,
                            world_error_t *error)
 {
-    if (tree->kind != WORLD_TREE_MAP) {
-        return expected(tree, what, "a mapping", error);
-    }
-    for (size_t i = 0; i < tree->count; i++) {
-        const world_tree_t *const key = tree->entries[i].key;
-        bool known = false;
-        for (size_t k = 0; k < count; k++) {
-            known = known || strcmp(keys[k], key->text) == 0;
-        }
-        if (!known) {
-            world_shown_t shown;
-            world_fail(error,
-                       SIM_ERR_UNKNOWN,
-                       &key->place,
-                       "unknown key '%s' in %s",
-                       world_show(&shown, key->text),
-                       what);
-            world_error_add_nearest(error, key->text, keys, count);
-            world_error_add_names(error, keys, count, "docs/formats/calibrate.md");
-            return SIM_ERR_UNKNOWN;
-        }
-    }
-    return SIM_OK;
+    return tree->kind != WORLD_TREE_MAP
+               ? world_tree_fail(tree, what, "a mapping", error)
+               : world_tree_check_keys(tree, what, keys, count, "docs/formats/calibrate.md", error);
 }
 
 // NULL: it is not there.
@@ -87,7 +53,7 @@ static sim_err_t take_text(const world_tree_t *map,
         return must ? missing(map, what, key, error) : SIM_OK;
     }
     if (value->kind != WORLD_TREE_SCALAR) {
-        return expected(value, key, "a value", error);
+        return world_tree_fail(value, key, "a value", error);
     }
     *text = sim_strdup(value->text);
     return SIM_OK;
@@ -139,7 +105,7 @@ static sim_err_t take_settings(const world_tree_t *map,
         return SIM_OK;
     }
     if (map->kind != WORLD_TREE_MAP) {
-        return expected(map, "set", "a mapping of paths to values", error);
+        return world_tree_fail(map, "set", "a mapping of paths to values", error);
     }
     for (size_t i = 0; i < map->count; i++) {
         char *const text =
@@ -159,12 +125,12 @@ static sim_err_t take_paths(cli_constant_t *constant, world_error_t *error)
     const world_tree_t *const path = constant->path;
     const bool list = path->kind == WORLD_TREE_LIST;
     if (!list && path->kind != WORLD_TREE_SCALAR) {
-        return expected(path, "path", "a path such as nic.mtu, or a list", error);
+        return world_tree_fail(path, "path", "a path such as nic.mtu, or a list", error);
     }
     for (size_t i = 0; i < (list ? path->count : 1); i++) {
         const world_tree_t *const one = list ? path->entries[i].value : path;
         if (one->kind != WORLD_TREE_SCALAR) {
-            return expected(one, "path", "a path such as nic.mtu", error);
+            return world_tree_fail(one, "path", "a path such as nic.mtu", error);
         }
         SIM_GROW(constant->paths, constant->path_count, &constant->path_capacity);
         constant->paths[constant->path_count++] = sim_strdup(one->text);
@@ -317,7 +283,7 @@ static sim_err_t take_point(cli_calibration_t *calibration,
     if (result == SIM_OK && held != NULL) {
         point->held = held->kind == WORLD_TREE_SCALAR && strcmp(held->text, "true") == 0;
         if (!point->held && (held->kind != WORLD_TREE_SCALAR || strcmp(held->text, "false") != 0)) {
-            return expected(held, "held", "true or false", error);
+            return world_tree_fail(held, "held", "true or false", error);
         }
     }
     calibration->used_count += !point->held;
@@ -337,10 +303,10 @@ static sim_err_t take_lists(cli_calibration_t *calibration,
         return missing(root, "the calibration", constants == NULL ? "constants" : "points", error);
     }
     if (constants->kind != WORLD_TREE_MAP) {
-        return expected(constants, "constants", "a mapping of names to constants", error);
+        return world_tree_fail(constants, "constants", "a mapping of names to constants", error);
     }
     if (points->kind != WORLD_TREE_LIST) {
-        return expected(points, "points", "a list", error);
+        return world_tree_fail(points, "points", "a list", error);
     }
     sim_err_t result = SIM_OK;
     for (size_t i = 0; i < constants->count && result == SIM_OK; i++) {

@@ -29,47 +29,20 @@ static const world_tree_t *value_of(const world_tree_t *map, const char *key)
     return entry == NULL || entry->value->is_null ? NULL : entry->value;
 }
 
-static sim_err_t expected(const world_tree_t *tree,
-                          const char *key,
-                          const char *what,
-                          world_error_t *error)
-{
-    return world_fail(error,
-                      SIM_ERR_INVALID,
-                      &tree->place,
-                      "%s is %s, expected %s",
-                      key,
-                      world_tree_kind_text(tree),
-                      what);
-}
-
 static sim_err_t check_keys(const world_tree_t *root, world_error_t *error)
 {
     if (root->kind != WORLD_TREE_MAP) {
-        return expected(root,
-                        "the sweep",
-                        "a mapping with 'scenario' and 'grid' or 'points'",
-                        error);
+        return world_tree_fail(root,
+                               "the sweep",
+                               "a mapping with 'scenario' and 'grid' or 'points'",
+                               error);
     }
-    for (size_t i = 0; i < root->count; i++) {
-        const world_tree_t *const key = root->entries[i].key;
-        bool known = false;
-        for (size_t k = 0; k < SIM_COUNT_OF(keys); k++) {
-            known = known || strcmp(keys[k], key->text) == 0;
-        }
-        if (!known) {
-            world_shown_t shown;
-            world_fail(error,
-                       SIM_ERR_UNKNOWN,
-                       &key->place,
-                       "unknown key '%s' in a sweep",
-                       world_show(&shown, key->text));
-            world_error_add_nearest(error, key->text, keys, SIM_COUNT_OF(keys));
-            world_error_add_names(error, keys, SIM_COUNT_OF(keys), "docs/formats/sweep.md");
-            return SIM_ERR_UNKNOWN;
-        }
-    }
-    return SIM_OK;
+    return world_tree_check_keys(root,
+                                 "a sweep",
+                                 keys,
+                                 SIM_COUNT_OF(keys),
+                                 "docs/formats/sweep.md",
+                                 error);
 }
 
 static sim_err_t take_scenario(cli_sweep_t *sweep, const world_tree_t *root, world_error_t *error)
@@ -95,7 +68,7 @@ static sim_err_t take_settings(cli_sweep_t *sweep, const world_tree_t *map, worl
         return SIM_OK;
     }
     if (map->kind != WORLD_TREE_MAP) {
-        return expected(map, "set", "a mapping of paths to values", error);
+        return world_tree_fail(map, "set", "a mapping of paths to values", error);
     }
     for (size_t i = 0; i < map->count; i++) {
         char *const text =
@@ -139,13 +112,13 @@ static sim_err_t too_many(const world_tree_t *tree, world_error_t *error)
 static sim_err_t take_grid(cli_sweep_t *sweep, const world_tree_t *map, world_error_t *error)
 {
     if (map->kind != WORLD_TREE_MAP || map->count == 0) {
-        return expected(map, "grid", "a mapping of paths to lists of values", error);
+        return world_tree_fail(map, "grid", "a mapping of paths to lists of values", error);
     }
     size_t count = 1;
     for (size_t i = 0; i < map->count; i++) {
         const world_tree_t *const list = map->entries[i].value;
         if (list->kind != WORLD_TREE_LIST || list->count == 0) {
-            return expected(list, map->entries[i].key->text, "a list of values", error);
+            return world_tree_fail(list, map->entries[i].key->text, "a list of values", error);
         }
         add_parameter(sweep, map->entries[i].key->text);
         if (list->count > RUNS_MAX / count) {
@@ -175,7 +148,7 @@ static sim_err_t take_points(cli_sweep_t *sweep, const world_tree_t *list, world
     SIM_CHECK(list != NULL);
     if (list->kind != WORLD_TREE_LIST || list->count == 0 ||
         list->entries[0].value->kind != WORLD_TREE_MAP) {
-        return expected(list, "points", "a list of mappings of paths to values", error);
+        return world_tree_fail(list, "points", "a list of mappings of paths to values", error);
     }
     if (list->count > RUNS_MAX) {
         return too_many(list, error);
@@ -187,13 +160,13 @@ static sim_err_t take_points(cli_sweep_t *sweep, const world_tree_t *list, world
     for (size_t p = 0; p < list->count; p++) {
         const world_tree_t *const map = list->entries[p].value;
         if (map->kind != WORLD_TREE_MAP || map->count != first->count) {
-            return expected(map, "a point", "a mapping with the same keys as the first", error);
+            return world_tree_fail(map, "a point", "a mapping with the same keys as the first", error);
         }
         char **const values = add_point(sweep);
         for (size_t i = 0; i < sweep->parameter_count; i++) {
             const world_tree_entry_t *const entry = world_tree_find(map, sweep->parameters[i]);
             if (entry == NULL) {
-                return expected(map, "a point", "the same keys as the first", error);
+                return world_tree_fail(map, "a point", "the same keys as the first", error);
             }
             values[i] = world_value_text(entry->value, sweep->parameters[i], error);
             if (values[i] == NULL) {
@@ -226,7 +199,7 @@ static sim_err_t take_seeds(cli_sweep_t *sweep, const world_tree_t *value, world
         if (item->kind != WORLD_TREE_SCALAR || item->is_null ||
             sim_parse_count(item->text, &number, &message) != SIM_OK ||
             (!list && (number == 0 || number > SEEDS_MAX))) {
-            return expected(item, "seeds", "how many (1 to 10000) or a list of numbers", error);
+            return world_tree_fail(item, "seeds", "how many (1 to 10000) or a list of numbers", error);
         }
         for (uint64_t seed = 1; !list && seed <= number; seed++) {
             add_seed(sweep, seed);
@@ -235,20 +208,20 @@ static sim_err_t take_seeds(cli_sweep_t *sweep, const world_tree_t *value, world
             add_seed(sweep, number);
         }
     }
-    return sweep->seed_count > 0 ? SIM_OK : expected(value, "seeds", "at least one", error);
+    return sweep->seed_count > 0 ? SIM_OK : world_tree_fail(value, "seeds", "at least one", error);
 }
 
 static sim_err_t take_columns(cli_sweep_t *sweep, const world_tree_t *list, world_error_t *error)
 {
     const size_t count = list == NULL ? SIM_COUNT_OF(columns) : list->count;
     if (list != NULL && (list->kind != WORLD_TREE_LIST || list->count == 0)) {
-        return expected(list, "columns", "a list of paths in summary.json", error);
+        return world_tree_fail(list, "columns", "a list of paths in summary.json", error);
     }
     for (size_t i = 0; i < count; i++) {
         const world_tree_t *const item = list == NULL ? NULL : list->entries[i].value;
         if (item != NULL && (item->kind != WORLD_TREE_SCALAR || item->is_null ||
                              strncmp(item->text, "wall_", 5) == 0)) {
-            return expected(item,
+            return world_tree_fail(item,
                             "a column",
                             "a path in summary.json that is no wall_ value",
                             error);

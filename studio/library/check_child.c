@@ -5,6 +5,7 @@
 
 #include "results/manifest.h"
 #include "world/advice.h"
+#include "world/survey.h"
 #include "world/world.h"
 
 #include <stdio.h>
@@ -18,9 +19,6 @@
 #define WARNINGS_MAX 200u
 #define SETTINGS_MAX 256u
 #define NODES_MAX 20000u // that are drawn
-
-// Packet-hops that a processor simulates in a second, roughly: docs/performance.md.
-#define HOPS_PER_S 2e6
 
 // -- errors: "FILE:LINE:COLUMN: what is wrong", and of settings "--set PATH=VALUE: what is wrong"
 
@@ -85,21 +83,6 @@ static json_t *warnings_of(const world_t *world)
 
 // -- what a run would be
 
-typedef struct planned {
-    uint64_t transfers;
-    double bytes;
-    sim_time_t until_ps;
-    uint64_t late; // begin after the end
-} planned_t;
-
-static void take_flow(const app_flow_result_t *flow, void *ctx)
-{
-    planned_t *const planned = ctx;
-    planned->transfers++;
-    planned->bytes += (double)flow->bytes;
-    planned->late += flow->start_ps >= planned->until_ps && flow->start_ps != SIM_TIME_NEVER;
-}
-
 static uint64_t memory_bytes(void)
 {
     struct rusage usage = {0};
@@ -110,26 +93,19 @@ static uint64_t memory_bytes(void)
 static json_t *estimate_json(const world_t *world, uint64_t used_bytes, json_t *warnings)
 {
     const world_scenario_t *const scenario = world->scenario;
-    planned_t planned = {.until_ps = scenario->run.until_ps};
+    const world_survey_t *const survey = world->survey;
     size_t hosts = 0;
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         hosts += net_node_at(world->net, i)->kind == NET_NODE_HOST;
     }
-    for (size_t i = 0; i < world->app_count; i++) {
-        if (world->apps[i]->ops->flows != NULL) {
-            world->apps[i]->ops->flows(world->apps[i], take_flow, &planned);
-        }
-    }
-    if (planned.late > 0) {
+    if (survey->late > 0) {
         char *const text = sim_format("%" PRIu64 " of %" PRIu64 " transfers start after the end of "
                                       "the run: expected a later until",
-                                      planned.late,
-                                      planned.transfers);
+                                      survey->late,
+                                      survey->transfers);
         (void)json_array_append_new(warnings, json_pack("{s:s}", "message", text));
         sim_free(text);
     }
-    // A packet and its part of an ACK cross about four links.
-    const double hops = planned.bytes / 1024 * 5;
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:I, s:I, s:I, s:I, s:s}",
                      "hosts",
                      (json_int_t)hosts,
@@ -140,15 +116,15 @@ static json_t *estimate_json(const world_t *world, uint64_t used_bytes, json_t *
                      "links",
                      (json_int_t)net_link_count(world->net),
                      "transfers",
-                     (json_int_t)planned.transfers,
+                     (json_int_t)survey->transfers,
                      "until_ns",
                      scenario->run.until_ps == SIM_TIME_NEVER
                          ? json_null()
                          : json_integer((json_int_t)(scenario->run.until_ps / SIM_PS_PER_NS)),
                      "packet_hops",
-                     hops,
+                     survey->packet_hops,
                      "wall_s",
-                     hops / HOPS_PER_S,
+                     survey->wall_s,
                      "memory_bytes",
                      (json_int_t)(2 * used_bytes),
                      "seed",

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/survey.h - what the planned transfers of a world come to: packets, time, classes by hop.
+//
+// Taken once, before the run, from one pass over the plans. It counts what applications plan as
+// transfers; programs that decide as they go (perftest, HERD, Mooncake...) are not told of.
+#ifndef WORLD_SURVEY_H
+#define WORLD_SURVEY_H
+
+#include <stdio.h>
+
+#include "world/world.h"
+
+SIM_C_BEGIN
+
+#define WORLD_SURVEY_KINDS 8u
+
+// Packets of one priority and DSCP, on all paths that transfers take.
+typedef struct world_survey_kind {
+    uint8_t priority;
+    uint8_t dscp;
+    bool cnp;           // CNPs, on the way back; else data, and the answers to it
+    uint64_t transfers; // that send them
+    uint8_t *classes;   // by uid of the port that transmits: a bit per class they are in there
+    uint8_t *hops;      // by uid: which link of a path it is at least, from 1; 0: of none
+} world_survey_kind_t;
+
+struct world_survey {
+    uint64_t transfers;
+    uint64_t late; // start at or after the end of the run
+    sim_time_t late_first_ps;
+    uint64_t endless;   // take longer than a run can
+    uint64_t untold;    // entries of traffic that plan no transfers
+    double bytes;       // payload of those that start in time
+    double packets;     // full of it
+    double packet_hops; // of packets and their ACKs, as far as the links can carry them in the run
+    double wall_s;      // on one thread
+    world_survey_kind_t kinds[WORLD_SURVEY_KINDS];
+    size_t kind_count;
+    uint64_t kinds_missed; // transfers of further kinds
+};
+
+// Of a world with applications, which keeps it as world->survey. Free with world_survey_destroy.
+world_survey_t *world_survey_create(const world_t *world);
+void world_survey_destroy(world_survey_t *survey);
+
+// The line of the estimate; nothing where no transfer is planned.
+void world_survey_print(const world_t *world, FILE *out);
+// Transfers that are planned and will not be begun, or cannot end, a line "warning: ..." each.
+void world_survey_warn(const world_t *world, FILE *out);
+
+// SIM_ERR_RANGE at the traffic, with the estimate, if the run is likely to take longer than
+// time-max.
+SIM_MUST_CHECK sim_err_t world_survey_check(const world_t *world, world_error_t *error);
+
+SIM_C_END
+
+#endif // WORLD_SURVEY_H
