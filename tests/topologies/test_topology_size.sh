@@ -43,8 +43,8 @@ refused "topology.wan: 210 hosts, 3 switches and 213 links" "{wan: {sites: 3, ho
 for ((i = 0; i < 150; ++i)); do echo "h$i"; done >"$work/names"
 {
     echo 'memory-max: 1MB'
-    echo "topology: {graph: {nodes: {s: switch$(sed 's/.*/, &: host/' "$work/names" | tr -d '\n')}, links: ["
-    sed 's/.*/  {between: [s, &]},/' "$work/names"
+    echo "topology: {graph: {nodes: [{switch: s}, {host: [$(paste -sd, "$work/names")]}], links: ["
+    sed "s/.*/  s--&,/" "$work/names"
     echo '  ]}}'
 } >"$work/graph.yaml"
 "$ROCESIM" check "$work/graph.yaml" >"$work/out.txt" 2>"$work/err"
