@@ -30,8 +30,8 @@ typedef struct app_hosts {
 // What an application gets from whoever wrote the scenario.
 typedef struct app_context {
     net_t *net;
-    app_runtime_t *runtime; // the network's
-    uint32_t index;         // of the entry in `traffic`, for random streams
+    app_runtime_t *runtime;    // the network's
+    uint32_t index;            // of the entry in `traffic`, for random streams
     uint64_t memory_max_bytes; // that planned transfers may take; 0: no limit
     // Resolves a pattern; SIM_ERR_UNKNOWN with a message if it matches no host. The caller frees
     // hosts->interfaces with sim_free.

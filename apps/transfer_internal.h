@@ -74,7 +74,7 @@ struct app__plan {
     uint32_t ended;        // that came from it
 
     uint64_t bytes_max; // of memory for transfers; 0: no limit
-    uint64_t parts; // transfers that a row was cut into (plan_rows.c); 0: rows are not told of
+    uint64_t parts;     // transfers that a row was cut into (plan_rows.c); 0: rows are not told of
     app__transfer_t *transfers; // in order of start once begun
     size_t count;
     size_t capacity;

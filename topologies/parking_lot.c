@@ -124,8 +124,7 @@ static void parking_lot_size(const void *config, topo_size_t *size)
 {
     const topo_parking_lot_config_t *const lot = config;
     const uint64_t hosts = lot->switches * lot->hosts_per_switch;
-    *size =
-        (topo_size_t){hosts, lot->switches, hosts * lot->nics_per_host + lot->switches - 1};
+    *size = (topo_size_t){hosts, lot->switches, hosts * lot->nics_per_host + lot->switches - 1};
 }
 
 const topo_ops_t topo_parking_lot = {"parking-lot",

@@ -36,8 +36,8 @@ typedef struct topo_plan {
     sim_err_t (
         *read_file)(const char *name, char **text, size_t *size, sim_message_t *message, void *ctx);
     topo_note_fn note; // may be NULL
-    // Whether a graph of that size, read from somewhere, is to be built; a refusal leaves a message.
-    // NULL: any is.
+    // Whether a graph of that size, read from somewhere, is to be built; a refusal leaves a
+    // message. NULL: any is.
     sim_err_t (*fits)(const topo_size_t *size, sim_message_t *message, void *ctx);
     void *ctx;
     // For builders of builders: what the names of switches begin with, NULL: nothing; the number of
@@ -45,7 +45,6 @@ typedef struct topo_plan {
     const char *switch_prefix;
     uint64_t first_host;
 } topo_plan_t;
-
 
 typedef struct topo_ops {
     const char *name;              // "leaf-spine"

@@ -150,11 +150,7 @@ static void fill(table_t *table,
 static void print_row(const groups_t *groups, const hop_row_t *row, FILE *out)
 {
     char link[2 * GROUP_BYTES + 4];
-    (void)snprintf(link,
-                   sizeof(link),
-                   "%s->%s",
-                   groups->names[row->from],
-                   groups->names[row->to]);
+    (void)snprintf(link, sizeof(link), "%s->%s", groups->names[row->from], groups->names[row->to]);
     fprintf(out,
             "            %-20s %" PRIu64 " port%s: class %u",
             link,
@@ -217,15 +213,15 @@ void world_print_hops(const world_t *world, FILE *out)
 
 typedef struct verdict {
     uint64_t lossless;
-    uint64_t lossy;                // while PFC protects other classes there
-    uint64_t elsewhere;            // take it for another class than it is sent in
+    uint64_t lossy;     // while PFC protects other classes there
+    uint64_t elsewhere; // take it for another class than it is sent in
     uint64_t marked;
     uint64_t switch_ports;
     const net_port_t *first_lossy; // of lossy, then any that has no PFC
     const net_port_t *first_elsewhere;
-    uint64_t unprotected;          // no PFC at all
+    uint64_t unprotected; // no PFC at all
     uint8_t protected;
-    uint8_t class;                 // at first_elsewhere
+    uint8_t class; // at first_elsewhere
 } verdict_t;
 
 static verdict_t judge(const table_t *table, uint8_t priority)
@@ -276,7 +272,8 @@ static void advise_kind(const world_t *world,
 {
     if (verdict->elsewhere > 0 && !of_a_nic(world, kind)) {
         fprintf(out,
-                "warning: transfers (%" PRIu64 ") are sent in class %u with DSCP %u, which %s takes "
+                "warning: transfers (%" PRIu64
+                ") are sent in class %u with DSCP %u, which %s takes "
                 "for class %u: pauses stop another class than the data's; set their dscp to %u, or "
                 "their priority to %u\n",
                 kind->transfers,

@@ -98,7 +98,8 @@ static void mark_classes(pass_t *pass,
     // Who receives data sends CNPs.
     const uint32_t receiver = flow->reads ? flow->source : flow->destination;
     const nic_config_t *const config = nic_get_config(pass->world->nics[receiver].nic);
-    const uint64_t dscp = config->cnp_dscp == SIM_AUTO ? config->cnp_priority * 8 : config->cnp_dscp;
+    const uint64_t dscp =
+        config->cnp_dscp == SIM_AUTO ? config->cnp_priority * 8 : config->cnp_dscp;
     world_survey_kind_t *const cnp =
         kind_of(pass, (uint8_t)config->cnp_priority, (uint8_t)dscp, true);
     if (cnp != NULL) {
@@ -117,8 +118,7 @@ static void count_flow(pass_t *pass,
     world_survey_t *const survey = pass->survey;
     const uint32_t answerer = flow->reads ? flow->source : flow->destination;
     const nic_config_t *const config = nic_get_config(pass->world->nics[answerer].nic);
-    const double packets =
-        flow->mtu_bytes == 0 ? 0 : (double)(flow->bytes / flow->mtu_bytes) + 1;
+    const double packets = flow->mtu_bytes == 0 ? 0 : (double)(flow->bytes / flow->mtu_bytes) + 1;
     const net_path_t *const data = flow->reads ? back : forth;
     const net_path_t *const answers = flow->reads ? forth : back;
     const double acks = flow->reads ? 0 : packets / (double)config->ack_interval;
@@ -193,8 +193,11 @@ world_survey_t *world_survey_create(const world_t *world)
         if (pass.senders[i].hops > 0) {
             const double hops = pass.senders[i].hops * share_in_time(&pass, i);
             survey->packet_hops += hops;
-            survey->wall_s += hops / PACKET_HOPS_PER_S *
-                              (strcmp(nic_get_config(world->nics[i].nic)->model.text, NIC_DETAILED.text) == 0 ? DETAILED_FACTOR : 1);
+            survey->wall_s +=
+                hops / PACKET_HOPS_PER_S *
+                (strcmp(nic_get_config(world->nics[i].nic)->model.text, NIC_DETAILED.text) == 0
+                     ? DETAILED_FACTOR
+                     : 1);
         }
     }
     sim_free(pass.senders);
@@ -237,10 +240,8 @@ static const char *duration_text(world_text_t *text, double seconds)
             return text->text;
         }
     }
-    (void)snprintf(text->text,
-                   sizeof(text->text),
-                   seconds < 1 ? "less than 1 s" : "%.2g s",
-                   seconds);
+    (void)
+        snprintf(text->text, sizeof(text->text), seconds < 1 ? "less than 1 s" : "%.2g s", seconds);
     return text->text;
 }
 

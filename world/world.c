@@ -239,8 +239,8 @@ static sim_err_t build_network(world_t *world, world_error_t *error)
     };
     sim_message_t message;
     result = scenario->topology != NULL
-                           ? scenario->topology->build(&plan, scenario->topology_config, &message)
-                           : topo_graph_build(scenario->graph.topo, &plan, &message);
+                 ? scenario->topology->build(&plan, scenario->topology_config, &message)
+                 : topo_graph_build(scenario->graph.topo, &plan, &message);
     if (result == SIM_OK) {
         result = world__variants_check(world->variants, error);
         if (result == SIM_OK) {

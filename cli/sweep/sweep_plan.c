@@ -160,7 +160,10 @@ static sim_err_t take_points(cli_sweep_t *sweep, const world_tree_t *list, world
     for (size_t p = 0; p < list->count; p++) {
         const world_tree_t *const map = list->entries[p].value;
         if (map->kind != WORLD_TREE_MAP || map->count != first->count) {
-            return world_tree_fail(map, "a point", "a mapping with the same keys as the first", error);
+            return world_tree_fail(map,
+                                   "a point",
+                                   "a mapping with the same keys as the first",
+                                   error);
         }
         char **const values = add_point(sweep);
         for (size_t i = 0; i < sweep->parameter_count; i++) {
@@ -199,7 +202,10 @@ static sim_err_t take_seeds(cli_sweep_t *sweep, const world_tree_t *value, world
         if (item->kind != WORLD_TREE_SCALAR || item->is_null ||
             sim_parse_count(item->text, &number, &message) != SIM_OK ||
             (!list && (number == 0 || number > SEEDS_MAX))) {
-            return world_tree_fail(item, "seeds", "how many (1 to 10000) or a list of numbers", error);
+            return world_tree_fail(item,
+                                   "seeds",
+                                   "how many (1 to 10000) or a list of numbers",
+                                   error);
         }
         for (uint64_t seed = 1; !list && seed <= number; seed++) {
             add_seed(sweep, seed);
@@ -222,9 +228,9 @@ static sim_err_t take_columns(cli_sweep_t *sweep, const world_tree_t *list, worl
         if (item != NULL && (item->kind != WORLD_TREE_SCALAR || item->is_null ||
                              strncmp(item->text, "wall_", 5) == 0)) {
             return world_tree_fail(item,
-                            "a column",
-                            "a path in summary.json that is no wall_ value",
-                            error);
+                                   "a column",
+                                   "a path in summary.json that is no wall_ value",
+                                   error);
         }
         SIM_GROW(sweep->columns, sweep->column_count, &sweep->column_capacity);
         sweep->columns[sweep->column_count++] = sim_strdup(item != NULL ? item->text : columns[i]);

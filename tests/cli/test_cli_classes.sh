@@ -57,8 +57,8 @@ END
 for k in 4 8; do
     last=host$((k * k * k / 4 - 1))
     hops "{fat-tree: {k: $k}}" "" "flows: {list: [host0 $last 1MB 0us, $last host0 1MB 0us], verb: read}"
-    for link in 'host*->edge* ' 'edge*->agg* ' 'agg*->core* ' 'core*->agg* ' 'agg*->edge* ' 'edge*->host* '; do
-        [ "$(grep -cF " $link" "$work/check.txt")" -eq 2 ] || fail "k=$k: not data and CNPs at $link"
+    for link in 'host*->edge*' 'edge*->agg*' 'agg*->core*' 'core*->agg*' 'agg*->edge*' 'edge*->host*'; do
+        [ "$(grep -cF " $link " "$work/check.txt")" -eq 2 ] || fail "k=$k: not data and CNPs at $link"
     done
     says check "DSCP 24, of 2 transfers:"
 done
