@@ -83,7 +83,7 @@ static const option_t options[] = {
     {"--queue", AT(queue_max), COUNT, 1, 1000000},
     {"--group", AT(group_max), COUNT, 1, 100000},
     {"--page", AT(page), TEXT, 0, 0},
-    {"--library", AT(library), TEXT, 0, 0},
+    {"--library", AT(scenarios), TEXT, 0, 0},
     {"--program", AT(program), TEXT, 0, 0},
 };
 // clang-format on
@@ -208,8 +208,8 @@ static void set_defaults(studio_arguments_t *arguments)
     studio_options_t *const o = &arguments->options;
     o->data = o->data == NULL ? default_data(arguments) : o->data;
     o->page = o->page == NULL ? find(arguments, "studio-page", "share/rocesim/studio") : o->page;
-    o->library =
-        o->library == NULL ? find(arguments, "scenarios", "share/rocesim/scenarios") : o->library;
+    o->scenarios = o->scenarios == NULL ? find(arguments, "scenarios", "share/rocesim/scenarios")
+                                        : o->scenarios;
     o->program = o->program == NULL ? find(arguments, "rocesim", "bin/rocesim") : o->program;
 }
 

@@ -185,7 +185,7 @@ static sim_err_t serve_folder(studio_t *studio, const sigset_t *signals, sim_mes
         studio->routes = routes;
         studio->logins = studio_logins_create();
         studio->page = studio_page_load(studio->options.page);
-        studio->library = studio_library_load(studio->options.library);
+        studio->library = studio_library_load(studio->options.scenarios);
         studio->events = studio_events_create();
         studio->runs = studio_runs_create(studio);
         result = make_runs_folder(studio, message);

@@ -33,7 +33,7 @@ typedef struct studio_options {
     const char *data;         // folder of everything that is kept
     const char *listen;       // "127.0.0.1:8080"; port 0: any
     const char *page;         // folder of the built page
-    const char *library;      // folder of scenarios
+    const char *scenarios;    // folder of them, to begin with
     const char *program;      // rocesim
     const char *tls_cert;     // NULL: plain HTTP
     const char *tls_key;      // with tls_cert

@@ -13,7 +13,7 @@
 typedef struct kind {
     const char *text;
     const char *attribute;
-    const void *library; // an array of pointers to tables of operations, which begin with a name
+    const void *own; // an array of pointers to tables of operations, which begin with a name
 } kind_t;
 
 static const kind_t kinds[NIC_EXTRA_KIND_COUNT] = {
@@ -43,7 +43,7 @@ const char *nic_extra_kind_attribute(nic_extra_kind_t kind)
 
 const void *const *nic_extra_library(nic_extra_kind_t kind)
 {
-    return kinds[kind].library;
+    return kinds[kind].own;
 }
 
 static const char *name_of(const void *ops)

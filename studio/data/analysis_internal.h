@@ -113,7 +113,24 @@ size_t studio__sort_values(studio_slot_t *values, size_t count);
 // Nearest rank, as `rocesim run` has it: of sorted values.
 double studio__percentile(const studio_slot_t *sorted, size_t count, double percent);
 
-// -- steps (analysis_collect.c, analysis_fit.c, analysis_runs.c): fill the frame of the result
+// The columns of the keys, as the first of a frame.
+void studio__groups_add_keys(const studio_work_t *work,
+                             const studio_groups_t *groups,
+                             studio_frame_t *frame);
+
+// -- functions of groups: "mean", "p99.9"...
+
+bool studio__is_function(const char *name);
+// Of a column's values in order of appearance; a number, but for first and last.
+studio_slot_t studio__function_of(const char *name,
+                                  studio_type_t type,
+                                  const studio_slot_t *values,
+                                  size_t count);
+// Whether its value has the unit of the column.
+bool studio__function_keeps_unit(const char *function);
+
+// -- steps (analysis_collect.c, analysis_distributions.c, analysis_sort.c, analysis_fit.c,
+// analysis_runs.c): fill the frame of the result
 
 sim_err_t studio__step_group(studio_work_t *work, studio_step_result_t *result);
 sim_err_t studio__step_pivot(studio_work_t *work, studio_step_result_t *result);

@@ -116,36 +116,15 @@ static streaming_t *begin(studio_request_t *request,
     return streaming;
 }
 
-int studio_handle_query(studio_request_t *request, studio_response_t *response)
-{
-    json_t *const body = studio__data_body(request);
-    studio_format_t format = STUDIO_JSON;
-    int status = 0;
-    streaming_t *const streaming = begin(request, response, body, &format, &status);
-    if (streaming != NULL) {
-        studio_place_error_t error;
-        const sim_err_t code = studio_query_open(&streaming->sources,
-                                                 body,
-                                                 format,
-                                                 &streaming->patience,
-                                                 &streaming->query,
-                                                 &error);
-        if (code != SIM_OK) {
-            end_stream(streaming);
-            status = studio__data_refuse(response, code, &error, -1);
-        } else {
-            status = answer(streaming,
-                            response,
-                            format,
-                            "query",
-                            studio_request_query(request, "body") != NULL);
-        }
-    }
-    json_decref(body);
-    return status;
-}
+typedef sim_err_t (*open_fn)(streaming_t *streaming,
+                             const json_t *body,
+                             studio_format_t format,
+                             studio_place_error_t *error);
 
-int studio_handle_sql(studio_request_t *request, studio_response_t *response)
+static int serve(studio_request_t *request,
+                 studio_response_t *response,
+                 open_fn open,
+                 const char *name)
 {
     json_t *const body = studio__data_body(request);
     studio_format_t format = STUDIO_JSON;
@@ -153,36 +132,60 @@ int studio_handle_sql(studio_request_t *request, studio_response_t *response)
     streaming_t *const streaming = begin(request, response, body, &format, &status);
     if (streaming != NULL) {
         studio_place_error_t error = {.column = 0};
-        const char *const text = json_string_value(json_object_get(body, "sql"));
-        const json_int_t limit = json_integer_value(json_object_get(body, "limit"));
-        sim_err_t code = SIM_ERR_INVALID;
-        if (text == NULL) {
-            (void)sim_fail(&error.message, code, "sql is missing");
-        } else {
-            code = studio_sql_open(&streaming->sources,
-                                   text,
-                                   limit > 0 ? (uint64_t)limit : 0,
-                                   format,
-                                   &streaming->patience,
-                                   &streaming->sql,
-                                   &error);
-        }
-        if (code == SIM_OK) {
-            code = studio_sql_begin(streaming->sql, &error);
-        }
+        const sim_err_t code = open(streaming, body, format, &error);
         if (code != SIM_OK) {
             end_stream(streaming);
             status = studio__data_refuse(response, code, &error, -1);
         } else {
-            status = answer(streaming,
-                            response,
-                            format,
-                            "sql",
-                            studio_request_query(request, "body") != NULL);
+            const bool saved = studio_request_query(request, "body") != NULL;
+            status = answer(streaming, response, format, name, saved);
         }
     }
     json_decref(body);
     return status;
+}
+
+static sim_err_t open_query(streaming_t *streaming,
+                            const json_t *body,
+                            studio_format_t format,
+                            studio_place_error_t *error)
+{
+    return studio_query_open(&streaming->sources,
+                             body,
+                             format,
+                             &streaming->patience,
+                             &streaming->query,
+                             error);
+}
+
+static sim_err_t open_sql(streaming_t *streaming,
+                          const json_t *body,
+                          studio_format_t format,
+                          studio_place_error_t *error)
+{
+    const char *const text = json_string_value(json_object_get(body, "sql"));
+    const json_int_t limit = json_integer_value(json_object_get(body, "limit"));
+    if (text == NULL) {
+        return sim_fail(&error->message, SIM_ERR_INVALID, "sql is missing");
+    }
+    const sim_err_t code = studio_sql_open(&streaming->sources,
+                                           text,
+                                           limit > 0 ? (uint64_t)limit : 0,
+                                           format,
+                                           &streaming->patience,
+                                           &streaming->sql,
+                                           error);
+    return code == SIM_OK ? studio_sql_begin(streaming->sql, error) : code;
+}
+
+int studio_handle_query(studio_request_t *request, studio_response_t *response)
+{
+    return serve(request, response, open_query, "query");
+}
+
+int studio_handle_sql(studio_request_t *request, studio_response_t *response)
+{
+    return serve(request, response, open_sql, "sql");
 }
 
 int studio_handle_search(studio_request_t *request, studio_response_t *response)

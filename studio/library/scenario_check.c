@@ -202,7 +202,7 @@ json_t *studio_check(studio_t *studio,
     enum { FIXED = 5 };
     const size_t count = json_array_size(set);
     const char **const line = sim_alloc_array(FIXED + count + 1, sizeof(*line));
-    char *const whole = realpath(studio->options.library, NULL);
+    char *const whole = realpath(studio->options.scenarios, NULL);
     const char *const slash = library == NULL ? NULL : strrchr(library, '/');
     char *const folder =
         library == NULL

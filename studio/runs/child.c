@@ -55,7 +55,7 @@ pid_t studio_child_spawn(const studio_child_t *child, const char *const *argumen
                                       child->folder,
                                       numbers[0],
                                       child->program,
-                                      child->library,
+                                      child->readable,
                                       numbers[1],
                                       numbers[2],
                                       numbers[3],
@@ -183,7 +183,7 @@ static void become_rocesim(const watch_t *watch)
     const studio_child_t *const child = &watch->child;
     const studio_confine_t confine = {
         .writable = child->folder,
-        .readable = child->library[0] == '\0' ? NULL : child->library,
+        .readable = child->readable[0] == '\0' ? NULL : child->readable,
         .program = child->program,
         .memory_bytes = child->memory_bytes,
         .file_bytes = child->disk_bytes,
@@ -284,7 +284,7 @@ static bool read_arguments(watch_t *watch, const char *const *arguments)
         .folder = arguments[0],
         .attempt = strtoll(arguments[1], NULL, 10),
         .program = arguments[2],
-        .library = arguments[3],
+        .readable = arguments[3],
         .time_s = strtoull(arguments[4], NULL, 10),
         .memory_bytes = strtoull(arguments[5], NULL, 10),
         .disk_bytes = strtoull(arguments[6], NULL, 10),

@@ -18,7 +18,7 @@ typedef struct studio_child {
     const char *folder;
     int64_t attempt;
     const char *program;
-    const char *library; // that scenarios may read; "": none
+    const char *readable; // that scenarios may read; "": none
     uint64_t time_s;
     uint64_t memory_bytes;
     uint64_t disk_bytes;

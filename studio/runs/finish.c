@@ -29,8 +29,8 @@ static char *library_folder(const studio_t *studio, const char *library)
     }
     const char *const slash = strrchr(library, '/');
     return slash == NULL
-               ? sim_strdup(studio->options.library)
-               : sim_format("%s/%.*s", studio->options.library, (int)(slash - library), library);
+               ? sim_strdup(studio->options.scenarios)
+               : sim_format("%s/%.*s", studio->options.scenarios, (int)(slash - library), library);
 }
 
 // rocesim's arguments; each is freed, and the array.
@@ -83,14 +83,14 @@ pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
     char *const relative = run_folder(studio, run);
     char *const folder = realpath(relative, NULL);
     char *const program = realpath(studio->options.program, NULL);
-    char *const readable = realpath(studio->options.library, NULL);
+    char *const readable = realpath(studio->options.scenarios, NULL);
     char *const from = library[0] == '\0' ? NULL : realpath(library, NULL);
     char **const arguments = arguments_of(studio, overrides, from == NULL ? "" : from);
     const studio_child_t child = {
         .folder = folder == NULL ? relative : folder,
         .attempt = attempt,
         .program = program == NULL ? studio->options.program : program,
-        .library = readable == NULL ? "" : readable,
+        .readable = readable == NULL ? "" : readable,
         .time_s = (uint64_t)json_integer_value(json_object_get(limits, "time_s")),
         .memory_bytes = (uint64_t)json_integer_value(json_object_get(limits, "memory_bytes")),
         .disk_bytes = studio->options.disk_bytes_max,

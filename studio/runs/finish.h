@@ -21,9 +21,9 @@ bool studio_run_finish(studio_t *studio, int64_t run, const studio_exit_t *exit)
 json_t *studio_run_json(studio_t *studio, int64_t run);
 // The same of a row of STUDIO_RUN_COLUMNS, FROM runs r JOIN users u ON u.id = r.owner.
 json_t *studio_run_row_json(studio_t *studio, const struct studio_rows *rows);
-#define STUDIO_RUN_COLUMNS                                                                    \
-    "r.id, r.run_group, r.name, r.owner, u.name, r.shared, r.state, r.ended, r.message, "     \
-    "r.notes, r.overrides, r.library, r.cancelling, r.created_ms, r.started_ms, r.ended_ms, " \
+#define STUDIO_RUN_COLUMNS                                                                  \
+    "r.id, r.run_group, r.name, r.owner, u.name, r.shared, r.state, r.ended, r.message, "   \
+    "r.notes, r.overrides, library, r.cancelling, r.created_ms, r.started_ms, r.ended_ms, " \
     "r.size_bytes, r.trashed_ms, r.attempt"
 
 #endif // STUDIO_RUNS_FINISH_H

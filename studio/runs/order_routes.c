@@ -31,7 +31,7 @@ typedef struct order {
     const studio_user_t *user;
     const char *name;
     char *yaml;
-    const char *library; // or NULL
+    const char *entry; // of the library, or NULL
     json_t *runs;
     bool shared;
     char *limits; // JSON
@@ -99,7 +99,7 @@ static int64_t insert_run(studio_t *studio, const order_t *order, int64_t group,
                             order->user->id,
                             (int64_t)order->shared,
                             overrides == NULL ? "[]" : overrides,
-                            order->library,
+                            order->entry,
                             order->limits,
                             studio_now_ms());
     free(overrides);
@@ -156,8 +156,8 @@ static int take_scenario(studio_request_t *request, studio_response_t *response,
     studio_t *const studio = studio_request_studio(request);
     const char *const yaml = studio_body_text(request, "yaml", STUDIO_YAML_BYTES_MAX);
     int64_t document = 0;
-    order->library = studio_body_text(request, "library", 512);
-    if (order->library != NULL && studio_library_yaml(studio->library, order->library) == NULL) {
+    order->entry = studio_body_text(request, "library", 512);
+    if (order->entry != NULL && studio_library_yaml(studio->library, order->entry) == NULL) {
         return studio_response_error(response, 404, "library: there is no such scenario");
     }
     if (!studio_body_number(request, "document", 0, 1, INT64_MAX, &document)) {
@@ -167,8 +167,8 @@ static int take_scenario(studio_request_t *request, studio_response_t *response,
         order->yaml = sim_strdup(yaml);
     } else if (document != 0) {
         order->yaml = studio_document_yaml(studio, order->user, document);
-    } else if (order->library != NULL) {
-        order->yaml = sim_strdup(studio_library_yaml(studio->library, order->library));
+    } else if (order->entry != NULL) {
+        order->yaml = sim_strdup(studio_library_yaml(studio->library, order->entry));
     }
     if (order->yaml == NULL) {
         return studio_response_error(response,
@@ -221,7 +221,7 @@ static int check(studio_t *studio, studio_response_t *response, const order_t *o
                                          STUDIO_CHECK_ALL,
                                          order->yaml,
                                          json_array_get(order->runs, 0),
-                                         order->library);
+                                         order->entry);
     const json_t *const error = json_array_get(json_object_get(checked, "errors"), 0);
     int status = 0;
     if (error != NULL) {
@@ -379,7 +379,7 @@ int studio__post_again(studio_request_t *request, studio_response_t *response)
     sim_free(path);
     json_t *const json = studio_run_json(studio, id);
     order.name = json_string_value(json_object_get(json, "name"));
-    order.library = json_string_value(json_object_get(json, "library"));
+    order.entry = json_string_value(json_object_get(json, "library"));
     order.runs = json_array();
     (void)json_array_append(order.runs, json_object_get(json, "set"));
     int status = order.yaml == NULL

@@ -15,7 +15,7 @@ type View = (scope: Scope, place: Place) => Child | Promise<Child>;
 
 // Each view is a file of its own, loaded when one first goes there.
 const views: Record<string, () => Promise<View>> = {
-    simulate: async () => (await import("./views/library")).library_view,
+    simulate: async () => (await import("./views/library")).show_library,
     edit: async () => (await import("./views/workbench")).workbench_view,
     runs: async () => (await import("./views/runs")).runs_view,
     run: async () => (await import("./views/run")).run_view,

@@ -139,7 +139,7 @@ export const en = {
         version: "version",
         disk_used: "Disk in use",
     },
-    library: {
+    shelf: {
         title: "Simulate",
         lead: "Every scenario answers a question. Open one, change it, run it; or begin with a blank page.",
         search: "Search questions and scenarios…",

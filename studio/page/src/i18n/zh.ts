@@ -140,7 +140,7 @@ export const zh: Dictionary = {
         version: "版本",
         disk_used: "磁盘占用",
     },
-    library: {
+    shelf: {
         title: "模拟仿真",
         lead: "每个场景回答一个问题。打开、修改并运行，或从空白开始。",
         search: "搜索问题与场景…",

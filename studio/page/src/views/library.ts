@@ -26,7 +26,7 @@ function rank(group: string): number {
 }
 
 function entry_card(entry: LibraryEntry): HTMLElement {
-    const words = t().library;
+    const words = t().shelf;
     const study = entry.kind === "study";
     return h(
         "li",
@@ -36,8 +36,8 @@ function entry_card(entry: LibraryEntry): HTMLElement {
     );
 }
 
-export function library_view(scope: Scope, place: Place): Child {
-    const words = t().library;
+export function show_library(scope: Scope, place: Place): Child {
+    const words = t().shelf;
     let wanted = place.query.get("q") ?? "";
     let all: LibraryEntry[] = [];
     let own: SavedDocument[] = [];
@@ -92,8 +92,8 @@ export function library_view(scope: Scope, place: Place): Child {
         }
     };
     const load = async () => {
-        const [library, documents] = await Promise.all([api.get<{ library: LibraryEntry[] }>("library", undefined, scope.signal), api.get<Documents>("documents", { kind: "scenario" }, scope.signal)]);
-        all = library.library;
+        const [{ library }, documents] = await Promise.all([api.get<{ library: LibraryEntry[] }>("library", undefined, scope.signal), api.get<Documents>("documents", { kind: "scenario" }, scope.signal)]);
+        all = library;
         own = documents.documents;
         draw();
         return results;

@@ -138,7 +138,7 @@ export function runs_view(scope: Scope, place: Place): Child {
                 await Promise.all(runs.filter(is_active).map((run) => api.post(`runs/${run.id}/cancel`).catch(tell_problem)));
             }), { icon: "stop" })] : null,
             wanted.trash || wanted.group ? link_button(words.title, link("runs"), { icon: "back" }) : link_button(words.trash, `${link("runs")}?trash=1`, { icon: "trash" }),
-            wanted.trash || wanted.group || !session.may_run ? null : link_button(t().library.new_run, link("simulate"), { kind: "main-action", icon: "plus" }),
+            wanted.trash || wanted.group || !session.may_run ? null : link_button(t().shelf.new_run, link("simulate"), { kind: "main-action", icon: "plus" }),
         ),
         h("div", { class: "row" }, box, h("div", { class: "narrow" }, select(states, wanted.state, (state) => ((wanted.state = state), reload()), { "aria-label": words.state })), h("div", { class: "narrow" }, select([["", words.everyone], ["me", words.mine]], wanted.owner, (owner) => ((wanted.owner = owner), reload()), { "aria-label": words.owner })), h("div", { class: "grow" }), actions),
         h("section", { class: "card flush" }, list.element),

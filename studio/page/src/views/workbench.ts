@@ -38,7 +38,7 @@ interface Source {
     title: string;
     lead: string;
     document: SavedDocument<{ yaml: string }> | null;
-    library?: string; // where its file names start from
+    from_library?: string; // where its file names start from
 }
 
 async function source_of(place: Place, signal: AbortSignal): Promise<Source> {
@@ -46,7 +46,7 @@ async function source_of(place: Place, signal: AbortSignal): Promise<Source> {
     const words = t().editor;
     if (kind === "library" && name) {
         const item = await api.get<LibraryItem>(`library/${library_path(name)}`, undefined, signal);
-        return { text: item.yaml ?? "", title: item.name, lead: item.question, document: null, library: item.name };
+        return { text: item.yaml ?? "", title: item.name, lead: item.question, document: null, from_library: item.name };
     }
     if (kind === "document" && name) {
         const document = await api.get<SavedDocument<{ yaml: string }>>(`documents/${name}`, undefined, signal);
@@ -79,7 +79,7 @@ async function study_view(name: string, signal: AbortSignal): Promise<Child> {
     const [group, ...rest] = item.name.split("/");
     const command = item.title.startsWith("scenarios/") ? item.title : `scenarios/${group}/run ${rest.filter((word) => word !== "run").join("/")}`;
     return [
-        h("header", { class: "view-head" }, h("div", { class: "words" }, h("a", { href: link("simulate"), class: "small" }, "← ", t().library.title), h("h1", null, item.name), h("p", { class: "lead" }, item.question))),
+        h("header", { class: "view-head" }, h("div", { class: "words" }, h("a", { href: link("simulate"), class: "small" }, "← ", t().shelf.title), h("h1", null, item.name), h("p", { class: "lead" }, item.question))),
         note("", words.study_text, " ", h("code", null, command)),
         h("pre", { class: "code-block tall", tabindex: 0, "aria-label": item.name }, item.script ?? item.yaml ?? ""),
     ];
@@ -91,7 +91,7 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
     }
     const words = t().editor;
     const [source, known] = await Promise.all([source_of(place, scope.signal), parameters()]);
-    const in_library = source.library ? { library: source.library } : {};
+    const in_library = source.from_library ? { library: source.from_library } : {};
     let saved = source.document;
     let saved_text = source.text;
     let faults: CheckAnswer["errors"] = [];
@@ -260,7 +260,7 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
             }
         }
         const name = run_name.value.trim() || title_of(code.text()) || source.title;
-        const answer = await api.post<{ group: number; runs: { id: number }[] }>("runs", { name, yaml: code.text(), set: [], seeds: seed_list(), grid, shared, ...(source.library ? { library: source.library } : {}) });
+        const answer = await api.post<{ group: number; runs: { id: number }[] }>("runs", { name, yaml: code.text(), set: [], seeds: seed_list(), grid, shared, ...(source.from_library ? { library: source.from_library } : {}) });
         go(answer.runs.length === 1 ? link("run", answer.runs[0]!.id) : `${link("runs")}?group=${answer.group}`);
     };
     const title_of = (text: string) => find(outline(text), ["name"])?.text ?? "";
@@ -321,7 +321,7 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
         h(
             "header",
             { class: "view-head" },
-            h("div", { class: "words" }, h("a", { href: link("simulate"), class: "small" }, "← ", t().library.title), title, source.lead ? h("p", { class: "lead" }, source.lead) : null),
+            h("div", { class: "words" }, h("a", { href: link("simulate"), class: "small" }, "← ", t().shelf.title), title, source.lead ? h("p", { class: "lead" }, source.lead) : null),
             h("div", { class: "tools" }, session.may_run ? [button(words.save, () => save(false), { icon: "save" }), saved ? button(words.save_as, () => save(true)) : null] : null),
         ),
         h(
