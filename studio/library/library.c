@@ -2,7 +2,7 @@
 // studio/library/library.c - reading the folder of scenarios.
 //
 // A file NAME.yaml is a scenario: its first comment line is a title, "description:" its question. A
-// script whose third line is "# NAME - QUESTION" is a study, which the command line runs.
+// script whose third line is "# NAME - QUESTION" is a study; GROUP/run beside it runs it.
 #include "studio/library/library_internal.h"
 
 #include "studio/runs/run_parts.h"
@@ -137,6 +137,33 @@ static void take_folder(studio_library_t *library,
     (void)closedir(folder);
 }
 
+// GROUP/NAME and GROUP/NAME/run are what GROUP/run calls NAME.
+static void find_runner(studio__entry_t *entry, const char *folder)
+{
+    const char *const slash = strchr(entry->name, '/');
+    if (!entry->is_study || slash == NULL) {
+        return;
+    }
+    size_t length = strlen(slash + 1);
+    if (length > 4 && strcmp(slash + 1 + length - 4, "/run") == 0) {
+        length -= 4;
+    }
+    if ((length == 3 && strncmp(slash + 1, "run", 3) == 0) ||
+        memchr(slash + 1, '/', length) != NULL) {
+        return;
+    }
+    char *const runner = sim_format("%.*s/run", (int)(slash - entry->name), entry->name);
+    char *const path = sim_format("%s/%s", folder, runner);
+    struct stat status;
+    if (lstat(path, &status) == 0 && S_ISREG(status.st_mode)) {
+        entry->runner = runner;
+        entry->study = sim_format("%.*s", (int)length, slash + 1);
+    } else {
+        sim_free(runner);
+    }
+    sim_free(path);
+}
+
 static int by_name(const void *a, const void *b)
 {
     const studio__entry_t *const left = a;
@@ -151,6 +178,9 @@ studio_library_t *studio_library_load(const char *folder)
     SIM_CHECK(pthread_mutex_init(&library->gate, NULL) == 0);
     SIM_CHECK(pthread_cond_init(&library->gate_free, NULL) == 0);
     take_folder(library, folder, "", 0);
+    for (size_t i = 0; i < library->count; i++) {
+        find_runner(&library->entries[i], folder);
+    }
     if (library->count > 0) {
         qsort(library->entries, library->count, sizeof(*library->entries), by_name);
     }
@@ -167,6 +197,8 @@ void studio_library_destroy(studio_library_t *library)
         sim_free(library->entries[i].title);
         sim_free(library->entries[i].question);
         sim_free(library->entries[i].text);
+        sim_free(library->entries[i].runner);
+        sim_free(library->entries[i].study);
     }
     (void)pthread_cond_destroy(&library->gate_free);
     (void)pthread_mutex_destroy(&library->gate);
@@ -182,4 +214,20 @@ const char *studio_library_yaml(const studio_library_t *library, const char *nam
         }
     }
     return NULL;
+}
+
+bool studio_library_study(const studio_library_t *library,
+                          const char *name,
+                          const char **runner,
+                          const char **study)
+{
+    for (size_t i = 0; i < library->count; i++) {
+        const studio__entry_t *const entry = &library->entries[i];
+        if (entry->runner != NULL && strcmp(entry->name, name) == 0) {
+            *runner = entry->runner;
+            *study = entry->study;
+            return true;
+        }
+    }
+    return false;
 }

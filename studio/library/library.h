@@ -16,4 +16,11 @@ void studio_library_destroy(studio_library_t *library);
 // The text of a scenario; NULL: there is none of this name.
 const char *studio_library_yaml(const studio_library_t *library, const char *name);
 
+// The script below the library's folder that runs a study, and the study's name for it. False:
+// there is none, or it is for the command line alone.
+bool studio_library_study(const studio_library_t *library,
+                          const char *name,
+                          const char **runner,
+                          const char **study);
+
 #endif // STUDIO_LIBRARY_LIBRARY_H

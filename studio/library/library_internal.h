@@ -13,6 +13,8 @@ typedef struct studio__entry {
     char *title;    // the first line of its comment, or its name
     char *question; // "description:", or what stands behind the name; "" if none
     char *text;
+    char *runner; // of a study that a server can run: "cache/run"; NULL
+    char *study;  // and what its runner calls it: "zipf"
 } studio__entry_t;
 
 struct studio_library {

@@ -12,7 +12,7 @@
 static json_t *entry_json(const studio__entry_t *entry)
 {
     const char *const slash = strrchr(entry->name, '/');
-    return json_pack("{s:s, s:s, s:s%, s:s, s:s}",
+    return json_pack("{s:s, s:s, s:s%, s:s, s:s, s:b}",
                      "name",
                      entry->name,
                      "kind",
@@ -23,7 +23,9 @@ static json_t *entry_json(const studio__entry_t *entry)
                      "title",
                      entry->title,
                      "question",
-                     entry->question);
+                     entry->question,
+                     "runnable",
+                     !entry->is_study || entry->runner != NULL);
 }
 
 static int get_library(studio_request_t *request, studio_response_t *response)
@@ -163,9 +165,9 @@ static const studio_parameter_t check_parameters[] = {
 
 const studio_route_t studio_library_routes[] = {
     {"GET", "/api/v1/library", STUDIO_ROLE_VIEWER, "Scenarios and studies to begin with", NULL, NULL,
-     "{library: [{name, kind, group, title, question}]}", get_library, 0},
+     "{library: [{name, kind, group, title, question, runnable}]}", get_library, 0},
     {"GET", "/api/v1/library/{name...}", STUDIO_ROLE_VIEWER, "One of them", entry_parameters, NULL,
-     "{name, kind, group, title, question, yaml or script}", get_entry, 0},
+     "{name, kind, group, title, question, runnable, yaml or script}", get_entry, 0},
     {"POST", "/api/v1/check", STUDIO_ROLE_VIEWER, "What a scenario means, and what is wrong with it",
      check_parameters, NULL, "{errors: [{message, line?, column?}], warnings: [{message}], name?, estimate?, limits}",
      post_check, (size_t)1 << 20},

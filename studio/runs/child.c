@@ -65,7 +65,11 @@ pid_t studio_child_spawn(const studio_child_t *child, const char *const *argumen
     // Nothing of the server's environment but what a sanitizer was told.
     const char *const sanitizer = getenv("ASAN_OPTIONS");
     char *const options = sim_format("ASAN_OPTIONS=%s", sanitizer == NULL ? "" : sanitizer);
-    const char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", options, NULL};
+    // What scripts of studies ask for.
+    char *const program = sim_format("ROCESIM=%s", child->program);
+    char *const temporary = sim_format("TMPDIR=%s", child->folder);
+    const char *const environment[] =
+        {"PATH=/usr/bin:/bin", "LC_ALL=C", options, program, temporary, NULL};
     posix_spawnattr_t attributes;
     sigset_t none;
     sigset_t all;
@@ -89,6 +93,8 @@ pid_t studio_child_spawn(const studio_child_t *child, const char *const *argumen
     for (size_t i = 0; i < SIM_COUNT_OF(numbers); i++) {
         sim_free(numbers[i]);
     }
+    sim_free(temporary);
+    sim_free(program);
     sim_free(options);
     sim_free(line);
     errno = reason;
@@ -191,17 +197,28 @@ static void become_rocesim(const watch_t *watch)
     sigset_t none;
     sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)setpgid(0, 0); // what it starts ends with it
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)setpriority(PRIO_PROCESS, 0, NICENESS);
     const int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
     const int log = open("log", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
     if (in >= 0 && log >= 0 && dup2(in, STDIN_FILENO) >= 0 && dup2(log, STDOUT_FILENO) >= 0 &&
         dup2(log, STDERR_FILENO) >= 0 && studio_confine(&confine)) {
-        (void)execv(child->program, (char *const *)(uintptr_t)watch->arguments);
+        const char *const first = watch->arguments[0];
+        (void)execv(first[0] == '/' ? first : child->program,
+                    (char *const *)(uintptr_t)watch->arguments);
     }
     fprintf(stderr, "%s: cannot be started: %s\n", child->program, strerror(errno));
     (void)fflush(stderr);
     _exit(126);
+}
+
+// The process, and those that it started.
+static void tell_group(const watch_t *watch, int signal)
+{
+    if (kill(-watch->process, signal) != 0) {
+        (void)kill(watch->process, signal); // it has no group yet
+    }
 }
 
 static void end_process(watch_t *watch, const char *reason)
@@ -209,7 +226,7 @@ static void end_process(watch_t *watch, const char *reason)
     if (watch->ending_ms == 0) {
         watch->ending_ms = studio_clock_ms();
         watch->reason = reason;
-        (void)kill(watch->process, SIGTERM);
+        tell_group(watch, SIGTERM);
     }
 }
 
@@ -253,7 +270,7 @@ static void look(watch_t *watch, uint64_t count)
         }
     }
     if (watch->ending_ms != 0 && now_ms - watch->ending_ms > END_MS) {
-        (void)kill(watch->process, SIGKILL);
+        tell_group(watch, SIGKILL);
     }
 }
 
@@ -267,6 +284,7 @@ static int wait_for_end(watch_t *watch, const sigset_t *signals)
             end_process(watch, "cancelled");
         }
         if (waitpid(watch->process, &status, WNOHANG) == watch->process) {
+            (void)kill(-watch->process, SIGKILL); // what a script may have left
             return status;
         }
         look(watch, count);

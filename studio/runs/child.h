@@ -17,7 +17,7 @@
 typedef struct studio_child {
     const char *folder;
     int64_t attempt;
-    const char *program;
+    const char *program;  // rocesim, which may be executed
     const char *readable; // that scenarios may read; "": none
     uint64_t time_s;
     uint64_t memory_bytes;
@@ -25,8 +25,9 @@ typedef struct studio_child {
     uint64_t disk_bytes_free;
 } studio_child_t;
 
-// Begins `SELF child ...` in a session of its own; arguments are rocesim's, NULL at the end. The
-// process, or -1 with errno.
+// Begins `SELF child ...` in a session of its own; arguments are the line of the process beside
+// it, NULL at the end: rocesim's ("rocesim" means child->program), or that of a program by its
+// whole path. The process, or -1 with errno.
 pid_t studio_child_spawn(const studio_child_t *child, const char *const *arguments);
 // The same on its own side: the arguments behind `child`, to the exit status.
 int studio_child_main(const char *const *arguments);

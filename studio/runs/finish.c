@@ -4,6 +4,8 @@
 
 #include "studio/http/target.h"
 #include "studio/runs/queue.h"
+#include "studio/runs/study.h"
+#include "studio/runs/trash.h"
 #include "studio/store/studio_store.h"
 
 #include <fcntl.h>
@@ -65,11 +67,23 @@ static void free_arguments(char **list)
     sim_free(list);
 }
 
+// A script begins with an empty folder, whatever an attempt before has left.
+static char **study_line(const studio_t *studio,
+                         const char *study,
+                         const json_t *set,
+                         const char *folder)
+{
+    char *const result = sim_format("%s/result", folder);
+    (void)studio_folder_remove(result);
+    sim_free(result);
+    return studio_study_line(studio, study, set);
+}
+
 pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
 {
     studio_rows_t *const rows =
         studio_rows_open(studio->store,
-                         "SELECT overrides, library, limits FROM runs WHERE id = ?",
+                         "SELECT overrides, library, limits, study FROM runs WHERE id = ?",
                          "i",
                          run);
     if (!studio_rows_next(rows)) {
@@ -77,6 +91,8 @@ pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
         return -1;
     }
     json_t *const overrides = json_loads(studio_rows_text(rows, 0), 0, NULL);
+    char *const study =
+        studio_rows_text(rows, 3) == NULL ? NULL : sim_strdup(studio_rows_text(rows, 3));
     char *const library = library_folder(studio, studio_rows_text(rows, 1));
     json_t *const limits = json_loads(studio_rows_text(rows, 2), 0, NULL);
     (void)studio_rows_close(rows);
@@ -85,7 +101,9 @@ pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
     char *const program = realpath(studio->options.program, NULL);
     char *const readable = realpath(studio->options.scenarios, NULL);
     char *const from = library[0] == '\0' ? NULL : realpath(library, NULL);
-    char **const arguments = arguments_of(studio, overrides, from == NULL ? "" : from);
+    char **const arguments = study == NULL
+                                 ? arguments_of(studio, overrides, from == NULL ? "" : from)
+                                 : study_line(studio, study, overrides, relative);
     const studio_child_t child = {
         .folder = folder == NULL ? relative : folder,
         .attempt = attempt,
@@ -98,6 +116,7 @@ pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
     };
     const pid_t process = studio_child_spawn(&child, (const char *const *)arguments);
     free_arguments(arguments);
+    sim_free(study);
     free(from);
     free(readable);
     free(program);
@@ -128,14 +147,19 @@ static bool is_remark(const char *line)
     return strncmp(line, "note: ", 6) == 0 || strncmp(line, "warning: ", 9) == 0;
 }
 
-// The first line of the log that is no remark; "" if there is none.
-static void read_log(const char *folder, char text[MESSAGE_BYTES + 1])
+// The first line of the log that is no remark (of a study: the last line, which says what failed);
+// "" if there is none.
+static void read_log(const char *folder, bool last, char text[MESSAGE_BYTES + 1])
 {
+    char line[MESSAGE_BYTES + 1];
     char *const path = sim_format("%s/log", folder);
     FILE *const file = fopen(path, "re");
     text[0] = '\0';
-    while (file != NULL && fgets(text, (int)MESSAGE_BYTES, file) != NULL && is_remark(text)) {
-        text[0] = '\0';
+    while (file != NULL && (last || text[0] == '\0') &&
+           fgets(line, (int)MESSAGE_BYTES, file) != NULL) {
+        if (!is_remark(line) && line[0] != '\n') {
+            memcpy(text, line, sizeof(line));
+        }
     }
     if (file != NULL) {
         (void)fclose(file);
@@ -148,10 +172,10 @@ static void read_log(const char *folder, char text[MESSAGE_BYTES + 1])
     }
 }
 
-static char *message_of(const studio_exit_t *exit, const char *folder)
+static char *message_of(const studio_exit_t *exit, const char *folder, bool of_study)
 {
     char log[MESSAGE_BYTES + 1];
-    read_log(folder, log);
+    read_log(folder, of_study, log);
     if (strcmp(exit->reason, "time") == 0) {
         return sim_format("stopped at its time limit, after %.0f s", exit->wall_s);
     }
@@ -180,12 +204,15 @@ static char *message_of(const studio_exit_t *exit, const char *folder)
     return sim_strdup(log[0] == '\0' ? "failed without a word" : log);
 }
 
-bool studio_run_finish(studio_t *studio, int64_t run, const studio_exit_t *exit)
+static bool write_end(studio_t *studio,
+                      int64_t run,
+                      const studio_exit_t *exit,
+                      const char *folder,
+                      bool of_study)
 {
-    char *const folder = run_folder(studio, run);
-    char *const ended = read_ended(folder);
-    char *const message = message_of(exit, folder);
-    const bool good = exit->status == 0 && ended != NULL;
+    char *const ended = of_study ? NULL : read_ended(folder);
+    char *const message = message_of(exit, folder, of_study);
+    const bool good = exit->status == 0 && (of_study || ended != NULL);
     const bool kept =
         studio_store_do(studio->store,
                         "UPDATE runs SET state = CASE WHEN ? THEN 'done' WHEN cancelling OR ?"
@@ -203,13 +230,43 @@ bool studio_run_finish(studio_t *studio, int64_t run, const studio_exit_t *exit)
                         run);
     sim_free(message);
     sim_free(ended);
+    return kept;
+}
+
+// The study's name; freed with sim_free. NULL: it is none.
+static char *study_of(studio_t *studio, int64_t run)
+{
+    studio_rows_t *const rows =
+        studio_rows_open(studio->store, "SELECT study FROM runs WHERE id = ?", "i", run);
+    const char *const text = studio_rows_next(rows) ? studio_rows_text(rows, 0) : NULL;
+    char *const study = text == NULL ? NULL : sim_strdup(text);
+    (void)studio_rows_close(rows);
+    return study;
+}
+
+bool studio_run_finish(studio_t *studio, int64_t run, const studio_exit_t *exit)
+{
+    char *const folder = run_folder(studio, run);
+    char *const study = study_of(studio, run);
+    bool kept = false;
+    if (study == NULL) {
+        kept = write_end(studio, run, exit, folder, false);
+    } else if (studio_store_begin(studio->store)) {
+        kept = studio_study_adopt(studio, run, study) && write_end(studio, run, exit, folder, true);
+        if (kept) {
+            kept = studio_store_commit(studio->store);
+        } else {
+            studio_store_rollback(studio->store);
+        }
+    }
+    sim_free(study);
     sim_free(folder);
     return kept;
 }
 
 // -- telling
 
-static json_t *time_json(const studio_rows_t *rows, int column)
+static json_t *number_json(const studio_rows_t *rows, int column)
 {
     return studio_rows_is_null(rows, column) ? json_null()
                                              : json_integer(studio_rows_int(rows, column));
@@ -289,12 +346,14 @@ json_t *studio_run_row_json(studio_t *studio, const studio_rows_t *rows)
         return NULL;
     }
     (void)json_object_set_new(json, "has_result", json_boolean(!studio_rows_is_null(rows, 7)));
-    (void)json_object_set_new(json, "created_ms", time_json(rows, 13));
-    (void)json_object_set_new(json, "started_ms", time_json(rows, 14));
-    (void)json_object_set_new(json, "ended_ms", time_json(rows, 15));
+    (void)json_object_set_new(json, "created_ms", number_json(rows, 13));
+    (void)json_object_set_new(json, "started_ms", number_json(rows, 14));
+    (void)json_object_set_new(json, "ended_ms", number_json(rows, 15));
     (void)json_object_set_new(json, "size_bytes", json_integer(studio_rows_int(rows, 16)));
-    (void)json_object_set_new(json, "trashed_ms", time_json(rows, 17));
+    (void)json_object_set_new(json, "trashed_ms", number_json(rows, 17));
     (void)json_object_set_new(json, "attempt", json_integer(studio_rows_int(rows, 18)));
+    (void)json_object_set_new(json, "study", text_json(rows, 19));
+    (void)json_object_set_new(json, "made_by", number_json(rows, 20));
     if (starting || strcmp(state, "running") == 0) {
         add_progress(studio, studio_rows_int(rows, 0), json);
     }

@@ -24,6 +24,6 @@ json_t *studio_run_row_json(studio_t *studio, const struct studio_rows *rows);
 #define STUDIO_RUN_COLUMNS                                                                  \
     "r.id, r.run_group, r.name, r.owner, u.name, r.shared, r.state, r.ended, r.message, "   \
     "r.notes, r.overrides, library, r.cancelling, r.created_ms, r.started_ms, r.ended_ms, " \
-    "r.size_bytes, r.trashed_ms, r.attempt"
+    "r.size_bytes, r.trashed_ms, r.attempt, r.study, r.made_by"
 
 #endif // STUDIO_RUNS_FINISH_H

@@ -13,6 +13,7 @@
 #include "studio/runs/order.h"
 #include "studio/runs/queue.h"
 #include "studio/runs/run_parts.h"
+#include "studio/runs/study.h"
 #include "studio/runs/trash.h"
 #include "studio/store/studio_store.h"
 
@@ -32,6 +33,7 @@ typedef struct order {
     const char *name;
     char *yaml;
     const char *entry; // of the library, or NULL
+    const char *study; // instead of a scenario, or NULL
     json_t *runs;
     bool shared;
     char *limits; // JSON
@@ -59,6 +61,7 @@ static bool write_file(const char *path, const char *text)
 }
 
 // The folder of a run with its scenario: written for the first of an order, linked for the others.
+// yaml NULL: a study has none.
 static bool make_folder(studio_t *studio, int64_t run, int64_t first, const char *yaml)
 {
     char *const folder = sim_format("%s/runs/%" PRId64, studio->options.data, run);
@@ -66,7 +69,8 @@ static bool make_folder(studio_t *studio, int64_t run, int64_t first, const char
     char *const from = sim_format("%s/runs/%" PRId64 "/scenario.yaml", studio->options.data, first);
     (void)studio_folder_remove(folder);
     bool good = mkdir(folder, 0700) == 0;
-    good = good && ((run != first && link(from, path) == 0) || write_file(path, yaml));
+    good =
+        good && (yaml == NULL || (run != first && link(from, path) == 0) || write_file(path, yaml));
     sim_free(from);
     sim_free(path);
     sim_free(folder);
@@ -91,9 +95,9 @@ static int64_t insert_run(studio_t *studio, const order_t *order, int64_t group,
     const int64_t run =
         studio_store_insert(studio->store,
                             "INSERT INTO runs(run_group, name, owner, shared, state, overrides,"
-                            " library, limits, created_ms)"
-                            " VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?)",
-                            "isiisssi",
+                            " library, limits, created_ms, study)"
+                            " VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?)",
+                            "isiisssis",
                             group,
                             order->name,
                             order->user->id,
@@ -101,7 +105,8 @@ static int64_t insert_run(studio_t *studio, const order_t *order, int64_t group,
                             overrides == NULL ? "[]" : overrides,
                             order->entry,
                             order->limits,
-                            studio_now_ms());
+                            studio_now_ms(),
+                            order->study);
     free(overrides);
     return run;
 }
@@ -269,6 +274,24 @@ static int check_queue(studio_t *studio, studio_response_t *response, const orde
     return 0;
 }
 
+// A study of the library: one run, whose only setting is to be short.
+static int take_study(studio_request_t *request, studio_response_t *response, order_t *order)
+{
+    studio_t *const studio = studio_request_studio(request);
+    const char *runner;
+    const char *name;
+    bool quick = false;
+    order->study = studio_body_text(request, "study", 512);
+    if (order->study == NULL ||
+        !studio_library_study(studio->library, order->study, &runner, &name)) {
+        return studio_response_error(response, 404, "study: there is none that can be run here");
+    }
+    (void)studio_body_bool(request, "quick", &quick);
+    order->runs = quick ? json_pack("[[s]]", STUDIO_STUDY_QUICK) : json_pack("[[]]");
+    const int status = take_limits(request, response, order);
+    return status == 0 ? check_queue(studio, response, order) : status;
+}
+
 static int take_order(studio_request_t *request, studio_response_t *response, order_t *order)
 {
     studio_t *const studio = studio_request_studio(request);
@@ -278,6 +301,9 @@ static int take_order(studio_request_t *request, studio_response_t *response, or
         return studio_response_error(response, 400, "a name of up to 200 bytes is needed");
     }
     (void)studio_body_bool(request, "shared", &order->shared);
+    if (studio_body_member(request, "study") != NULL) {
+        return take_study(request, response, order);
+    }
     int status = take_scenario(request, response, order);
     if (status == 0) {
         status = take_limits(request, response, order);
@@ -375,14 +401,15 @@ int studio__post_again(studio_request_t *request, studio_response_t *response)
         return studio_response_error(response, 404, "there is no such run");
     }
     char *const path = sim_format("%s/scenario.yaml", run.folder);
+    json_t *const json = studio_run_json(studio, id);
+    order.study = json_string_value(json_object_get(json, "study"));
     order.yaml = studio_read_text(path, STUDIO_YAML_BYTES_MAX);
     sim_free(path);
-    json_t *const json = studio_run_json(studio, id);
     order.name = json_string_value(json_object_get(json, "name"));
     order.entry = json_string_value(json_object_get(json, "library"));
     order.runs = json_array();
     (void)json_array_append(order.runs, json_object_get(json, "set"));
-    int status = order.yaml == NULL
+    int status = order.yaml == NULL && order.study == NULL
                      ? studio_response_error(response, 404, "its scenario is not there any more")
                      : take_limits(request, response, &order);
     if (status == 0) {

@@ -120,21 +120,45 @@ static void drop_active(studio_runs_t *runs, size_t index)
     SIM_CHECK(pthread_mutex_unlock(&runs->lock) == 0);
 }
 
+static void tell_hooks(studio_runs_t *runs, int64_t id)
+{
+    studio_run_t run;
+    if (studio_run_find(runs->studio, NULL, id, &run)) {
+        for (size_t i = 0; i < runs->hook_count; i++) {
+            runs->hooks[i].fn(runs->studio, &run, runs->hooks[i].ctx);
+        }
+    }
+}
+
+// The run, and of a study those that it made.
+static void tell_end(studio_runs_t *runs, int64_t id)
+{
+    int64_t made = 0;
+    tell_state(runs->studio, id);
+    tell_hooks(runs, id);
+    do {
+        made = studio_store_int(runs->studio->store,
+                                0,
+                                "SELECT min(id) FROM runs WHERE made_by = ? AND id > ?",
+                                "ii",
+                                id,
+                                made);
+        if (made > 0) {
+            tell_state(runs->studio, made);
+            tell_hooks(runs, made);
+        }
+    } while (made > 0);
+}
+
 static void ended(studio_runs_t *runs, size_t index, const studio_exit_t *exit)
 {
     studio_t *const studio = runs->studio;
     const int64_t id = runs->active[index].run;
-    studio_run_t run;
     if (!studio_run_finish(studio, id, exit)) {
         return; // a full disk: looked at again
     }
     drop_active(runs, index);
-    tell_state(studio, id);
-    if (studio_run_find(studio, NULL, id, &run)) {
-        for (size_t i = 0; i < runs->hook_count; i++) {
-            runs->hooks[i].fn(studio, &run, runs->hooks[i].ctx);
-        }
-    }
+    tell_end(runs, id);
 }
 
 // Its process is gone without a word: the machine went down, or somebody killed it.

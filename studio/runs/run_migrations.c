@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/runs/run_migrations.c - the tables of runs.
 //
-// A group is one order: a scenario with seeds and a grid. state: queued, starting, running, done,
+// A group is one order: a scenario with seeds and a grid, or a study. state: queued, starting, running, done,
 // failed, cancelled. trashed_ms: in the trash since.
 #include "studio/store/studio_store.h"
 
@@ -39,6 +39,11 @@ static const char first[] =
     "CREATE INDEX runs_group ON runs(run_group, id);"
     "CREATE INDEX runs_trashed ON runs(trashed_ms) WHERE trashed_ms IS NOT NULL;"
     "CREATE INDEX runs_active ON runs(state, id) WHERE state IN ('queued', 'starting', 'running');";
+// Runs whose process is a study of the library, and those that a study made.
+static const char second[] =
+    "ALTER TABLE runs ADD COLUMN study TEXT;"
+    "ALTER TABLE runs ADD COLUMN made_by INTEGER;"
+    "CREATE INDEX runs_made_by ON runs(made_by) WHERE made_by IS NOT NULL;";
 // clang-format on
 
-const studio_migration_t studio_run_migrations[] = {{1, first}, {0, NULL}};
+const studio_migration_t studio_run_migrations[] = {{1, first}, {2, second}, {0, NULL}};

@@ -326,6 +326,8 @@ static const studio_parameter_t order_parameters[] = {
     {"yaml", STUDIO_IN_BODY, "string", false, "the scenario; or"},
     {"document", STUDIO_IN_BODY, "integer", false, "a saved one; or"},
     {"library", STUDIO_IN_BODY, "string", false, "one of the library; with yaml: where its file names start"},
+    {"study", STUDIO_IN_BODY, "string", false, "instead: a study of the library, which makes runs of its own"},
+    {"quick", STUDIO_IN_BODY, "boolean", false, "of a study: fewer and shorter runs"},
     {"set", STUDIO_IN_BODY, "array", false, "[\"path=value\"...]"},
     {"grid", STUDIO_IN_BODY, "object", false, "{path: [value...]}: a run for each combination"},
     {"seeds", STUDIO_IN_BODY, "array", false, "a run for each"},
@@ -352,7 +354,7 @@ static const studio_parameter_t delete_parameters[] = {
 
 static const char run_answer[] =
     "{id, group, name, owner: {id, name}, shared, state, cancelling, ended, message, notes, seed, set, library, "
-    "has_result, created_ms, started_ms, ended_ms, size_bytes, trashed_ms, attempt, progress?, eta_s?, live?}";
+    "has_result, created_ms, started_ms, ended_ms, size_bytes, trashed_ms, attempt, study, made_by, progress?, eta_s?, live?}";
 
 const studio_route_t studio_run_routes[] = {
     {"GET", "/api/v1/runs", STUDIO_ROLE_VIEWER, "Runs that one may see, newest first", list_parameters, NULL,

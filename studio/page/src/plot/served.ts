@@ -79,5 +79,5 @@ function boxes_of(panel: FigurePanel): HTMLElement {
         const value = x0 + ((x1 - x0) * part) / 4;
         picture.append(make("text", { x: at_x(value), y: height + 16, "text-anchor": part === 4 ? "end" : "middle", class: "boxes-text" }, String(+value.toPrecision(4))));
     }
-    return h("figure", { class: "figure" }, h("figcaption", null, h("h3", null, panel.title), h("span", { class: "muted small" }, [panel.x_label, panel.color_label].filter(Boolean).join("; "))), h("div", { class: "scroll-x" }, picture));
+    return h("figure", { class: "figure" }, h("figcaption", null, h("h3", null, panel.title), h("span", { class: "muted small" }, [panel.x_label, panel.color_label].filter(Boolean).join("; "))), h("div", { class: "scroll-x", tabindex: 0 }, picture));
 }

@@ -46,7 +46,7 @@ function sessions_card(scope: Scope): HTMLElement {
                 const items = (await api.get<{ sessions: SessionRow[] }>("me", undefined, signal)).sessions;
                 return h(
                     "div",
-                    { class: "scroll-x" },
+                    { class: "scroll-x", tabindex: 0 },
                     h(
                         "table",
                         { class: "plain" },
@@ -97,7 +97,7 @@ function tokens_card(scope: Scope): HTMLElement {
                 }
                 return h(
                     "div",
-                    { class: "scroll-x" },
+                    { class: "scroll-x", tabindex: 0 },
                     h(
                         "table",
                         { class: "plain" },

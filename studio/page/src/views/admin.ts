@@ -40,7 +40,7 @@ function users_tab(scope: Scope): Child {
                 const items = (await api.get<{ users: UserRow[] }>("users", undefined, signal)).users;
                 return h(
                     "div",
-                    { class: "scroll-x" },
+                    { class: "scroll-x", tabindex: 0 },
                     h(
                         "table",
                         { class: "plain" },

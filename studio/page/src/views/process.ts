@@ -412,5 +412,5 @@ function compare_grid(scope: Scope, answer: StepAnswer): { element: HTMLElement 
 }
 
 function small_table(columns: Column[], rows: Cell[][]): HTMLElement {
-    return h("div", { class: "scroll-x" }, h("table", { class: "plain small" }, h("thead", null, h("tr", null, columns.map((column) => h("th", { scope: "col" }, column.name)))), h("tbody", null, rows.map((row) => h("tr", null, row.map((cell, index) => h("td", { class: "nowrap" }, cell_text(cell, columns[index]!))))))));
+    return h("div", { class: "scroll-x", tabindex: 0 }, h("table", { class: "plain small" }, h("thead", null, h("tr", null, columns.map((column) => h("th", { scope: "col" }, column.name)))), h("tbody", null, rows.map((row) => h("tr", null, row.map((cell, index) => h("td", { class: "nowrap" }, cell_text(cell, columns[index]!))))))));
 }

@@ -33,7 +33,7 @@ export function distribution_table(rows: [string, Distribution, string | undefin
     const words = t().report;
     return h(
         "div",
-        { class: "scroll-x" },
+        { class: "scroll-x", tabindex: 0 },
         h(
             "table",
             { class: "plain" },
@@ -74,7 +74,7 @@ function numbers(content: Record<string, unknown>, units: Record<string, string>
                         h("summary", null, `${readable(name)} (${value.length})`),
                         h(
                             "div",
-                            { class: "scroll-x" },
+                            { class: "scroll-x", tabindex: 0 },
                             h(
                                 "table",
                                 { class: "plain" },
@@ -234,7 +234,7 @@ export function flow_table(flows: { by_size: Summary["flows"]["by_size"]; count:
     }
     return h(
         "div",
-        { class: "scroll-x" },
+        { class: "scroll-x", tabindex: 0 },
         h(
             "table",
             { class: "plain" },

@@ -116,7 +116,7 @@ function summary_tab(scope: Scope, run: Run): Child {
                           null,
                           h(
                               "div",
-                              { class: "scroll-x" },
+                              { class: "scroll-x", tabindex: 0 },
                               h(
                                   "table",
                                   { class: "plain" },
@@ -132,7 +132,7 @@ function summary_tab(scope: Scope, run: Run): Child {
                           link_button(words.ask_events, `${link("query")}?runs=${run.id}&table=events&where=${encodeURIComponent('event = "paused"')}`, { small: true }),
                           h(
                               "div",
-                              { class: "scroll-x" },
+                              { class: "scroll-x", tabindex: 0 },
                               h(
                                   "table",
                                   { class: "plain" },
@@ -399,7 +399,7 @@ function hosts_tab(scope: Scope, run: Run): Child {
             return empty(words.no_rows("flows"), words.no_rows_text);
         }
         const units: Record<string, string> = { bytes: "bytes", fct_max: "ns" };
-        return h("section", { class: "card flush" }, h("header", null, h("h2", null, words.hosts_lead)), h("div", { class: "scroll-x" }, h("table", { class: "plain" }, h("thead", null, h("tr", null, last.columns.map((column) => h("th", { class: column.name === "src" ? "" : "right", scope: "col" }, words.host_columns[column.name as keyof typeof words.host_columns] ?? column.name)))), h("tbody", null, last.rows.slice(0, 1000).map((row) => h("tr", null, row.map((cell, index) => h("td", { class: index === 0 ? "mono" : "right nowrap" }, index === 0 ? String(cell) : with_unit(cell, units[last.columns[index]!.name])))))))));
+        return h("section", { class: "card flush" }, h("header", null, h("h2", null, words.hosts_lead)), h("div", { class: "scroll-x", tabindex: 0 }, h("table", { class: "plain" }, h("thead", null, h("tr", null, last.columns.map((column) => h("th", { class: column.name === "src" ? "" : "right", scope: "col" }, words.host_columns[column.name as keyof typeof words.host_columns] ?? column.name)))), h("tbody", null, last.rows.slice(0, 1000).map((row) => h("tr", null, row.map((cell, index) => h("td", { class: index === 0 ? "mono" : "right nowrap" }, index === 0 ? String(cell) : with_unit(cell, units[last.columns[index]!.name])))))))));
     });
 }
 
