@@ -134,6 +134,58 @@ static void keep_line(const cli_progress_t *progress, const moment_t *moment)
     }
 }
 
+#define PORT_LINE_BYTES 384u // a name of at most 255, four numbers
+
+static size_t put_port(char *at, const net_port_t *port)
+{
+    uint64_t queued_bytes = 0;
+    uint64_t sent_bytes = 0;
+    uint64_t drops = 0;
+    for (size_t c = 0; c < NET_PRIORITIES; c++) {
+        queued_bytes += port->classes[c].bytes;
+        sent_bytes += port->classes[c].tx_bytes;
+    }
+    for (size_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
+        drops += port->drops[r];
+    }
+    const int length = snprintf(at,
+                                PORT_LINE_BYTES,
+                                "%.255s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\n",
+                                port->name,
+                                queued_bytes,
+                                sent_bytes,
+                                drops,
+                                port->paused != 0);
+    return length > 0 ? (size_t)length : 0;
+}
+
+static size_t count_ports(const net_t *net)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        count += net_node_at(net, i)->port_count;
+    }
+    return count < CLI_PROGRESS_PORTS_MAX ? count : CLI_PROGRESS_PORTS_MAX;
+}
+
+static void keep_ports(const cli_progress_t *progress, sim_time_t now_ps)
+{
+    const net_t *const net = progress->world->net;
+    const size_t most = count_ports(net);
+    char *const text = progress->ports;
+    const uint64_t now_ns = now_ps / SIM_PS_PER_NS;
+    size_t count = 0;
+    size_t size = (size_t)snprintf(text, PORT_LINE_BYTES, "ports %" PRIu64 " %zu\n", now_ns, most);
+    for (size_t i = 0; i < net_node_count(net) && count < most; i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        for (uint32_t p = 0; p < node->port_count && count < most; p++, count++) {
+            size += put_port(text + size, &node->ports[p]);
+        }
+    }
+    size += (size_t)snprintf(text + size, PORT_LINE_BYTES, "end %" PRIu64 "\n", now_ns);
+    (void)!pwrite(progress->file, text, size, CLI_PROGRESS_FILE_BYTES);
+}
+
 static void show(sim_time_t window_end_ps, void *ctx)
 {
     cli_progress_t *const progress = ctx;
@@ -164,6 +216,7 @@ static void show(sim_time_t window_end_ps, void *ctx)
     }
     if (progress->file >= 0) {
         keep_line(progress, &moment);
+        keep_ports(progress, window_end_ps);
     }
     progress->shown = true;
     progress->shown_s = now_s;
@@ -183,6 +236,9 @@ void cli_progress_begin(cli_progress_t *progress,
         .start_s = now_s,
         .shown_s = now_s,
     };
+    if (progress->file >= 0) {
+        progress->ports = sim_alloc_array(count_ports(world->net) + 2, PORT_LINE_BYTES);
+    }
     sim_on_window(world->sim, show, progress);
 }
 
@@ -195,4 +251,5 @@ void cli_progress_end(cli_progress_t *progress)
     if (progress->file >= 0) {
         (void)close(progress->file);
     }
+    sim_free(progress->ports);
 }

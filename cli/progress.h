@@ -15,12 +15,22 @@ typedef struct cli_progress {
     double shown_s; // when the line was last written
     uint64_t shown_events;
     bool shown;
+    char *ports; // their lines; NULL: no file
 } cli_progress_t;
 
 // Seconds of a clock that only goes forward.
 double cli_wall_s(void);
 
 // The size of the line in a file: filled up with spaces, so that it is written at once and whole.
+// Behind it are the ports, a line each:
+//
+//   ports SIM_NS COUNT
+//   NAME <tab> QUEUED_BYTES <tab> SENT_BYTES <tab> DROPS <tab> PAUSED (0 or 1)
+//   end SIM_NS
+//
+// What follows `end` is old. A reader that finds two different times, or no end, came in between
+// and reads again. Of networks with more than CLI_PROGRESS_PORTS_MAX ports the first are told.
+#define CLI_PROGRESS_PORTS_MAX 8192u
 #define CLI_PROGRESS_FILE_BYTES 1024u
 
 // Begins to show progress: on stderr if terminal, in the file of that name unless NULL (one that

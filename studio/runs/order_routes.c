@@ -53,10 +53,16 @@ static bool write_file(const char *path, const char *text)
     SIM_CHECK(text != NULL);
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     const size_t length = strlen(text);
-    const bool good = fd >= 0 && write(fd, text, length) == (ssize_t)length && fsync(fd) == 0;
+    const ssize_t written = fd < 0 ? -1 : write(fd, text, length);
+    if (written >= 0 && (size_t)written < length) {
+        errno = ENOSPC; // the disk took a part of it
+    }
+    const bool good = written == (ssize_t)length && fsync(fd) == 0;
+    const int reason = errno;
     if (fd >= 0) {
         (void)close(fd);
     }
+    errno = reason;
     return good;
 }
 
@@ -71,9 +77,11 @@ static bool make_folder(studio_t *studio, int64_t run, int64_t first, const char
     bool good = mkdir(folder, 0700) == 0;
     good =
         good && (yaml == NULL || (run != first && link(from, path) == 0) || write_file(path, yaml));
+    const int reason = errno;
     sim_free(from);
     sim_free(path);
     sim_free(folder);
+    errno = reason;
     return good;
 }
 
@@ -145,10 +153,12 @@ static int64_t insert(studio_t *studio, const order_t *order, int64_t *group)
         good = run > 0 && make_folder(studio, run, first, order->yaml);
     }
     good = good && sync_folder(studio);
+    const int reason = errno;
     free(text);
     json_decref(plan);
     if (!good) {
         remove_folders(studio, first, count);
+        errno = reason;
         return 0;
     }
     return first;

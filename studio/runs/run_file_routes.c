@@ -4,6 +4,7 @@
 #include "studio/http/http_cookie.h"
 #include "studio/http/target.h"
 #include "studio/runs/confine.h"
+#include "studio/runs/live.h"
 #include "studio/runs/queue.h"
 #include "studio/runs/run_parts.h"
 #include "studio/store/studio_store.h"
@@ -22,6 +23,9 @@
 #define FILES_MAX 2000u
 #define DEPTH_MAX 4u
 #define LOG_BYTES_MAX INT64_C(4000000)
+#define PROGRESS_LINE_BYTES 1024
+#define LIVE_BYTES_MAX ((size_t)4 << 20)
+#define LIVE_TRIES 5
 
 // Below the folder, whatever the path says and wherever links lead; -1 with errno.
 static int open_below(const char *folder, const char *path, uint64_t flags)
@@ -99,6 +103,56 @@ static int get_log(studio_request_t *request, studio_response_t *response)
                                 length < 0 ? 0 : (size_t)length);
     sim_free(text);
     return 200;
+}
+
+// -- ports, while it runs
+
+// What stands behind the line of progress; freed with sim_free. NULL: nothing.
+static char *read_live(const char *folder)
+{
+    const int fd = open_below(folder, "progress", O_RDONLY);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) != 0 || status.st_size <= PROGRESS_LINE_BYTES) {
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        return NULL;
+    }
+    const size_t left = (size_t)(status.st_size - PROGRESS_LINE_BYTES);
+    const size_t size = left < LIVE_BYTES_MAX ? left : LIVE_BYTES_MAX;
+    char *const text = sim_alloc(size + 1);
+    const ssize_t length = pread(fd, text, size, PROGRESS_LINE_BYTES);
+    (void)close(fd);
+    text[length < 0 ? 0 : length] = '\0';
+    return text;
+}
+
+static int get_live(studio_request_t *request, studio_response_t *response)
+{
+    const char *const names = studio_request_query(request, "names");
+    const char *const ports = studio_request_query(request, "ports");
+    const bool all = names != NULL && strcmp(names, "true") == 0;
+    studio_run_t run;
+    int64_t top;
+    if (!find(request, &run)) {
+        return not_there(response);
+    }
+    if (!studio_request_query_number(request, "top", 0, 0, STUDIO_LIVE_TOP_MAX, &top)) {
+        return studio_response_error(response, 400, "top: expected 0 to %d", STUDIO_LIVE_TOP_MAX);
+    }
+    json_t *json = NULL;
+    for (int i = 0; i < LIVE_TRIES && json == NULL; i++) {
+        char *const text = read_live(run.folder);
+        if (text == NULL) {
+            break;
+        }
+        json = all ? studio_live_names(text) : studio_live_read(text, ports, (size_t)top);
+        sim_free(text);
+    }
+    if (json == NULL) {
+        json = all ? json_array() : json_pack("{s:i, s:i, s:[]}", "sim_ns", 0, "count", 0, "ports");
+    }
+    return studio_response_json(response, 200, all ? json_pack("{s:o}", "names", json) : json);
 }
 
 // -- files
@@ -263,7 +317,16 @@ static const studio_parameter_t log_parameters[] = {
     {0},
 };
 
+static const studio_parameter_t live_parameters[] = {
+    {"ports", STUDIO_IN_QUERY, "string", false, "names by commas"},
+    {"top", STUDIO_IN_QUERY, "integer", false, "and so many others that have the longest queues, at most 64"},
+    {"names", STUDIO_IN_QUERY, "boolean", false, "instead: the names of all ports"},
+    {0},
+};
+
 const studio_route_t studio_run_file_routes[] = {
+    {"GET", "/api/v1/runs/{run}/live", STUDIO_ROLE_VIEWER, "What ports do while it runs", live_parameters, NULL,
+     "{sim_ns, count, ports: [{port, queued_bytes, sent_bytes, drops, paused}]}, or {names}", get_live, 0},
     {"GET", "/api/v1/runs/{run}/log", STUDIO_ROLE_VIEWER, "What rocesim said", log_parameters, NULL, "text",
      get_log, 0},
     {"GET", "/api/v1/runs/{run}/files", STUDIO_ROLE_VIEWER, "Its files", NULL, NULL,

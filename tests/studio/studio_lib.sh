@@ -87,6 +87,17 @@ login() {
     csrf=$(field csrf)
 }
 
+# until_imported RUN
+until_imported() {
+    local i
+    for i in $(seq 300); do
+        api GET "runs/$1/import"
+        ! grep -q '"state":"done"' "$work/answer" || return 0
+        sleep 0.1
+    done
+    fail "import of run $1: $(cat "$work/answer")"
+}
+
 # until_state RUN STATE...: waits for one of the states
 until_state() {
     local run=$1 i state

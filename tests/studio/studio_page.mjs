@@ -295,6 +295,24 @@ const steps = {
         await accessible(ada, "runs");
     },
 
+    // A study of the library, short: its figure, its table, and the runs that it made.
+    async study() {
+        await go(ada, "edit/study/cache%2Fskew");
+        await picture(ada, "study-order");
+        await accessible(ada, "study");
+        await ada.getByRole("button", { name: "Run the study" }).click();
+        await ada.waitForFunction(() => location.hash.startsWith("#/run/"));
+        await ada.waitForSelector(".study-figure", { timeout: 60000 });
+        await ada.waitForFunction(() => document.querySelector(".study-figure").naturalWidth > 100);
+        check((await ada.locator("tbody tr").count()) === 2, "its table has two rows");
+        await picture(ada, "study");
+        await accessible(ada, "study's result");
+        await ada.getByRole("link", { name: "Compare them" }).click();
+        await ada.waitForSelector(".grid-row", { timeout: 60000 });
+        check((await text_of(ada, ".grid-row")).includes("cache/skew lru-0"), "its runs are processed");
+        await picture(ada, "study-runs");
+    },
+
     // Two people at once: what is private stays so, and what is shared is seen.
     async privacy() {
         await go(grace, "runs");
@@ -320,6 +338,13 @@ const steps = {
         await grace.getByRole("button", { name: "Run", exact: true }).click();
         await grace.waitForSelector(".running-card", { timeout: 60000 });
         await grace.waitForFunction(() => document.querySelectorAll(".u-over").length > 0, undefined, { timeout: 60000 });
+        await grace.waitForFunction(() => [...document.querySelectorAll("h3")].some((one) => one.textContent === "Queue of each port"));
+        await grace.getByRole("button", { name: "Choose ports" }).click();
+        await grace.getByLabel("Part of a name").fill("->host0");
+        await grace.locator("dialog").getByLabel("switch0->host0").check();
+        await grace.locator("dialog").getByRole("button", { name: "Show" }).click();
+        await grace.waitForFunction(() => [...document.querySelectorAll(".u-legend")].some((one) => one.textContent.includes("switch0->host0")));
+        await grace.waitForTimeout(1500);
         await picture(grace, "running");
         await accessible(grace, "running");
         await grace.getByRole("button", { name: "Cancel" }).click();
@@ -374,6 +399,24 @@ const steps = {
         await ada.getByLabel("Find a node").fill("switch0");
         await ada.keyboard.press("Enter");
         check((await text_of(ada, "h3")).includes("switch0") || (await ada.getByRole("heading", { name: "switch0" }).count()) > 0, "a node is found by its name");
+        // The time of one picture becomes that of all views: fewer events, and the plots begin there.
+        await ada.getByRole("button", { name: "Only this moment" }).click();
+        await ada.waitForFunction(() => /from=\d+&to=\d+/.test(location.hash));
+        const rows_of = async () => Number(/[\d,]+/.exec(await text_of(ada, "section.card h2"))[0].replaceAll(",", ""));
+        await ada.getByRole("tab", { name: "Events" }).click();
+        await ada.waitForTimeout(700);
+        const some = await rows_of();
+        await picture(ada, "range");
+        await ada.getByRole("button", { name: "Whole time" }).click();
+        await ada.waitForTimeout(500);
+        const all = await rows_of();
+        check(some < all, `a chosen time has fewer events (${some} of ${all})`);
+        await ada.getByRole("textbox", { name: "To", exact: true }).fill("50us");
+        await ada.getByRole("textbox", { name: "To", exact: true }).press("Enter");
+        await ada.getByRole("link", { name: "Packets" }).click();
+        await ada.waitForSelector(".grid-row");
+        check((await ada.getByRole("textbox", { name: "To", exact: true }).inputValue()) === "50 µs", "captures show the same time");
+        await ada.getByRole("button", { name: "Whole time" }).click();
         const download = ada.waitForEvent("download");
         await go(ada, `run/${first_run}?tab=figures`);
         await ada.getByRole("button", { name: "Save the figure as SVG" }).first().click();

@@ -196,6 +196,44 @@ expect 404 GET "documents/$document"
 expect 200 GET runs
 grep -q '"total":1' "$work/answer" || fail "what cy sees: $(tail -c 60 "$work/answer")"
 
+# -- studies of the library: a script in the queue, whose simulations become runs of its group
+
+session=$admin_session csrf=$admin_csrf
+expect 404 POST runs '{"name":"no","study":"cache/run"}'
+expect 404 POST runs '{"name":"no","study":"../cache/skew"}'
+expect 201 POST runs '{"name":"skew","study":"cache/skew","quick":true,"shared":true}'
+study=$(field id)
+until_state "$study" done
+group=$(field group)
+expect 200 GET "runs/$study/files/result/skew/figure.svg"
+expect 200 GET "runs?group=$group"
+grep -q '"total":3' "$work/answer" && grep -q '"name":"cache/skew lru-1.2"' "$work/answer" ||
+    fail "runs of a study: $(cat "$work/answer")"
+made=$((study + 1))
+cmp -s "$data/runs/$study/result/skew/lru-0/summary.json" "$data/runs/$made/result/summary.json" ||
+    fail "the results of a run that a study made"
+until_imported "$made"
+expect 409 GET "runs/$study/tables"
+# A study that is ended takes its simulation with it.
+expect 201 POST runs '{"name":"long","study":"papers/fat-tree/run"}'
+study=$(field id)
+of_study() {
+    local cwd
+    for cwd in /proc/[0-9]*/cwd; do
+        [ "$(readlink "$cwd")" != "$data/runs/$study" ] || echo "${cwd%/cwd}"
+    done
+}
+for _ in $(seq 100); do
+    [ "$(of_study | wc -l)" -lt 3 ] || break # the one beside it, bash, rocesim
+    sleep 0.1
+done
+[ "$(of_study | wc -l)" -ge 3 ] || fail "processes of a study: $(of_study)"
+expect 200 POST "runs/$study/cancel"
+until_state "$study" cancelled
+[ -z "$(of_study)" ] || fail "left of a study that was ended: $(of_study)"
+expect 200 DELETE "runs/$study"
+expect 204 DELETE "runs/$study?forever=true"
+
 # -- backup while it runs, restore elsewhere
 
 "$program" backup --data "$data" "$work/backup" >/dev/null || fail "backup"

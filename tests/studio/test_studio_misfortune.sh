@@ -20,6 +20,17 @@ begin --jobs 3
 login admin
 expect 201 POST runs "{\"name\":\"slow\",\"yaml\":\"$slow\"}"
 until_state 1 running
+# What its ports do meanwhile: the one that is asked for, and the longest queues.
+for _ in $(seq 100); do
+    expect 200 GET 'runs/1/live?ports=switch0-%3Ehost0&top=2'
+    ! grep -q '"sent_bytes":[1-9]' "$work/answer" || break
+    sleep 0.1
+done
+grep -q '"ports":\[{"port":"switch0->host0","queued_bytes":[0-9]*,"sent_bytes":[1-9]' "$work/answer" ||
+    fail "ports while it runs: $(cat "$work/answer")"
+expect 200 GET 'runs/1/live?names=true'
+[ "$(grep -o '"[^"]*->[^"]*"' "$work/answer" | wc -l)" = 8 ] || fail "names of ports: $(cat "$work/answer")"
+expect 400 GET 'runs/1/live?top=65'
 expect 201 POST runs '{"name":"many","library":"quickstart","seeds":[1,2,3,4,5,6,7,8,9,10,11,12]}'
 for round in 1 2 3; do
     kill -KILL "$server"
@@ -96,6 +107,7 @@ if mkdir "$work/small" && mount -t tmpfs -o size=24m tmpfs "$work/small" 2>/dev/
     login admin
     expect 201 POST runs '{"name":"fits","library":"quickstart"}'
     until_state 1 done
+    until_imported 1 # which needs room, and gives some of it back
     # No room to begin: runs wait, and the status says why; then there is room, and they go on.
     free=$(($(stat -f -c '%a * %S' "$work/small")))
     head -c $((free - 2000000)) /dev/zero >"$work/small/ballast"
@@ -108,6 +120,7 @@ if mkdir "$work/small" && mount -t tmpfs -o size=24m tmpfs "$work/small" 2>/dev/
     grep -q '"blocked":"the disk is full' "$work/answer" || fail "status: $(cat "$work/answer")"
     rm "$work/small/ballast"
     until_state 2 done
+    until_imported 2
     # No room at all: what cannot be kept is refused, and the server goes on.
     head -c 30000000 /dev/zero >"$work/small/ballast" 2>/dev/null
     printf '{"kind":"query","name":"large","body":"%s"}' \

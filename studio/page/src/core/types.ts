@@ -90,6 +90,8 @@ export interface Run {
     ended_ms: number | null;
     size_bytes: number;
     trashed_ms: number | null;
+    study: string | null; // of the library, whose script it runs
+    made_by: number | null; // the study that it is of
     progress?: number | null;
     eta_s?: number | null;
     live?: Live | null;
@@ -112,6 +114,7 @@ export interface LibraryEntry {
     group: string;
     title: string;
     question: string;
+    runnable: boolean;
 }
 
 export interface LibraryItem extends LibraryEntry {

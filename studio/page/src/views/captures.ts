@@ -4,12 +4,14 @@ import { api } from "../core/api";
 import { debounce, fill, h, Scope, type Child } from "../core/dom";
 import { bytes, count, nanoseconds } from "../core/format";
 import { go, keep_query, link, type Place } from "../core/router";
+import { enter_range, on_range, range_query, time_range } from "../core/time_range";
 import type { Packet, PacketDetail } from "../core/types";
 import { t } from "../i18n/text";
 import { grid, type GridColumn } from "../ui/grid";
 import { badge, button, empty, input, loading, problem, select, view_head } from "../ui/parts";
+import { range_bar } from "../ui/range_bar";
 import { run_picker } from "../ui/run_picker";
-import { when_imported } from "./run";
+import { when_imported } from "./run_import";
 
 interface CaptureFile {
     file: string;
@@ -126,6 +128,9 @@ export async function captures_view(scope: Scope, place: Place): Promise<Child> 
         inner.end();
         const here = (inner = scope.child());
         const run = picker.ids()[0];
+        if (run) {
+            enter_range(run, place);
+        }
         if (!run) {
             fill(body, empty(t().query.no_runs, words.none_text, h("a", { class: "button main-action", href: link("simulate") }, t().nav.simulate)));
             return;
@@ -152,12 +157,14 @@ export async function captures_view(scope: Scope, place: Place): Promise<Child> 
                     fill(detail, loading());
                     api.get<PacketDetail>(`${base}/${packet}`, undefined, detail_scope.signal).then(
                         (answer) => {
-                            const step = (to: number | null | undefined, text: string, icon: "back" | "next") => button("", () => to && (list.select(to - 1), open(to)), { small: true, icon, label: text, title: text, disabled: !to });
+                            const step = (to: number | null | undefined, text: string, icon: "back" | "next") => button("", () => to && (mark(to), open(to)), { small: true, icon, label: text, title: text, disabled: !to });
                             fill(detail, packet_detail(answer, [step(answer.previous, words.previous, "back"), step(answer.next, words.next, "next"), button(words.follow, () => follow(packet), { small: true }), answer.flow_id !== undefined ? h("a", { class: "button small", href: `${link("query")}?runs=${run}&table=flows&where=${encodeURIComponent(`flow_id = ${answer.flow_id}`)}` }, words.flow(answer.flow_id)) : null]));
                         },
                         (error: unknown) => !here.ended && (error as Error).name !== "AbortError" && fill(detail, problem(error)),
                     );
                 };
+                // Where all packets are shown one stands at its number.
+                const mark = (packet: number) => !filter && !following && !time_range() && list.select(packet - 1);
                 const list = grid<Packet>(here, {
                     label: file,
                     height: "40vh",
@@ -171,7 +178,7 @@ export async function captures_view(scope: Scope, place: Place): Promise<Child> 
                                 told.textContent = words.between(answer.a, answer.b, count(answer.packets.length));
                                 return { rows: answer.packets.slice(offset, offset + limit), total: answer.packets.length };
                             }
-                            const answer = await api.get<{ matched: number; packets: Packet[] }>(base, { filter, offset, limit }, page_signal);
+                            const answer = await api.get<{ matched: number; packets: Packet[] }>(base, { filter, offset, limit, ...range_query() }, page_signal);
                             fill(faults);
                             box.removeAttribute("aria-invalid");
                             told.textContent = words.packets(count(answer.matched));
@@ -206,9 +213,11 @@ export async function captures_view(scope: Scope, place: Place): Promise<Child> 
                     const goal = first_packet;
                     first_packet = 0;
                     open(goal);
-                    window.setTimeout(() => !here.ended && list.select(goal - 1), 250);
+                    window.setTimeout(() => !here.ended && mark(goal), 250);
                 }
+                on_range(here, () => list.reload());
                 return [
+                    range_bar(here, run, "captures"),
                     h("div", { class: "row" }, h("div", { class: "narrow" }, select(captures.map((one): [string, string] => [one.file, `${one.file} (${count(one.packets)})`]), file, (one) => go(link("captures", run, one)), { "aria-label": words.file })), box, told, all, h("span", { class: "grow" }), h("a", { class: "button", href: `api/v1/runs/${run}/files/result/captures/${encodeURIComponent(file)}`, download: file }, words.download, ` (${bytes(chosen.bytes)})`)),
                     faults,
                     chosen.cut || chosen.message ? h("p", { class: "small" }, badge(words.cut, "warn"), " ", chosen.message ?? "") : null,

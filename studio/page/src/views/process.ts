@@ -13,7 +13,7 @@ import { grid } from "../ui/grid";
 import { button, card, checkbox, empty, field, input, loading, note, problem_text, save_file, select, sheet, view_head } from "../ui/parts";
 import { run_picker } from "../ui/run_picker";
 import { saved_menu } from "../ui/saved";
-import { when_imported } from "./run";
+import { when_imported } from "./run_import";
 import { new_step, step_fields, step_kinds } from "./steps";
 
 interface FigureChoice {
@@ -131,7 +131,7 @@ export async function process_view(scope: Scope, place: Place): Promise<Child> {
     const group = place.query.get("group");
     if (group) {
         const { runs } = await api.get<Runs>("runs", { group, limit: 1000 }, scope.signal);
-        wanted = runs.filter((run) => run.state === "done").map((run) => run.id).sort((one, other) => one - other);
+        wanted = runs.filter((run) => run.has_result).map((run) => run.id).sort((one, other) => one - other);
         if (analysis.steps.length === 0) {
             analysis.steps = structuredClone(recipes["sweep"]!);
         }

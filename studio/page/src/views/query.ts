@@ -3,8 +3,8 @@
 import { api, api_url, call } from "../core/api";
 import { debounce, fill, h, Scope, type Child } from "../core/dom";
 import { count, nanoseconds, number } from "../core/format";
-import { go, keep_query, link, type Place } from "../core/router";
-import { time_ns } from "../core/time_text";
+import { go, keep_query, link, the_place, type Place } from "../core/router";
+import { choose_range, enter_range, on_range, range_query, time_range } from "../core/time_range";
 import type { Cell, Column, QueryAnswer, Rows, SearchHit, StepAnswer, Table, Tables } from "../core/types";
 import { editor } from "../editor/code";
 import { t } from "../i18n/text";
@@ -12,9 +12,10 @@ import { plot } from "../plot/plot";
 import { cell_text, column_width, data_grid } from "../ui/data_grid";
 import { grid } from "../ui/grid";
 import { button, empty, field, input, loading, note, problem, problem_text, save_file, select, sheet, tabs, tell_problem, view_head } from "../ui/parts";
+import { range_bar } from "../ui/range_bar";
 import { run_picker } from "../ui/run_picker";
 import { saved_menu } from "../ui/saved";
-import { when_imported } from "./run";
+import { when_imported } from "./run_import";
 
 interface Condition {
     column: string;
@@ -26,8 +27,7 @@ interface Asked {
     table: string;
     conditions: Condition[];
     where: string;
-    from: string;
-    to: string;
+    range: [number, number] | null; // of what is saved
     sql: string;
     search: string;
 }
@@ -69,8 +69,7 @@ export async function query_view(scope: Scope, place: Place): Promise<Child> {
         table: place.query.get("table") ?? "events",
         conditions: [],
         where: place.query.get("where") ?? "",
-        from: place.query.get("from") ? `${place.query.get("from")}ns` : "",
-        to: place.query.get("to") ? `${place.query.get("to")}ns` : "",
+        range: null,
         sql: place.query.get("sql") ?? "",
         search: place.query.get("q") ?? "",
     };
@@ -79,12 +78,15 @@ export async function query_view(scope: Scope, place: Place): Promise<Child> {
     const wanted = (place.query.get("runs") ?? "").split(",").map(Number).filter(Boolean);
     let inner = scope.child();
     const picker = await run_picker(scope, wanted, (ids) => {
-        keep_query({ runs: ids.join(",") });
+        keep_query({ runs: ids.join(","), from: null, to: null });
+        enter_range(ids[0] ?? 0, the_place());
         draw();
     });
+    enter_range(picker.ids()[0] ?? 0, place);
 
     const open_saved = (body_of: Asked & { tab?: string }) => {
         Object.assign(asked, body_of);
+        choose_range(body_of.range ?? null);
         tab = body_of.tab ?? "filter";
         draw();
     };
@@ -97,26 +99,20 @@ export async function query_view(scope: Scope, place: Place): Promise<Child> {
         let results_scope = tab_scope.child();
         const table = (): Table => tables.tables.find((one) => one.name === asked.table) ?? tables.tables.find((one) => one.name === "events") ?? tables.tables[0]!;
         const query = (): Record<string, unknown> => {
-            const from = time_ns(asked.from);
-            const to = time_ns(asked.to);
-            return { runs: picker.ids(), table: table().name, filter: filter_of(asked), ...(asked.where.trim() ? { where: asked.where.trim() } : {}), ...(from !== null ? { from_ns: from } : {}), ...(to !== null ? { to_ns: to } : {}) };
+            return { runs: picker.ids(), table: table().name, filter: filter_of(asked), ...(asked.where.trim() ? { where: asked.where.trim() } : {}), ...range_query() };
         };
         const timeline = plot(tab_scope, {
             height: 120,
             legend: false,
             name: "rows-over-time",
-            zoomed: (from, to) => {
-                asked.from = from_box.value = `${Math.max(0, Math.floor(from))}ns`;
-                asked.to = to_box.value = `${Math.ceil(to)}ns`;
-                run();
-            },
+            zoomed: (from, to) => choose_range([from, to]),
         });
         const timeline_card = h("section", { class: "card tight-card", hidden: true }, timeline.element);
         const run = debounce(tab_scope, 120, (signal) => {
             results_scope.end();
             results_scope = tab_scope.child();
             const here = results_scope;
-            keep_query({ table: table().name, where: asked.where, from: asked.from ? String(time_ns(asked.from) ?? "") : "", to: asked.to ? String(time_ns(asked.to) ?? "") : "", tab: "filter", runs: picker.ids().join(",") });
+            keep_query({ table: table().name, where: asked.where, tab: "filter", runs: picker.ids().join(",") });
             const many = picker.ids().length > 1;
             const columns: Column[] = [...(many ? [{ name: "run_name", type: "text" as const }] : []), ...table().columns];
             fill(faults);
@@ -174,10 +170,9 @@ export async function query_view(scope: Scope, place: Place): Promise<Child> {
                 h("div", { class: "row tight" }, button(words.add_condition, () => (asked.conditions.push({ column: table().columns.find((column) => column.type === "text")?.name ?? table().columns[0]?.name ?? "", op: "=", value: "" }), draw_conditions()), { small: true, icon: "plus" })),
             );
         };
-        const from_box = input({ value: asked.from, class: "mono", placeholder: "0", on: { change: () => ((asked.from = from_box.value), run()) } });
-        const to_box = input({ value: asked.to, class: "mono", placeholder: words.end, on: { change: () => ((asked.to = to_box.value), run()) } });
         const where_box = input({ value: asked.where, class: "mono", placeholder: 'event = "drop" and frame_bytes > 1KB', on: { change: () => ((asked.where = where_box.value), run()) } });
         draw_conditions();
+        on_range(tab_scope, run);
         run();
         return [
             h(
@@ -190,11 +185,10 @@ export async function query_view(scope: Scope, place: Place): Promise<Child> {
                         "div",
                         { class: "row end" },
                         h("div", { class: "narrow" }, field(words.table, select(tables.tables.map((one): [string, string] => [one.name, `${one.name} (${count(one.rows)})`]), table().name, (chosen) => ((asked.table = chosen), (asked.conditions = []), draw_conditions(), run())))),
-                        h("div", { class: "narrow" }, field(words.from, from_box)),
-                        h("div", { class: "narrow" }, field(words.to, to_box)),
                         h("div", { class: "grow" }, field(words.where, where_box)),
-                        button(words.reset, () => (Object.assign(asked, { conditions: [], where: "", from: "", to: "" }), (from_box.value = to_box.value = where_box.value = ""), draw_conditions(), run()), { kind: "quiet" }),
+                        button(words.reset, () => (Object.assign(asked, { conditions: [], where: "" }), (where_box.value = ""), choose_range(null), draw_conditions(), run()), { kind: "quiet" }),
                     ),
+                    range_bar(tab_scope, picker.ids()[0] ?? 0, "query"),
                     conditions,
                     faults,
                 ),
@@ -308,6 +302,6 @@ export async function query_view(scope: Scope, place: Place): Promise<Child> {
         );
     };
     draw();
-    return [view_head(words.title, words.lead, saved_menu(scope, "query", () => ({ ...asked, tab }), (document) => open_saved(document.body))), h("div", { class: "row" }, h("span", { class: "label-text" }, t().picker.runs), picker.element), body];
+    return [view_head(words.title, words.lead, saved_menu(scope, "query", () => ({ ...asked, range: time_range(), tab }), (document) => open_saved(document.body))), h("div", { class: "row" }, h("span", { class: "label-text" }, t().picker.runs), picker.element), body];
 }
 

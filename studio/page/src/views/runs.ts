@@ -89,7 +89,7 @@ export function runs_view(scope: Scope, place: Place): Child {
         open: (run) => (wanted.trash ? undefined : go(link("run", run.id))),
         columns: [
             { name: "mark", title: "", width: 40, cell: mark },
-            { name: "name", title: words.name, width: 230, cell: (run) => h("a", { href: link("run", run.id), on: { click: (event) => event.stopPropagation() } }, run.name) },
+            { name: "name", title: words.name, width: 230, cell: (run) => [h("a", { href: link("run", run.id), on: { click: (event) => event.stopPropagation() } }, run.name), run.study ? [" ", badge(t().shelf.study, "accent")] : null] },
             { name: "state", title: words.state, width: 110, cell: (run) => state_badge(run) },
             { name: "progress", title: words.progress, width: 230, cell: run_progress },
             { name: "set", title: words.parameters, width: 250, cell: (run) => settings_of(run).join("  ") },

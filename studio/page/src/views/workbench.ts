@@ -17,6 +17,7 @@ import { t } from "../i18n/text";
 import { topology_map } from "../topology/draw";
 import { button, checkbox, field, input, note, problem_text, sheet, toast } from "../ui/parts";
 import { split_values } from "./grid_values";
+import { library_path, study_view } from "./run_study";
 
 const blank = `# What do you want to know?
 name: my-scenario
@@ -65,24 +66,6 @@ async function source_of(place: Place, signal: AbortSignal): Promise<Source> {
 interface GridRow {
     path: string;
     values: string;
-}
-
-// Slashes in names of the library are those of the path.
-function library_path(name: string): string {
-    return name.split("/").map(encodeURIComponent).join("/");
-}
-
-// A study is a script around scenarios: it is shown, and run on the command line.
-async function study_view(name: string, signal: AbortSignal): Promise<Child> {
-    const words = t().editor;
-    const item = await api.get<LibraryItem>(`library/${library_path(name)}`, { kind: "study" }, signal);
-    const [group, ...rest] = item.name.split("/");
-    const command = item.title.startsWith("scenarios/") ? item.title : `scenarios/${group}/run ${rest.filter((word) => word !== "run").join("/")}`;
-    return [
-        h("header", { class: "view-head" }, h("div", { class: "words" }, h("a", { href: link("simulate"), class: "small" }, "← ", t().shelf.title), h("h1", null, item.name), h("p", { class: "lead" }, item.question))),
-        note("", words.study_text, " ", h("code", null, command)),
-        h("pre", { class: "code-block tall", tabindex: 0, "aria-label": item.name }, item.script ?? item.yaml ?? ""),
-    ];
 }
 
 export async function workbench_view(scope: Scope, place: Place): Promise<Child> {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of simulated time that one looks at: chosen in any view of a run, and the same in all others, until
+// another run is opened or all of the time is asked for again.
+import type { Scope } from "./dom";
+import { keep_query, type Place } from "./router";
+
+export type TimeRange = [from_ns: number, to_ns: number];
+
+let range: TimeRange | null = null;
+let of_run = 0;
+
+export function time_range(): TimeRange | null {
+    return range;
+}
+
+// Members of a query of the server's.
+export function range_query(): { from_ns?: number; to_ns?: number } {
+    return range ? { from_ns: range[0], to_ns: range[1] } : {};
+}
+
+// A view of a run begins: the address may have a range, and that of another run is forgotten.
+export function enter_range(run: number, place: Place): void {
+    const [from, to] = [place.query.get("from"), place.query.get("to")];
+    if (from !== null || to !== null) {
+        range = [Number(from ?? 0) || 0, to === null ? Number.MAX_SAFE_INTEGER : Number(to) || 0];
+    } else if (run !== of_run) {
+        range = null;
+    }
+    of_run = run;
+    show_in_address();
+}
+
+function show_in_address(): void {
+    const [from, to] = range ?? [null, null];
+    keep_query({ from: from === null ? null : String(from), to: to === null || to === Number.MAX_SAFE_INTEGER ? null : String(to) });
+}
+
+export function choose_range(chosen: TimeRange | null): void {
+    range = chosen && chosen[1] > chosen[0] ? [Math.max(0, Math.floor(chosen[0])), Math.ceil(chosen[1])] : null;
+    show_in_address();
+    window.dispatchEvent(new Event("studio-range"));
+}
+
+export function on_range(scope: Scope, work: () => void): void {
+    scope.listen(window, "studio-range", work);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time that all views of a run show, where one sees and changes it.
+import { fill, h, type Scope } from "../core/dom";
+import { nanoseconds } from "../core/format";
+import { link } from "../core/router";
+import { choose_range, on_range, time_range } from "../core/time_range";
+import { time_ns } from "../core/time_text";
+import { t } from "../i18n/text";
+import { button, input, link_button } from "./parts";
+
+// here: the view that needs no link to itself.
+export function range_bar(scope: Scope, run: number, here: "run" | "query" | "captures"): HTMLElement {
+    const words = t().range;
+    const element = h("div", { class: "range-bar row tight", role: "group", "aria-label": words.title });
+    const draw = () => {
+        const range = time_range();
+        const text = (ns: number | undefined) => (ns === undefined || ns === Number.MAX_SAFE_INTEGER ? "" : nanoseconds(ns, 7));
+        const from = input({ class: "mono", value: text(range?.[0]), placeholder: "0", "aria-label": words.from });
+        const to = input({ class: "mono", value: text(range?.[1]), placeholder: words.end, "aria-label": words.to });
+        const take = () => {
+            const [begin, end] = [time_ns(from.value), time_ns(to.value)];
+            choose_range(begin === null && end === null ? null : [begin ?? 0, end ?? Number.MAX_SAFE_INTEGER]);
+        };
+        from.addEventListener("change", take);
+        to.addEventListener("change", take);
+        const asked = range ? `&from=${range[0]}${range[1] === Number.MAX_SAFE_INTEGER ? "" : `&to=${range[1]}`}` : "";
+        fill(
+            element,
+            h("span", { class: "label-text" }, words.title),
+            from,
+            h("span", { class: "muted", "aria-hidden": "true" }, "–"),
+            to,
+            range ? button(words.whole, () => choose_range(null), { small: true, icon: "fit" }) : h("span", { class: "muted small" }, words.hint),
+            range && here !== "query" ? link_button(words.events, `${link("query")}?runs=${run}&table=events${asked}`, { small: true, icon: "query" }) : null,
+            range && here !== "captures" ? link_button(words.packets, `${link("captures", run)}?${asked.slice(1)}`, { small: true, icon: "captures" }) : null,
+            range && here !== "run" ? link_button(words.plots, `${link("run", run)}?tab=series${asked}`, { small: true, icon: "process" }) : null,
+        );
+    };
+    on_range(scope, draw);
+    draw();
+    return element;
+}

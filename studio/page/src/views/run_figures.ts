@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures of a run as `rocesim plot` draws them.
+import { api, api_url, ApiError, call } from "../core/api";
+import { fill, h, type Child, type Scope } from "../core/dom";
+import type { FigureAnswer, Run } from "../core/types";
+import { t } from "../i18n/text";
+import { figure_of } from "../plot/served";
+import { card, empty, loading, problem, save_file, tell_problem } from "../ui/parts";
+import { when_imported } from "./run_import";
+
+export function figures_tab(scope: Scope, run: Run): Child {
+    const words = t().run;
+    return when_imported(scope, run.id, async (signal) => {
+        const { kinds } = await api.get<{ kinds: string[] }>("figure/kinds", { runs: run.id }, signal);
+        if (kinds.length === 0) {
+            return empty(words.no_figures, words.no_figures_text);
+        }
+        return kinds.map((kind) => {
+            const place = h("div", { class: "figures" }, loading());
+            api.post<FigureAnswer>("figure", { runs: [run.id], kind }, signal).then(
+                (answer) => {
+                    fill(place);
+                    for (const panel of answer.panels) {
+                        const made = figure_of(scope, panel, `${run.name}-${kind}`);
+                        place.append(made);
+                    }
+                    const said = Array.isArray(answer.words) ? answer.words.join(" ") : answer.words;
+                    if (said) {
+                        place.append(h("p", { class: "muted small" }, said));
+                    }
+                },
+                (error: unknown) => {
+                    if (!scope.ended) {
+                        // Of a kind that needs more than these runs have (twenty flows, say) the server says what.
+                        fill(place, error instanceof ApiError && error.status >= 400 && error.status < 500 ? h("p", { class: "muted" }, error.message) : problem(error));
+                    }
+                },
+            );
+            return card(words.figure_kinds[kind as keyof typeof words.figure_kinds] ?? kind, h("div", { class: "row tight" }, ["svg", "png", "gnuplot"].map((format) => h("a", { class: "button small quiet", href: api_url("figure", { body: JSON.stringify({ runs: [run.id], kind, format }) }), download: `${kind}.${format}`, on: { click: (event) => (event.preventDefault(), void save_figure(run, kind, format)) } }, words.as_plot(format)))), place);
+        });
+    });
+}
+
+async function save_figure(run: Run, kind: string, format: string): Promise<void> {
+    try {
+        const response = await call("POST", "figure", { body: { runs: [run.id], kind, format } });
+        save_file(`${run.name}-${kind}.${format}`, await response.blob());
+    } catch (error) {
+        tell_problem(error);
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run left is imported before it can be asked: its progress, then what is made of it.
+import { api, ApiError } from "../core/api";
+import { fill, h, type Child, type Scope } from "../core/dom";
+import { count } from "../core/format";
+import { t } from "../i18n/text";
+import { bar, button, loading, problem } from "../ui/parts";
+
+// Waits until what a run left is imported, with its progress; then gives what make gives.
+export function when_imported(scope: Scope, run: number, make: (signal: AbortSignal) => Promise<Child>): HTMLElement {
+    const place = h("div", { class: "stack wide" }, loading());
+    const words = t().run;
+    const attempt = async () => {
+        try {
+            const made = await make(scope.signal);
+            if (!scope.ended) {
+                fill(place, h("div", { class: "stack wide appear" }, made));
+            }
+        } catch (error) {
+            if (scope.ended) {
+                return;
+            }
+            const imported = error instanceof ApiError && error.status === 409 ? ((error.body["error"] as Record<string, unknown>)?.["import"] as Record<string, number & string> | undefined) : undefined;
+            if (imported && imported["state"] !== "failed") {
+                const share = imported["bytes_total"] ? Number(imported["bytes_done"]) / Number(imported["bytes_total"]) : 0;
+                fill(place, h("div", { class: "empty" }, h("h2", null, words.importing), h("div", { class: "import-bar" }, bar(share, words.importing)), h("p", { class: "number" }, imported["rows_per_s"] ? words.import_rate(count(Number(imported["rows"])), count(Number(imported["rows_per_s"])), String(imported["part"] ?? "")) : "")));
+                window.setTimeout(() => void attempt(), 400);
+            } else {
+                fill(place, problem(error, () => void attempt()), error instanceof ApiError && error.status === 409 ? button(words.import_again, () => api.post(`runs/${run}/import`).then(attempt)) : null);
+            }
+        }
+    };
+    void attempt();
+    return place;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Series of a run over time.
+import { api } from "../core/api";
+import { debounce, h, type Child, type Scope } from "../core/dom";
+import { nanoseconds, with_unit } from "../core/format";
+import { link } from "../core/router";
+import { choose_range, on_range, range_query } from "../core/time_range";
+import type { Run, SeriesAnswer, Tables } from "../core/types";
+import { t } from "../i18n/text";
+import { short_number, type Figure } from "../plot/figure";
+import { plot } from "../plot/plot";
+import { button, card, empty, link_button, sheet, toast } from "../ui/parts";
+import { when_imported } from "./run_import";
+
+// Series over time: choose metrics and places; a range chosen in one plot is asked for anew at full detail in all.
+export function series_tab(scope: Scope, run: Run): Child {
+    const words = t().run;
+    return when_imported(scope, run.id, async (signal) => {
+        const tables = await api.get<Tables>(`runs/${run.id}/tables`, undefined, signal);
+        if (tables.metrics.length === 0) {
+            return empty(words.no_series, words.no_series_text, link_button(words.edit_again, link("edit", "run", run.id)));
+        }
+        const reloads: (() => void)[] = [];
+        on_range(scope, () => reloads.forEach((reload) => reload()));
+        const panels = tables.metrics.map((metric) => {
+            const shown = new Set(metric.of.slice(0, 8));
+            const chart = plot(scope, { height: 240, name: `${run.name}-${metric.metric}`, zoomed: (from, to) => choose_range([from, to]) });
+            const reload = debounce(scope, 60, (inner) => {
+                api.get<SeriesAnswer>(`runs/${run.id}/series`, { metric: metric.metric, of: [...shown].join(","), ...range_query(), pixels: Math.max(chart.element.clientWidth - 80, 300) }, inner).then(
+                    (answer) => chart.show(series_figure(answer, metric.metric)),
+                    (error: unknown) => (error as Error).name !== "AbortError" && toast(String(error), { bad: true }),
+                );
+            });
+            reloads.push(reload);
+            reload();
+            const choose =
+                metric.of.length > 1
+                    ? button(words.curves(shown.size, metric.of.length), async () => {
+                          const boxes = metric.of.slice(0, 400).map((name) => {
+                              const box = h("input", { type: "checkbox", checked: shown.has(name), value: name });
+                              return [box, h("label", { class: "check mono" }, box, name)] as const;
+                          });
+                          await sheet(words.which_curves, h("div", { class: "choices" }, boxes.map(([, label]) => label)), {
+                              text: words.show,
+                              done: () => {
+                                  shown.clear();
+                                  for (const [box] of boxes) {
+                                      if (box.checked) {
+                                          shown.add(box.value);
+                                      }
+                                  }
+                                  choose!.textContent = words.curves(shown.size, metric.of.length);
+                                  reload();
+                              },
+                          });
+                      }, { small: true })
+                    : null;
+            return card(h("span", { class: "mono" }, `${metric.kind} ${metric.metric}`), choose, chart.element);
+        });
+        return [h("p", { class: "muted small" }, words.drag_hint), h("div", { class: "stack" }, panels)];
+    });
+}
+
+export function series_figure(answer: SeriesAnswer, title: string): Figure {
+    const unit = answer.unit || (/_bytes/.test(title) ? "bytes" : /_bps/.test(title) ? "bit/s" : "");
+    return {
+        title: "",
+        x_label: t().run.time,
+        y_label: title,
+        x_text: (value) => nanoseconds(value),
+        y_text: unit === "bytes" || unit === "bit/s" ? (value) => with_unit(value, unit) : short_number,
+        series: answer.curves.map((curve) => {
+            const wide = curve.min.some((low, index) => low !== curve.max[index]);
+            return { name: curve.of, kind: "steps", x: curve.time_ns, y: curve.last, ...(wide ? { low: curve.min, high: curve.max } : {}) };
+        }),
+    };
+}
