@@ -24,6 +24,7 @@ uint32_t studio__parse_fail(studio__parser_t *parser, size_t column, const char 
         parser->failed = true;
         va_list arguments;
         va_start(arguments, format);
+        // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): begun in the line before
         (void)vsnprintf(parser->error->message.text,
                         sizeof(parser->error->message.text),
                         format,

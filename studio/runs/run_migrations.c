@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/runs/run_migrations.c - the tables of runs.
 //
-// A group is one order: a scenario with seeds and a grid, or a study. state: queued, starting, running, done,
-// failed, cancelled. trashed_ms: in the trash since.
+// A group is one order: a scenario with seeds and a grid, or a study. state: queued, starting,
+// running, done, failed, cancelled. trashed_ms: in the trash since.
 #include "studio/store/studio_store.h"
 
 // clang-format off
