@@ -335,7 +335,7 @@ struct nic_cq {
     uint32_t first;
     uint32_t count;
     uint32_t number;
-    uint32_t context_set; // as of a QP
+    uint32_t context_slot; // as of a QP
 
     nic_cq_fn fn;
     void *ctx;

@@ -80,6 +80,10 @@ void nic__rnic_create(nic_t *nic)
     nic->device_state = rnic;
     nic__store_create(nic);
     make_caches(rnic, config, nic->interface);
+    if ((rnic->answered >> NIC_STORE_CONTEXT & 1) == 0) {
+        const bool apart = rnic->uc_contexts.slots != NULL;
+        rnic->flat_contexts = (uint8_t) ~(apart ? 1u << NIC_QPT_UC : 0u);
+    }
     rnic->looks_up_keys = rnic->detail.key_entries != 0 || (rnic->answered >> NIC_STORE_KEY) != 0;
     rnic->lock_free_ps = sim_alloc_array(rnic->detail.atomic_locks, sizeof(*rnic->lock_free_ps));
     rnic->page_shift = (uint64_t)__builtin_ctzll(rnic->detail.page_bytes);
@@ -156,18 +160,13 @@ nic_item_t *nic__items_grow(nic_t *nic)
 
 // -- cache misses
 
-static inline uint64_t context_key(uint32_t number, uint32_t side)
-{
-    return nic__cache_key(NIC_STORE_CONTEXT, (uint64_t)number << 1 | side);
-}
-
 void nic__rnic_place(nic_qp_t *qp)
 {
     const nic_rnic_t *const rnic = nic__rnic(qp->nic);
     for (uint32_t side = 0; side < 2; side++) {
-        const uint64_t key = context_key(qp->number, side);
-        nic__rnic_qp(qp)->context_set[side] = nic_cache_set(rnic->held[NIC_STORE_CONTEXT], key);
-        nic__rnic_qp(qp)->near_set[side] = (uint16_t)nic_cache_set(&rnic->near[side], qp->number);
+        const uint64_t key = nic__context_key(qp->number, side);
+        nic__rnic_qp(qp)->context_slot[side] = nic_cache_set(rnic->held[NIC_STORE_CONTEXT], key);
+        nic__rnic_qp(qp)->near_slot[side] = (uint16_t)nic_cache_set(&rnic->near[side], qp->number);
     }
     nic__rnic_qp(qp)->unit = (uint16_t)(qp->number % (uint32_t)rnic->detail.pu_count);
 }
@@ -175,13 +174,13 @@ void nic__rnic_place(nic_qp_t *qp)
 void nic__rnic_place_cq(nic_cq_t *cq)
 {
     const nic_cache_t *const held = nic__rnic(cq->nic)->held[NIC_STORE_CQ];
-    cq->context_set = nic_cache_set(held, nic__cache_key(NIC_STORE_CQ, cq->number));
+    cq->context_slot = nic_cache_set(held, nic__cache_key(NIC_STORE_CQ, cq->number));
     nic__store_add(cq->nic, NIC_STORE_CQ, cq->number);
 }
 
 void nic__rnic_look_further(nic_t *nic,
                             uint32_t cache,
-                            uint32_t set,
+                            uint32_t *slot,
                             uint64_t key,
                             sim_time_t *stall_ps,
                             sim_time_t *data_ps)
@@ -200,7 +199,7 @@ void nic__rnic_look_further(nic_t *nic,
         return;
     }
     nic_cache_t *const held = rnic->held[cache];
-    if (nic__cache_use(held, &held->keys[set], key)) {
+    if (nic__cache_use(held, slot, key)) {
         rnic->caches[cache].hits++;
         return;
     }
@@ -248,7 +247,7 @@ static void look_up_unreliable(nic_t *nic,
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
     nic_cache_t *const contexts = &rnic->caches[NIC_STORE_CONTEXT];
-    if (nic_cache_use(&rnic->uc_contexts, nic_cache_set(&rnic->uc_contexts, key), key)) {
+    if (nic_cache_insert(&rnic->uc_contexts, key)) {
         contexts->hits++;
         return;
     }
@@ -259,39 +258,26 @@ static void look_up_unreliable(nic_t *nic,
     *data_ps = nic__later(*data_ps, here_ps);
 }
 
-void nic__rnic_context(nic_t *nic,
-                       const nic_qp_t *qp,
-                       uint32_t number,
-                       uint32_t side,
-                       sim_time_t *stall_ps,
-                       sim_time_t *data_ps)
+void nic__rnic_context_elsewhere(nic_t *nic,
+                                 const nic_qp_t *qp,
+                                 uint32_t number,
+                                 uint32_t side,
+                                 sim_time_t *stall_ps,
+                                 sim_time_t *data_ps)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
-    if (SIM_UNLIKELY((rnic->answered & 1u << NIC_STORE_CONTEXT) != 0)) {
+    if ((rnic->answered & 1u << NIC_STORE_CONTEXT) != 0) {
         look_up_context(nic, number, side, stall_ps, data_ps);
         return;
     }
     side &= NIC_SIDE_MASK;
-    const uint64_t key = context_key(number, side);
-    if (SIM_UNLIKELY(qp == NULL)) {
-        const uint32_t set = nic_cache_set(rnic->held[NIC_STORE_CONTEXT], key);
-        nic__rnic_lookup(nic, NIC_STORE_CONTEXT, set, key, stall_ps, data_ps);
-        return;
-    }
-    if ((qp->flags & NIC_QP_UNRELIABLE) == 0 &&
-        !nic_cache_use(&rnic->near[side], nic__rnic_qp(qp)->near_set[side], number)) {
-        *stall_ps += rnic->detail.near_stall_ps;
-    }
-    if (rnic->uc_contexts.keys != NULL && qp->type == NIC_QPT_UC) {
+    const uint64_t key = nic__context_key(number, side);
+    if (qp != NULL) {
         look_up_unreliable(nic, key, side == NIC_SIDE_RECEIVE, stall_ps, data_ps);
         return;
     }
-    nic__rnic_lookup(nic,
-                     NIC_STORE_CONTEXT,
-                     nic__rnic_qp(qp)->context_set[side],
-                     key,
-                     stall_ps,
-                     data_ps);
+    uint32_t slot = nic_cache_set(rnic->held[NIC_STORE_CONTEXT], key);
+    nic__rnic_lookup(nic, NIC_STORE_CONTEXT, &slot, key, stall_ps, data_ps);
 }
 
 // The region of a key, and where a store has them its protection domain.
@@ -302,8 +288,8 @@ static void look_up_key(nic_t *nic, uint32_t key, sim_time_t *stall_ps, sim_time
         // Translations and keys have names apart in a memory that all kinds share.
         const uint64_t name =
             nic__cache_key(NIC_STORE_TRANSLATION, (uint64_t)key | UINT64_C(1) << 60);
-        const uint32_t set = nic_cache_set(rnic->held[NIC_STORE_KEY], name);
-        nic__rnic_lookup(nic, NIC_STORE_KEY, set, name, stall_ps, data_ps);
+        uint32_t slot = nic_cache_set(rnic->held[NIC_STORE_KEY], name);
+        nic__rnic_lookup(nic, NIC_STORE_KEY, &slot, name, stall_ps, data_ps);
         return;
     }
     const uint64_t keys[] = {key, nic__pd_number(nic, key)};
@@ -337,7 +323,7 @@ void nic__rnic_translate(nic_t *nic,
     if (SIM_UNLIKELY(place->key != name)) {
         *place = (nic_page_place_t){name, nic_cache_set(rnic->held[NIC_STORE_TRANSLATION], name)};
     }
-    nic__rnic_lookup(nic, NIC_STORE_TRANSLATION, place->set, name, stall_ps, data_ps);
+    nic__rnic_lookup(nic, NIC_STORE_TRANSLATION, &place->slot, name, stall_ps, data_ps);
 }
 
 void nic__rnic_check_qp(const nic_qp_t *qp)

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/device/rnic/rnic_cache.c - a set-associative cache: sets are short arrays in the order of
-// use.
+// nic/device/rnic/rnic_cache.c - a set-associative cache: sets are short arrays whose slots say when
+// they were used.
 #include "nic/device/rnic/rnic_cache.h"
-
-#include <string.h>
 
 void nic_cache_init(nic_cache_t *cache,
                     uint64_t entries,
@@ -19,13 +17,13 @@ void nic_cache_init(nic_cache_t *cache,
         .at_random = at_random,
         .state = seed,
     };
-    cache->keys = sim_alloc_lines(cache->sets * used_ways * sizeof(*cache->keys));
+    cache->slots = sim_alloc_lines(cache->sets * used_ways * sizeof(*cache->slots));
 }
 
 void nic_cache_fini(nic_cache_t *cache)
 {
-    sim_free(cache->keys);
-    cache->keys = NULL;
+    sim_free(cache->slots);
+    cache->slots = NULL;
 }
 
 uint32_t nic_cache_set(const nic_cache_t *cache, uint64_t key)
@@ -35,52 +33,60 @@ uint32_t nic_cache_set(const nic_cache_t *cache, uint64_t key)
     return (uint32_t)((uint64_t)(((wide_t)hash * cache->sets) >> 64) * cache->ways);
 }
 
-// Any way but an empty one gives way.
-static bool use_at_random(nic_cache_t *cache, uint64_t *set, uint64_t key)
+// A full set: the way whose use is so many uses back, 0 the last one.
+static uint64_t way_by_rank(const nic_cache_slot_t *set, uint64_t ways, uint64_t rank)
 {
-    uint64_t way = 1;
-    while (way < cache->ways && set[way] != key) {
-        way++;
-    }
-    const bool hit = way < cache->ways;
-    if (!hit) {
-        way = cache->ways - 1;
-        if (set[way] != 0) { // an empty way, if there is one, is behind the used ones
-            cache->state += UINT64_C(0x9e3779b97f4a7c15);
-            way = sim_mix64(cache->state) % cache->ways;
+    for (uint64_t way = 0; way < ways; way++) {
+        uint64_t later = 0;
+        for (uint64_t other = 0; other < ways; other++) {
+            later += set[other].used > set[way].used;
+        }
+        if (later == rank) {
+            return way;
         }
     }
-    memmove(&set[1], &set[0], way * sizeof(*set));
-    set[0] = key;
-    return hit;
+    return 0;
 }
 
-bool nic__cache_use(nic_cache_t *cache, uint64_t *set, uint64_t key)
+// A full set: the way that gives way.
+static inline uint64_t victim(nic_cache_t *cache, const nic_cache_slot_t *set)
+{
+    const uint64_t ways = cache->ways;
+    if (SIM_UNLIKELY(cache->at_random)) {
+        cache->state += UINT64_C(0x9e3779b97f4a7c15);
+        return way_by_rank(set, ways, sim_mix64(cache->state) % ways);
+    }
+    uint64_t least = 0;
+    uint64_t used = set[0].used;
+    for (uint64_t way = 1; way < ways; way++) {
+        const bool longer = set[way].used < used;
+        least = longer ? way : least;
+        used = longer ? set[way].used : used;
+    }
+    return least;
+}
+
+bool nic__cache_use(nic_cache_t *cache, uint32_t *slot, uint64_t key)
 {
     SIM_ASSERT(key != 0);
-    if (SIM_UNLIKELY(cache->at_random)) {
-        return use_at_random(cache, set, key);
+    const uint64_t ways = cache->ways;
+    const uint32_t first = *slot - *slot % (uint32_t)ways;
+    nic_cache_slot_t *const set = &cache->slots[first];
+    uint64_t way = 0;
+    while (way < ways && set[way].key != key && set[way].key != 0) {
+        way++;
     }
-    // Each makes room for the one before it, up to where the key was, or the last one leaves.
-    uint64_t before = set[0];
-    set[0] = key;
-    for (uint64_t way = 1; way < cache->ways; way++) {
-        const uint64_t here = set[way];
-        set[way] = before;
-        if (here == key) {
-            return true;
-        }
-        if (here == 0) {
-            return false;
-        }
-        before = here;
-    }
-    return false;
+    const bool hit = way < ways && set[way].key == key;
+    way = way < ways ? way : victim(cache, set);
+    set[way] = (nic_cache_slot_t){key, ++cache->clock};
+    *slot = first + (uint32_t)way;
+    return hit;
 }
 
 bool nic_cache_insert(nic_cache_t *cache, uint64_t key)
 {
-    return nic_cache_use(cache, nic_cache_set(cache, key), key);
+    uint32_t slot = nic_cache_set(cache, key);
+    return nic_cache_use(cache, &slot, key);
 }
 
 bool nic_cache_touch(nic_cache_t *cache, uint64_t key)
@@ -93,12 +99,18 @@ bool nic_cache_touch(nic_cache_t *cache, uint64_t key)
 
 void nic_cache_remove(nic_cache_t *cache, uint64_t key)
 {
-    uint64_t *const set = &cache->keys[nic_cache_set(cache, key)];
-    for (uint64_t way = 0; way < cache->ways; way++) {
-        if (set[way] == key) {
-            memmove(&set[way], &set[way + 1], (cache->ways - 1 - way) * sizeof(*set));
-            set[cache->ways - 1] = 0;
-            return;
-        }
+    nic_cache_slot_t *const set = &cache->slots[nic_cache_set(cache, key)];
+    uint64_t way = 0;
+    while (way < cache->ways && set[way].key != key) {
+        way++;
     }
+    if (way == cache->ways) {
+        return;
+    }
+    uint64_t last = way; // fills the gap
+    while (last + 1 < cache->ways && set[last + 1].key != 0) {
+        last++;
+    }
+    set[way] = set[last];
+    set[last] = (nic_cache_slot_t){0, 0};
 }

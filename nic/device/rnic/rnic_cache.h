@@ -2,8 +2,8 @@
 // nic/device/rnic/rnic_cache.h - a set-associative cache of the NIC: which keys its memory holds.
 //
 // Only presence is modelled: a key is a number that names a context, a page, a WQE. The set is a
-// hash of the key, so whoever uses a key often keeps its set. Lookup and insertion cost O(ways);
-// what was used last in its set, O(1).
+// hash of the key. A key stays in the slot that it came into until it leaves, so whoever uses a key
+// often keeps that: finding it there costs O(1), finding or inserting it elsewhere O(ways).
 #ifndef NIC_DEVICE_RNIC_RNIC_CACHE_H
 #define NIC_DEVICE_RNIC_RNIC_CACHE_H
 
@@ -12,9 +12,15 @@
 
 SIM_C_BEGIN
 
+typedef struct nic_cache_slot {
+    uint64_t key;  // 0: empty, as are those behind it in its set
+    uint64_t used; // when: of two, the later one has more
+} nic_cache_slot_t;
+
 typedef struct nic_cache {
-    uint64_t *keys; // sets x ways, most recently used first; 0: empty
-    uint64_t sets;  // at least 1
+    nic_cache_slot_t *slots; // sets x ways
+    uint64_t clock;          // of `used`
+    uint64_t sets;           // at least 1
     uint64_t ways;
     bool at_random; // which way gives way: any, not the least recently used
     uint64_t state; // of the choice
@@ -29,15 +35,20 @@ void nic_cache_init(nic_cache_t *cache,
                     bool at_random,
                     uint64_t seed);
 void nic_cache_fini(nic_cache_t *cache);
-// Where the set of a key begins in cache->keys. It stays the same.
+// The first slot of a key's set: where to look for it when nothing else is known.
 uint32_t nic_cache_set(const nic_cache_t *cache, uint64_t key);
-// What is left of nic_cache_use where the key was not the one used last.
-bool nic__cache_use(nic_cache_t *cache, uint64_t *set, uint64_t key);
-// Puts the key (not 0) of a set in without counting; whether it was there.
-static inline bool nic_cache_use(nic_cache_t *cache, uint32_t set, uint64_t key)
+// What is left of nic_cache_use where the key was not in that slot.
+bool nic__cache_use(nic_cache_t *cache, uint32_t *slot, uint64_t key);
+// Puts a key (not 0) in without counting; whether it was there. *slot is any slot of its set, best
+// the one where it was last; afterwards it is the one where it is.
+static inline bool nic_cache_use(nic_cache_t *cache, uint32_t *slot, uint64_t key)
 {
-    uint64_t *const keys = &cache->keys[set];
-    return SIM_LIKELY(keys[0] == key) || nic__cache_use(cache, keys, key);
+    nic_cache_slot_t *const here = &cache->slots[*slot];
+    if (SIM_LIKELY(here->key == key)) {
+        here->used = ++cache->clock;
+        return true;
+    }
+    return nic__cache_use(cache, slot, key);
 }
 // Whether the key (not 0) was there; it is afterwards.
 bool nic_cache_touch(nic_cache_t *cache, uint64_t key);

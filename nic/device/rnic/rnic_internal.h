@@ -95,7 +95,7 @@ static_assert(NIC_STORE_KEY + 1 == NIC_CACHE_COUNT, "kinds with a cache come fir
 #define NIC_PAGES_KNOWN 8u
 typedef struct nic_page_place {
     uint64_t key; // 0: none
-    uint32_t set;
+    uint32_t slot;
 } nic_page_place_t;
 
 // What a detailed NIC knows of a queue pair; lies before it.
@@ -106,12 +106,12 @@ typedef struct nic_rnic_qp {
     nic_item_t *waiting;                      // its WQEs in the queue of its processing unit
     net_packet_t *waiting_packet;             // its last packet there
     uint32_t sq_ready;                        // end of the WQEs that are through the NIC
-    uint32_t sq_here;        // end of the WQEs that have arrived on the NIC, in order
-    uint32_t context_set[2]; // where its context may be in the cache, by side
-    uint16_t near_set[2];    // and among those at hand
-    uint16_t unit;           // its processing units
-    uint16_t lap;            // of its send queue: what passed the NIC before it was rewound is void
-    nic_item_t *early;       // WQEs that arrived before others posted sooner, by index
+    uint32_t sq_here;         // end of the WQEs that have arrived on the NIC, in order
+    uint32_t context_slot[2]; // where its context was in the cache, by side
+    uint16_t near_slot[2];    // and among those at hand
+    uint16_t unit;            // its processing units
+    uint16_t lap;      // of its send queue: what passed the NIC before it was rewound is void
+    nic_item_t *early; // WQEs that arrived before others posted sooner, by index
 } nic_rnic_qp_t;
 static_assert(sizeof(nic_rnic_qp_t) == 2 * SIM_CACHE_LINE, "one hot line, and what is rare");
 static inline nic_rnic_qp_t *nic__rnic_qp(const nic_qp_t *qp)
@@ -145,6 +145,7 @@ struct nic_rnic {
     nic_cache_t near[2];     // contexts of RC queue pairs next to the units, by side
     nic_page_place_t pages[NIC_PAGES_KNOWN];
     bool looks_up_keys;
+    uint8_t flat_contexts; // 1 << nic_qp_type_t: of those, they are in the flat cache
     uint64_t stall_ps[NIC_CACHE_COUNT];
     uint64_t rx_cost_ps[NIC_PACKET_CLASS_COUNT]; // of a packet, on the receiving side
     sim_time_t *lock_free_ps;                    // atomic_locks of them
@@ -224,26 +225,29 @@ static inline nic_qp_t *nic__item_qp(const nic_item_t *item) // NULL: it is gone
     return SIM_LIKELY(qp != NULL) && SIM_LIKELY(nic__rnic_qp(qp)->serial == item->serial) ? qp
                                                                                           : NULL;
 }
-// What is left of a lookup where the key was not the one used last in its set.
+// What is left of a lookup where the key was not in its slot.
 void nic__rnic_look_further(nic_t *nic,
                             uint32_t cache,
-                            uint32_t set,
+                            uint32_t *slot,
                             uint64_t key,
                             sim_time_t *stall_ps,
                             sim_time_t *data_ps);
-// Looks a key of a set up: what it costs is added to *stall_ps; *data_ps moves to when it is there.
+// Looks a key up, first in *slot, which becomes where it is: what it costs is added to *stall_ps;
+// *data_ps moves to when it is there.
 static inline void nic__rnic_lookup(nic_t *nic,
                                     uint32_t cache,
-                                    uint32_t set,
+                                    uint32_t *slot,
                                     uint64_t key,
                                     sim_time_t *stall_ps,
                                     sim_time_t *data_ps)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
-    if (SIM_LIKELY(rnic->held[cache]->keys[set] == key)) {
+    nic_cache_t *const held = rnic->held[cache];
+    if (SIM_LIKELY(held->slots[*slot].key == key)) {
+        held->slots[*slot].used = ++held->clock;
         rnic->caches[cache].hits++;
     } else {
-        nic__rnic_look_further(nic, cache, set, key, stall_ps, data_ps);
+        nic__rnic_look_further(nic, cache, slot, key, stall_ps, data_ps);
     }
 }
 static inline void nic__rnic_lookup_wqe(nic_t *nic,
@@ -253,8 +257,8 @@ static inline void nic__rnic_lookup_wqe(nic_t *nic,
                                         sim_time_t *here_ps)
 {
     const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
-    const uint32_t set = nic_cache_set(nic__rnic(nic)->held[NIC_STORE_WQE], key);
-    nic__rnic_lookup(nic, NIC_STORE_WQE, set, key, stall_ps, here_ps);
+    uint32_t slot = nic_cache_set(nic__rnic(nic)->held[NIC_STORE_WQE], key);
+    nic__rnic_lookup(nic, NIC_STORE_WQE, &slot, key, stall_ps, here_ps);
 }
 // Key and page of an address. key 0: of what was looked up before.
 void nic__rnic_translate(nic_t *nic,
@@ -262,14 +266,47 @@ void nic__rnic_translate(nic_t *nic,
                          uint64_t address,
                          sim_time_t *stall_ps,
                          sim_time_t *data_ps);
-// The context of a queue pair, for one side of the NIC. qp may be NULL.
 enum { NIC_SIDE_SEND, NIC_SIDE_RECEIVE, NIC_SIDE_MASK = 1, NIC_SIDE_BEGINS = 2 };
-void nic__rnic_context(nic_t *nic,
-                       const nic_qp_t *qp,
-                       uint32_t number,
-                       uint32_t side, // with NIC_SIDE_BEGINS: an operation begins
-                       sim_time_t *stall_ps,
-                       sim_time_t *data_ps);
+static inline uint64_t nic__context_key(uint32_t number, uint32_t side)
+{
+    return nic__cache_key(NIC_STORE_CONTEXT, (uint64_t)number << 1 | side);
+}
+// The same of one that the flat cache does not have, or that is of no queue pair.
+void nic__rnic_context_elsewhere(nic_t *nic,
+                                 const nic_qp_t *qp,
+                                 uint32_t number,
+                                 uint32_t side,
+                                 sim_time_t *stall_ps,
+                                 sim_time_t *data_ps);
+// The context of a queue pair, for one side of the NIC. qp may be NULL.
+static SIM_ALWAYS_INLINE void nic__rnic_context(nic_t *nic,
+                                                const nic_qp_t *qp,
+                                                uint32_t number,
+                                                uint32_t side, // BEGINS: an operation does
+                                                sim_time_t *stall_ps,
+                                                sim_time_t *data_ps)
+{
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    if (SIM_UNLIKELY(qp == NULL) || SIM_UNLIKELY((rnic->flat_contexts >> qp->type & 1) == 0)) {
+        nic__rnic_context_elsewhere(nic, qp, number, side, stall_ps, data_ps);
+        return;
+    }
+    side &= NIC_SIDE_MASK;
+    nic_rnic_qp_t *const state = nic__rnic_qp(qp);
+    if ((qp->flags & NIC_QP_UNRELIABLE) == 0) {
+        uint32_t slot = state->near_slot[side];
+        if (SIM_UNLIKELY(!nic_cache_use(&rnic->near[side], &slot, number))) {
+            *stall_ps += rnic->detail.near_stall_ps;
+            state->near_slot[side] = (uint16_t)slot;
+        }
+    }
+    nic__rnic_lookup(nic,
+                     NIC_STORE_CONTEXT,
+                     &state->context_slot[side],
+                     nic__context_key(number, side),
+                     stall_ps,
+                     data_ps);
+}
 
 // store/store.c: kinds that a store answers for
 void nic__store_create(nic_t *nic);

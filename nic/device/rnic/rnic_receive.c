@@ -58,8 +58,9 @@ void nic__rnic_expect(const nic_t *nic, const sim_mail_t *mail)
     }
     const nic_qp_t *const qp = nic__find_qp(nic, next->destination_qp);
     if (qp != NULL) {
-        __builtin_prefetch(&rnic->near[1].keys[nic__rnic_qp(qp)->near_set[1]]);
-        __builtin_prefetch(&rnic->held[NIC_STORE_CONTEXT]->keys[nic__rnic_qp(qp)->context_set[1]]);
+        __builtin_prefetch(&rnic->near[1].slots[nic__rnic_qp(qp)->near_slot[1]]);
+        __builtin_prefetch(
+            &rnic->held[NIC_STORE_CONTEXT]->slots[nic__rnic_qp(qp)->context_slot[1]]);
         __builtin_prefetch(net_packet_aside(next));
     }
     const nic_qp_t *const later = after == NULL ? NULL : nic__find_qp(nic, after->destination_qp);
@@ -222,8 +223,8 @@ static inline void look_up_memory(nic_t *nic,
     } else if (class == NIC_IS_SEND && qp != NULL && qp->srq != NULL) {
         // CQs are numbered below that
         const uint64_t key = nic__cache_key(NIC_STORE_CQ, qp->srq->number << 32);
-        const uint32_t set = nic_cache_set(nic__rnic(nic)->held[NIC_STORE_CQ], key);
-        nic__rnic_lookup(nic, NIC_STORE_CQ, set, key, stall_ps, data_ps);
+        uint32_t slot = nic_cache_set(nic__rnic(nic)->held[NIC_STORE_CQ], key);
+        nic__rnic_lookup(nic, NIC_STORE_CQ, &slot, key, stall_ps, data_ps);
     } else if (class == NIC_IS_SEND && qp != NULL && qp->rq_done != qp->rq_posted) {
         const nic_recv_wqe_t *const receive = &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
         const nic_place_t place = nic__receive_place(receive);
@@ -370,7 +371,7 @@ sim_time_t nic__rnic_cqe(nic_t *nic, nic_cq_t *cq, const nic_wc_t *wc)
     sim_time_t stall_ps = nic__is_fetched(wc->opcode) ? rnic->detail.rx_cqe_ps : 0;
     sim_time_t data_ps = now_ps;
     const uint64_t key = nic__cache_key(NIC_STORE_CQ, cq->number);
-    nic__rnic_lookup(nic, NIC_STORE_CQ, cq->context_set, key, &stall_ps, &data_ps);
+    nic__rnic_lookup(nic, NIC_STORE_CQ, &cq->context_slot, key, &stall_ps, &data_ps);
     rnic->rx_free_ps += stall_ps;
     const sim_time_t seen_ps =
         nic_pcie_write(&rnic->pcie, now_ps, rnic->detail.cqe_bytes, NIC_PCIE_CQE_WRITE);
