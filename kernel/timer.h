@@ -66,6 +66,11 @@ void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps);
 void sim_timer_cancel(sim_node_t *node, sim_timer_t *timer);
 // When an armed timer will fire.
 sim_time_t sim_timer_time_ps(const sim_node_t *node, const sim_timer_t *timer);
+// The sequence of the earliest timer: of two due at one instant the lower one fires first. There is
+// one.
+uint64_t sim_next_timer_sequence(const sim_node_t *node);
+// Whether timers of one instant fire by another rule than the order in which they were armed.
+bool sim_timers_by_insertion(const sim_node_t *node);
 
 SIM_C_END
 

@@ -71,7 +71,7 @@ void net_port_listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *c
 typedef enum net_wake {
     NET_WAKE_NONE,
     NET_WAKE_EVENT, // by a wake of its node
-    NET_WAKE_LATE,  // its switch makes up for it (net/switch/switch_late.c)
+    NET_WAKE_LATE,  // its node makes up for it (net/switch/switch_late.c, nic/steps_internal.h)
 } net_wake_t;
 
 // One class of a port, sending: its queue and its counters, on one cache line.

@@ -465,6 +465,7 @@ typedef struct nic_clock {
     uint64_t all_from; // so many; 0: the clock is the same for any number of them
 } nic_clock_t;
 
+typedef struct nic_steps nic_steps_t;
 struct nic_host {
     net_node_t node; // first
     nic_t *nics;     // port_count of them
@@ -482,6 +483,7 @@ struct nic_host {
     nic_clock_t clock;
     nic_memory_t memory;
     nic_fabric_t *fabric;
+    nic_steps_t *steps;    // nic/steps_internal.h; NULL: timers do it all
     nic_notice_t *notices; // in order
     uint32_t notice_count;
     uint32_t notice_capacity;

@@ -215,6 +215,28 @@ sim_time_t sim_timer_time_ps(const sim_node_t *node, const sim_timer_t *timer)
     return node->timers[timer->position].time_ps;
 }
 
+uint64_t sim_next_timer_sequence(const sim_node_t *node)
+{
+    const sim_wheel_t *const wheel = node->wheel;
+    const sim_wheel_entry_t *const soon =
+        wheel == NULL || wheel->earliest == 0 ? NULL : &wheel->entries[wheel->earliest];
+    SIM_CHECK(soon != NULL || node->timer_count != 0);
+    if (node->timer_count == 0) {
+        return soon->sequence;
+    }
+    const sim_timer_entry_t *const late = &node->timers[0];
+    if (soon == NULL || late->time_ps < soon->time_ps ||
+        (late->time_ps == soon->time_ps && late->sequence < soon->sequence)) {
+        return late->sequence;
+    }
+    return soon->sequence;
+}
+
+bool sim_timers_by_insertion(const sim_node_t *node)
+{
+    return node->sim->fifo != NULL;
+}
+
 void sim_expect_timers(sim_node_t *node)
 {
     if (node->wheel == NULL && node->sim->fifo == NULL) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/host/host.c - the host as a node: what it does with an event, its life, how it is found.
 #include "nic/nic_internal.h"
+#include "nic/steps_internal.h"
 
 static void host_built(net_node_t *node);
 
@@ -64,7 +65,7 @@ static void settle(nic_host_t *host)
         if (net_port_idle(nic->port)) {
             transmit(nic);
         } else {
-            net_port_wake(nic->port);
+            nic__wake(nic);
         }
     }
     nic__free_dead(host);
@@ -80,30 +81,66 @@ static void check_after_event(const nic_host_t *host)
 }
 #endif
 
+static inline void handle(nic_host_t *host, const sim_event_t *event)
+{
+    switch (event->kind) {
+    case SIM_EVENT_ARRIVAL:
+        arrive(host, event->port, event->message);
+        break;
+    case SIM_EVENT_WAKE:
+        host->nics[event->port].port->wake_pending = false;
+        transmit(&host->nics[event->port]);
+        break;
+    case SIM_EVENT_TIMER:
+        event->timer->fn(&host->node.sim, event->timer);
+        break;
+    }
+}
+
+static inline void after_event(nic_host_t *host)
+{
+    if (host->kicked != NULL || host->notice_count != 0 || host->dead != NULL) {
+        settle(host);
+    }
+#ifdef SIM_DEAR_CHECKS
+    check_after_event(host);
+#endif
+}
+
+// Steps of its NICs, and the moments when their port is free, come in their turn among events.
+static void run_with_steps(nic_host_t *host)
+{
+    for (;;) {
+        const nic_turn_t turn = nic__turn(host);
+        if (turn == NIC_TURN_STEP) {
+            nic__step(host);
+        } else if (turn == NIC_TURN_WAKE) {
+            nic__port_free(host);
+            transmit(&host->nics[0]);
+        } else {
+            sim_event_t event;
+            if (!sim_node_next(&host->node.sim, &event)) {
+                break;
+            }
+            handle(host, &event);
+        }
+        after_event(host);
+    }
+    nic__steps_rest(host);
+}
+
 static void host_run(sim_node_t *node)
 {
     nic_host_t *const host = (nic_host_t *)(void *)node;
     host->in_event = true;
-    sim_event_t event;
-    while (sim_node_next(node, &event)) {
-        switch (event.kind) {
-        case SIM_EVENT_ARRIVAL:
-            arrive(host, event.port, event.message);
-            break;
-        case SIM_EVENT_WAKE:
-            host->nics[event.port].port->wake_pending = false;
-            transmit(&host->nics[event.port]);
-            break;
-        case SIM_EVENT_TIMER:
-            event.timer->fn(node, event.timer);
-            break;
+    if (host->steps != NULL) {
+        run_with_steps(host);
+    } else {
+        sim_event_t event;
+        while (sim_node_next(node, &event)) {
+            handle(host, &event);
+            after_event(host);
         }
-        if (host->kicked != NULL || host->notice_count != 0 || host->dead != NULL) {
-            settle(host);
-        }
-#ifdef SIM_DEAR_CHECKS
-        check_after_event(host);
-#endif
     }
     host->in_event = false;
 }
@@ -273,6 +310,7 @@ static void host_destroy(sim_node_t *node)
     nic__cores_free(host);
     nic__memory_fini(&host->memory);
     nic__fabric_destroy(host);
+    nic__steps_destroy(host);
     sim_free(host->notices);
     nic_config_fini(&host->config);
     net_node_fini(&host->node);

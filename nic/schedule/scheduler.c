@@ -12,6 +12,7 @@
 // The steps are written once. `ring` says at compile time that the scheduler is the ring: then it
 // is compiled in; else it is called through its table.
 #include "nic/schedule/scheduler_internal.h"
+#include "nic/steps_internal.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -309,7 +310,7 @@ static __attribute__((noinline)) void transmit_by_table(nic_t *nic)
     if (nic->loop != NULL) {
         nic->loop->port_free(nic);
     } else if (transmit_next(nic, false) && something_waits(nic)) {
-        net_port_wake(nic->port);
+        nic__wake(nic);
     }
 }
 
@@ -320,7 +321,7 @@ void nic__transmit(nic_t *nic)
         return;
     }
     if (transmit_next(nic, true) && something_waits(nic)) {
-        net_port_wake(nic->port);
+        nic__wake(nic);
     }
 }
 
@@ -349,7 +350,7 @@ void nic__kick(nic_t *nic)
         return;
     }
     if (!net_port_idle(nic->port)) {
-        net_port_wake(nic->port);
+        nic__wake(nic);
         return;
     }
     nic->kicked = true;

@@ -69,18 +69,34 @@ static inline uint64_t victim(nic_cache_t *cache, const nic_cache_slot_t *set)
 bool nic__cache_use(nic_cache_t *cache, uint32_t *slot, uint64_t key)
 {
     SIM_ASSERT(key != 0);
-    const uint64_t ways = cache->ways;
-    const uint32_t first = *slot - *slot % (uint32_t)ways;
-    nic_cache_slot_t *const set = &cache->slots[first];
-    uint64_t way = 0;
-    while (way < ways && set[way].key != key && set[way].key != 0) {
-        way++;
+    const uint32_t ways = (uint32_t)cache->ways;
+    const uint32_t first = *slot - *slot % ways;
+    for (uint32_t i = first; i < first + ways && cache->slots[i].key != 0; i++) {
+        if (cache->slots[i].key == key) {
+            cache->slots[i].used = ++cache->clock;
+            *slot = i;
+            return true;
+        }
     }
-    const bool hit = way < ways && set[way].key == key;
-    way = way < ways ? way : victim(cache, set);
+    *slot = nic__cache_take_in(cache, first, key);
+    return false;
+}
+
+uint32_t nic__cache_take_in(nic_cache_t *cache, uint32_t slot, uint64_t key)
+{
+    const uint32_t ways = (uint32_t)cache->ways;
+    const uint32_t first = slot - slot % ways;
+    nic_cache_slot_t *const set = &cache->slots[first];
+    uint32_t way = 0;
+    if (SIM_LIKELY(set[ways - 1].key != 0)) {
+        way = (uint32_t)victim(cache, set);
+    } else {
+        while (set[way].key != 0) {
+            way++;
+        }
+    }
     set[way] = (nic_cache_slot_t){key, ++cache->clock};
-    *slot = first + (uint32_t)way;
-    return hit;
+    return first + way;
 }
 
 bool nic_cache_insert(nic_cache_t *cache, uint64_t key)

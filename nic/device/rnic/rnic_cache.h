@@ -50,6 +50,8 @@ static inline bool nic_cache_use(nic_cache_t *cache, uint32_t *slot, uint64_t ke
     }
     return nic__cache_use(cache, slot, key);
 }
+// Puts a key in that is not there. slot is any of its set; returns where it is.
+uint32_t nic__cache_take_in(nic_cache_t *cache, uint32_t slot, uint64_t key);
 // Whether the key (not 0) was there; it is afterwards.
 bool nic_cache_touch(nic_cache_t *cache, uint64_t key);
 // Puts the key in without counting; whether it was there.

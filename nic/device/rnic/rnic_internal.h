@@ -19,6 +19,7 @@
 #include "nic/core_internal.h"
 #include "nic/device/rnic/pcie.h"
 #include "nic/device/rnic/rnic_cache.h"
+#include "nic/steps_internal.h"
 #include "nic/store.h"
 
 typedef enum nic_item_kind {
@@ -32,17 +33,18 @@ typedef enum nic_item_kind {
 } nic_item_kind_t;
 
 typedef struct nic_item {
-    _Alignas(SIM_CACHE_LINE) sim_timer_t timer;
-    struct nic_item *next;
+    _Alignas(SIM_CACHE_LINE) nic_step_t step;
     nic_t *nic;
-    uint64_t serial;       // of the QP
-    sim_time_t arrives_ps; // a WQE written by MMIO
+    uint64_t serial; // of the QP
     uint32_t qp_number;
     uint32_t first; // WQE
     uint32_t count;
     uint8_t kind; // nic_item_kind_t
     bool fetched; // by Doorbell
     uint16_t lap; // of the send queue of its QP
+    struct nic_item *next;
+    sim_timer_t timer;     // where its step has no lane
+    sim_time_t arrives_ps; // a WQE written by MMIO
     nic_cq_t *cq;
     union {
         nic_wc_t wc;
@@ -59,7 +61,8 @@ typedef struct nic_item_block {
 
 // A processing unit of the sending side.
 typedef struct nic_tx_unit {
-    sim_timer_t timer;
+    nic_step_t step;
+    sim_timer_t timer; // where that has no lane, or its time is not known
     nic_t *nic;
     nic_item_t *head;
     nic_item_t *tail;
@@ -69,6 +72,7 @@ typedef struct nic_tx_unit {
 
 // And of the receiving side.
 typedef struct nic_rx_unit {
+    nic_step_t step;
     sim_timer_t timer;
     nic_t *nic;
     net_packet_t *head;
@@ -215,9 +219,18 @@ static inline void nic__item_free(nic_item_t *item)
     item->next = rnic->free_items;
     rnic->free_items = item;
 }
+static inline nic_lane_index_t nic__lane_of(nic_item_kind_t kind)
+{
+    return kind == NIC_ITEM_RESPONSE                            ? NIC_LANE_RESPONSE
+           : kind == NIC_ITEM_READY || kind == NIC_ITEM_SEGMENT ? NIC_LANE_PAYLOAD
+                                                                : NIC_LANE_HOST;
+}
 static inline void nic__item_at(nic_item_t *item, sim_time_t time_ps) // its step happens then
 {
-    sim_timer_arm(nic__node(item->nic), &item->timer, time_ps);
+    nic_host_t *const host = item->nic->host;
+    if (!nic__step_at(host, nic__lane_of((nic_item_kind_t)item->kind), &item->step, time_ps)) {
+        sim_timer_arm(&host->node.sim, &item->timer, time_ps);
+    }
 }
 static inline nic_qp_t *nic__item_qp(const nic_item_t *item) // NULL: it is gone
 {
@@ -294,10 +307,15 @@ static SIM_ALWAYS_INLINE void nic__rnic_context(nic_t *nic,
     side &= NIC_SIDE_MASK;
     nic_rnic_qp_t *const state = nic__rnic_qp(qp);
     if ((qp->flags & NIC_QP_UNRELIABLE) == 0) {
-        uint32_t slot = state->near_slot[side];
-        if (SIM_UNLIKELY(!nic_cache_use(&rnic->near[side], &slot, number))) {
+        // Nobody else puts it in: if it is not where it was, it is nowhere.
+        nic_cache_t *const near = &rnic->near[side];
+        nic_cache_slot_t *const slot = &near->slots[state->near_slot[side]];
+        if (SIM_LIKELY(slot->key == number)) {
+            slot->used = ++near->clock;
+        } else {
             *stall_ps += rnic->detail.near_stall_ps;
-            state->near_slot[side] = (uint16_t)slot;
+            state->near_slot[side] =
+                (uint16_t)nic__cache_take_in(near, state->near_slot[side], number);
         }
     }
     nic__rnic_lookup(nic,
@@ -353,6 +371,7 @@ void nic__rnic_gate(nic_qp_t *qp);    // sq_send or sq_done moved
 void nic__rnic_rewound(nic_qp_t *qp); // back
 void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic);
 void nic__rnic_item_fired(sim_node_t *node, sim_timer_t *timer);
+void nic__rnic_item_step(nic_step_t *step);
 
 // rnic_receive.c
 void nic__rnic_arrive(nic_t *nic, net_packet_t *packet);

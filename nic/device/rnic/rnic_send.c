@@ -515,10 +515,8 @@ static void qp_step(nic_item_t *item, nic_qp_t *qp)
     }
 }
 
-void nic__rnic_item_fired(sim_node_t *node, sim_timer_t *timer)
+static void item_step(nic_item_t *item)
 {
-    (void)node;
-    nic_item_t *const item = SIM_CONTAINER_OF(timer, nic_item_t, timer);
     nic__rnic_begin(item->nic);
     nic_qp_t *const qp = nic__item_qp(item);
     const bool sending = item->kind == NIC_ITEM_DOORBELL || item->kind == NIC_ITEM_WQE;
@@ -532,4 +530,15 @@ void nic__rnic_item_fired(sim_node_t *node, sim_timer_t *timer)
         qp_step(item, qp);
         nic__item_free(item);
     }
+}
+
+void nic__rnic_item_step(nic_step_t *step)
+{
+    item_step(SIM_CONTAINER_OF(step, nic_item_t, step));
+}
+
+void nic__rnic_item_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    item_step(SIM_CONTAINER_OF(timer, nic_item_t, timer));
 }

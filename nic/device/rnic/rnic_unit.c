@@ -13,6 +13,8 @@
 
 static void tx_unit_fired(sim_node_t *node, sim_timer_t *timer);
 static void rx_unit_fired(sim_node_t *node, sim_timer_t *timer);
+static void tx_unit_step(nic_step_t *step);
+static void rx_unit_step(nic_step_t *step);
 
 void nic__units_create(nic_t *nic)
 {
@@ -26,14 +28,27 @@ void nic__units_create(nic_t *nic)
         sim_timer_init(&rnic->tx_units[i].timer, tx_unit_fired);
         sim_timer_init(&rnic->rx_units[i].timer, rx_unit_fired);
     }
+    nic__steps_create(nic->host);
+    nic_steps_t *const steps = nic->host->steps;
+    if (steps != NULL) {
+        for (uint32_t i = 0; i < NIC_LANE_COUNT; i++) {
+            steps->lanes[i].fn = nic__rnic_item_step;
+        }
+        steps->lanes[NIC_LANE_SEND].fn = tx_unit_step;
+        steps->lanes[NIC_LANE_RECEIVE].fn = rx_unit_step;
+    }
 }
 
 // The service ends then, or when the store has brought what it waits for.
-static inline void arm(nic_t *nic, sim_timer_t *timer, sim_time_t end_ps)
+static inline void arm(nic_t *nic,
+                       nic_lane_index_t lane,
+                       nic_step_t *step,
+                       sim_timer_t *timer,
+                       sim_time_t end_ps)
 {
     if (SIM_UNLIKELY(nic__rnic(nic)->waits)) {
         nic__store_wait(nic__rnic(nic), timer, end_ps);
-    } else {
+    } else if (!nic__step_at(nic->host, lane, step, end_ps)) {
         sim_timer_arm(nic__node(nic), timer, end_ps);
     }
 }
@@ -48,7 +63,7 @@ static void tx_begin(nic_tx_unit_t *unit, nic_qp_t *qp)
     }
     const sim_time_t end_ps = nic__rnic_serve_wqe(item, qp, &unit->here_ps);
     unit->busy = true;
-    arm(unit->nic, &unit->timer, end_ps);
+    arm(unit->nic, NIC_LANE_SEND, &unit->step, &unit->timer, end_ps);
 }
 
 void nic__tx_unit_push(nic_item_t *item, nic_qp_t *qp)
@@ -75,10 +90,8 @@ void nic__tx_unit_push(nic_item_t *item, nic_qp_t *qp)
     }
 }
 
-static void tx_unit_fired(sim_node_t *node, sim_timer_t *timer)
+static void tx_end(nic_tx_unit_t *unit)
 {
-    (void)node;
-    nic_tx_unit_t *const unit = SIM_CONTAINER_OF(timer, nic_tx_unit_t, timer);
     nic__rnic_begin(unit->nic);
     nic_item_t *const item = unit->head;
     nic_qp_t *const qp = nic__item_qp(item);
@@ -99,6 +112,17 @@ static void tx_unit_fired(sim_node_t *node, sim_timer_t *timer)
     }
 }
 
+static void tx_unit_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    tx_end(SIM_CONTAINER_OF(timer, nic_tx_unit_t, timer));
+}
+
+static void tx_unit_step(nic_step_t *step)
+{
+    tx_end(SIM_CONTAINER_OF(step, nic_tx_unit_t, step));
+}
+
 // -- receiving
 
 static void rx_begin(nic_rx_unit_t *unit, nic_qp_t *qp)
@@ -109,7 +133,7 @@ static void rx_begin(nic_rx_unit_t *unit, nic_qp_t *qp)
     }
     const sim_time_t end_ps = nic__rnic_serve_packet(unit->nic, packet, qp, &unit->here_ps);
     unit->busy = true;
-    arm(unit->nic, &unit->timer, end_ps);
+    arm(unit->nic, NIC_LANE_RECEIVE, &unit->step, &unit->timer, end_ps);
 }
 
 void nic__rx_unit_push(nic_t *nic, net_packet_t *packet, nic_qp_t *qp)
@@ -142,10 +166,8 @@ void nic__rx_unit_push(nic_t *nic, net_packet_t *packet, nic_qp_t *qp)
     }
 }
 
-static void rx_unit_fired(sim_node_t *node, sim_timer_t *timer)
+static void rx_end(nic_rx_unit_t *unit)
 {
-    (void)node;
-    nic_rx_unit_t *const unit = SIM_CONTAINER_OF(timer, nic_rx_unit_t, timer);
     nic_t *const nic = unit->nic;
     nic__rnic_begin(nic);
     net_packet_t *const packet = unit->head;
@@ -155,4 +177,15 @@ static void rx_unit_fired(sim_node_t *node, sim_timer_t *timer)
     if (unit->head != NULL) {
         rx_begin(unit, nic__find_qp(nic, unit->head->destination_qp));
     }
+}
+
+static void rx_unit_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    rx_end(SIM_CONTAINER_OF(timer, nic_rx_unit_t, timer));
+}
+
+static void rx_unit_step(nic_step_t *step)
+{
+    rx_end(SIM_CONTAINER_OF(step, nic_rx_unit_t, step));
 }

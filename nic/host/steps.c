@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/host/steps.c - lanes of steps: taking the earliest, finding a place between others.
+#include "nic/steps_internal.h"
+
+// How many steps of a lane may end later than one that is booked after them.
+#define STEPS_PASSED_MAX 8u
+
+static void nothing(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    (void)timer;
+}
+
+void nic__steps_create(nic_host_t *host)
+{
+    if (host->steps != NULL || sim_timers_by_insertion(&host->node.sim)) {
+        return;
+    }
+    nic_steps_t *const steps = sim_alloc_lines(sizeof(*steps));
+    steps->next_ps = nic__no_step_ps(0);
+    steps->wake_ps = SIM_TIME_NEVER;
+    for (uint32_t i = 0; i < NIC_LANE_COUNT; i++) {
+        steps->first_ps[i] = nic__no_step_ps(i);
+    }
+    sim_timer_init(&steps->timer, nothing);
+    host->steps = steps;
+}
+
+void nic__steps_destroy(nic_host_t *host)
+{
+    if (host->steps != NULL) {
+        sim_timer_cancel(&host->node.sim, &host->steps->timer);
+    }
+    sim_free(host->steps);
+    host->steps = NULL;
+}
+
+static inline void find_next(nic_steps_t *steps)
+{
+    uint32_t best = 0;
+    sim_time_t best_ps = steps->first_ps[0];
+#pragma GCC unroll 8
+    for (uint32_t i = 1; i < NIC_LANE_COUNT; i++) {
+        const sim_time_t time_ps = steps->first_ps[i];
+        if (SIM_UNLIKELY(time_ps == best_ps) &&
+            steps->lanes[i].first->sequence > steps->lanes[best].first->sequence) {
+            continue;
+        }
+        best = time_ps <= best_ps ? i : best;
+        best_ps = time_ps <= best_ps ? time_ps : best_ps;
+    }
+    steps->next_lane = best;
+    steps->next_ps = best_ps;
+}
+
+void nic__step(nic_host_t *host)
+{
+    sim_node_t *const node = &host->node.sim;
+    nic_steps_t *const steps = host->steps;
+    nic_lane_t *const lane = &steps->lanes[steps->next_lane];
+    nic_step_t *const step = lane->first;
+    nic_step_t *const next = step->next;
+    node->now_ps = step->time_ps;
+    node->background_events = 0; // something happened since the last one
+    lane->first = next;
+    if (next == NULL) {
+        lane->last = NULL;
+        steps->first_ps[steps->next_lane] = nic__no_step_ps(steps->next_lane);
+    } else {
+        next->previous = NULL;
+        steps->first_ps[steps->next_lane] = next->time_ps;
+    }
+    find_next(steps);
+    lane->fn(step);
+}
+
+bool nic__step_among(nic_host_t *host, nic_lane_index_t index, nic_step_t *step, sim_time_t time_ps)
+{
+    nic_steps_t *const steps = host->steps;
+    nic_lane_t *const lane = &steps->lanes[index];
+    nic_step_t *before = lane->last->previous;
+    nic_step_t *after = lane->last;
+    for (uint32_t passed = 1; before != NULL && before->time_ps > time_ps; passed++) {
+        if (passed == STEPS_PASSED_MAX) {
+            return false;
+        }
+        after = before;
+        before = before->previous;
+    }
+    *step = (nic_step_t){time_ps, host->node.sim.timer_sequence++, after, before};
+    after->previous = step;
+    if (before != NULL) {
+        before->next = step;
+        return true;
+    }
+    lane->first = step;
+    steps->first_ps[index] = time_ps;
+    if (time_ps < steps->next_ps) {
+        steps->next_ps = time_ps;
+        steps->next_lane = index;
+    }
+    return true;
+}
+
+bool nic__step_before_timer(const nic_host_t *host)
+{
+    const nic_steps_t *const steps = host->steps;
+    const nic_step_t *const step = steps->lanes[steps->next_lane].first;
+    return step->sequence < sim_next_timer_sequence(&host->node.sim);
+}
+
+void nic__steps_rest(nic_host_t *host)
+{
+    sim_node_t *const node = &host->node.sim;
+    nic_steps_t *const steps = host->steps;
+    if (steps->wake_ps != SIM_TIME_NEVER) {
+        steps->wake_ps = SIM_TIME_NEVER;
+        host->node.ports[0].wake_pending = NET_WAKE_NONE;
+        net_port_wake(&host->node.ports[0]);
+    }
+    const bool any = steps->next_ps < nic__no_step_ps(NIC_LANE_COUNT);
+    if (any && steps->next_ps < node->timer_ps && steps->next_ps < node->wake_ps) {
+        sim_timer_arm(node, &steps->timer, steps->next_ps); // else it will be back in time
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/steps_internal.h - steps inside the NICs of a host whose time is known when they are booked.
+//
+// Most of what a detailed NIC does begins where it already knows when that will be over: a unit's
+// service, a payload on its way over PCIe. Nothing cancels such a step, and steps of one kind end
+// nearly in the order in which they began. So they need no timers: each kind has a lane, a list in
+// the order of time, and the host takes the earliest step of all lanes in its turn among mail,
+// wakes and timers (nic/host/steps.c). The order is that of timers armed at the same moments: at
+// one instant after arrivals and wakes, and among timers by who was booked first.
+//
+// The moment when the port of a host's only NIC is free for its next packet is such a time, too.
+//
+// A step that lies far from the end of its lane is not taken: its owner arms a timer instead. So
+// does everything that is booked while the host is not running, and everything on a host without
+// lanes: one with ideal NICs, or where ties go by insertion.
+#ifndef NIC_STEPS_INTERNAL_H
+#define NIC_STEPS_INTERNAL_H
+
+#include "nic/objects_internal.h"
+
+typedef struct nic_step {
+    sim_time_t time_ps;
+    uint64_t sequence; // as of a timer
+    struct nic_step *next;
+    struct nic_step *previous;
+} nic_step_t;
+
+// The host's time is the step's, which is in no lane any more.
+typedef void (*nic_step_fn)(nic_step_t *step);
+
+typedef enum nic_lane_index {
+    NIC_LANE_SEND,     // a unit of the sending side is through with a WQE
+    NIC_LANE_RECEIVE,  // one of the receiving side with a packet
+    NIC_LANE_RESPONSE, // data of a READ or atomic are there
+    NIC_LANE_PAYLOAD,  // what is sent is there
+    NIC_LANE_HOST,     // what goes to the host or comes from it
+    NIC_LANE_COUNT
+} nic_lane_index_t;
+
+typedef struct nic_lane {
+    nic_step_t *first;
+    nic_step_t *last;
+    nic_step_fn fn;
+} nic_lane_t;
+
+struct nic_steps {
+    sim_time_t next_ps; // of the earliest of all lanes
+    uint32_t next_lane;
+    sim_time_t first_ps[NIC_LANE_COUNT]; // of each lane
+    nic_lane_t lanes[NIC_LANE_COUNT];
+    sim_time_t wake_ps; // the port is free, and something waits for it; NEVER
+    sim_timer_t timer;  // brings the host back where only steps are left in a window
+};
+
+// Of a lane that is empty: no two are equal, and nothing ever happens then.
+static inline sim_time_t nic__no_step_ps(uint32_t index)
+{
+    return SIM_TIME_NEVER - index;
+}
+
+// Lanes for this host, if its node takes them: the first of its NICs that has steps asks for them.
+void nic__steps_create(nic_host_t *host);
+void nic__steps_destroy(nic_host_t *host);
+// The earliest step happens. There is one.
+void nic__step(nic_host_t *host);
+// What is left is for a later window.
+void nic__steps_rest(nic_host_t *host);
+bool nic__step_before_timer(const nic_host_t *host); // where both are due at one instant
+bool nic__step_among(nic_host_t *host,
+                     nic_lane_index_t index,
+                     nic_step_t *step,
+                     sim_time_t time_ps);
+
+// The step happens then, not before now. False: a timer has to do it.
+static inline bool nic__step_at(nic_host_t *host,
+                                nic_lane_index_t index,
+                                nic_step_t *step,
+                                sim_time_t time_ps)
+{
+    nic_steps_t *const steps = host->steps;
+    if (SIM_UNLIKELY(steps == NULL) || SIM_UNLIKELY(!host->in_event)) {
+        return false;
+    }
+    nic_lane_t *const lane = &steps->lanes[index];
+    nic_step_t *const last = lane->last;
+    if (last != NULL && SIM_UNLIKELY(last->time_ps > time_ps)) {
+        return nic__step_among(host, index, step, time_ps);
+    }
+    *step = (nic_step_t){time_ps, host->node.sim.timer_sequence++, NULL, last};
+    lane->last = step;
+    if (last != NULL) {
+        last->next = step;
+        return true;
+    }
+    lane->first = step;
+    steps->first_ps[index] = time_ps;
+    if (time_ps < steps->next_ps) {
+        steps->next_ps = time_ps;
+        steps->next_lane = index;
+    }
+    return true;
+}
+
+// The port of this NIC is to be served at the end of the frame on the link.
+static inline void nic__wake(nic_t *nic)
+{
+    nic_host_t *const host = nic->host;
+    net_port_t *const port = nic->port;
+    if (SIM_LIKELY(host->steps == NULL) || !host->in_event || host->node.port_count != 1) {
+        net_port_wake(port);
+    } else if (port->wake_pending == NET_WAKE_NONE) {
+        const sim_time_t now_ps = host->node.sim.now_ps;
+        port->wake_pending = NET_WAKE_LATE;
+        host->steps->wake_ps = port->busy_until_ps > now_ps ? port->busy_until_ps : now_ps;
+    }
+}
+
+// It is that time now.
+static inline void nic__port_free(nic_host_t *host)
+{
+    host->node.sim.now_ps = host->steps->wake_ps;
+    host->node.sim.background_events = 0; // something happened since the last one
+    host->node.ports[0].wake_pending = NET_WAKE_NONE;
+    host->steps->wake_ps = SIM_TIME_NEVER;
+}
+
+typedef enum nic_turn { NIC_TURN_EVENT, NIC_TURN_STEP, NIC_TURN_WAKE } nic_turn_t;
+
+// What the host does next; EVENT also where it does nothing more for now.
+static inline nic_turn_t nic__turn(const nic_host_t *host)
+{
+    const sim_node_t *const node = &host->node.sim;
+    const nic_steps_t *const steps = host->steps;
+    const sim_time_t step_ps = steps->next_ps;
+    const sim_time_t wake_ps = steps->wake_ps;
+    const sim_time_t due_ps = step_ps < wake_ps ? step_ps : wake_ps;
+    if (due_ps >= sim__mail_time(node) || due_ps > node->timer_ps || due_ps >= node->run_end_ps ||
+        SIM_UNLIKELY(due_ps > node->wake_ps)) {
+        return NIC_TURN_EVENT;
+    }
+    if (wake_ps <= step_ps) {
+        return NIC_TURN_WAKE;
+    }
+    const bool first = SIM_LIKELY(step_ps != node->timer_ps) || nic__step_before_timer(host);
+    return first && SIM_LIKELY(step_ps != node->wake_ps) ? NIC_TURN_STEP : NIC_TURN_EVENT;
+}
+
+#endif // NIC_STEPS_INTERNAL_H
