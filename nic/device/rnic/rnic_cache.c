@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/device/rnic/rnic_cache.c - a set-associative cache: sets are short arrays whose slots say when
-// they were used.
+// nic/device/rnic/rnic_cache.c - a set-associative cache: sets are short arrays whose slots say
+// when they were used.
 #include "nic/device/rnic/rnic_cache.h"
 
 void nic_cache_init(nic_cache_t *cache,
