@@ -11,11 +11,32 @@
 SIM_C_BEGIN
 
 // A field of summary.json, by dotted path. One table writes the file and its documentation.
+// What fields are read from.
+typedef struct results_view {
+    const world_t *world;
+    results_t *results;
+} results_view_t;
+
+// clang-format off
+typedef enum results_field_kind {  // at offset
+    RESULTS_FIELD_WHOLE,           // uint64_t of results_t
+    RESULTS_FIELD_REAL,            // double of results_t
+    RESULTS_FIELD_SCENARIO_WHOLE,  // uint64_t of world_scenario_t
+    RESULTS_FIELD_SCENARIO_TEXT,   // char * of world_scenario_t
+    RESULTS_FIELD_TEXT,           // none: text itself
+    RESULTS_FIELD_MADE,            // worked out by make
+} results_field_kind_t;
+// clang-format on
+
+// path, help as in docs/formats/outputs.md; a dot in path is an object
 typedef struct results_summary_field {
     const char *path;
     const char *unit;
     const char *help;
-    json_t *(*get)(const world_t *world, results_t *results); // a new reference
+    results_field_kind_t kind;
+    size_t offset;
+    const char *text;
+    json_t *(*make)(const results_view_t *view); // a new reference
 } results_summary_field_t;
 extern const results_summary_field_t results_summary_fields[]; // ends with a NULL path
 

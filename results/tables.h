@@ -11,20 +11,29 @@
 
 SIM_C_BEGIN
 
+// clang-format off
+typedef enum results_column_kind { // of the row's object (results_table_t.object) the field at offset
+    RESULTS_COLUMN_WHOLE,          // an unsigned integer of 1, 2, 4 or 8 bytes
+    RESULTS_COLUMN_TIME,           // sim_time_t, put as nanoseconds
+    RESULTS_COLUMN_TEXT,           // const char *
+    RESULTS_COLUMN_PORT,           // const net_port_t *: its name
+    RESULTS_COLUMN_METRIC,         // none: the object is a port, the name that of a metric of it
+    RESULTS_COLUMN_MADE,           // none: put, or put_class where per_class, works it out
+} results_column_kind_t;
+// clang-format on
+
 typedef struct results_column {
     const char *name; // with "%u" for the class where per_class
     const char *unit; // "" for names and plain numbers
     const char *help;
+    results_column_kind_t kind;
     bool per_class; // stands for eight columns
-    // A field of the row's object (results_table_t.object), an unsigned integer of 1, 2, 4 or 8
-    // bytes; of the next class it is `stride` bytes further on.
     size_t offset;
     size_t size;
-    size_t stride;
-    bool is_time;       // it is picoseconds, put as nanoseconds
-    sim_time_t none_ps; // the time that stands for none: the column is empty then
-    // Instead of a field: what has to be worked out. NULL: there is none.
-    void (*put)(results_file_t *file, const void *row, unsigned priority);
+    size_t stride;      // per_class: the next class's is so many bytes further on
+    sim_time_t none_ps; // TIME that stands for none: the column is empty then
+    void (*put)(results_file_t *file, const void *row);
+    void (*put_class)(results_file_t *file, const void *row, unsigned priority);
 } results_column_t;
 
 typedef struct results_table {

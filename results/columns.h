@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/columns.h - how the rows of a table of columns are written down (results/tables.h).
+#ifndef RESULTS_COLUMNS_H
+#define RESULTS_COLUMNS_H
+
+#include "results/tables.h"
+
+// clang-format off
+#define RESULTS_AT(type_, member_) \
+    .offset = offsetof(type_, member_), .size = sizeof(((type_ *)NULL)->member_)
+// A field that is an unsigned integer, a time (none_ stands for none), a text, a port.
+#define WHOLE(name_, unit_, help_, type_, member_) \
+    {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_WHOLE, RESULTS_AT(type_, member_)}
+#define TIME(name_, help_, type_, member_, none_) \
+    {.name = name_, .unit = "ns", .help = help_, .kind = RESULTS_COLUMN_TIME, RESULTS_AT(type_, member_), .none_ps = none_}
+#define TEXT(name_, unit_, help_, type_, member_) \
+    {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_TEXT, RESULTS_AT(type_, member_)}
+#define PORT_NAME(name_, unit_, help_, type_, member_) \
+    {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_PORT, RESULTS_AT(type_, member_)}
+// An integer of each class, in an array.
+#define CLASS_WHOLE(name_, unit_, help_, type_, array_, member_)                                      \
+    {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_WHOLE, .per_class = true,   \
+     RESULTS_AT(type_, member_), .stride = sizeof(((type_ *)NULL)->array_[0])}
+// A metric of a port (net/port.h), of all classes, that has the column's name.
+#define METRIC(name_, unit_, help_) \
+    {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_METRIC}
+// What has to be worked out.
+#define MADE(name_, unit_, help_, put_) \
+    {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_MADE, .put = put_}
+#define CLASS_MADE(name_, unit_, help_, put_)                                                         \
+    {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_MADE, .per_class = true,    \
+     .put_class = put_}
+// clang-format on
+
+#endif // RESULTS_COLUMNS_H
