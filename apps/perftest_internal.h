@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/perftest_internal.h - the struct of a perftest, shared by running and reporting it.
+// apps/perftest_internal.h - the struct of a perftest, shared by making, running and reporting it.
 #ifndef APPS_PERFTEST_INTERNAL_H
 #define APPS_PERFTEST_INTERNAL_H
 
@@ -87,7 +87,20 @@ static inline bool app__perftest_is_latency(const app__perftest_t *test)
     return test->kind >= APP__PERFTEST_WRITE_LAT;
 }
 
-// Makes the row of the size just finished.
+// perftest.c: what the queue pairs and timers of both ends call; ctx is the test.
+nic_wr_opcode_t app__perftest_opcode_of(const app__perftest_t *test);
+uint64_t app__perftest_messages_of_size(const app__perftest_t *test);
+void app__perftest_post_receive(const app__perftest_t *test, app__perftest_qp_t *pair, bool client);
+void app__perftest_client_completed(nic_cq_t *cq, void *ctx);
+void app__perftest_client_received(nic_cq_t *cq, void *ctx);
+void app__perftest_client_sees_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx);
+void app__perftest_server_completed(nic_cq_t *cq, void *ctx);
+void app__perftest_server_received(nic_cq_t *cq, void *ctx);
+void app__perftest_server_sees_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx);
+void app__perftest_start_fired(sim_node_t *node, sim_timer_t *timer);
+void app__perftest_answer_due(sim_node_t *node, sim_timer_t *timer);
+
+// perftest_report.c. Makes the row of the size just finished.
 void app__perftest_measure(app__perftest_t *test);
 extern const sim_report_table_t app__perftest_report;
 void app__perftest_print(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);

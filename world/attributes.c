@@ -23,8 +23,9 @@ static void add_nic(table_list_t *list, const world_registry_t *registry)
     nic_config_t config;
     nic_config_init_with(&config, extras, extra_count);
     const world_targets_t targets = world_targets_nic(&config);
-    for (size_t i = 0; i < targets.count; i++) {
-        add(list, targets.items[i].table);
+    world_target_t target;
+    for (size_t i = 0; world_target_at(&targets, i, &target); i++) {
+        add(list, target.table);
     }
     nic_config_fini(&config);
 }

@@ -13,26 +13,30 @@
 
 world_targets_t world_targets_one(const sim_attr_table_t *table, void *config)
 {
-    world_targets_t targets = {.count = 1};
-    targets.items[0] = (world_target_t){table, config};
-    return targets;
+    return (world_targets_t){.first = {table, config}};
 }
 
-void world_targets_add(world_targets_t *targets, const sim_attr_table_t *table, void *config)
+static bool nic_part_at(const void *source, size_t index, world_target_t *target)
 {
-    SIM_CHECK(targets->count < WORLD_TABLES_MAX);
-    targets->items[targets->count++] = (world_target_t){table, config};
+    return nic_config_part_at(source, index, &target->table, &target->config);
 }
 
 world_targets_t world_targets_nic(nic_config_t *config)
 {
-    world_targets_t targets = world_targets_one(&nic_config_attrs, config);
-    const sim_attr_table_t *table;
-    void *part;
-    for (size_t i = 0; nic_config_part_at(config, i, &table, &part); i++) {
-        world_targets_add(&targets, table, part);
+    return (world_targets_t){
+        .first = {&nic_config_attrs, config},
+        .more = nic_part_at,
+        .source = config,
+    };
+}
+
+bool world_target_at(const world_targets_t *targets, size_t index, world_target_t *target)
+{
+    if (index == 0) {
+        *target = targets->first;
+        return target->table != NULL;
     }
-    return targets;
+    return targets->more != NULL && targets->more(targets->source, index - 1, target);
 }
 
 // Names that may stand below a path: direct children first, others after; at the top sections
@@ -83,8 +87,9 @@ static void collect_names(names_t *names,
     for (size_t i = other_count; *path == '\0' && i-- > 0;) {
         names_add(names, others[i], strlen(others[i]));
     }
-    for (size_t t = 0; t < targets->count; t++) {
-        const sim_attr_table_t *const table = targets->items[t].table;
+    world_target_t target;
+    for (size_t t = 0; world_target_at(targets, t, &target); t++) {
+        const sim_attr_table_t *const table = target.table;
         for (size_t i = 0; i < table->count; i++) {
             const char *const rest = below(table->attrs[i].path, path);
             if (rest != NULL) {
@@ -122,8 +127,9 @@ void world_add_accepted(world_error_t *error,
 // An attribute further down that ends in the key someone wrote one level too high.
 static const char *find_deeper(const char *path, const char *key, const world_targets_t *targets)
 {
-    for (size_t t = 0; t < targets->count; t++) {
-        const sim_attr_table_t *const table = targets->items[t].table;
+    world_target_t target;
+    for (size_t t = 0; world_target_at(targets, t, &target); t++) {
+        const sim_attr_table_t *const table = target.table;
         for (size_t i = 0; i < table->count; i++) {
             const char *const rest = below(table->attrs[i].path, path);
             const char *const last = rest == NULL ? NULL : strrchr(rest, '.');
@@ -226,10 +232,11 @@ char *world_value_text(const world_tree_t *tree, const char *path, world_error_t
 
 static const sim_attr_t *find_attr(const world_targets_t *targets, const char *path, void **config)
 {
-    for (size_t t = 0; t < targets->count; t++) {
-        const sim_attr_t *const attr = sim_attr_find(targets->items[t].table, path);
+    world_target_t target;
+    for (size_t t = 0; world_target_at(targets, t, &target); t++) {
+        const sim_attr_t *const attr = sim_attr_find(target.table, path);
         if (attr != NULL) {
-            *config = targets->items[t].config;
+            *config = target.config;
             return attr;
         }
     }
@@ -238,8 +245,9 @@ static const sim_attr_t *find_attr(const world_targets_t *targets, const char *p
 
 static bool is_group(const world_targets_t *targets, const char *path)
 {
-    for (size_t t = 0; t < targets->count; t++) {
-        const sim_attr_table_t *const table = targets->items[t].table;
+    world_target_t target;
+    for (size_t t = 0; world_target_at(targets, t, &target); t++) {
+        const sim_attr_table_t *const table = target.table;
         for (size_t i = 0; i < table->count; i++) {
             if (below(table->attrs[i].path, path) != NULL) {
                 return true;
@@ -384,10 +392,10 @@ void world_unbind(world_document_t *document,
                   const world_targets_t *targets)
 {
     const world_place_t nowhere = {NULL, 0, 0};
-    for (size_t t = 0; t < targets->count; t++) {
-        const world_target_t *const target = &targets->items[t];
-        for (size_t i = 0; i < target->table->count; i++) {
-            const sim_attr_t *const attr = &target->table->attrs[i];
+    world_target_t target;
+    for (size_t t = 0; world_target_at(targets, t, &target); t++) {
+        for (size_t i = 0; i < target.table->count; i++) {
+            const sim_attr_t *const attr = &target.table->attrs[i];
             const char *p = below(attr->path, prefix);
             SIM_CHECKF(p != NULL, "%s is not below %s", attr->path, prefix);
             world_tree_t *into = map;
@@ -403,7 +411,7 @@ void world_unbind(world_document_t *document,
                 into = next;
                 p += size + 1;
             }
-            char *const value = sim_attr_get(attr, target->config);
+            char *const value = sim_attr_get(attr, target.config);
             world_tree_add(into,
                            world_tree_new_scalar(document, nowhere, p),
                            world_tree_new_scalar(document, nowhere, value));

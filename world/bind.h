@@ -11,24 +11,28 @@
 
 SIM_C_BEGIN
 
-#define WORLD_TABLES_MAX 256u
-
 typedef struct world_target {
     const sim_attr_table_t *table;
     void *config;
 } world_target_t;
 
+// The index-th target of a source. False: it has fewer.
+typedef bool (*world_target_at_fn)(const void *source, size_t index, world_target_t *target);
+
+// What one mapping configures: a struct, and those that a source has besides, however many. Borrows
+// all of them.
 typedef struct world_targets {
-    world_target_t items[WORLD_TABLES_MAX];
-    size_t count;
+    world_target_t first;
+    world_target_at_fn more; // NULL: none
+    const void *source;
 } world_targets_t;
 
 world_targets_t world_targets_one(const sim_attr_table_t *table, void *config);
 // The NIC's own attributes and those of all that it can choose: congestion controls, the config's
 // extras.
 world_targets_t world_targets_nic(nic_config_t *config);
-// One more thing that the same mapping configures.
-void world_targets_add(world_targets_t *targets, const sim_attr_table_t *table, void *config);
+// One by one from 0 on. False: there is none of that index.
+bool world_target_at(const world_targets_t *targets, size_t index, world_target_t *target);
 
 // Sets every attribute that map (or a null value: none) gives below prefix ("switch"; "" for the
 // top level). others (count of them) are keys that the caller handles: they are passed over, and

@@ -68,23 +68,33 @@ static sim_err_t take_outputs(world_scenario_t *scenario,
     return world_bind(map, "outputs", &targets, NULL, error);
 }
 
-// Only rows that there were when the scenario was made.
+// Of rows that there were when the scenario was made, those with attributes.
+static bool network_part_at(const void *source, size_t index, world_target_t *target)
+{
+    const world_scenario_t *const scenario = source;
+    size_t count;
+    const world_network_part_t *const parts =
+        world_registry_network_parts(scenario->registry, &count);
+    for (size_t i = 0; i < scenario->network_part_count; i++) {
+        if (parts[i].attrs != NULL && index-- == 0) {
+            *target = (world_target_t){parts[i].attrs, scenario->network_parts[i]};
+            return true;
+        }
+    }
+    return false;
+}
+
 world_targets_t world__targets_network(const world_scenario_t *scenario)
 {
     union {
         const void *in;
         void *out;
     } network = {.in = &scenario->network};
-    world_targets_t targets = world_targets_one(&net_config_attrs, network.out);
-    size_t count;
-    const world_network_part_t *const parts =
-        world_registry_network_parts(scenario->registry, &count);
-    for (size_t i = 0; i < scenario->network_part_count; i++) {
-        if (parts[i].attrs != NULL) {
-            world_targets_add(&targets, parts[i].attrs, scenario->network_parts[i]);
-        }
-    }
-    return targets;
+    return (world_targets_t){
+        .first = {&net_config_attrs, network.out},
+        .more = network_part_at,
+        .source = scenario,
+    };
 }
 
 static void make_network_parts(world_scenario_t *scenario)

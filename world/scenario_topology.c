@@ -170,7 +170,7 @@ static sim_err_t take_graph(world_scenario_t *scenario,
                             world_error_t *error)
 {
     static const char *const keys[] = {"nodes", "links", NULL};
-    const world_targets_t none = {.count = 0};
+    const world_targets_t none = {.first = {NULL, NULL}};
     sim_err_t result = world_bind(map, "topology.graph", &none, keys, error);
     if (result != SIM_OK) {
         return result;
@@ -314,7 +314,7 @@ static sim_err_t take_node_overlay(world_scenario_t *scenario,
     if (result != SIM_OK) {
         return world_fail(error, result, &entry->key->place, "nodes: %s", message.text);
     }
-    const world_targets_t none = {.count = 0};
+    const world_targets_t none = {.first = {NULL, NULL}};
     char *const path = sim_format("nodes.%s", world_show(&shown, pattern));
     result = world_bind(entry->value, path, &none, keys, error);
     sim_free(path);
