@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/perftest_create.c - attributes of a perftest, its queue pairs at both ends.
+// apps/perftest_create.c - attributes of a perftest, its queue pairs at both ends. Page:
+// docs/models/traffic.md
 #include "apps/perftest_internal.h"
 
 #define PREFIX "traffic.perftest"

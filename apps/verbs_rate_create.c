@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/verbs_rate_create.c - attributes of verbs-rate, its machines, threads and queue pairs.
+// apps/verbs_rate_create.c - attributes of verbs-rate, its machines, threads and queue pairs. Page:
+// docs/models/guidelines.md
 #include "apps/verbs_rate_internal.h"
 
 #define PREFIX "traffic.verbs-rate"

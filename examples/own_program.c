@@ -1,43 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // examples/own_program.c - a program on librocesim_results that brings a congestion control of its
-// own, "backoff", to scenarios that choose it and set its attribute, runs one and prints a
-// percentile:
+// own, "backoff", to scenarios that choose it and set its attribute, and prints a percentile:
 //     own_program [SCENARIO.yaml [PATH=VALUE]...]      e.g. x.yaml nic.backoff.factor=0.9
 #include "results/runner.h"
 
 #include <stdio.h>
 #include <string.h>
 
-typedef struct backoff_config {
-    sim_ratio_t factor;
-} backoff_config_t;
-static const sim_attr_t attrs[] = {{.path = "nic.backoff.factor",
-                                    .type = SIM_ATTR_RATIO,
-                                    .default_text = "0.5",
-                                    .min_text = "0.1",
-                                    .max_text = "1",
-                                    .offset = offsetof(backoff_config_t, factor),
-                                    .help = "share of the rate that a CNP leaves"}};
+// clang-format off
+typedef struct backoff_config { sim_ratio_t factor; } backoff_config_t;
+static const sim_attr_t attrs[] = { // path, type, "auto"?, field, default, range, choices, help
+    {"nic.backoff.factor", SIM_ATTR_RATIO, false, offsetof(backoff_config_t, factor),
+     "0.5", "0.1", "1", NULL, "share of the rate that a CNP leaves"}};
 static const sim_attr_table_t table = {"nic.backoff", "node", sizeof(backoff_config_t), attrs, 1};
+// clang-format on
 
-static void on_cnp(nic_cc_t *cc)
+static void cut(nic_cc_t *cc) // towards a percent of the line's rate at least
 {
     const sim_ratio_t factor = ((const backoff_config_t *)cc->config)->factor;
-    const uint64_t next_bps = cc->rate_bps / factor.den * factor.num;
-    cc->rate_bps = next_bps > cc->line_bps / 100 ? next_bps : cc->line_bps / 100;
+    cc->rate_bps = cc->rate_bps / factor.den * factor.num;
+    cc->rate_bps += cc->rate_bps < cc->line_bps / 100 ? cc->line_bps / 100 : 0;
     nic_cc_rate_changed(cc);
 }
 
-static void on_start(nic_cc_t *cc) // each message begins at the line's rate again
+static void begin(nic_cc_t *cc) // each message begins at the line's rate again
 {
     cc->rate_bps = cc->line_bps;
 }
 
-static const nic_cc_ops_t backoff = {"backoff",
-                                     sizeof(nic_cc_t),
-                                     &table,
-                                     .start = on_start,
-                                     .cnp = on_cnp};
+static const nic_cc_ops_t ops = {"backoff", sizeof(nic_cc_t), &table, .start = begin, .cnp = cut};
 static const char text[] = "topology: {star: {hosts: 8}}\n"
                            "nic: {congestion-control: backoff, backoff: {factor: 0.7}}\n"
                            "traffic: [incast: {senders: 7, bytes: 1MB, to: host0}]\n";
@@ -45,9 +36,9 @@ static const char text[] = "topology: {star: {hosts: 8}}\n"
 int main(int argc, char **argv)
 {
     world_override_t set[16];
-    size_t count = 0;
-    for (int i = 2; i < argc && count < 16; i++) {
-        set[count++] = (world_override_t){.shown = argv[i], .text = argv[i]};
+    size_t n = 0;
+    for (int i = 2; i < argc && n < 16; i++) {
+        set[n++] = (world_override_t){.shown = argv[i], .text = argv[i]};
     }
     world_error_t error = {""};
     world_registry_t *const registry = world_registry_create();
@@ -55,10 +46,10 @@ int main(int argc, char **argv)
     results_run_t *run = NULL;
     double p99 = 0;
     const bool told =
-        world_registry_add_cc(registry, &backoff, &error) == SIM_OK &&
-        (argc > 1 ? world_scenario_load(registry, argv[1], set, count, &scenario, &error)
-                  : world_scenario_parse(registry, "", text, strlen(text), &scenario, &error)) ==
-            SIM_OK &&
+        world_registry_add_cc(registry, &ops, &error) == SIM_OK &&
+        (argc > 1
+             ? world_scenario_load(registry, argv[1], set, n, &scenario, &error)
+             : world_scenario_parse(registry, "", text, strlen(text), &scenario, &error)) == 0 &&
         results_execute(scenario, &(results_options_t){.folder = NULL}, &run, &error) == SIM_OK &&
         results_number(run, "flows.slowdown.p99", &p99);
     printf("%s\np99 of the slowdown: %.2f\n", error.text, p99);

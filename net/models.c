@@ -20,7 +20,7 @@ static net_row_t *find_row(const net_t *net, const char *kind, const char *name)
     return NULL;
 }
 
-void net_register(net_t *net, const char *kind, const char *name, const void *table)
+static void add_row(net_t *net, const char *kind, const char *name, const void *table)
 {
     SIM_CHECK(!net->built);
     SIM_CHECKF(strlen(name) <= SIM_NAME_MAX, "%s \"%s\": a long name", kind, name);
@@ -92,36 +92,36 @@ void net_register_buffer(net_t *net, const net_buffer_ops_t *ops)
 {
     SIM_CHECK(ops->built != NULL);
     SIM_CHECK(ops->loop != NULL || (ops->admit != NULL && ops->release != NULL));
-    net_register(net, NET_BUFFER, ops->name, ops);
+    add_row(net, NET_BUFFER, ops->name, ops);
 }
 
 void net_register_marking(net_t *net, const net_marking_ops_t *ops)
 {
     SIM_CHECK(ops->built != NULL);
-    net_register(net, NET_MARKING, ops->name, ops);
+    add_row(net, NET_MARKING, ops->name, ops);
 }
 
 void net_register_balance(net_t *net, const net_balance_ops_t *ops)
 {
     SIM_CHECK(ops->built != NULL && ops->choose != NULL && ops->path != NULL);
-    net_register(net, NET_BALANCE, ops->name, ops);
+    add_row(net, NET_BALANCE, ops->name, ops);
 }
 
 void net_register_routes(net_t *net, const net_routes_ops_t *ops)
 {
     SIM_CHECK(ops->search != NULL);
-    net_register(net, NET_ROUTES, ops->name, ops);
+    add_row(net, NET_ROUTES, ops->name, ops);
 }
 
 void net_register_timing(net_t *net, const net_timing_ops_t *ops)
 {
-    net_register(net, NET_TIMING, ops->name, ops);
+    add_row(net, NET_TIMING, ops->name, ops);
 }
 
 void net_register_framing(net_t *net, const net_framing_t *framing)
 {
     SIM_CHECK(framing->gap_bytes <= framing->overhead_bytes && framing->pause_bytes > 0);
-    net_register(net, NET_FRAMING, framing->name, framing);
+    add_row(net, NET_FRAMING, framing->name, framing);
 }
 
 static const net_timing_ops_t timing_exact = {.name = "exact"};

@@ -126,9 +126,8 @@ void net_register_framing(net_t *net, const net_framing_t *framing);
 #define NET_TIMING "timing"
 #define NET_FRAMING "framing"
 
-// Tables of other rooms that belong to a network, by kind ("scheduler") and name.
-void net_register(net_t *net, const char *kind, const char *name, const void *table);
-const void *net_registered(const net_t *net, const char *kind, const char *name); // NULL: none
+// A table that was registered, by kind and name; NULL: none.
+const void *net_registered(const net_t *net, const char *kind, const char *name);
 // The parameters of a row that has been registered, for its operations; borrowed. NULL: none.
 void net_register_config(net_t *net, const char *kind, const char *name, const void *config);
 const void *net_registered_config(const net_t *net, const char *kind, const char *name);

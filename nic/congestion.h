@@ -116,14 +116,13 @@ struct nic_cc_ops {
     uint64_t (*metric)(const nic_cc_t *cc, uint32_t index);
 }; // any operation may be NULL: nothing to do
 
-// The round trip of an idle path as someone else counts it: a row of kind NIC_PATH_RTT in the
-// network (net_register), chosen by nic.path-rtt. Without: of a full packet and its ACK.
-#define NIC_PATH_RTT "path round trip"
+// What counts as the round trip of an idle path, chosen by nic.path-rtt (nic/extra.h).
 typedef struct nic_path_rtt_ops {
     const char *name;
-    // *rate_bps: what the BDP is of, besides; may be lowered.
+    // NULL: of a full packet and its ACK. *rate_bps: what the BDP is of, besides; may be lowered.
     sim_time_t (*rtt_ps)(const net_path_t *path, uint32_t payload_bytes, uint64_t *rate_bps);
 } nic_path_rtt_ops_t;
+extern const nic_path_rtt_ops_t *const nic_path_rtt_all[]; // ends with NULL
 
 // By name; NULL: unknown. nic_cc_all ends with NULL.
 const nic_cc_ops_t *nic_cc_find(const char *name);

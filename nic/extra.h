@@ -20,6 +20,7 @@ typedef enum nic_extra_kind {
     NIC_EXTRA_SCHEDULER, // ops: nic_scheduler_ops_t; chosen by nic.scheduler
     NIC_EXTRA_FRAMES,    // ops: nic_frames_ops_t; chosen by nic.frames
     NIC_EXTRA_DEVICE,    // ops: nic_device_ops_t; chosen by nic.model
+    NIC_EXTRA_PATH_RTT,  // ops: nic_path_rtt_ops_t; chosen by nic.path-rtt
     NIC_EXTRA_KIND_COUNT
 } nic_extra_kind_t;
 

@@ -390,6 +390,7 @@ const nic_cc_ops_t *nic__config_cc(const nic_config_t *config, const void **part
 const nic_scheduler_ops_t *nic__config_scheduler(const nic_config_t *config, const void **part);
 const nic_device_ops_t *nic__config_device(const nic_config_t *config, const void **part);
 const nic_frames_ops_t *nic__config_frames(const nic_config_t *config, const void **part);
+const nic_path_rtt_ops_t *nic__config_path_rtt(const nic_config_t *config);
 const nic_transport_ops_t *nic__config_transport(const nic_config_t *config);
 
 // frames.c

@@ -48,6 +48,7 @@ const nic_extra_t compat_hpcc_nic_rows[] = {
     {NIC_EXTRA_CC, "timely-hpcc", &compat_timely_hpcc_attrs, &compat_cc_timely_hpcc},
     {NIC_EXTRA_FRAMES, "bare", &compat_hpcc_bare_config_attrs, &compat_hpcc_bare},
     {NIC_EXTRA_SCHEDULER, "scan", &compat_hpcc_scan_config_attrs, &compat_hpcc_scan},
+    {NIC_EXTRA_PATH_RTT, "hpcc", NULL, &compat__hpcc_path_rtt},
 };
 const size_t compat_hpcc_nic_row_count = SIM_COUNT_OF(compat_hpcc_nic_rows);
 
@@ -111,7 +112,6 @@ void compat_hpcc_register(net_t *net, const compat_hpcc_config_t *config)
     net_register_routes(net, &compat__hpcc_routes);
     net_register_timing(net, &compat__hpcc_timing);
     net_register_framing(net, &compat__hpcc_framing);
-    net_register(net, NIC_PATH_RTT, compat__hpcc_path_rtt.name, &compat__hpcc_path_rtt);
     const net_link_rules_t links = {
         .pauses_last = !config->pause_expires,
         .down_first = config->down_first,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/cc/congestion.c - the algorithms there are, and the thread between one and its queue pair.
+// Page: docs/models/nic-ideal.md.
 #include "nic/congestion.h"
 
 #include <string.h>
@@ -34,6 +35,13 @@ const nic_cc_ops_t *nic_cc_find(const char *name)
     return NULL;
 }
 
+static const nic_path_rtt_ops_t path_rtt_frames = {.name = "frames"};
+
+const nic_path_rtt_ops_t *const nic_path_rtt_all[] = {
+    &path_rtt_frames,
+    NULL,
+};
+
 // The round trip of a full packet and its ACK over the idle path this QP takes. Telemetry is taken
 // to be as long everywhere as at the end. *rate_bps: what the BDP is of, besides; may be lowered.
 static sim_time_t path_rtt_ps(const nic_qp_t *qp, uint64_t *rate_bps)
@@ -45,9 +53,9 @@ static sim_time_t path_rtt_ps(const nic_qp_t *qp, uint64_t *rate_bps)
         !net_path_of(net, nic->interface, qp->path.destination, qp->path.flow_hash, &path)) {
         return 0;
     }
-    const char *const name = nic->host->config.path_rtt.text;
-    const nic_path_rtt_ops_t *const ops = net_registered(net, NIC_PATH_RTT, name);
-    if (ops != NULL) {
+    const nic_path_rtt_ops_t *const ops = nic__config_path_rtt(&nic->host->config);
+    SIM_CHECKF(ops != NULL, "no path round trip \"%s\"", nic->host->config.path_rtt.text);
+    if (ops->rtt_ps != NULL) {
         return ops->rtt_ps(&path, qp->mtu_bytes, rate_bps);
     }
     const net_packet_t last = {

@@ -24,11 +24,13 @@ static const kind_t kinds[NIC_EXTRA_KIND_COUNT] = {
     [NIC_EXTRA_SCHEDULER] = {"scheduler", "nic.scheduler", nic_scheduler_all},
     [NIC_EXTRA_FRAMES] = {"frames", "nic.frames", nic_frames_all},
     [NIC_EXTRA_DEVICE] = {"model", "nic.model", nic_device_all},
+    [NIC_EXTRA_PATH_RTT] = {"path round trip", "nic.path-rtt", nic_path_rtt_all},
 };
 static_assert(offsetof(nic_cc_ops_t, name) == 0 && offsetof(nic_transport_ops_t, name) == 0 &&
                   offsetof(nic_store_ops_t, name) == 0 && offsetof(nic_policy_ops_t, name) == 0 &&
                   offsetof(nic_scheduler_ops_t, name) == 0 &&
-                  offsetof(nic_frames_ops_t, name) == 0 && offsetof(nic_device_ops_t, name) == 0,
+                  offsetof(nic_frames_ops_t, name) == 0 && offsetof(nic_device_ops_t, name) == 0 &&
+                  offsetof(nic_path_rtt_ops_t, name) == 0,
               "a table begins with its name");
 
 const char *nic_extra_kind_text(nic_extra_kind_t kind)
@@ -215,6 +217,12 @@ const nic_frames_ops_t *nic__config_frames(const nic_config_t *config, const voi
     return nic_config_find(config, NIC_EXTRA_FRAMES, config->frames, part);
 }
 
+const nic_path_rtt_ops_t *nic__config_path_rtt(const nic_config_t *config)
+{
+    const void *part;
+    return nic_config_find(config, NIC_EXTRA_PATH_RTT, config->path_rtt.text, &part);
+}
+
 const nic_transport_ops_t *nic__config_transport(const nic_config_t *config)
 {
     const void *part;
@@ -305,6 +313,7 @@ sim_err_t nic__check_parts(const nic_config_t *config, sim_message_t *message)
         {NIC_EXTRA_POLICY, "flat", config->cache.policy},
         {NIC_EXTRA_TRANSPORT, NULL, config->transport},
         {NIC_EXTRA_CC, NULL, config->congestion_control},
+        {NIC_EXTRA_PATH_RTT, NULL, config->path_rtt.text},
     };
     sim_err_t result = SIM_OK;
     for (size_t i = 0; i < SIM_COUNT_OF(chosen_ones) && result == SIM_OK; i++) {

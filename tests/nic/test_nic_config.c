@@ -41,6 +41,10 @@ START_TEST(rules_between_values_are_checked)
     set(&config, "nic.congestion-control", "zzzzzzzz");
     ck_assert_int_eq(nic_config_check(&config, &message), SIM_ERR_UNKNOWN);
     ck_assert_ptr_nonnull(strstr(message.text, "none, dcqcn"));
+    set(&config, "nic.congestion-control", "dcqcn");
+    set(&config, "nic.path-rtt", "hpccc");
+    ck_assert_int_eq(nic_config_check(&config, &message), SIM_ERR_UNKNOWN);
+    ck_assert_str_eq(message.about, "nic.path-rtt");
     nic_config_fini(&config);
 }
 END_TEST
