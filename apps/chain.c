@@ -62,7 +62,7 @@ static app__source_t *source_of(const app__plan_t *plan, uint32_t interface)
 // When the event under way is over: it may be within a completion of another queue pair.
 static void start_soon(app__plan_t *plan, uint32_t index)
 {
-    app__source_t *const source = source_of(plan, plan->transfers[index].source);
+    app__source_t *const source = source_of(plan, app__transfer(plan, index)->source);
     SIM_GROW(source->due, source->due_count, &source->due_capacity);
     source->due[source->due_count++] = index;
     sim_timer_arm(source->endpoint->node, &source->due_timer, source->endpoint->node->now_ps);

@@ -529,9 +529,7 @@ static void fill_report(const void *object, void *into)
         report->warm_up += side->begins ? contexts->warm_up : 0;
         report->failed += side->failed;
         report->remade += side->remade;
-        for (size_t i = 0; i < side->latency_ps.count; i++) {
-            sim_sample_set_add(&all, side->latency_ps.values[i]);
-        }
+        sim_sample_set_add_all(&all, &side->latency_ps);
     }
     const sim_time_t span_ps =
         first->last_ps > first->measured_from_ps ? first->last_ps - first->measured_from_ps : 1;

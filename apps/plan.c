@@ -20,7 +20,7 @@ static void count_end(sim_time_t time_ps,
     uint64_t index;
     SIM_CHECK(record_bytes == sizeof(index));
     memcpy(&index, record, sizeof(index));
-    plan->transfers[index].end_order = ++plan->ended;
+    app__transfer(plan, index)->end_order = ++plan->ended;
 }
 
 app__plan_t *app__plan_create(const app_context_t *context,
@@ -54,12 +54,8 @@ void app__plan_destroy(app__plan_t *plan)
         }
     }
     app__chains_free(plan);
+    app__blocks_free(plan);
     sim_free(plan->transfers);
-    sim_free(plan->received);
-    sim_free(plan->by_source);
-    sim_free(plan->source_first);
-    sim_free(plan->by_destination);
-    sim_free(plan->destination_first);
     sim_free(plan->sources);
     sim_free(plan);
 }
@@ -79,41 +75,20 @@ sim_err_t app__plan_stop_at(app__plan_t *plan,
     return SIM_OK;
 }
 
-sim_err_t app__plan_add(app__plan_t *plan,
-                        const app__request_t *request,
-                        const char *blame,
-                        sim_message_t *message)
+sim_err_t app__too_many(const char *blame, sim_message_t *message)
 {
-    if (!request->can_talk && !app__can_talk(plan->net, request->source, request->destination)) {
-        return app__cannot_talk(plan->net, request->source, request->destination, blame, message);
-    }
-    if (request->chain.started_by == 0 && request->start_ps >= plan->stop_ps) {
-        return SIM_OK;
-    }
-    if (plan->count >= APP__TRANSFERS_MAX) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              blame,
-                              ": more than %" PRIu64 " transfers, expected fewer",
-                              APP__TRANSFERS_MAX);
-    }
-    if (plan->bytes_max != 0 && (plan->count + 1) * TRANSFER_BYTES > plan->bytes_max) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              blame,
-                              ": more than %zu transfers, of %zu bytes each, expected fewer, a "
-                              "higher memory-max, or --yes",
-                              plan->count,
-                              TRANSFER_BYTES);
-    }
+    return sim_fail_about(message,
+                          SIM_ERR_RANGE,
+                          blame,
+                          ": more than %" PRIu64 " transfers, expected fewer",
+                          APP__TRANSFERS_MAX);
+}
+
+app__transfer_t app__transfer_of(const app__plan_t *plan, const app__request_t *request)
+{
     const app__shape_t *const shape = &plan->shape;
     const uint64_t priority = request->priority == SIM_AUTO ? shape->priority : request->priority;
-    if (plan->trigger_count > 0) {
-        SIM_GROW(plan->chains, plan->count, &plan->chain_capacity);
-        plan->chains[plan->count] = request->chain;
-    }
-    SIM_GROW(plan->transfers, plan->count, &plan->capacity);
-    plan->transfers[plan->count++] = (app__transfer_t){
+    return (app__transfer_t){
         .bytes = request->bytes,
         .start_ps = request->start_ps,
         .end_ps = SIM_TIME_NEVER,
@@ -127,6 +102,37 @@ sim_err_t app__plan_add(app__plan_t *plan,
         .source_port = request->source_port,
         .service_port = request->service_port,
     };
+}
+
+sim_err_t app__plan_add(app__plan_t *plan,
+                        const app__request_t *request,
+                        const char *blame,
+                        sim_message_t *message)
+{
+    if (!request->can_talk && !app__can_talk(plan->net, request->source, request->destination)) {
+        return app__cannot_talk(plan->net, request->source, request->destination, blame, message);
+    }
+    if (request->chain.started_by == 0 && request->start_ps >= plan->stop_ps) {
+        return SIM_OK;
+    }
+    if (plan->count >= APP__TRANSFERS_MAX) {
+        return app__too_many(blame, message);
+    }
+    if (plan->bytes_max != 0 && (plan->count + 1) * TRANSFER_BYTES > plan->bytes_max) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              blame,
+                              ": more than %zu transfers, of %zu bytes each, expected fewer, a "
+                              "higher memory-max, or --yes",
+                              plan->count,
+                              TRANSFER_BYTES);
+    }
+    if (plan->trigger_count > 0) {
+        SIM_GROW(plan->chains, plan->count, &plan->chain_capacity);
+        plan->chains[plan->count] = request->chain;
+    }
+    SIM_GROW(plan->transfers, plan->count, &plan->capacity);
+    plan->transfers[plan->count++] = app__transfer_of(plan, request);
     return SIM_OK;
 }
 
@@ -150,7 +156,7 @@ static int compare_starts(const void *left, const void *right)
 static void order_by_start(app__plan_t *plan)
 {
     bool ordered = true;
-    for (size_t i = 1; i < plan->count; i++) {
+    for (size_t i = 1; i < plan->count && plan->transfers != NULL; i++) {
         ordered &= plan->transfers[i - 1].start_ps <= plan->transfers[i].start_ps;
     }
     if (ordered) {
@@ -180,73 +186,30 @@ static void order_by_start(app__plan_t *plan)
     plan->capacity = plan->count;
 }
 
-typedef struct index_by_interface {
-    uint64_t *first;
-    uint32_t *transfers;
-} index_by_interface_t;
-
-static uint32_t end_of(const app__transfer_t *transfer, bool source)
+// Takes QP numbers for what an interface requests and responds to, and arms its first transfer.
+static void begin_interface(app__plan_t *plan, uint32_t interface)
 {
-    return source ? transfer->source : transfer->destination;
-}
-
-// Counting sort of the transfers by one end.
-static index_by_interface_t make_index(const app__plan_t *plan, bool source)
-{
-    const size_t interface_count = net_interface_count(plan->net);
-    const index_by_interface_t index = {
-        sim_alloc_array(interface_count + 2, sizeof(*index.first)),
-        sim_alloc_array(plan->count + 1, sizeof(*index.transfers)),
-    };
-    // first[i + 2] counts, then first[i + 1] is where the next of i goes: its end, when all are in.
-    for (size_t i = 0; i < plan->count; i++) {
-        index.first[end_of(&plan->transfers[i], source) + 2]++;
-    }
-    for (size_t i = 2; i < interface_count + 2; i++) {
-        index.first[i] += index.first[i - 1];
-    }
-    for (size_t i = 0; i < plan->count; i++) {
-        index.transfers[index.first[end_of(&plan->transfers[i], source) + 1]++] = (uint32_t)i;
-    }
-    return index;
-}
-
-static void number_qps(app__plan_t *plan, uint32_t interface)
-{
-    const uint64_t first = plan->source_first[interface];
-    const uint64_t actives = plan->source_first[interface + 1] - first;
-    const uint64_t passive_first = plan->destination_first[interface];
-    const uint64_t passives = plan->destination_first[interface + 1] - passive_first;
+    const app__block_entry_t *const all = &plan->entries[plan->block_count];
+    const uint64_t actives = all->sources_before[interface];
+    const uint64_t passives = all->destinations_before[interface];
     if (actives + passives == 0) {
         return;
     }
     app__endpoint_t *const endpoint = app__endpoint_of(plan->runtime, interface);
-    const uint64_t position =
+    plan->positions[interface] =
         app__reserve_qps(endpoint, &app__plan_range_ops, plan, actives + passives);
     app__register_buffers(endpoint);
-    for (uint64_t i = 0; i < actives; i++) {
-        plan->transfers[plan->by_source[first + i]].source_qp = app__qp_number(position + i);
-    }
-    for (uint64_t i = 0; i < passives; i++) {
-        plan->transfers[plan->by_destination[passive_first + i]].destination_qp =
-            app__qp_number(position + actives + i);
-    }
     if (actives > 0) {
         // Those that wait for a trigger come last, and are not due at any time.
         uint64_t timed = actives;
-        while (timed > 0 && app__waits(plan, plan->by_source[first + timed - 1])) {
+        while (timed > 0 && plan->trigger_count > 0 &&
+               app__waits(plan, app__transfer_at_source(plan, interface, timed - 1))) {
             timed--;
         }
         app__source_t *const source = &plan->sources[plan->source_count++];
-        *source = (app__source_t){.plan = plan,
-                                  .endpoint = endpoint,
-                                  .next = first,
-                                  .end = first + timed};
+        *source = (app__source_t){.plan = plan, .endpoint = endpoint, .end = timed};
         sim_timer_init(&source->timer, app__source_fired);
         sim_timer_init(&source->due_timer, app__source_due);
-        if (timed > 0) {
-            app__source_arm(source);
-        }
     }
 }
 
@@ -259,21 +222,22 @@ void app__plan_begin(app__plan_t *plan)
     if (plan->first_number != 0) {
         plan->ends = sim_stream_create(net_sim(plan->net), count_end, plan);
     }
-    plan->received = sim_alloc_array(plan->count + 1, sizeof(*plan->received));
-    const index_by_interface_t by_source = make_index(plan, true);
-    const index_by_interface_t by_destination = make_index(plan, false);
-    plan->by_source = by_source.transfers;
-    plan->source_first = by_source.first;
-    plan->by_destination = by_destination.transfers;
-    plan->destination_first = by_destination.first;
+    app__blocks_begin(plan);
     const uint32_t interface_count = (uint32_t)net_interface_count(plan->net);
-    size_t sources = 0;
+    plan->positions = sim_alloc_array(interface_count + 1, sizeof(*plan->positions));
+    size_t requesters = 0;
     for (uint32_t i = 0; i < interface_count; i++) {
-        sources += plan->source_first[i] != plan->source_first[i + 1];
+        requesters += app__requested_by(plan, i) > 0;
     }
-    plan->sources = sim_alloc_array(sources + 1, sizeof(*plan->sources));
+    plan->sources = sim_alloc_array(requesters + 1, sizeof(*plan->sources));
     for (uint32_t i = 0; i < interface_count; i++) {
-        number_qps(plan, i);
+        begin_interface(plan, i);
+    }
+    app__blocks_number(plan);
+    for (size_t i = 0; i < plan->source_count; i++) {
+        if (plan->sources[i].end > 0) {
+            app__source_arm(&plan->sources[i]);
+        }
     }
 }
 
@@ -284,10 +248,12 @@ uint64_t app__plan_hash(const app__plan_t *plan, uint64_t index)
     return sim_mix64(plan->seed ^ sim_mix64(plan->first_flow_id + index + 1));
 }
 
-uint16_t app__plan_udp_source_port(const app__plan_t *plan, uint64_t index)
+uint16_t app__plan_udp_source_port(const app__plan_t *plan,
+                                   const app__transfer_t *transfer,
+                                   uint64_t index)
 {
-    if (plan->transfers[index].source_port != 0) {
-        return plan->transfers[index].source_port;
+    if (transfer->source_port != 0) {
+        return transfer->source_port;
     }
     const uint64_t span = UINT16_MAX - ROCE_SOURCE_PORT_MIN;
     return (uint16_t)(ROCE_SOURCE_PORT_MIN + (app__plan_hash(plan, index) & span));
@@ -355,8 +321,7 @@ app__verb_t app__plan_verb(const app__plan_t *plan)
 
 const app__transfer_t *app__plan_at(const app__plan_t *plan, uint64_t index)
 {
-    SIM_CHECK(index < plan->count);
-    return &plan->transfers[index];
+    return app__transfer(plan, index);
 }
 
 void app__plan_group(app__plan_t *plan, uint64_t parts)
@@ -365,19 +330,16 @@ void app__plan_group(app__plan_t *plan, uint64_t parts)
     plan->parts = parts;
 }
 
-sim_time_t app__plan_ideal_ps(const app__plan_t *plan, uint64_t index)
+sim_time_t app__plan_ideal_ps(const app__plan_t *plan,
+                              const app__transfer_t *transfer,
+                              uint64_t index,
+                              uint64_t message_bytes)
 {
-    return app__plan_ideal_of_ps(plan, index, plan->transfers[index].bytes);
-}
-
-sim_time_t app__plan_ideal_of_ps(const app__plan_t *plan, uint64_t index, uint64_t message_bytes)
-{
-    const app__transfer_t *const transfer = &plan->transfers[index];
     const nic_ideal_t ideal = {
         .net = plan->net,
         .requester = transfer->source,
         .responder = transfer->destination,
-        .udp_source_port = app__plan_udp_source_port(plan, index),
+        .udp_source_port = app__plan_udp_source_port(plan, transfer, index),
         .opcode = app__transfer_opcode(transfer),
         .mtu_bytes = app__plan_mtu_bytes(plan, transfer),
         .message_bytes = message_bytes,
@@ -389,9 +351,16 @@ sim_time_t app__plan_ideal_of_ps(const app__plan_t *plan, uint64_t index, uint64
 
 // Of a transfer that has not ended well: how far it came, or when it failed.
 typedef struct progress {
+    uint64_t index; // of the transfer
     uint64_t delivered_bytes;
     sim_time_t failed_ps;
 } progress_t;
+
+typedef struct unfinished {
+    progress_t *items; // in order of transfers
+    size_t count;
+    size_t capacity;
+} unfinished_t;
 
 // Payload in that many packets of the transfer, from its first one on.
 static uint64_t payload_of(const app__plan_t *plan,
@@ -408,41 +377,60 @@ static uint64_t payload_of(const app__plan_t *plan,
     return bytes < app__transfer_bytes(transfer) ? bytes : app__transfer_bytes(transfer);
 }
 
-// How far transfers under way are, and when others failed: by transfer; NULL: there are none. The
-// packets they have sent again go into the transfers.
-static progress_t *look_at_unfinished(const app__plan_t *plan)
+static int compare_progress(const void *left, const void *right)
 {
-    progress_t *progress = NULL;
+    const progress_t *const a = left;
+    const progress_t *const b = right;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+// How far transfers under way are, and when others failed. The packets that those under way have
+// sent again go into the transfers.
+static unfinished_t look_at_unfinished(const app__plan_t *plan)
+{
+    unfinished_t unfinished = {0};
     for (size_t i = 0; i < plan->source_count; i++) {
         const app__source_t *const source = &plan->sources[i];
-        if (progress == NULL && (source->runs != NULL || source->failure_count > 0)) {
-            progress = sim_alloc_array(plan->count, sizeof(*progress));
-        }
         for (const app__transfer_run_t *run = source->runs; run != NULL; run = run->run_next) {
-            app__transfer_t *const transfer = &plan->transfers[run->index];
+            app__transfer_t *const transfer = app__transfer(plan, run->index);
             const uint64_t una_psn = nic_qp_una_psn(run->qp);
             const uint64_t first_psn = app__plan_first_psn(plan, run->index);
             transfer->retransmitted = (uint32_t)nic_qp_retransmitted_packets(run->qp);
-            progress[run->index].delivered_bytes =
-                una_psn < first_psn ? 0 : payload_of(plan, transfer, una_psn - first_psn);
+            SIM_GROW(unfinished.items, unfinished.count, &unfinished.capacity);
+            unfinished.items[unfinished.count++] = (progress_t){
+                .index = run->index,
+                .delivered_bytes =
+                    una_psn < first_psn ? 0 : payload_of(plan, transfer, una_psn - first_psn),
+            };
         }
         for (size_t f = 0; f < source->failure_count; f++) {
-            progress[source->failures[f].index].failed_ps = source->failures[f].time_ps;
+            SIM_GROW(unfinished.items, unfinished.count, &unfinished.capacity);
+            unfinished.items[unfinished.count++] =
+                (progress_t){.index = source->failures[f].index,
+                             .failed_ps = source->failures[f].time_ps};
         }
     }
-    return progress;
+    if (unfinished.count > 0) {
+        qsort(unfinished.items, unfinished.count, sizeof(*unfinished.items), compare_progress);
+    }
+    return unfinished;
 }
 
 void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
 {
-    progress_t *const progress = look_at_unfinished(plan);
+    const unfinished_t unfinished = look_at_unfinished(plan);
+    app__reader_t reader = {.plan = plan};
+    size_t at = 0;
     for (uint64_t i = 0; i < plan->count; i++) {
-        const app__transfer_t *const transfer = &plan->transfers[i];
+        const app__transfer_t *const transfer = app__read(&reader, i);
+        const progress_t none = {.index = i};
+        const bool ended_well = at == unfinished.count || unfinished.items[at].index != i;
+        const progress_t *const progress = ended_well ? &none : &unfinished.items[at++];
         const app_flow_result_t result = {
             .flow_id = plan->first_flow_id + i,
             .source = transfer->source,
             .destination = transfer->destination,
-            .udp_source_port = app__plan_udp_source_port(plan, i),
+            .udp_source_port = app__plan_udp_source_port(plan, transfer, i),
             .service_port = transfer->service_port,
             .first_psn = app__plan_first_psn(plan, i),
             .mtu_bytes = app__plan_mtu_bytes(plan, transfer),
@@ -453,16 +441,17 @@ void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
             .start_ps = transfer->start_ps,
             .end_ps = transfer->end_ps,
             .end_order = transfer->end_order,
-            .ideal_ps = app__plan_ideal_ps(plan, i),
-            .delivered_bytes = progress != NULL ? progress[i].delivered_bytes : 0,
-            .failed_ps = progress != NULL ? progress[i].failed_ps : 0,
+            .ideal_ps = app__plan_ideal_ps(plan, transfer, i, transfer->bytes),
+            .delivered_bytes = progress->delivered_bytes,
+            .failed_ps = progress->failed_ps,
             .retransmitted_packets = transfer->retransmitted,
             .status = (nic_wc_status_t)transfer->status,
             .label = plan->label,
         };
         fn(&result, ctx);
     }
-    sim_free(progress);
+    app__reader_close(&reader);
+    sim_free(unfinished.items);
 }
 
 void app__plan_progress(const app__plan_t *plan, uint64_t *done, uint64_t *planned)
@@ -492,17 +481,20 @@ typedef struct plan_report {
 
 static void report_transfers(const app__plan_t *plan, plan_report_t *report)
 {
+    app__reader_t reader = {.plan = plan};
+    sim_time_t first_ps = 0;
     sim_time_t last_end_ps = 0;
     for (size_t i = 0; i < plan->count; i++) {
-        const app__transfer_t *const transfer = &plan->transfers[i];
+        const app__transfer_t *const transfer = app__read(&reader, i);
         const uint64_t bytes = app__transfer_bytes(transfer);
+        first_ps = i == 0 ? transfer->start_ps : first_ps;
         report->planned_bytes += bytes;
         if (transfer->end_ps != SIM_TIME_NEVER) {
             report->completed_bytes += bytes;
             last_end_ps = transfer->end_ps > last_end_ps ? transfer->end_ps : last_end_ps;
         }
     }
-    const sim_time_t first_ps = plan->count > 0 ? plan->transfers[0].start_ps : 0;
+    app__reader_close(&reader);
     const sim_time_t active_ps = last_end_ps > first_ps ? last_end_ps - first_ps : 0;
     report->goodput_gbps = gbps(report->completed_bytes, active_ps);
 }

@@ -18,7 +18,7 @@ typedef struct rows {
 
 static void take_row(const app__plan_t *plan, uint64_t first, rows_t *rows)
 {
-    const app__transfer_t *const row = &plan->transfers[first];
+    const app__transfer_t *const row = app__transfer(plan, first);
     uint64_t bytes = 0;
     uint64_t message_bytes = 0;
     sim_time_t end_ps = row->start_ps;
@@ -34,7 +34,7 @@ static void take_row(const app__plan_t *plan, uint64_t first, rows_t *rows)
         message_bytes += part->bytes;
     }
     const sim_time_t fct_ps = end_ps - row->start_ps;
-    const sim_time_t ideal_ps = app__plan_ideal_of_ps(plan, first, message_bytes);
+    const sim_time_t ideal_ps = app__plan_ideal_ps(plan, row, first, message_bytes);
     if (fct_ps == 0 || ideal_ps == 0) {
         return;
     }

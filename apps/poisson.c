@@ -4,11 +4,12 @@
 //
 // The load is payload: the mean gap at a source is 8 x mean size / (load x rate of its link). Each
 // source has a stream of its own, so that changing who else sends changes nothing for it. Arrivals
-// of all sources are merged in order of time while the plan is made. docs/models/traffic.md
+// of all sources are merged in order of time, and made as their time comes (apps/blocks.c).
+// docs/models/traffic.md
 #include <stdio.h>
 #include <string.h>
 
-#include "apps/transfer.h"
+#include "apps/transfer_internal.h"
 
 #define PREFIX "traffic.poisson"
 // Draws of a destination before looking for any possible one.
@@ -59,17 +60,30 @@ typedef struct poisson_source {
     uint32_t interface;
 } poisson_source_t;
 
-typedef struct poisson {
-    const app_context_t *context;
-    const poisson_config_t *config;
-    app__places_t from;
+// What copies of arrivals share.
+typedef struct poisson_shared {
+    const net_t *net;
     app__places_t to;
     const sim_cdf_t *sizes;
     sim_cdf_t *sizes_own; // of a file; NULL: built in
     sim_time_t stop_ps;
+} poisson_shared_t;
+
+typedef struct poisson {
+    poisson_shared_t *shared;
     poisson_source_t *heap; // the earliest first, among equals the lowest interface
     size_t count;
+    uint64_t flows_left;
+    bool owns_shared; // the first of them
 } poisson_t;
+
+// What is known while the application is created.
+typedef struct creation {
+    const app_context_t *context;
+    const poisson_config_t *config;
+    poisson_shared_t *shared;
+    app__places_t from;
+} creation_t;
 
 // -- a heap of sources
 
@@ -98,15 +112,15 @@ static void sift_down(poisson_t *poisson, size_t at)
 
 // -- arrivals
 
-static uint64_t gap_mean_ps(const poisson_t *poisson, uint64_t rate_bps)
+static uint64_t gap_mean_ps(const creation_t *creation, uint64_t rate_bps)
 {
-    sim_ratio_t load = poisson->config->load;
+    sim_ratio_t load = creation->config->load;
     while (load.num > UINT32_MAX || load.den > UINT32_MAX) {
         load.num = (load.num >> 1) | 1;
         load.den = (load.den >> 1) | 1;
     }
-    const uint128_t numerator = (uint128_t)sim_cdf_mean_q16(poisson->sizes) * 8 *
-                                poisson->config->shape.messages * SIM_PS_PER_S;
+    const uint128_t numerator = (uint128_t)sim_cdf_mean_q16(creation->shared->sizes) * 8 *
+                                creation->config->shape.messages * SIM_PS_PER_S;
     const uint128_t rate = (uint128_t)rate_bps * load.num << 16;
     // numerator * den / rate to the nearest, without a product beyond 128 bits.
     const uint128_t whole = numerator / rate * load.den;
@@ -120,8 +134,9 @@ static uint64_t gap_mean_ps(const poisson_t *poisson, uint64_t rate_bps)
 static void advance(poisson_t *poisson)
 {
     poisson_source_t *const source = &poisson->heap[0];
+    const sim_time_t stop_ps = poisson->shared->stop_ps;
     const uint64_t gap_ps = sim_random_exponential(&source->random, source->gap_mean_ps);
-    if (gap_ps < poisson->stop_ps && source->next_ps < poisson->stop_ps - gap_ps) {
+    if (gap_ps < stop_ps && source->next_ps < stop_ps - gap_ps) {
         source->next_ps += gap_ps;
     } else {
         *source = poisson->heap[--poisson->count];
@@ -131,35 +146,13 @@ static void advance(poisson_t *poisson)
     }
 }
 
-static void make_heap(poisson_t *poisson)
-{
-    const app_hosts_t *const from = &poisson->from.list;
-    poisson->heap = sim_alloc_array(from->count, sizeof(*poisson->heap));
-    for (size_t i = 0; i < from->count; i++) {
-        poisson_source_t source = {.interface = from->interfaces[i],
-                                   .next_ps = poisson->config->start_ps};
-        app__random_init(&source.random, poisson->context, source.interface, "poisson");
-        source.gap_mean_ps =
-            gap_mean_ps(poisson,
-                        nic_rate_bps(nic_of_interface(poisson->context->net, source.interface)));
-        const uint64_t gap_ps = sim_random_exponential(&source.random, source.gap_mean_ps);
-        if (gap_ps < poisson->stop_ps && source.next_ps < poisson->stop_ps - gap_ps) {
-            source.next_ps += gap_ps;
-            poisson->heap[poisson->count++] = source;
-        }
-    }
-    for (size_t i = poisson->count; i-- > 0;) {
-        sift_down(poisson, i);
-    }
-}
-
 static sim_err_t choose_destination(const poisson_t *poisson,
                                     poisson_source_t *source,
                                     uint32_t *destination,
                                     sim_message_t *message)
 {
-    const net_t *const net = poisson->context->net;
-    const app_hosts_t *const to = &poisson->to.list;
+    const net_t *const net = poisson->shared->net;
+    const app_hosts_t *const to = &poisson->shared->to.list;
     size_t drawn = 0;
     for (int i = 0; i < DRAWS_MAX; i++) {
         drawn = (size_t)sim_random_below(&source->random, to->count);
@@ -184,28 +177,54 @@ static sim_err_t choose_destination(const poisson_t *poisson,
         app__host_name(net, source->interface));
 }
 
-static sim_err_t fill(poisson_t *poisson, app__plan_t *plan, sim_message_t *message)
+static bool poisson_next(void *arrivals,
+                         app__request_t *request,
+                         sim_err_t *error,
+                         sim_message_t *message)
 {
-    make_heap(poisson);
-    const uint64_t max_flows = poisson->config->max_flows;
-    while (poisson->count > 0 && app__plan_count(plan) < max_flows) {
-        poisson_source_t *const source = &poisson->heap[0];
-        app__request_t request = {.source = source->interface,
-                                  .start_ps = source->next_ps,
-                                  .bytes = sim_cdf_draw(poisson->sizes, &source->random),
-                                  .priority = SIM_AUTO,
-                                  .can_talk = true};
-        sim_err_t error = choose_destination(poisson, source, &request.destination, message);
-        if (error == SIM_OK) {
-            error = app__plan_add(plan, &request, "max-flows", message);
-        }
-        if (error != SIM_OK) {
-            return error;
-        }
-        advance(poisson);
+    poisson_t *const poisson = arrivals;
+    if (poisson->count == 0 || poisson->flows_left == 0) {
+        return false;
     }
-    return SIM_OK;
+    poisson->flows_left--;
+    poisson_source_t *const source = &poisson->heap[0];
+    *request = (app__request_t){.source = source->interface,
+                                .start_ps = source->next_ps,
+                                .bytes = sim_cdf_draw(poisson->shared->sizes, &source->random),
+                                .priority = SIM_AUTO,
+                                .can_talk = true};
+    *error = choose_destination(poisson, source, &request->destination, message);
+    if (*error != SIM_OK) {
+        return false;
+    }
+    advance(poisson);
+    return true;
 }
+
+static void *poisson_copy(const void *arrivals)
+{
+    const poisson_t *const poisson = arrivals;
+    poisson_t *const copy = sim_alloc(sizeof(*copy));
+    *copy = *poisson;
+    copy->heap = sim_alloc_array(poisson->count + 1, sizeof(*copy->heap));
+    memcpy(copy->heap, poisson->heap, poisson->count * sizeof(*copy->heap));
+    copy->owns_shared = false;
+    return copy;
+}
+
+static void poisson_destroy(void *arrivals)
+{
+    poisson_t *const poisson = arrivals;
+    if (poisson->owns_shared) {
+        sim_cdf_destroy(poisson->shared->sizes_own);
+        app__places_fini(&poisson->shared->to);
+        sim_free(poisson->shared);
+    }
+    sim_free(poisson->heap);
+    sim_free(poisson);
+}
+
+static const app__arrivals_ops_t arrivals_ops = {poisson_next, poisson_copy, poisson_destroy};
 
 // -- creation
 
@@ -227,14 +246,15 @@ static void name_builtins(const char *given, char *text, size_t text_bytes)
     }
 }
 
-static sim_err_t find_sizes(poisson_t *poisson, sim_message_t *message)
+static sim_err_t find_sizes(const creation_t *creation, sim_message_t *message)
 {
-    const char *const name = poisson->config->sizes;
-    poisson->sizes = sim_cdf_builtin(name);
-    if (poisson->sizes != NULL) {
+    const char *const name = creation->config->sizes;
+    poisson_shared_t *const shared = creation->shared;
+    shared->sizes = sim_cdf_builtin(name);
+    if (shared->sizes != NULL) {
         return SIM_OK;
     }
-    const app_context_t *const context = poisson->context;
+    const app_context_t *const context = creation->context;
     char *text = NULL;
     size_t size_bytes = 0;
     sim_message_t reason = {.text = ""};
@@ -249,19 +269,19 @@ static sim_err_t find_sizes(poisson_t *poisson, sim_message_t *message)
                               reason.text,
                               builtins);
     }
-    error = sim_cdf_parse(text, size_bytes, &poisson->sizes_own, &reason);
+    error = sim_cdf_parse(text, size_bytes, &shared->sizes_own, &reason);
     sim_free(text);
     if (error != SIM_OK) {
         return sim_fail_about(message, error, "sizes", ": %.80s: %.300s", name, reason.text);
     }
-    poisson->sizes = poisson->sizes_own;
+    shared->sizes = shared->sizes_own;
     return SIM_OK;
 }
 
-static sim_err_t check_bounds(poisson_t *poisson, sim_message_t *message)
+static sim_err_t check_bounds(const creation_t *creation, sim_message_t *message)
 {
-    poisson->stop_ps = app__plan_stop_ps(poisson->context, poisson->config->stop_ps);
-    if (poisson->stop_ps == SIM_TIME_NEVER && poisson->config->max_flows == SIM_AUTO) {
+    creation->shared->stop_ps = app__plan_stop_ps(creation->context, creation->config->stop_ps);
+    if (creation->shared->stop_ps == SIM_TIME_NEVER && creation->config->max_flows == SIM_AUTO) {
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
                               "stop",
@@ -271,12 +291,69 @@ static sim_err_t check_bounds(poisson_t *poisson, sim_message_t *message)
     return SIM_OK;
 }
 
-static void poisson_fini(poisson_t *poisson)
+static void make_heap(poisson_t *poisson, const creation_t *creation)
 {
-    sim_cdf_destroy(poisson->sizes_own);
-    sim_free(poisson->heap);
-    app__places_fini(&poisson->from);
-    app__places_fini(&poisson->to);
+    const app_hosts_t *const from = &creation->from.list;
+    const net_t *const net = creation->context->net;
+    const sim_time_t stop_ps = poisson->shared->stop_ps;
+    poisson->heap = sim_alloc_array(from->count + 1, sizeof(*poisson->heap));
+    for (size_t i = 0; i < from->count; i++) {
+        poisson_source_t source = {.interface = from->interfaces[i],
+                                   .next_ps = creation->config->start_ps};
+        app__random_init(&source.random, creation->context, source.interface, "poisson");
+        source.gap_mean_ps =
+            gap_mean_ps(creation, nic_rate_bps(nic_of_interface(net, source.interface)));
+        const uint64_t gap_ps = sim_random_exponential(&source.random, source.gap_mean_ps);
+        if (gap_ps < stop_ps && source.next_ps < stop_ps - gap_ps) {
+            source.next_ps += gap_ps;
+            poisson->heap[poisson->count++] = source;
+        }
+    }
+    for (size_t i = poisson->count; i-- > 0;) {
+        sift_down(poisson, i);
+    }
+}
+
+// Far too many are refused before they are counted.
+static sim_err_t check_count(const poisson_t *poisson, sim_message_t *message)
+{
+    double expected = 0;
+    for (size_t i = 0; i < poisson->count; i++) {
+        const poisson_source_t *const source = &poisson->heap[i];
+        expected +=
+            (double)(poisson->shared->stop_ps - source->next_ps) / (double)source->gap_mean_ps;
+    }
+    return expected > 1.1 * (double)APP__TRANSFERS_MAX && poisson->flows_left > APP__TRANSFERS_MAX
+               ? app__too_many("max-flows", message)
+               : SIM_OK;
+}
+
+static sim_err_t fill(const creation_t *creation, app__plan_t *plan, sim_message_t *message)
+{
+    poisson_t *const poisson = sim_alloc(sizeof(*poisson));
+    poisson->shared = creation->shared;
+    poisson->owns_shared = true;
+    poisson->flows_left = creation->config->max_flows;
+    make_heap(poisson, creation);
+    const sim_err_t error = check_count(poisson, message);
+    if (error != SIM_OK) {
+        poisson_destroy(poisson);
+        return error;
+    }
+    return app__plan_arrive(plan, &arrivals_ops, poisson, "max-flows", message);
+}
+
+static sim_err_t create_plan(const creation_t *creation, app_t **app, sim_message_t *message)
+{
+    const app_context_t *const context = creation->context;
+    app__plan_t *const plan = app__plan_create(context, &creation->config->shape, app_poisson.name);
+    const sim_err_t error = fill(creation, plan, message);
+    if (error == SIM_OK) {
+        *app = app__planned_create(&app_poisson, context, plan);
+    } else {
+        app__plan_destroy(plan);
+    }
+    return error;
 }
 
 static sim_err_t poisson_create(const app_context_t *context,
@@ -285,27 +362,27 @@ static sim_err_t poisson_create(const app_context_t *context,
                                 sim_message_t *message)
 {
     const poisson_config_t *const config = config_void;
-    poisson_t poisson = {.context = context, .config = config};
-    sim_err_t error = check_bounds(&poisson, message);
+    poisson_shared_t *const shared = sim_alloc(sizeof(*shared));
+    shared->net = context->net;
+    creation_t creation = {.context = context, .config = config, .shared = shared};
+    sim_err_t error = check_bounds(&creation, message);
     if (error == SIM_OK) {
-        error = find_sizes(&poisson, message);
+        error = find_sizes(&creation, message);
     }
     if (error == SIM_OK) {
-        error = app__places_find(context, "from", config->from, &poisson.from, message);
+        error = app__places_find(context, "from", config->from, &creation.from, message);
     }
     if (error == SIM_OK) {
-        error = app__places_find(context, "to", config->to, &poisson.to, message);
+        error = app__places_find(context, "to", config->to, &shared->to, message);
     }
     if (error == SIM_OK) {
-        app__plan_t *const plan = app__plan_create(context, &config->shape, app_poisson.name);
-        error = fill(&poisson, plan, message);
-        if (error == SIM_OK) {
-            *app = app__planned_create(&app_poisson, context, plan);
-        } else {
-            app__plan_destroy(plan);
-        }
+        error = create_plan(&creation, app, message);
+    } else {
+        sim_cdf_destroy(shared->sizes_own);
+        app__places_fini(&shared->to);
+        sim_free(shared);
     }
-    poisson_fini(&poisson);
+    app__places_fini(&creation.from);
     return error;
 }
 

@@ -42,9 +42,9 @@ static uint64_t packets_of(const app__plan_t *plan, const app__transfer_t *trans
 
 static void connect_qp(const app__plan_t *plan, uint64_t index, nic_qp_t *qp, nic_qp_attr_t *attr)
 {
-    const app__transfer_t *const transfer = &plan->transfers[index];
+    const app__transfer_t *const transfer = app__transfer(plan, index);
     attr->path_mtu = app__plan_mtu_bytes(plan, transfer);
-    attr->udp_source_port = app__plan_udp_source_port(plan, index);
+    attr->udp_source_port = app__plan_udp_source_port(plan, transfer, index);
     attr->hashed_port = transfer->service_port;
     attr->access = NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
     attr->priority = app__plan_priority(plan, transfer);
@@ -59,7 +59,7 @@ static void connect_qp(const app__plan_t *plan, uint64_t index, nic_qp_t *qp, ni
 static void post_one(app__transfer_run_t *run)
 {
     const app__plan_t *const plan = plan_of(run);
-    const app__transfer_t *const transfer = &plan->transfers[run->index];
+    const app__transfer_t *const transfer = app__transfer(plan, run->index);
     const nic_send_wr_t wr = {
         .wr_id = (uint64_t)(uintptr_t)run,
         .opcode = app__transfer_opcode(transfer),
@@ -99,7 +99,7 @@ static void start_transfer(app__source_t *source, uint64_t index)
 {
     app__plan_t *const plan = source->plan;
     app__endpoint_t *const endpoint = source->endpoint;
-    const app__transfer_t *const transfer = &plan->transfers[index];
+    const app__transfer_t *const transfer = app__transfer(plan, index);
     app__transfer_run_t *const run = sim_alloc(sizeof(*run));
     run->active.ops = &app__plan_range_ops;
     run->source = source;
@@ -146,7 +146,7 @@ static void note_end(const app__transfer_run_t *run)
 static void end_transfer(app__transfer_run_t *run)
 {
     app__source_t *const source = run->source;
-    app__transfer_t *const transfer = &source->plan->transfers[run->index];
+    app__transfer_t *const transfer = app__transfer(source->plan, run->index);
     transfer->status = run->status;
     if (run->status == NIC_WC_SUCCESS) {
         transfer->left_out = (uint32_t)((run->count - run->posted) / pieces_of(transfer));
@@ -167,6 +167,7 @@ static void end_transfer(app__transfer_run_t *run)
         source->failures[source->failure_count++] =
             (app__failure_t){run->index, source->endpoint->node->now_ps};
     }
+    app__transfer_closed(source->plan, run->index, source->endpoint->node);
     sim_work_end(source->endpoint->node, 1);
     sim_progress(source->endpoint->node);
     nic_qp_destroy(run->qp);
@@ -182,7 +183,7 @@ static bool goes_on(const app__transfer_run_t *run)
     }
     const app__plan_t *const plan = plan_of(run);
     return run->source->endpoint->node->now_ps < plan->stop_ps ||
-           run->posted % pieces_of(&plan->transfers[run->index]) != 0;
+           run->posted % pieces_of(app__transfer(plan, run->index)) != 0;
 }
 
 // A failed QP completes everything posted, flushed: so a transfer ends when nothing is posted.
@@ -206,8 +207,8 @@ static void message_completed(const nic_wc_t *wc)
 void app__source_arm(app__source_t *source)
 {
     const app__plan_t *const plan = source->plan;
-    const uint32_t index = plan->by_source[source->next];
-    const sim_time_t start_ps = plan->transfers[index].start_ps;
+    const uint32_t index = app__transfer_at_source(plan, source->endpoint->interface, source->next);
+    const sim_time_t start_ps = app__transfer(plan, index)->start_ps;
     sim_node_t *const node = source->endpoint->node;
     if (plan->first_number != 0) {
         sim_fifo_arm(node, &source->timer, start_ps, plan->first_number + index);
@@ -226,12 +227,15 @@ void app__source_fired(sim_node_t *node, sim_timer_t *timer)
         return;
     }
     source->late = false;
-    while (source->next < source->end &&
-           plan->transfers[plan->by_source[source->next]].start_ps <= node->now_ps) {
-        start_transfer(source, plan->by_source[source->next++]);
-    }
-    if (source->next < source->end) {
-        app__source_arm(source);
+    while (source->next < source->end) {
+        const uint32_t index =
+            app__transfer_at_source(plan, source->endpoint->interface, source->next);
+        if (app__transfer(plan, index)->start_ps > node->now_ps) {
+            app__source_arm(source);
+            break;
+        }
+        source->next++;
+        start_transfer(source, index);
     }
 }
 
@@ -240,7 +244,7 @@ void app__source_due(sim_node_t *node, sim_timer_t *timer)
     app__source_t *const source = SIM_CONTAINER_OF(timer, app__source_t, due_timer);
     app__plan_t *const plan = source->plan;
     for (size_t i = 0; i < source->due_count && node->now_ps < plan->stop_ps; i++) {
-        plan->transfers[source->due[i]].start_ps = node->now_ps;
+        app__transfer(plan, source->due[i])->start_ps = node->now_ps;
         start_transfer(source, source->due[i]);
     }
     source->due_count = 0;
@@ -253,27 +257,29 @@ void app__source_due(sim_node_t *node, sim_timer_t *timer)
 #define TRANSFER_NONE UINT32_MAX
 static uint32_t passive_transfer(const app__plan_t *plan, uint32_t interface, uint64_t offset)
 {
-    const uint64_t actives = plan->source_first[interface + 1] - plan->source_first[interface];
-    if (offset < actives) {
-        return TRANSFER_NONE;
-    }
-    return plan->by_destination[plan->destination_first[interface] + offset - actives];
+    const uint64_t actives = app__requested_by(plan, interface);
+    return offset < actives ? TRANSFER_NONE
+                            : app__transfer_at_destination(plan, interface, offset - actives);
 }
 
 static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_t offset)
 {
     const app__plan_t *const plan = owner;
-    const uint32_t index = passive_transfer(plan, interface, offset);
+    const uint64_t actives = app__requested_by(plan, interface);
+    if (offset < actives) {
+        return SIM_TIME_NEVER;
+    }
     // The start of one that waited is its requester's to know: what comes for it has begun.
-    return index == TRANSFER_NONE    ? SIM_TIME_NEVER
-           : app__waits(plan, index) ? 0
-                                     : plan->transfers[index].start_ps;
+    if (plan->trigger_count > 0 && app__waits(plan, passive_transfer(plan, interface, offset))) {
+        return 0;
+    }
+    return app__passive_start_ps(plan, interface, offset - actives);
 }
 
 static void post_receive(app__endpoint_t *endpoint, app__passive_t *passive)
 {
     const app__plan_t *const plan = passive->owner;
-    const app__transfer_t *const transfer = &plan->transfers[passive->item];
+    const app__transfer_t *const transfer = app__transfer(plan, passive->item);
     const uint64_t bytes = transfer->bytes < APP__PIECE_BYTES ? transfer->bytes : APP__PIECE_BYTES;
     const nic_recv_wr_t wr = {
         .wr_id = (uint64_t)(uintptr_t)passive,
@@ -292,7 +298,7 @@ static void message_received(void *owner, app__endpoint_t *endpoint, app__passiv
     if (passive->left > 0) {
         post_receive(endpoint, passive);
     }
-    const app__transfer_t *const transfer = &plan->transfers[passive->item];
+    const app__transfer_t *const transfer = app__transfer(plan, passive->item);
     if (plan->trigger_count > 0 && ++passive->done == transfer->messages * pieces_of(transfer)) {
         app__chain_activate(plan, plan->chains[passive->item].received);
     }
@@ -305,8 +311,12 @@ static void accept_transfer(void *owner,
 {
     app__plan_t *const plan = owner;
     const uint32_t index = passive_transfer(plan, endpoint->interface, offset);
-    const app__transfer_t *const transfer = &plan->transfers[index];
-    const bool again = plan->received[index] != 0;
+    const app__transfer_t *const transfer = app__transfer(plan, index);
+    const app__block_t *const block = app__block_of(plan, index);
+    const bool again = block->received[index - block->first] != 0;
+    if (again) {
+        app__transfer_opened(plan, index);
+    }
     passive->item = index;
     if (transfer->verb == APP__VERB_SEND && !again) {
         passive->left = transfer->messages * pieces_of(transfer);
@@ -343,7 +353,7 @@ static void accept_transfer(void *owner,
 static bool transfer_finished(void *owner, const app__passive_t *passive)
 {
     app__plan_t *const plan = owner;
-    const app__transfer_t *const transfer = &plan->transfers[passive->item];
+    const app__transfer_t *const transfer = app__transfer(plan, passive->item);
     const uint64_t packets = packets_of(plan, transfer);
     // With more, the PSN after the last one comes by earlier, too: such a QP is kept.
     if (packets > ROCE_PSN_MASK / 2) {
@@ -354,7 +364,9 @@ static bool transfer_finished(void *owner, const app__passive_t *passive)
     if (nic_qp_rq_psn(passive->qp) != end_psn || !nic_qp_quiet(passive->qp)) {
         return false;
     }
-    plan->received[passive->item] = 1;
+    const app__block_t *const block = app__block_of(plan, passive->item);
+    block->received[passive->item - block->first] = 1;
+    app__transfer_closed(plan, passive->item, &nic_node(nic_qp_nic(passive->qp))->sim);
     return true;
 }
 

@@ -2,12 +2,13 @@
 // apps/transfer.h - plans of transfers and their execution: the engine of all kinds of flows.
 //
 // A transfer moves messages of one size, one after another, from one interface to another on a QP
-// of its own. A plan holds every transfer from the start, 64 bytes each; QPs and what goes with
-// them exist only for transfers under way. The requester's QP is made at the start time and
-// destroyed with the last completion; the responder's when the first packet comes, see runtime.c.
+// of its own. A plan holds transfers of a list from the start, 64 bytes each, and arrivals while
+// they are near (blocks.c); QPs and what goes with them exist only for transfers under way. The
+// requester's QP is made at the start time and destroyed with the last completion; the responder's
+// when the first packet comes, see runtime.c.
 //
-// Life: create; add in any order; begin, once, before sim_run; after the run look at the results;
-// destroy. The plan must live as long as the simulation runs.
+// Life: create; add in any order, or give it arrivals; begin, once, before sim_run; after the run
+// look at the results; destroy. The plan must live as long as the simulation runs.
 #ifndef APPS_TRANSFER_H
 #define APPS_TRANSFER_H
 
@@ -113,6 +114,24 @@ SIM_MUST_CHECK sim_err_t app__plan_add(app__plan_t *plan,
                                        const char *blame,
                                        sim_message_t *message);
 
+// Transfers that are drawn one after another, instead of added.
+typedef struct app__arrivals_ops {
+    // The next one, not earlier than those before, with can_talk set. False: there is none, or
+    // *error is one, which a copy never meets before where the copied one has passed.
+    bool (*next)(void *arrivals, app__request_t *request, sim_err_t *error, sim_message_t *message);
+    // One that goes on from where this is, apart from it; made and used on any thread.
+    void *(*copy)(const void *arrivals);
+    void (*destroy)(void *arrivals);
+} app__arrivals_ops_t;
+
+// Counts what arrives. The plan owns arrivals from here on, also after an error; copies of it are
+// gone before it is destroyed. SIM_ERR_RANGE: there are too many; and errors of next.
+SIM_MUST_CHECK sim_err_t app__plan_arrive(app__plan_t *plan,
+                                          const app__arrivals_ops_t *ops,
+                                          void *arrivals,
+                                          const char *blame,
+                                          sim_message_t *message);
+
 // The transfers are added in groups of so many, of one source, destination and start: parts of one
 // whole, which its report then tells of. 1: each is a whole.
 void app__plan_group(app__plan_t *plan, uint64_t parts);
@@ -127,10 +146,8 @@ void app__plan_begin(app__plan_t *plan);
 
 uint64_t app__plan_count(const app__plan_t *plan);
 app__verb_t app__plan_verb(const app__plan_t *plan); // of its shape
-// In order of start. udp_source_port and ideal time are computed.
+// In order of start; of a list.
 const app__transfer_t *app__plan_at(const app__plan_t *plan, uint64_t index);
-uint16_t app__plan_udp_source_port(const app__plan_t *plan, uint64_t index);
-sim_time_t app__plan_ideal_ps(const app__plan_t *plan, uint64_t index);
 
 // The parts of app_ops_t.
 void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx);

@@ -7,6 +7,8 @@
 #include "kernel/order/fifo.h"
 #include "kernel/record.h"
 
+#include <stdatomic.h>
+
 typedef struct app__transfer_run app__transfer_run_t;
 
 // What starts transfers of a plan besides their time. Of one host.
@@ -30,7 +32,7 @@ typedef struct app__source {
     app__plan_t *plan;
     app__endpoint_t *endpoint;
     app__transfer_run_t *runs; // under way
-    uint64_t next;             // in by_source
+    uint64_t next;             // of the interface's transfers, in order of start
     uint64_t end;
     uint64_t started;
     uint64_t completed;
@@ -61,6 +63,31 @@ struct app__transfer_run {
     uint8_t status; // nic_wc_status_t: the first that is no success
 };
 
+// Transfers that were made together (blocks.c).
+typedef struct app__block {
+    uint64_t first; // number of the first one
+    size_t count;
+    app__transfer_t *transfers; // in order of start
+    uint8_t *received;          // by transfer: the responder has everything and forgot the QP
+    // By requester and by responder, each in order of start, as places in the block: those of
+    // interface i are by_source[source_first[i]] .. by_source[source_first[i + 1] - 1].
+    uint32_t *by_source;
+    uint32_t *source_first;
+    uint32_t *by_destination;
+    uint32_t *destination_first;
+    atomic_uint_fast64_t open; // ends and receptions to come, and responders made again
+} app__block_t;
+
+// What is known of a block whether it is made or not.
+typedef struct app__block_entry {
+    _Atomic(app__block_t *) made; // NULL: not yet, or packed
+    uint32_t *sources_before;     // by interface: transfers in earlier blocks
+    uint32_t *destinations_before;
+    void *arrivals;      // that begin with its first one; NULL: a list
+    sim_time_t first_ps; // its first start
+    uint8_t *outcomes;   // what became of its transfers, packed; NULL: not known of all
+} app__block_entry_t;
+
 struct app__plan {
     const net_t *net;
     app_runtime_t *runtime;
@@ -75,21 +102,23 @@ struct app__plan {
 
     uint64_t bytes_max; // of memory for transfers; 0: no limit
     uint64_t parts;     // transfers that a row was cut into (plan_rows.c); 0: rows are not told of
-    app__transfer_t *transfers; // in order of start once begun
+    app__transfer_t *transfers; // of a list, as they are added
     size_t count;
     size_t capacity;
     app_flow_chain_t *chains; // by transfer; only where there are triggers
     size_t chain_capacity;
     app__trigger_t *triggers;
     size_t trigger_count;
-    uint8_t *received; // by transfer: the responder has everything and forgot the QP
 
-    // Transfers by requester and by responder, each in order of start: those of interface i are
-    // by_source[source_first[i]] .. by_source[source_first[i + 1] - 1].
-    uint32_t *by_source;
-    uint64_t *source_first;
-    uint32_t *by_destination;
-    uint64_t *destination_first;
+    const app__arrivals_ops_t *arrivals_ops; // NULL: a list
+    void *arrivals;
+    unsigned block_shift; // transfers of a block: 2 to this
+    size_t block_count;
+    app__block_entry_t *entries; // and one behind the last block, for how many there are in all
+    size_t entry_count;
+    size_t entry_capacity;
+    uint64_t *positions;        // by interface: of its first QP number
+    sim_stream_t *whole_blocks; // numbers of those that may be packed; NULL: a list
     app__source_t *sources;
     size_t source_count;
 };
@@ -111,8 +140,51 @@ void app__chain_activate(app__plan_t *plan, uint32_t number);
 
 // plan_rows.c: of rows that were cut into parts.
 extern const sim_report_table_t app__plan_rows_report; // about an app__plan_t with parts
-// app__plan_ideal_ps of a transfer with messages of another size.
-sim_time_t app__plan_ideal_of_ps(const app__plan_t *plan, uint64_t index, uint64_t message_bytes);
+// Ideal time of a transfer, if it had messages of that size.
+sim_time_t app__plan_ideal_ps(const app__plan_t *plan,
+                              const app__transfer_t *transfer,
+                              uint64_t index,
+                              uint64_t message_bytes);
+uint16_t app__plan_udp_source_port(const app__plan_t *plan,
+                                   const app__transfer_t *transfer,
+                                   uint64_t index);
+
+// blocks.c
+void app__blocks_begin(app__plan_t *plan);  // the plan has all its transfers
+void app__blocks_number(app__plan_t *plan); // its interfaces have positions
+void app__blocks_free(app__plan_t *plan);
+app__block_t *app__block_of(const app__plan_t *plan, uint64_t index);
+// Valid until the end of the event.
+static inline app__transfer_t *app__transfer(const app__plan_t *plan, uint64_t index)
+{
+    const app__block_t *const block = app__block_of(plan, index);
+    return &block->transfers[index - block->first];
+}
+// The place'th transfer that an interface requests, or responds to.
+uint32_t app__transfer_at_source(const app__plan_t *plan, uint32_t interface, uint64_t place);
+uint32_t app__transfer_at_destination(const app__plan_t *plan, uint32_t interface, uint64_t place);
+// When the place'th transfer that it responds to begins; of one that is not at hand no later.
+sim_time_t app__passive_start_ps(const app__plan_t *plan, uint32_t interface, uint64_t place);
+// One of the two ends is done with it, in an event of the node; it is needed again.
+void app__transfer_closed(const app__plan_t *plan, uint64_t index, const sim_node_t *node);
+void app__transfer_opened(const app__plan_t *plan, uint64_t index);
+static inline uint64_t app__requested_by(const app__plan_t *plan, uint32_t interface)
+{
+    return plan->entries[plan->block_count].sources_before[interface];
+}
+
+// For results, outside the run: transfers in order, those that are not at hand made for it.
+typedef struct app__reader {
+    const app__plan_t *plan;
+    app__block_t *block;
+    size_t number;
+    bool own;
+} app__reader_t;
+const app__transfer_t *app__read(app__reader_t *reader, uint64_t index); // valid until the next
+void app__reader_close(app__reader_t *reader);
+
+app__transfer_t app__transfer_of(const app__plan_t *plan, const app__request_t *request);
+sim_err_t app__too_many(const char *blame, sim_message_t *message);
 
 // Hash of a transfer's flow id: for what differs from flow to flow and both ends must know.
 uint64_t app__plan_hash(const app__plan_t *plan, uint64_t index);

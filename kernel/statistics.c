@@ -1,13 +1,214 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/statistics.c - exact percentiles and means of integers.
 //
+// Values are held as they come, up to HELD_MAX of them; then they are sorted and become a run: the
+// differences from one to the next, seven bits a byte. Runs of one level are merged into one of the
+// next, as in a binary counter, so there are few and each value is merged a logarithm of times. The
+// more values there are, the nearer they lie, and the fewer bytes each takes.
+//
 // Sums are integers of 128 bits and turned into a double once, so that a mean does not depend on
 // the order in which values came.
 #include "kernel/statistics.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 __extension__ typedef unsigned __int128 u128;
+
+#define HELD_MAX ((size_t)1 << 16) // a capacity that SIM_GROW gives
+#define NUMBER_BYTES_MAX 10u
+#define MARK_VALUES ((size_t)4096) // from one mark to the next
+
+// Where to go on reading a run from: its value number MARK_VALUES x (place of the mark).
+typedef struct run_mark {
+    size_t at;
+    uint64_t before; // the value before it
+} run_mark_t;
+
+typedef struct sim_sample_run {
+    uint8_t *bytes;
+    size_t size;
+    size_t count;
+    unsigned level;
+    run_mark_t *marks; // NULL: none were made
+} sim_sample_run_t;
+
+// -- runs
+
+typedef struct reader {
+    const uint8_t *at;
+    size_t left;
+    uint64_t value; // the latest
+} reader_t;
+
+static reader_t reader_of(const sim_sample_run_t *run)
+{
+    return (reader_t){.at = run->bytes, .left = run->count};
+}
+
+static bool read_value(reader_t *reader)
+{
+    if (reader->left == 0) {
+        return false;
+    }
+    uint64_t difference = 0;
+    unsigned shift = 0;
+    for (; (*reader->at & 0x80) != 0; shift += 7) {
+        difference |= (uint64_t)(*reader->at++ & 0x7f) << shift;
+    }
+    difference |= (uint64_t)*reader->at++ << shift;
+    reader->left--;
+    reader->value += difference;
+    return true;
+}
+
+static size_t write_difference(uint8_t *bytes, uint64_t difference)
+{
+    size_t size = 0;
+    for (; difference >= 0x80; difference >>= 7) {
+        bytes[size++] = (uint8_t)(difference | 0x80);
+    }
+    bytes[size++] = (uint8_t)difference;
+    return size;
+}
+
+static void run_fini(sim_sample_run_t *run)
+{
+    sim_free(run->bytes);
+    sim_free(run->marks);
+}
+
+static uint8_t *shrink(uint8_t *bytes, size_t size)
+{
+    return sim_realloc_array(bytes, size + 1, 1);
+}
+
+// Of two runs: no longer than both, as differences only become smaller.
+static sim_sample_run_t merge(const sim_sample_run_t *a, const sim_sample_run_t *b)
+{
+    sim_sample_run_t run = {
+        .bytes = sim_alloc(a->size + b->size + 1),
+        .count = a->count + b->count,
+        .level = (a->level > b->level ? a->level : b->level) + 1,
+    };
+    reader_t left = reader_of(a);
+    reader_t right = reader_of(b);
+    bool has_left = read_value(&left);
+    bool has_right = read_value(&right);
+    uint64_t before = 0;
+    while (has_left || has_right) {
+        const bool takes_left = has_left && (!has_right || left.value <= right.value);
+        const uint64_t value = takes_left ? left.value : right.value;
+        run.size += write_difference(run.bytes + run.size, value - before);
+        before = value;
+        if (takes_left) {
+            has_left = read_value(&left);
+        } else {
+            has_right = read_value(&right);
+        }
+    }
+    SIM_CHECK(run.size <= a->size + b->size);
+    run.bytes = shrink(run.bytes, run.size);
+    return run;
+}
+
+static void merge_last_two(sim_sample_set_t *set)
+{
+    sim_sample_run_t *const a = &set->runs[set->run_count - 2];
+    sim_sample_run_t *const b = &set->runs[set->run_count - 1];
+    const sim_sample_run_t merged = merge(a, b);
+    run_fini(a);
+    run_fini(b);
+    *a = merged;
+    set->run_count--;
+}
+
+// -- values held
+
+static int compare_values(const void *a, const void *b)
+{
+    const uint64_t left = *(const uint64_t *)a;
+    const uint64_t right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+static void sort_held(sim_sample_set_t *set)
+{
+    if (!set->sorted) {
+        qsort(set->values, set->held, sizeof(*set->values), compare_values);
+        set->sorted = true;
+    }
+}
+
+// Makes a run of the values held.
+static void pack(sim_sample_set_t *set)
+{
+    sort_held(set);
+    sim_sample_run_t run = {
+        .bytes = sim_alloc(set->held * NUMBER_BYTES_MAX + 1),
+        .count = set->held,
+    };
+    uint64_t before = 0;
+    for (size_t i = 0; i < set->held; i++) {
+        run.size += write_difference(run.bytes + run.size, set->values[i] - before);
+        before = set->values[i];
+    }
+    run.bytes = shrink(run.bytes, run.size);
+    SIM_GROW(set->runs, set->run_count, &set->run_capacity);
+    set->runs[set->run_count++] = run;
+    set->held = 0;
+    set->sorted = true;
+    while (set->run_count > 1 &&
+           set->runs[set->run_count - 2].level <= set->runs[set->run_count - 1].level) {
+        merge_last_two(set);
+    }
+}
+
+// Makes one run of all values.
+static void collapse(sim_sample_set_t *set)
+{
+    if (set->held > 0) {
+        pack(set);
+    }
+    while (set->run_count > 1) {
+        merge_last_two(set);
+    }
+}
+
+static void mark(sim_sample_run_t *run)
+{
+    run->marks = sim_alloc_array(run->count / MARK_VALUES + 1, sizeof(*run->marks));
+    reader_t reader = reader_of(run);
+    for (size_t i = 0; i < run->count; i++) {
+        if (i % MARK_VALUES == 0) {
+            run->marks[i / MARK_VALUES] =
+                (run_mark_t){(size_t)(reader.at - run->bytes), reader.value};
+        }
+        (void)read_value(&reader);
+    }
+}
+
+// The value of that place, from 0, in order.
+static uint64_t value_at(sim_sample_set_t *set, size_t place)
+{
+    if (set->run_count == 0) {
+        sort_held(set);
+        return set->values[place];
+    }
+    collapse(set);
+    sim_sample_run_t *const run = &set->runs[0];
+    if (run->marks == NULL) {
+        mark(run);
+    }
+    const run_mark_t *const from = &run->marks[place / MARK_VALUES];
+    reader_t reader = {run->bytes + from->at, run->count, from->before};
+    for (size_t i = 0; i <= place % MARK_VALUES; i++) {
+        (void)read_value(&reader);
+    }
+    return reader.value;
+}
+
+// -- sets
 
 void sim_sample_set_init(sim_sample_set_t *set)
 {
@@ -16,25 +217,42 @@ void sim_sample_set_init(sim_sample_set_t *set)
 
 void sim_sample_set_fini(sim_sample_set_t *set)
 {
+    for (size_t i = 0; i < set->run_count; i++) {
+        run_fini(&set->runs[i]);
+    }
+    sim_free(set->runs);
     sim_free(set->values);
     sim_sample_set_init(set);
 }
 
 void sim_sample_set_add(sim_sample_set_t *set, uint64_t value)
 {
-    if (set->count == set->capacity) {
-        SIM_GROW(set->values, set->count, &set->capacity);
+    if (set->held == set->capacity) {
+        if (set->held == HELD_MAX) {
+            pack(set);
+        } else {
+            SIM_GROW(set->values, set->held, &set->capacity);
+        }
     }
     // Values that come in order need no sorting.
-    set->sorted = set->count == 0 || (set->sorted && set->values[set->count - 1] <= value);
-    set->values[set->count++] = value;
+    set->sorted = set->held == 0 || (set->sorted && set->values[set->held - 1] <= value);
+    set->values[set->held++] = value;
+    set->count++;
+    set->sum_low += value;
+    set->sum_high += set->sum_low < value;
 }
 
-static int compare_values(const void *a, const void *b)
+void sim_sample_set_add_all(sim_sample_set_t *set, const sim_sample_set_t *from)
 {
-    const uint64_t left = *(const uint64_t *)a;
-    const uint64_t right = *(const uint64_t *)b;
-    return (left > right) - (left < right);
+    for (size_t i = 0; i < from->held; i++) {
+        sim_sample_set_add(set, from->values[i]);
+    }
+    for (size_t i = 0; i < from->run_count; i++) {
+        reader_t reader = reader_of(&from->runs[i]);
+        while (read_value(&reader)) {
+            sim_sample_set_add(set, reader.value);
+        }
+    }
 }
 
 uint64_t sim_sample_set_percentile(sim_sample_set_t *set, uint64_t numerator, uint64_t denominator)
@@ -46,37 +264,30 @@ uint64_t sim_sample_set_percentile(sim_sample_set_t *set, uint64_t numerator, ui
     if (set->count == 0) {
         return 0;
     }
-    if (!set->sorted) {
-        qsort(set->values, set->count, sizeof(*set->values), compare_values);
-        set->sorted = true;
-    }
     // Nearest rank: the least rank, from 1, that is at least p times the count.
     const u128 scaled = (u128)numerator * set->count;
     const size_t rank = (size_t)(scaled / denominator) + (scaled % denominator != 0 ? 1U : 0U);
     SIM_CHECK(rank <= set->count);
-    return set->values[rank == 0 ? 0 : rank - 1];
+    return value_at(set, rank == 0 ? 0 : rank - 1);
 }
 
 double sim_sample_set_mean(const sim_sample_set_t *set)
 {
-    if (set->count == 0) {
-        return 0.0;
-    }
-    u128 sum = 0;
-    for (size_t i = 0; i < set->count; ++i) {
-        sum += set->values[i];
-    }
-    return (double)sum / (double)set->count;
+    const u128 sum = (u128)set->sum_high << 64 | set->sum_low;
+    return set->count == 0 ? 0.0 : (double)sum / (double)set->count;
 }
 
-uint64_t sim_sample_set_max(sim_sample_set_t *set)
+uint64_t sim_sample_set_max(const sim_sample_set_t *set)
 {
-    if (set->sorted) {
-        return set->count == 0 ? 0 : set->values[set->count - 1];
-    }
     uint64_t max = 0;
-    for (size_t i = 0; i < set->count; ++i) {
+    for (size_t i = 0; i < set->held; i++) {
         max = set->values[i] > max ? set->values[i] : max;
+    }
+    for (size_t i = 0; i < set->run_count; i++) {
+        reader_t reader = reader_of(&set->runs[i]);
+        while (read_value(&reader)) {
+        }
+        max = reader.value > max ? reader.value : max;
     }
     return max;
 }

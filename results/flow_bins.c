@@ -41,6 +41,8 @@ void results_flow_bins_init(results_flow_bins_t *flows, const char *name)
 {
     flows->failed = 0;
     flows->delivered_bytes = 0;
+    flows->rate_sum = 0;
+    flows->rate_squares = 0;
     sim_sample_set_init(&flows->rates_bps);
     bin_init(&flows->all, name, UINT64_MAX);
     for (size_t i = 0; i < RESULTS_SIZE_BINS; i++) {
@@ -70,22 +72,20 @@ void results_flow_bins_add_progress(results_flow_bins_t *flows,
     const sim_time_t until_ps = done ? flow->end_ps : end_ps;
     flows->delivered_bytes += bytes;
     if (flow->start_ps < until_ps) {
-        const u128_t rate_bps = (u128_t)bytes * 8 * SIM_PS_PER_S / (until_ps - flow->start_ps);
-        sim_sample_set_add(&flows->rates_bps,
-                           rate_bps < UINT64_MAX ? (uint64_t)rate_bps : UINT64_MAX);
+        const u128_t exact_bps = (u128_t)bytes * 8 * SIM_PS_PER_S / (until_ps - flow->start_ps);
+        const uint64_t rate_bps = exact_bps < UINT64_MAX ? (uint64_t)exact_bps : UINT64_MAX;
+        sim_sample_set_add(&flows->rates_bps, rate_bps);
+        flows->rate_sum += (double)rate_bps;
+        flows->rate_squares += (double)rate_bps * (double)rate_bps;
     }
 }
 
 double results_flow_bins_fairness(const results_flow_bins_t *flows)
 {
-    double sum = 0;
-    double squares = 0;
-    for (size_t i = 0; i < flows->rates_bps.count; i++) {
-        const double rate = (double)flows->rates_bps.values[i];
-        sum += rate;
-        squares += rate * rate;
-    }
-    return squares > 0 ? sum * sum / ((double)flows->rates_bps.count * squares) : (double)NAN;
+    const double squares = flows->rate_squares;
+    return squares > 0 ? flows->rate_sum * flows->rate_sum /
+                             ((double)flows->rates_bps.count * squares)
+                       : (double)NAN;
 }
 
 uint64_t results_flow_slowdown(const app_flow_result_t *flow)

@@ -6,6 +6,7 @@
 // cut to what its link carries in the time that is left after its first start.
 #include "world/survey.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "world/format.h"
@@ -118,7 +119,8 @@ static void count_flow(pass_t *pass,
     world_survey_t *const survey = pass->survey;
     const uint32_t answerer = flow->reads ? flow->source : flow->destination;
     const nic_config_t *const config = nic_get_config(pass->world->nics[answerer].nic);
-    const double packets = flow->mtu_bytes == 0 ? 0 : (double)(flow->bytes / flow->mtu_bytes) + 1;
+    const double packets =
+        flow->mtu_bytes == 0 ? 0 : floor((double)flow->bytes / (double)flow->mtu_bytes) + 1;
     const net_path_t *const data = flow->reads ? back : forth;
     const net_path_t *const answers = flow->reads ? forth : back;
     const double acks = flow->reads ? 0 : packets / (double)config->ack_interval;

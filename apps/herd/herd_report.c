@@ -90,9 +90,7 @@ static void take_clients(const app__herd_t *herd, herd_report_t *report)
     uint64_t counted = 0;
     for (uint32_t c = 0; c < herd->client_count; c++) {
         const app__herd_client_t *const client = &herd->clients[c];
-        for (size_t i = 0; i < client->latencies.count; i++) {
-            sim_sample_set_add(&all, client->latencies.values[i]);
-        }
+        sim_sample_set_add_all(&all, &client->latencies);
         counted += client->thread.counted;
         report->requests += client->sent;
         report->responses += client->answered;

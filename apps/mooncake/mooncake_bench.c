@@ -220,9 +220,12 @@ static void bench_fill(const void *object, void *report_void)
     report->gbytes_per_s = time_ps == 0 ? 0.0 : (double)report->bytes * 1e3 / (double)time_ps;
     report->requests = bench->completed;
     report->failed = bench->failed;
-    sim_sample_set_t batches = bench->batches_ps;
+    sim_sample_set_t batches;
+    sim_sample_set_init(&batches);
+    sim_sample_set_add_all(&batches, &bench->batches_ps);
     report->transfer_ms = sim_percentiles(&batches, SIM_PS_PER_MS);
     app__mc_report_points(&report->transfer, &batches);
+    sim_sample_set_fini(&batches);
     sim_sample_set_t none;
     sim_sample_set_init(&none);
     report->ttft_ms = sim_percentiles(&none, SIM_PS_PER_MS);

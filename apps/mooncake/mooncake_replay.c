@@ -452,13 +452,6 @@ static void replay_progress(const app_t *app, uint64_t *done, uint64_t *planned)
 
 // -- results
 
-static void add_all(sim_sample_set_t *to, const sim_sample_set_t *from)
-{
-    for (size_t i = 0; i < from->count; i++) {
-        sim_sample_set_add(to, from->values[i]);
-    }
-}
-
 static void replay_fill(const void *object, void *report_void)
 {
     const app__mc_replay_t *const replay = object;
@@ -473,7 +466,7 @@ static void replay_fill(const void *object, void *report_void)
     for (uint32_t i = 0; i < replay->prefill_count; i++) {
         const app__mc_prefill_t *const prefill = &replay->prefills[i];
         app__mc_report_engine(report, prefill->engine);
-        add_all(&transfers, &prefill->transfers_ps);
+        sim_sample_set_add_all(&transfers, &prefill->transfers_ps);
         report->failed += prefill->failed;
         report->fetched_blocks += prefill->fetched_blocks;
         report->bytes += prefill->engine->counters.bytes;
@@ -481,7 +474,7 @@ static void replay_fill(const void *object, void *report_void)
     for (uint32_t i = 0; i < replay->decode_count; i++) {
         const app__mc_decode_t *const decode = &replay->decodes[i];
         app__mc_report_engine(report, decode->engine);
-        add_all(&ttft, &decode->ttft_ps);
+        sim_sample_set_add_all(&ttft, &decode->ttft_ps);
         report->requests += decode->served;
         last_ps = decode->last_ps > last_ps ? decode->last_ps : last_ps;
     }

@@ -10,6 +10,8 @@
 #include "kernel/random.h"
 #include "tests/check_main.h"
 
+#include <stdlib.h>
+
 __extension__ typedef unsigned __int128 u128;
 
 // The smallest value such that at least numerator/denominator of all values are not above it.
@@ -92,6 +94,50 @@ START_TEST(values_may_come_between_questions)
 }
 END_TEST
 
+static int compare(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left;
+    const uint64_t b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+// Beyond 65536 values they are kept as differences: of any size, also where questions come between.
+START_TEST(many_values_are_as_exact_as_few)
+{
+    const size_t count = 400000;
+    uint64_t *const values = sim_alloc_array(count, sizeof(*values));
+    for (int kind = 0; kind < 3; ++kind) {
+        sim_random_t random;
+        sim_random_init(&random, (uint64_t)kind, 0, "many");
+        const uint64_t range = kind == 0 ? UINT64_MAX : kind == 1 ? 1000 : UINT64_C(1000000000);
+        sim_sample_set_t parts[2];
+        sim_sample_set_init(&parts[0]);
+        sim_sample_set_init(&parts[1]);
+        u128 sum = 0;
+        for (size_t i = 0; i < count; ++i) {
+            values[i] = sim_random_below(&random, range);
+            sum += values[i];
+            sim_sample_set_add(&parts[i % 3 == 0], values[i]);
+            if (i % 90001 == 0) {
+                (void)sim_sample_set_percentile(&parts[1], 1, 2);
+            }
+        }
+        qsort(values, count, sizeof(*values), compare);
+        sim_sample_set_add_all(&parts[0], &parts[1]);
+        ck_assert_uint_eq(parts[0].count, count);
+        ck_assert_uint_eq(sim_sample_set_max(&parts[0]), values[count - 1]);
+        for (uint64_t rank = 1; rank <= count; rank += rank < 10000 || rank > 390000 ? 1 : 4093) {
+            ck_assert_uint_eq(sim_sample_set_percentile(&parts[0], rank, count), values[rank - 1]);
+        }
+        ck_assert_double_eq(sim_sample_set_mean(&parts[0]), (double)sum / (double)count);
+        ck_assert_uint_eq(sim_sample_set_max(&parts[0]), values[count - 1]);
+        sim_sample_set_fini(&parts[0]);
+        sim_sample_set_fini(&parts[1]);
+    }
+    sim_free(values);
+}
+END_TEST
+
 START_TEST(empty_set_gives_zero)
 {
     sim_sample_set_t set;
@@ -157,4 +203,5 @@ CHECK_MAIN(CHECK_TEST(percentiles_are_nearest_rank),
            CHECK_TEST(empty_set_gives_zero),
            CHECK_TEST(mean_is_exact_and_knows_no_order),
            CHECK_TEST(many_values_of_a_permutation),
+           CHECK_TEST(many_values_are_as_exact_as_few),
            CHECK_SIGNAL(percentile_above_one_is_a_bug, SIGABRT))
