@@ -83,9 +83,9 @@ void results_flow_bins_add_progress(results_flow_bins_t *flows,
 double results_flow_bins_fairness(const results_flow_bins_t *flows)
 {
     const double squares = flows->rate_squares;
-    return squares > 0 ? flows->rate_sum * flows->rate_sum /
-                             ((double)flows->rates_bps.count * squares)
-                       : (double)NAN;
+    return squares > 0
+               ? flows->rate_sum * flows->rate_sum / ((double)flows->rates_bps.count * squares)
+               : (double)NAN;
 }
 
 uint64_t results_flow_slowdown(const app_flow_result_t *flow)

@@ -28,7 +28,7 @@ typedef struct results_flow_bins {
     uint64_t failed;
     uint64_t delivered_bytes;   // of all flows, unfinished ones too, failed ones not
     sim_sample_set_t rates_bps; // of each flow that began and has not failed: delivered / its time
-    double rate_sum; // of rates_bps
+    double rate_sum;            // of rates_bps
     double rate_squares;
     results_size_bin_t all;
     results_size_bin_t bins[RESULTS_SIZE_BINS];
