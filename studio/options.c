@@ -272,8 +272,11 @@ sim_err_t studio_arguments_parse(int argc,
             arguments->command = STUDIO_VERSION;
             return SIM_OK;
         }
-        if (i == 1 && (strcmp(text, "child") == 0 || strcmp(text, "check") == 0)) {
-            arguments->command = text[2] == 'i' ? STUDIO_RUN_CHILD : STUDIO_CHECK_CHILD;
+        if (i == 1 && (strcmp(text, "child") == 0 || strcmp(text, "check") == 0 ||
+                       strcmp(text, "draw") == 0)) {
+            arguments->command = text[0] == 'd'   ? STUDIO_FIGURE_CHILD
+                                 : text[2] == 'i' ? STUDIO_RUN_CHILD
+                                                  : STUDIO_CHECK_CHILD;
             arguments->rest = argv + 2;
             return SIM_OK;
         }

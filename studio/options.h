@@ -11,6 +11,7 @@ typedef enum studio_command {
     STUDIO_RESTORE,
     STUDIO_RUN_CHILD,   // what the server starts: the rest of the line is the child's
     STUDIO_CHECK_CHILD, // likewise
+    STUDIO_FIGURE_CHILD,
     STUDIO_HELP,
     STUDIO_VERSION,
 } studio_command_t;

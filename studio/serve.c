@@ -4,6 +4,7 @@
 
 #include "studio/accounts/accounts.h"
 #include "studio/data/data.h"
+#include "studio/data/figure_child.h"
 #include "studio/http/page.h"
 #include "studio/http/route.h"
 #include "studio/http/server.h"
@@ -13,6 +14,7 @@
 #include "studio/runs/confine.h"
 #include "studio/runs/events.h"
 #include "studio/runs/queue.h"
+#include "studio/runs/trash.h"
 #include "studio/store/backup.h"
 #include "studio/store/studio_store.h"
 
@@ -20,6 +22,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sodium.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,12 +177,31 @@ static sim_err_t make_runs_folder(const studio_t *studio, sim_message_t *message
     return result;
 }
 
+// DATA/tmp, empty: what SQLite and figures write for a moment lies on the disk that is watched, and
+// belongs to nobody else.
+static sim_err_t make_temporary(const studio_t *studio, sim_message_t *message)
+{
+    char *const path = sim_format("%s/tmp", studio->options.data);
+    sim_err_t result =
+        studio_folder_remove(path)
+            ? make_folder(path, message)
+            : sim_fail(message, SIM_ERR_IO, "%s: cannot be emptied: %s", path, strerror(errno));
+    if (result == SIM_OK) {
+        sqlite3_temp_directory = sqlite3_mprintf("%s", path);
+    }
+    sim_free(path);
+    return result;
+}
+
 static sim_err_t serve_folder(studio_t *studio, const sigset_t *signals, sim_message_t *message)
 {
     studio_server_t *server = NULL;
     studio_route_t *const routes = studio_routes_join();
     char *const path = sim_format("%s/studio.sqlite", studio->options.data);
-    sim_err_t result = studio_store_open(path, studio_migrations_all, &studio->store, message);
+    sim_err_t result = make_temporary(studio, message);
+    if (result == SIM_OK) {
+        result = studio_store_open(path, studio_migrations_all, &studio->store, message);
+    }
     sim_free(path);
     if (result == SIM_OK) {
         studio->routes = routes;
@@ -213,6 +235,8 @@ static sim_err_t serve_folder(studio_t *studio, const sigset_t *signals, sim_mes
     studio_server_stop(server);
     studio_data_destroy(studio->data);
     end_parts(studio, routes);
+    sqlite3_free(sqlite3_temp_directory);
+    sqlite3_temp_directory = NULL;
     return result;
 }
 
@@ -271,6 +295,8 @@ int studio_command(const studio_arguments_t *arguments)
         return studio_child_main(arguments->rest);
     case STUDIO_CHECK_CHILD:
         return studio_check_main(arguments->rest);
+    case STUDIO_FIGURE_CHILD:
+        return studio_figure_child_main(arguments->rest);
     case STUDIO_HELP:
         fputs(studio_help_text(), stdout);
         return fflush(stdout) == 0 ? 0 : 1;

@@ -229,7 +229,7 @@ static sim_err_t make(const cli_plot_t *plot,
                       world_error_t *error,
                       int *status)
 {
-    *figure = (cli_figure_t){.script = tmpfile(), .format = format};
+    *figure = (cli_figure_t){.script = cli_plot_temporary(), .format = format};
     figure->missing = find_missing(plot, kind);
     *status = CLI_EXIT_FAILED;
     if (figure->script == NULL) {

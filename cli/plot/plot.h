@@ -94,6 +94,9 @@ void cli_figure_quote(FILE *script, const char *text);
 void cli_figure_quote_tic(FILE *script, const char *text);
 void cli_figure_nothing(cli_figure_t *figure, const char *format, ...) SIM_PRINTF(2, 3);
 
+// A file without a name in $TMPDIR, or /tmp; NULL with errno.
+FILE *cli_plot_temporary(void);
+
 // Draws the script into the file at path, through gnuplot. SIM_ERR_IO: no gnuplot, it failed, or
 // the file could not be written whole.
 SIM_MUST_CHECK sim_err_t cli_figure_write(const cli_figure_t *figure,

@@ -267,6 +267,26 @@ static bool is_whole(FILE *picture, cli_plot_format_t format)
     return false;
 }
 
+FILE *cli_plot_temporary(void)
+{
+    const char *const folder = getenv("TMPDIR");
+    char *const path =
+        sim_format("%s/rocesim-plot-XXXXXX", folder == NULL || folder[0] == '\0' ? "/tmp" : folder);
+    const int fd = mkstemp(path);
+    FILE *const file = fd < 0 ? NULL : fdopen(fd, "w+");
+    const int reason = errno;
+    if (fd >= 0) {
+        (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+        (void)unlink(path);
+        if (file == NULL) {
+            (void)close(fd);
+        }
+    }
+    sim_free(path);
+    errno = reason;
+    return file;
+}
+
 static sim_err_t cannot_write(const char *path, world_error_t *error)
 {
     const world_place_t place = {path, 0, 0};
@@ -291,7 +311,7 @@ static sim_err_t draw(const cli_figure_t *figure,
                       const char *path,
                       world_error_t *error)
 {
-    FILE *const messages = tmpfile();
+    FILE *const messages = cli_plot_temporary();
     if (messages == NULL) {
         return cannot_write("a temporary file", error);
     }

@@ -168,6 +168,15 @@ static int get_me(studio_request_t *request, studio_response_t *response)
     return studio_response_json(response, 200, json);
 }
 
+// Who holds a token shall not outlive it: passwords, sessions and tokens are for people who have
+// logged in. 0, or the answer's status.
+static int refuse_tokens(studio_request_t *request, studio_response_t *response)
+{
+    return studio_request_user(request)->token == 0
+               ? 0
+               : studio_response_error(response, 403, "not with a token: log in for this");
+}
+
 // The old password is asked for, and counts as a login: a forgotten screen is no new password.
 static int put_password(studio_request_t *request, studio_response_t *response)
 {
@@ -178,6 +187,10 @@ static int put_password(studio_request_t *request, studio_response_t *response)
     const char *const address = studio_request_address(request);
     int64_t found = 0;
     int64_t wait_s = 0;
+    const int refused_token = refuse_tokens(request, response);
+    if (refused_token != 0) {
+        return refused_token;
+    }
     if (old == NULL || new == NULL) {
         return studio_response_error(response, 400, "the old password and a new one are needed");
     }
@@ -207,6 +220,10 @@ static int post_logout_everywhere(studio_request_t *request, studio_response_t *
     studio_t *const studio = studio_request_studio(request);
     const studio_user_t *const user = studio_request_user(request);
     bool tokens = false;
+    const int refused_token = refuse_tokens(request, response);
+    if (refused_token != 0) {
+        return refused_token;
+    }
     (void)studio_body_bool(request, "tokens", &tokens);
     if (!studio_session_end_all(studio, user->id, 0) ||
         (tokens &&
@@ -293,6 +310,10 @@ static int post_tokens(studio_request_t *request, studio_response_t *response)
     const char *const role_name = studio_body_text(request, "role", 20);
     studio_role_t role = user->role;
     int64_t days = 0;
+    const int refused_token = refuse_tokens(request, response);
+    if (refused_token != 0) {
+        return refused_token;
+    }
     if (name == NULL || name[0] == '\0') {
         return studio_response_error(response, 400, "a name of up to 100 bytes is needed");
     }
@@ -325,6 +346,10 @@ static int delete_token(studio_request_t *request, studio_response_t *response)
     studio_t *const studio = studio_request_studio(request);
     const studio_user_t *const user = studio_request_user(request);
     int64_t id;
+    const int refused_token = refuse_tokens(request, response);
+    if (refused_token != 0) {
+        return refused_token;
+    }
     if (!studio_request_number(request, "token", &id)) {
         return studio_response_error(response, 404, "there is no such token");
     }

@@ -101,7 +101,13 @@ static bool find_user(studio_t *studio, int64_t user, studio_role_t *role, bool 
 }
 
 // Sessions end when less is allowed than before, so that nothing old goes on.
-static bool change_user(studio_t *studio, int64_t user, studio_role_t role, bool disabled, bool end)
+// A reset takes the password as well: who had it, or a token, has nothing any more.
+static bool change_user(studio_t *studio,
+                        int64_t user,
+                        studio_role_t role,
+                        bool disabled,
+                        bool reset,
+                        bool end)
 {
     return studio_store_do(studio->store,
                            "UPDATE users SET role = ?, disabled = ? WHERE id = ?",
@@ -110,7 +116,11 @@ static bool change_user(studio_t *studio, int64_t user, studio_role_t role, bool
                            (int64_t)disabled,
                            user) &&
            (!end || studio_session_end_all(studio, user, 0)) &&
-           (!disabled ||
+           (!reset || studio_store_do(studio->store,
+                                      "UPDATE users SET password = NULL WHERE id = ?",
+                                      "i",
+                                      user)) &&
+           ((!disabled && !reset) ||
             (studio_store_do(studio->store, "DELETE FROM tokens WHERE user = ?", "i", user) &&
              studio_store_do(studio->store, "DELETE FROM links WHERE user = ?", "i", user)));
 }
@@ -130,12 +140,16 @@ static int change(studio_request_t *request,
         return studio_response_store_failed(response, studio);
     }
     (void)find_user(studio, user, &old_role, &old_disabled);
-    if (is_last(studio, user, role, disabled)) {
+    if (is_last(studio, user, role, disabled || reset)) {
         studio_store_rollback(studio->store);
-        return studio_response_error(response, 409, "the last administrator stays one");
+        return studio_response_error(response,
+                                     409,
+                                     reset ? "the last administrator's password is changed by "
+                                             "themselves, under Account"
+                                           : "the last administrator stays one");
     }
     const bool less = role < old_role || (disabled && !old_disabled) || reset;
-    const bool changed = change_user(studio, user, role, disabled, less) &&
+    const bool changed = change_user(studio, user, role, disabled, reset, less) &&
                          (!reset || studio_link_create(studio, user, &secret));
     if (!changed) {
         studio_store_rollback(studio->store);
@@ -250,7 +264,7 @@ static const studio_parameter_t create_parameters[] = {
 static const studio_parameter_t change_parameters[] = {
     {"role", STUDIO_IN_BODY, "string", false, "viewer, user or administrator"},
     {"disabled", STUDIO_IN_BODY, "boolean", false, "may not log in; sessions and tokens end"},
-    {"reset", STUDIO_IN_BODY, "boolean", false, "a one-time link for a new password; sessions end"},
+    {"reset", STUDIO_IN_BODY, "boolean", false, "a one-time link for a new password; the old one, sessions and tokens end"},
     {0},
 };
 static const studio_parameter_t audit_parameters[] = {

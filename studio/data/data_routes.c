@@ -122,7 +122,7 @@ static const studio_parameter_t kinds_parameters[] = {QUERY("runs", "string", "n
 const studio_route_t studio_data_routes[] = {
     {"GET", "/api/v1/runs/{run}/import", V, "How far the import of a run is; asks for it", run_only, NULL,
      "{state, part, bytes_done, bytes_total, rows, seconds, rows_per_s, bytes_per_s, message}", studio_handle_import, 0},
-    {"POST", "/api/v1/runs/{run}/import", V, "Imports a run again", run_only, NULL, "as GET", studio_handle_import_again, 0},
+    {"POST", "/api/v1/runs/{run}/import", STUDIO_ROLE_USER, "Imports a run of one's own again", run_only, NULL, "as GET", studio_handle_import_again, 0},
     {"GET", "/api/v1/runs/{run}/summary", V, "A run in words and numbers", run_only, NULL,
      "{summary, manifest, words, tables}", studio_handle_summary, 0},
     {"GET", "/api/v1/runs/{run}/topology", V, "Nodes, ports and links with places to draw them", run_only, NULL,

@@ -5,12 +5,12 @@
 // taken from there (figure_script.c), so that both show the same numbers. Folders are given by
 // links under the names of the runs, which is what legends say.
 #include "studio/data/data_handlers.h"
+#include "studio/data/figure_child.h"
 #include "studio/data/figure_script.h"
+#include "studio/runs/trash.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUNS_MAX 16u
 #define SECONDS_MAX 30
-#define FILE_BYTES_MAX ((off_t)64 << 20)
 
 static const char *const kinds[] = {"slowdown",
                                     "queue",
@@ -35,8 +33,9 @@ static const char *const kinds[] = {"slowdown",
                                     "app-cdf"};
 
 typedef struct drawing {
-    char folder[64]; // temporary
-    char *links[RUNS_MAX];
+    char *folder; // temporary, below the data's
+    char *links[STUDIO_FIGURE_RUNS_MAX];
+    char *results[STUDIO_FIGURE_RUNS_MAX]; // where they lead
     size_t count;
     char *output;
     char *message; // file of what the program says
@@ -63,22 +62,27 @@ static char *link_name(const studio_sources_t *sources, size_t index)
     return name;
 }
 
-static bool begin(drawing_t *drawing, const studio_sources_t *sources, const char *ending)
+static bool begin(const studio_t *studio,
+                  drawing_t *drawing,
+                  const studio_sources_t *sources,
+                  const char *ending)
 {
-    (void)snprintf(drawing->folder, sizeof(drawing->folder), "/tmp/rocesim-studio-XXXXXX");
+    char *const data = realpath(studio->options.data, NULL);
+    drawing->folder = sim_format("%s/tmp/figure-XXXXXX", data == NULL ? "" : data);
+    free(data);
     if (mkdtemp(drawing->folder) == NULL) {
         drawing->folder[0] = '\0';
         return false;
     }
     drawing->output = sim_format("%s/.figure.%s", drawing->folder, ending);
     drawing->message = sim_format("%s/.message", drawing->folder);
-    for (size_t i = 0; i < sources->count && i < RUNS_MAX; i++) {
+    for (size_t i = 0; i < sources->count && i < STUDIO_FIGURE_RUNS_MAX; i++) {
         char *const name = link_name(sources, i);
         char *const target = realpath(sources->sources[i].result, NULL);
-        drawing->links[drawing->count] = sim_format("%s/%s", drawing->folder, name);
-        const bool linked = target != NULL && symlink(target, drawing->links[drawing->count]) == 0;
+        drawing->links[i] = sim_format("%s/%s", drawing->folder, name);
+        drawing->results[i] = target;
+        const bool linked = target != NULL && symlink(target, drawing->links[i]) == 0;
         drawing->count++;
-        free(target); // of realpath
         sim_free(name);
         if (!linked) {
             return false;
@@ -90,18 +94,15 @@ static bool begin(drawing_t *drawing, const studio_sources_t *sources, const cha
 static void end(drawing_t *drawing)
 {
     for (size_t i = 0; i < drawing->count; i++) {
-        (void)unlink(drawing->links[i]);
         sim_free(drawing->links[i]);
-    }
-    if (drawing->output != NULL) {
-        (void)unlink(drawing->output);
-        sim_free(drawing->output);
-        (void)unlink(drawing->message);
-        sim_free(drawing->message);
+        free(drawing->results[i]); // of realpath
     }
     if (drawing->folder[0] != '\0') {
-        (void)rmdir(drawing->folder);
+        (void)studio_folder_remove(drawing->folder);
     }
+    sim_free(drawing->output);
+    sim_free(drawing->message);
+    sim_free(drawing->folder);
 }
 
 // Waits for the child, or ends it after its time.
@@ -118,7 +119,7 @@ static bool ended_well(pid_t child, studio_request_t *request)
             return false;
         }
         if (studio_seconds() > deadline_s || studio_request_cancelled(request)) {
-            (void)kill(child, SIGKILL);
+            (void)kill(-child, SIGKILL);
             (void)waitpid(child, &status, 0);
             return false;
         }
@@ -129,10 +130,10 @@ static bool ended_well(pid_t child, studio_request_t *request)
 
 static bool draw(studio_request_t *request, drawing_t *drawing, const char *kind, const char *app)
 {
-    const char *const program = studio_request_studio(request)->options.program;
-    const char *arguments[RUNS_MAX + 12];
+    char *const program = realpath(studio_request_studio(request)->options.program, NULL);
+    const char *arguments[STUDIO_FIGURE_RUNS_MAX + 12];
     size_t count = 0;
-    arguments[count++] = program;
+    arguments[count++] = "rocesim";
     arguments[count++] = "plot";
     arguments[count++] = "--kind";
     arguments[count++] = kind;
@@ -142,35 +143,20 @@ static bool draw(studio_request_t *request, drawing_t *drawing, const char *kind
         arguments[count++] = "--app";
         arguments[count++] = app;
     }
+    studio_figure_order_t order = {
+        .program = program == NULL ? "" : program,
+        .folder = drawing->folder,
+        .message = drawing->message,
+        .arguments = arguments,
+    };
     for (size_t i = 0; i < drawing->count; i++) {
         arguments[count++] = drawing->links[i];
+        order.results[i] = drawing->results[i];
     }
     arguments[count] = NULL;
-    char path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
-    char *environment[] = {path, NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    sigemptyset(&none);
-    SIM_CHECK(posix_spawn_file_actions_init(&actions) == 0);
-    SIM_CHECK(posix_spawnattr_init(&attributes) == 0);
-    (void)posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    (void)posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    (void)posix_spawn_file_actions_addopen(&actions,
-                                           2,
-                                           drawing->message,
-                                           O_WRONLY | O_CREAT | O_TRUNC,
-                                           0600);
-    (void)posix_spawnattr_setsigmask(&attributes, &none);
-    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    char *const *argv = NULL;
-    const void *const list = arguments;
-    memcpy(&argv, &list, sizeof(argv)); // posix_spawn changes none of them
-    pid_t child = 0;
-    const int code = posix_spawn(&child, program, &actions, &attributes, argv, environment);
-    (void)posix_spawn_file_actions_destroy(&actions);
-    (void)posix_spawnattr_destroy(&attributes);
-    return code == 0 && ended_well(child, request);
+    const pid_t child = studio_figure_spawn(&order);
+    free(program);
+    return child > 0 && ended_well(child, request);
 }
 
 static bool read_output(const drawing_t *drawing, studio_out_t *out)
@@ -179,7 +165,8 @@ static bool read_output(const drawing_t *drawing, studio_out_t *out)
     struct stat status;
     char buffer[16384];
     size_t count = 0;
-    if (stream == NULL || fstat(fileno(stream), &status) != 0 || status.st_size > FILE_BYTES_MAX) {
+    if (stream == NULL || fstat(fileno(stream), &status) != 0 ||
+        status.st_size > (off_t)STUDIO_FIGURE_BYTES_MAX) {
         if (stream != NULL) {
             (void)fclose(stream);
         }
@@ -250,7 +237,7 @@ static int answer_figure(studio_request_t *request,
     drawing_t drawing = {.count = 0};
     studio_out_t out = {.bytes = NULL};
     const bool drawn =
-        begin(&drawing, sources, formats[i][1]) &&
+        begin(studio_request_studio(request), &drawing, sources, formats[i][1]) &&
         draw(request, &drawing, kind, json_string_value(json_object_get(body, "app"))) &&
         read_output(&drawing, &out);
     char *const why = drawn ? NULL : why_not(&drawing);
@@ -284,7 +271,7 @@ int studio_handle_figure(studio_request_t *request, studio_response_t *response)
     if (body == NULL) {
         return studio_response_error(response, 400, "expected a JSON object");
     }
-    if (json_array_size(json_object_get(body, "runs")) > RUNS_MAX) {
+    if (json_array_size(json_object_get(body, "runs")) > STUDIO_FIGURE_RUNS_MAX) {
         status = studio_response_error(response, 400, "runs: at most 16 in a figure");
     } else if (studio__data_sources(request,
                                     response,

@@ -22,6 +22,9 @@ static int import(studio_request_t *request, studio_response_t *response, bool a
     if (!studio__data_run(request, response, &run, &status)) {
         return status;
     }
+    if (again && !studio_run_may_change(studio_request_user(request), &run)) {
+        return studio_response_error(response, 403, "this run is somebody else's");
+    }
     bool done = false;
     json_t *const state =
         studio_data_want(studio_request_studio(request)->data, run.id, run.folder, again, &done);

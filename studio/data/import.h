@@ -25,7 +25,8 @@ typedef struct studio_progress {
     atomic_ullong bytes_done;
     atomic_ullong bytes_total;
     atomic_ullong rows;
-    atomic_bool stop; // set by who wants it to end
+    atomic_bool stop;           // set by who wants it to end
+    uint64_t capture_bytes_max; // of a capture, uncompressed; 0: STUDIO_CAPTURE_BYTES_MAX
 } studio_progress_t;
 
 // Imports result/ and the log file (NULL: none) into index/, which it replaces. SIM_ERR_STATE: it

@@ -87,10 +87,13 @@ static sim_err_t take(reader_t *reader, uint8_t *bytes, uint32_t size, bool may_
         return sim_fail(&reader->trouble, SIM_ERR_IO, "no room: %s", strerror(errno));
     }
     if (have == (int64_t)size) {
-        if (reader->copy != NULL && reader->offset > STUDIO_CAPTURE_BYTES_MAX) {
+        const uint64_t wanted = reader->progress->capture_bytes_max;
+        const uint64_t most = wanted > 0 ? wanted : STUDIO_CAPTURE_BYTES_MAX;
+        if (reader->copy != NULL && reader->offset > most) {
             return sim_fail(&reader->trouble,
                             SIM_ERR_INVALID,
-                            "more than 1 GiB uncompressed: what follows is left out");
+                            "more than %" PRIu64 " bytes uncompressed: what follows is left out",
+                            most);
         }
         return SIM_OK;
     }

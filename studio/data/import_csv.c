@@ -15,7 +15,7 @@
 #define ROW_BYTES_MAX ((size_t)1 << 20)
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define SAMPLE_ROWS 200u
-#define TEXT_BYTES_MAX (UINT64_C(1) << 31) // of all dictionaries of a table
+#define TEXT_BYTES_MAX (UINT64_C(1) << 28) // of all dictionaries of a table: they are in memory
 #define LOG_LINES_MAX UINT64_C(5000000)
 #define LINE_BYTES_MAX 4096u
 
@@ -359,7 +359,7 @@ static sim_err_t take_rows(csv_t *csv, uint64_t *rows, sim_message_t *message)
         if (++*rows % 4096 == 0) {
             atomic_fetch_add(&csv->lines.progress->rows, 4096);
             if (studio_table_writer_text_bytes(csv->writer) > TEXT_BYTES_MAX) {
-                return fail_at(csv, message, "more than 2 GiB of different texts");
+                return fail_at(csv, message, "more than 256 MiB of different texts");
             }
         }
     }
@@ -459,7 +459,9 @@ sim_err_t studio_import_log(const char *path,
                                          &writer,
                                          message);
     }
-    for (*rows = 0; error == SIM_OK && *rows < LOG_LINES_MAX;) {
+    // What is left out of a log is at its end: the file has it all.
+    for (*rows = 0; error == SIM_OK && *rows < LOG_LINES_MAX &&
+                    studio_table_writer_text_bytes(writer) < TEXT_BYTES_MAX;) {
         char *line = NULL;
         size_t size = 0;
         error = next_line(&lines, &line, &size, message);

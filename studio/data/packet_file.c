@@ -283,20 +283,85 @@ static bool is_word_of_pcap(const char *word)
     return false;
 }
 
-// A number, or an address of IP or Ethernet: nothing that libpcap looks up.
-static bool is_number_or_address(const char *word)
+static bool is_decimal(const char *text, size_t size, size_t digits, unsigned most)
 {
+    unsigned long value = 0;
+    for (size_t i = 0; i < size; i++) {
+        if (isdigit((unsigned char)text[i]) == 0) {
+            return false;
+        }
+        value = 10 * value + (unsigned long)(text[i] - '0');
+    }
+    return size > 0 && size <= digits && value <= most;
+}
+
+// "/24" at the end of an address, or nothing.
+static bool is_prefix(const char *text, unsigned most)
+{
+    return *text == '\0' || (*text == '/' && is_decimal(text + 1, strlen(text + 1), 3, most));
+}
+
+// 10, 10.0, 10.0.0 or 10.0.0.1, and a prefix.
+static bool is_dotted(const char *word)
+{
+    for (int part = 0; part < 4; part++) {
+        const size_t size = strcspn(word, "./");
+        if (!is_decimal(word, size, 3, 255)) {
+            return false;
+        }
+        word += size;
+        if (*word != '.') {
+            return is_prefix(word, 32);
+        }
+        word++;
+    }
+    return false;
+}
+
+// aa:bb:cc:dd:ee:ff
+static bool is_mac(const char *word)
+{
+    for (int part = 0; part < 6; part++) {
+        const size_t size = strspn(word, "0123456789abcdefABCDEF");
+        if (size == 0 || size > 2 || word[size] != (part < 5 ? ':' : '\0')) {
+            return false;
+        }
+        word += size + 1;
+    }
+    return true;
+}
+
+static bool is_ipv6(const char *word)
+{
+    char text[64];
     struct in6_addr address;
-    if (inet_pton(AF_INET6, word, &address) == 1) {
-        return true;
+    const size_t size = strcspn(word, "/");
+    if (size >= sizeof(text) || !is_prefix(word + size, 128)) {
+        return false;
     }
-    if (strchr(word, ':') != NULL) {
-        return strspn(word, "0123456789abcdefABCDEF:") == strlen(word);
-    }
+    memcpy(text, word, size);
+    text[size] = '\0';
+    return inet_pton(AF_INET6, text, &address) == 1;
+}
+
+// Two numbers: bytes of a packet, as in ip6[40:2].
+static bool is_slice(const char *word)
+{
+    const size_t size = strcspn(word, ":");
+    return word[size] == ':' && is_decimal(word, size, 5, 65535) &&
+           is_decimal(word + size + 1, strlen(word + size + 1), 5, 65535);
+}
+
+// A number, or an address of IP or Ethernet, in a form that libpcap knows as one: what merely has
+// digits, such as 1.2.3.4.5, is a name for it, and would be looked up.
+static bool is_number_or_address(const char *word, bool in_brackets)
+{
     if (word[0] == '0' && (word[1] == 'x' || word[1] == 'X')) {
-        return word[2] != '\0' && strspn(word + 2, "0123456789abcdefABCDEF") == strlen(word + 2);
+        const size_t size = strlen(word + 2);
+        return size > 0 && size <= 8 && strspn(word + 2, "0123456789abcdefABCDEF") == size;
     }
-    return isdigit((unsigned char)word[0]) != 0 && strspn(word, "0123456789.-") == strlen(word);
+    return is_decimal(word, strlen(word), 9, 999999999) || is_dotted(word) || is_mac(word) ||
+           is_ipv6(word) || (in_brackets && is_slice(word));
 }
 
 static sim_err_t take_word(char *to,
@@ -304,6 +369,7 @@ static sim_err_t take_word(char *to,
                            const char *from,
                            size_t word_size,
                            const studio_names_t *names,
+                           bool in_brackets,
                            sim_message_t *message)
 {
     char word[256];
@@ -313,7 +379,7 @@ static sim_err_t take_word(char *to,
     memcpy(word, from, word_size);
     word[word_size] = '\0';
     const char *put = word;
-    if (!is_word_of_pcap(word) && !is_number_or_address(word)) {
+    if (!is_word_of_pcap(word) && !is_number_or_address(word, in_brackets)) {
         put = names != NULL ? studio_names_find(names, word) : NULL;
         if (put == NULL) {
             return sim_fail(message,
@@ -332,6 +398,37 @@ static sim_err_t take_word(char *to,
     return SIM_OK;
 }
 
+#define WORD_SIGNS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/"
+
+// Letters of the word at `at`: of a host of the run, which may have a '-' in its name, or as far as
+// a word goes.
+static size_t word_size(const char *at, const studio_names_t *names)
+{
+    const size_t word = strspn(at, WORD_SIGNS);
+    const size_t longer = strcspn(at, " \t\n()[]&|!=<>+*");
+    char whole[256];
+    if (longer > word && longer < sizeof(whole) && names != NULL) {
+        memcpy(whole, at, longer);
+        whole[longer] = '\0';
+        if (studio_names_find(names, whole) != NULL) {
+            return longer;
+        }
+    }
+    return word;
+}
+
+// The '-' of "portrange 1-2"; any other is minus, and stands apart: libpcap takes 1-2 for a name.
+static bool is_range(const char *text, const char *at)
+{
+    while (at > text && isdigit((unsigned char)at[-1]) != 0) {
+        at--;
+    }
+    while (at > text && (at[-1] == ' ' || at[-1] == '\t')) {
+        at--;
+    }
+    return at - text >= 9 && strncmp(at - 9, "portrange", 9) == 0;
+}
+
 static sim_err_t with_addresses(const char *text,
                                 const studio_names_t *names,
                                 char *to,
@@ -339,42 +436,31 @@ static sim_err_t with_addresses(const char *text,
 {
     size_t size = 0;
     unsigned depth = 0;
+    bool in_brackets = false;
     for (const char *at = text; *at != '\0';) {
-        const size_t word = strspn(at,
-                                   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                   "_.:/");
-        // "[4:2]" and "10.0.0.0/8" are made of numbers only.
-        const bool numbers = word > 0 && strspn(at, "0123456789.:/") == word;
-        if (word > 0 && !numbers) {
-            // A host may have a '-' in its name, which is also minus: names first.
-            size_t longer = strcspn(at, " \t\n()[]&|!=<>+*");
-            char whole[256];
-            const char *known = NULL;
-            if (longer > word && longer < sizeof(whole) && names != NULL) {
-                memcpy(whole, at, longer);
-                whole[longer] = '\0';
-                known = studio_names_find(names, whole);
-            }
-            longer = known != NULL ? longer : word;
-            const sim_err_t error = take_word(to, &size, at, longer, names, message);
+        const size_t word = strspn(at, WORD_SIGNS) > 0 ? word_size(at, names) : 0;
+        if (word > 0) {
+            const sim_err_t error = take_word(to, &size, at, word, names, in_brackets, message);
             if (error != SIM_OK) {
                 return error;
             }
-            at += longer;
+            at += word;
             continue;
         }
-        const size_t count = word > 0 ? word : 1;
         depth += *at == '(' || *at == '!';
+        in_brackets = *at == '[' || (in_brackets && *at != ']');
         if (depth > 50) {
             return sim_fail(message, SIM_ERR_INVALID, "more than 50 parentheses");
         }
-        if (size + count + 1 > 4 * FILTER_BYTES_MAX ||
-            (word == 0 && strchr(" \t\n()[]&|!=<>+-*%^", *at) == NULL)) {
+        if (size + 4 > 4 * FILTER_BYTES_MAX || strchr(" \t\n()[]&|!=<>+-*%^", *at) == NULL) {
             return sim_fail(message, SIM_ERR_INVALID, "'%c' has no place in a filter", *at);
         }
-        memcpy(to + size, at, count);
-        size += count;
-        at += count;
+        const bool apart = *at == '-' && !is_range(text, at);
+        to[size] = ' ';
+        size += apart;
+        to[size++] = *at++;
+        to[size] = ' ';
+        size += apart;
     }
     to[size] = '\0';
     return SIM_OK;

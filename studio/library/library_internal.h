@@ -7,6 +7,8 @@
 
 #include <pthread.h>
 
+#define STUDIO__CHECKS_MAX 35u
+
 typedef struct studio__entry {
     char *name; // "cache/zipf"
     bool is_study;
@@ -20,8 +22,11 @@ typedef struct studio__entry {
 struct studio_library {
     pthread_mutex_t gate; // checks that are going on: a few at a time
     pthread_cond_t gate_free;
-    unsigned checks;
-    unsigned waiting;
+    struct {
+        int64_t user; // 0: free
+        bool runs;
+    } checks[STUDIO__CHECKS_MAX]; // going on, and waiting
+    unsigned running;
     studio__entry_t *entries; // by name
     size_t count;
     size_t capacity;

@@ -99,7 +99,12 @@ static int post_check(studio_request_t *request, studio_response_t *response)
     if (status != 0) {
         return status;
     }
-    json_t *const checked = studio_check(studio, STUDIO_CHECK_ALL, yaml, set, library);
+    json_t *const checked = studio_check(studio,
+                                         studio_request_user(request)->id,
+                                         STUDIO_CHECK_ALL,
+                                         yaml,
+                                         set,
+                                         library);
     (void)json_object_set_new(checked,
                               "limits",
                               json_pack("{s:I, s:I, s:I, s:I}",
@@ -125,7 +130,12 @@ static int post_topology(studio_request_t *request, studio_response_t *response)
     if (status != 0) {
         return status;
     }
-    json_t *const topology = studio_check(studio, STUDIO_CHECK_TOPOLOGY, yaml, set, library);
+    json_t *const topology = studio_check(studio,
+                                          studio_request_user(request)->id,
+                                          STUDIO_CHECK_TOPOLOGY,
+                                          yaml,
+                                          set,
+                                          library);
     const bool good = json_array_size(json_object_get(topology, "errors")) == 0;
     json_decref(set);
     return studio_response_json(response, good ? 200 : 422, topology);

@@ -106,7 +106,7 @@ pid_t studio_child_spawn(const studio_child_t *child, const char *const *argumen
 typedef struct watch {
     studio_child_t child;
     const char *const *arguments;
-    char *exit_path; // exit.N.part, whose bytes are there already
+    char *exit_path; // exit.N.PID, whose bytes are there already
     pid_t process;
     int64_t begun_ms;
     int64_t ending_ms; // when it was told to end; 0: not yet
@@ -138,12 +138,12 @@ static bool take_attempt(const studio_child_t *child)
     return good;
 }
 
-// Room for the last word, taken while there is some.
+// Room for the last word, taken while there is some; no other process of the attempt has the file.
 static bool reserve_exit(watch_t *watch)
 {
     char spaces[RESERVED_BYTES];
     memset(spaces, ' ', sizeof(spaces));
-    watch->exit_path = sim_format("exit.%" PRId64 ".part", watch->child.attempt);
+    watch->exit_path = sim_format("exit.%" PRId64 ".%ld", watch->child.attempt, (long)getpid());
     const int fd = open(watch->exit_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     const bool good =
         fd >= 0 && write(fd, spaces, sizeof(spaces)) == (ssize_t)sizeof(spaces) && fsync(fd) == 0;
@@ -323,6 +323,9 @@ int studio_child_main(const char *const *arguments)
     (void)sigprocmask(SIG_BLOCK, &signals, NULL);
     if (!read_arguments(&watch, arguments) || !reserve_exit(&watch) ||
         !take_attempt(&watch.child)) {
+        if (watch.exit_path != NULL) {
+            (void)unlink(watch.exit_path);
+        }
         sim_free(watch.exit_path);
         return 1; // somebody else has it, or there is no place: nothing has begun
     }

@@ -103,6 +103,13 @@ static bool allow_all(int ruleset, const studio_confine_t *confine, uint64_t han
     if (good && confine->readable != NULL) {
         good = allow(ruleset, confine->readable, READING & ~LANDLOCK_ACCESS_FS_EXECUTE, handled);
     }
+    for (size_t i = 0; good && confine->also_readable != NULL && confine->also_readable[i] != NULL;
+         i++) {
+        good = allow(ruleset,
+                     confine->also_readable[i],
+                     READING & ~LANDLOCK_ACCESS_FS_EXECUTE,
+                     handled);
+    }
     if (good && confine->writable != NULL) {
         good = allow(ruleset,
                      confine->writable,

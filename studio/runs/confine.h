@@ -13,9 +13,10 @@
 bool studio_confine_possible(void);
 
 typedef struct studio_confine {
-    const char *writable; // a folder; NULL: none
-    const char *readable; // further folders, NULL: none
-    const char *program;  // that will be executed; its folder is readable
+    const char *writable;             // a folder; NULL: none
+    const char *readable;             // a further folder; NULL: none
+    const char *const *also_readable; // and these, NULL at the end; or NULL
+    const char *program;              // that will be executed; its folder is readable
     uint64_t memory_bytes;
     uint64_t file_bytes; // of the largest file
     uint64_t cpu_s;      // 0: no limit

@@ -233,6 +233,7 @@ static int take_limits(studio_request_t *request, studio_response_t *response, o
 static int check(studio_t *studio, studio_response_t *response, const order_t *order)
 {
     json_t *const checked = studio_check(studio,
+                                         order->user->id,
                                          STUDIO_CHECK_ALL,
                                          order->yaml,
                                          json_array_get(order->runs, 0),

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define LIST_MAX 10000
+#define LIST_BYTES_MAX ((size_t)8 << 20) // of settings and notes: what follows is asked for anew
 
 // -- lists
 
@@ -88,7 +89,9 @@ static int get_runs(studio_request_t *request, studio_response_t *response)
                                                  l.trash,
                                                  l.limit,
                                                  l.offset);
-    while (studio_rows_next(rows)) {
+    size_t bytes = 0;
+    while (bytes < LIST_BYTES_MAX && studio_rows_next(rows)) {
+        bytes += strlen(studio_rows_text(rows, 9)) + strlen(studio_rows_text(rows, 10));
         (void)json_array_append_new(list, studio_run_row_json(studio, rows));
     }
     if (!studio_rows_close(rows)) {
@@ -317,7 +320,7 @@ static const studio_parameter_t list_parameters[] = {
     {"owner", STUDIO_IN_QUERY, "string", false, "name of the owner"},
     {"group", STUDIO_IN_QUERY, "integer", false, "runs of one order"},
     {"trash", STUDIO_IN_QUERY, "boolean", false, "those in the trash"},
-    {"limit", STUDIO_IN_QUERY, "integer", false, "at most 10000; 100 unless given"},
+    {"limit", STUDIO_IN_QUERY, "integer", false, "at most 10000, and 8 MiB of settings and notes; 100 unless given"},
     {"offset", STUDIO_IN_QUERY, "integer", false, "how many to leave out"},
     {0},
 };

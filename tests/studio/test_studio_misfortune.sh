@@ -121,6 +121,20 @@ if mkdir "$work/small" && mount -t tmpfs -o size=24m tmpfs "$work/small" 2>/dev/
     rm "$work/small/ballast"
     until_state 2 done
     until_imported 2
+    # No room for an import: it says so, what was there before stays, and it is made when there is room.
+    free=$(($(stat -f -c '%a * %S' "$work/small")))
+    head -c $((free - 8192)) /dev/zero >"$work/small/ballast"
+    expect 200 POST runs/1/import '{}'
+    for _ in $(seq 100); do
+        api GET runs/1/import
+        ! grep -q '"state":"\(failed\|done\)"' "$work/answer" || break
+        sleep 0.1
+    done
+    [ ! -e "$data/runs/1/index.new" ] || fail "left of an import without room: $(ls "$data/runs/1")"
+    expect 200 POST query '{"runs":[1],"table":"flows"}'
+    rm "$work/small/ballast"
+    expect 200 POST runs/1/import '{}'
+    until_imported 1
     # No room at all: what cannot be kept is refused, and the server goes on.
     head -c 30000000 /dev/zero >"$work/small/ballast" 2>/dev/null
     printf '{"kind":"query","name":"large","body":"%s"}' \

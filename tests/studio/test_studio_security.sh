@@ -199,6 +199,50 @@ status=$(curl -s -m 20 -o /dev/null -w '%{http_code}' \
 status=$(curl -s -m 20 -o /dev/null -w '%{http_code}' "$url/$(head -c 20000 /dev/zero | tr '\0' x)")
 case $status in 400 | 414 | 431) ;; *) fail "a long address: $status" ;; esac
 
+# -- a token is for scripts: it makes no other, ends no session and changes no password; a reset ends all
+
+login admin
+admin=$session admin_csrf=$csrf
+expect 201 POST users '{"name":"tom","role":"user","password":"blue horse staple"}'
+tom_id=$(field id)
+login tom 'blue horse staple'
+tom=$session
+expect 201 POST tokens '{"name":"script"}'
+token=$(field token)
+with_token() {
+    status=$(curl -s -o "$work/answer" -w '%{http_code}' -X "$1" -H "Authorization: Bearer $token" \
+        ${3:+-H 'Content-Type: application/json' --data-binary "$3"} "$url/api/v1/$2")
+}
+refuses() {
+    with_token "$2" "$3" "${4:-}"
+    [ "$status" = "$1" ] || fail "with a token: $2 $3: $status, expected $1: $(head -c 200 "$work/answer")"
+}
+refuses 200 GET me
+refuses 403 POST tokens '{"name":"another"}'
+refuses 403 DELETE tokens/1
+refuses 403 POST me/logout-everywhere '{}'
+refuses 403 PUT me/password '{"old":"blue horse staple","new":"green horse staple"}'
+session=$tom csrf=""
+expect 200 GET me
+session=$admin csrf=$admin_csrf
+expect 200 PATCH "users/$tom_id" '{"reset":true}'
+link=$(sed -n 's/.*#once=\([^"]*\)".*/\1/p' "$work/answer")
+refuses 401 GET me
+session=$tom csrf=""
+expect 401 GET me
+login tom 'blue horse staple'
+[ "$status" = 401 ] || fail "the password before a reset: $status"
+session="" csrf=""
+expect 200 POST login "{\"link\":\"$link\",\"password\":\"yellow horse staple\"}"
+session=$admin csrf=$admin_csrf
+expect 200 GET me
+admin_id=$(sed -n 's/.*"user":{"id":\([0-9]*\).*/\1/p' "$work/answer")
+expect 409 PATCH "users/$admin_id" '{"reset":true}'
+
+# -- figures are drawn in a folder of the data's, which is empty afterwards; SQLite's files are there too
+
+[ -d "$data/tmp" ] && [ -z "$(ls -A "$data/tmp")" ] || fail "DATA/tmp: $(ls -A "$data/tmp")"
+
 # -- bombs in YAML: each is an answer, within seconds, and the server lives on
 
 bomb='a: \u0026a [x,x,x,x,x,x,x,x,x]\n'

@@ -79,8 +79,14 @@ function show_help(): void {
     void sheet(words.title, [h("table", { class: "plain" }, h("thead", null, h("tr", null, h("th", { scope: "col" }, words.key), h("th", { scope: "col" }, words.does))), h("tbody", null, rows)), h("p", { class: "muted" }, words.more)], { text: t().common.close });
 }
 
+// What one was writing is for nobody who sits here later.
+function forget_work(): void {
+    sessionStorage.clear();
+}
+
 async function log_out(): Promise<void> {
     await api.post("logout").catch(() => undefined);
+    forget_work();
     session.clear();
     go("#/");
     show_shell();
