@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/data/figure_child.c - `rocesim plot`, and the gnuplot that it starts, kept to their folders.
+// studio/data/figure_child.c - `rocesim plot`, and the gnuplot that it starts, kept to
+// their folders.
 #include "studio/data/figure_child.h"
 
 #include "studio/runs/confine.h"

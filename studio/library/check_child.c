@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/library/check_child.c - the process that reads a scenario: confined, and for one answer.
+#include "studio/library/further_errors.h"
 #include "studio/library/scenario_check.h"
 #include "studio/runs/confine.h"
+#include "studio/runs/order.h"
 
 #include "results/manifest.h"
 #include "world/advice.h"
@@ -139,22 +141,51 @@ static json_t *estimate_json(const world_t *world, uint64_t used_bytes, json_t *
 
 // -- answering
 
+typedef struct input {
+    char *yaml; // the standard input, with a zero behind it
+    size_t size;
+    world_override_t overrides[SETTINGS_MAX];
+    size_t count;
+} input_t;
+
+// Reads at most what an order may have.
+static void read_input(input_t *input)
+{
+    input->yaml = sim_alloc(STUDIO_YAML_BYTES_MAX + 1);
+    input->size = fread(input->yaml, 1, STUDIO_YAML_BYTES_MAX, stdin);
+}
+
 static void print_json(json_t *json)
 {
     (void)json_dumpf(json, stdout, JSON_COMPACT);
     json_decref(json);
 }
 
-static int answer_error(const world_error_t *error)
+static void add_further(const char *text, void *ctx)
 {
-    char text[sizeof(error->text)];
-    memcpy(text, error->text, sizeof(text));
     json_t *const json = error_json(text);
-    print_json(
-        json_pack("{s:[o], s:[]}",
-                  "errors",
-                  json == NULL ? json_pack("{s:s}", "message", "the scenario is wrong") : json,
-                  "warnings"));
+    if (json != NULL) {
+        (void)json_object_set_new(json, "after", json_true());
+        (void)json_array_append_new(ctx, json);
+    }
+}
+
+static int answer_error(const input_t *input, const world_error_t *error, bool loading)
+{
+    json_t *const first = error_json(error->text);
+    json_t *const errors =
+        json_pack("[o]",
+                  first == NULL ? json_pack("{s:s}", "message", "the scenario is wrong") : first);
+    if (loading) {
+        studio__further_errors(input->yaml,
+                               input->size,
+                               input->overrides,
+                               input->count,
+                               error->text,
+                               add_further,
+                               errors);
+    }
+    print_json(json_pack("{s:o, s:[]}", "errors", errors, "warnings"));
     return 0;
 }
 
@@ -189,16 +220,39 @@ static int answer_check(const world_t *world)
     return 0;
 }
 
-static int build_and_answer(bool topology, const world_override_t *overrides, size_t count)
+static sim_err_t load(const input_t *input, world_scenario_t **scenario, world_error_t *error)
+{
+    world_document_t *const document = world_document_create();
+    world_tree_t *root = NULL;
+    const sim_err_t result =
+        world_yaml_parse(document, "-", true, input->yaml, input->size, &root, error);
+    if (result != SIM_OK) {
+        world_document_destroy(document);
+        return result;
+    }
+    return world_scenario_load_tree(NULL, // takes the document
+                                    document,
+                                    root,
+                                    "-",
+                                    input->overrides,
+                                    input->count,
+                                    scenario,
+                                    error);
+}
+
+static int build_and_answer(bool topology, const input_t *input)
 {
     world_scenario_t *scenario = NULL;
     world_t *world = NULL;
     world_error_t error;
     int status = 0;
-    if (world_scenario_load(NULL, "-", overrides, count, &scenario, &error) != SIM_OK ||
-        world_create(scenario, topology ? WORLD_BUILD_NETWORK : WORLD_BUILD_ALL, &world, &error) !=
-            SIM_OK) {
-        status = answer_error(&error);
+    if (load(input, &scenario, &error) != SIM_OK) {
+        status = answer_error(input, &error, true);
+    } else if (world_create(scenario,
+                            topology ? WORLD_BUILD_NETWORK : WORLD_BUILD_ALL,
+                            &world,
+                            &error) != SIM_OK) {
+        status = answer_error(input, &error, false);
     } else {
         status = topology ? answer_topology(world) : answer_check(world);
     }
@@ -209,9 +263,7 @@ static int build_and_answer(bool topology, const world_override_t *overrides, si
 
 int studio_check_main(const char *const *arguments)
 {
-    world_override_t overrides[SETTINGS_MAX];
-    char *folder = NULL;
-    size_t count = 0;
+    input_t input = {.count = 0};
     if (arguments[0] == NULL || arguments[1] == NULL || arguments[2] == NULL) {
         return 2;
     }
@@ -225,12 +277,16 @@ int studio_check_main(const char *const *arguments)
         return 1;
     }
     // Names of files have a meaning in the library only: one's own scenario has no folder here.
-    folder = sim_format("folder=%s", arguments[2][0] == '\0' ? "/nowhere" : arguments[2]);
-    overrides[count++] = (world_override_t){"folder", folder};
-    for (const char *const *text = arguments + 3; *text != NULL && count < SETTINGS_MAX; text++) {
-        overrides[count++] = (world_override_t){*text, *text};
+    char *const folder =
+        sim_format("folder=%s", arguments[2][0] == '\0' ? "/nowhere" : arguments[2]);
+    input.overrides[input.count++] = (world_override_t){"folder", folder};
+    for (const char *const *text = arguments + 3; *text != NULL && input.count < SETTINGS_MAX;
+         text++) {
+        input.overrides[input.count++] = (world_override_t){*text, *text};
     }
-    const int status = build_and_answer(strcmp(arguments[0], "topology") == 0, overrides, count);
+    read_input(&input);
+    const int status = build_and_answer(strcmp(arguments[0], "topology") == 0, &input);
+    sim_free(input.yaml);
     sim_free(folder);
     return status;
 }

@@ -15,9 +15,10 @@ typedef enum studio_check_what {
     STUDIO_CHECK_TOPOLOGY, // nodes and links
 } studio_check_what_t;
 
-// user is whose turn it takes. set is an array of "path=value", or NULL; library the name of a scenario of the library whose
-// folder file names start from, or NULL. The caller's reference, never NULL: {"errors": [{message,
-// line?, column?, of?}], ...}.
+// user is whose turn it takes. set is an array of "path=value", or NULL; library the name of a
+// scenario of the library whose folder file names start from, or NULL. The caller's reference,
+// never NULL: {"errors": [{message, line?, column?, after?}], ...}; after: found once the lines of
+// the errors before it were left out.
 json_t *studio_check(studio_t *studio,
                      int64_t user,
                      studio_check_what_t what,

@@ -196,6 +196,19 @@ expect 404 GET "documents/$document"
 expect 200 GET runs
 grep -q '"total":1' "$work/answer" || fail "what cy sees: $(tail -c 60 "$work/answer")"
 
+# -- what is wrong with a scenario: not the first error alone
+
+wrong='topology: {star: {hosts: 4}}\nnic: {mtuu: 1024}\nswitch:\n  buffer: lots\n  pfc: {alpha: 1/8}\n'
+wrong="$wrong"'traffic:\n  - incast: {to: host0, from: \"host[1-3]\", bytes: 1KB, starts: 3}\n'
+expect 200 POST check "{\"yaml\":\"$wrong\"}"
+[ "$(grep -o '"line":[0-9]*' "$work/answer" | sort | tr '\n' ' ')" = '"line":2 "line":4 "line":7 ' ] ||
+    fail "lines of errors: $(cat "$work/answer")"
+[ "$(grep -o '"after":true' "$work/answer" | wc -l)" = 2 ] || fail "errors after the first: $(cat "$work/answer")"
+# What is wrong only because a line was left out is not told.
+expect 200 POST check \
+    '{"yaml":"topology: {ring: {hosts: 4}}\ntraffic:\n  - pair: {from: host0, to: host1, bytes: 1KB}\n"}'
+[ "$(grep -o '"message"' "$work/answer" | wc -l)" = 1 ] || fail "one error: $(cat "$work/answer")"
+
 # -- studies of the library: a script in the queue, whose simulations become runs of its group
 
 session=$admin_session csrf=$admin_csrf

@@ -151,7 +151,7 @@ export interface Parameter {
 }
 
 export interface CheckAnswer {
-    errors: { line?: number; column?: number; message: string; expected?: string }[];
+    errors: { line?: number; column?: number; message: string; expected?: string; after?: boolean }[]; // after: once those before were left out
     warnings: { line?: number; message: string }[];
     estimate?: {
         hosts?: number;

@@ -122,7 +122,7 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
             return;
         }
         const lines = [
-            ...checked.errors.map((fault) => ({ line: fault.line ?? 0, column: fault.column, warning: false, text: fault.expected && !fault.message.includes(fault.expected) ? `${fault.message} (${t().errors.expected}: ${fault.expected})` : fault.message })),
+            ...checked.errors.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0)).map((fault) => ({ line: fault.line ?? 0, column: fault.column, warning: false, text: fault.expected && !fault.message.includes(fault.expected) ? `${fault.message} (${t().errors.expected}: ${fault.expected})` : fault.message })),
             ...checked.warnings.map((fault) => ({ line: fault.line ?? 0, column: undefined, warning: true, text: fault.message })),
         ];
         fill(
