@@ -203,10 +203,10 @@ wrong="$wrong"'traffic:\n  - incast: {to: host0, from: \"host[1-3]\", bytes: 1KB
 expect 200 POST check "{\"yaml\":\"$wrong\"}"
 [ "$(grep -o '"line":[0-9]*' "$work/answer" | sort | tr '\n' ' ')" = '"line":2 "line":4 "line":7 ' ] ||
     fail "lines of errors: $(cat "$work/answer")"
-[ "$(grep -o '"after":true' "$work/answer" | wc -l)" = 2 ] || fail "errors after the first: $(cat "$work/answer")"
+[ "$(grep -o '"after":true' "$work/answer" | wc -l)" = 2 ] || fail "further errors: $(cat "$work/answer")"
 # What is wrong only because a line was left out is not told.
 expect 200 POST check \
-    '{"yaml":"topology: {ring: {hosts: 4}}\ntraffic:\n  - pair: {from: host0, to: host1, bytes: 1KB}\n"}'
+    '{"yaml":"topology: {ring: {hosts: 4}}\ntraffic:\n  - incast: {to: host0, from: \"host[1-3]\", bytes: 1}\n"}'
 [ "$(grep -o '"message"' "$work/answer" | wc -l)" = 1 ] || fail "one error: $(cat "$work/answer")"
 
 # -- studies of the library: a script in the queue, whose simulations become runs of its group
