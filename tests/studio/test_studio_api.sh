@@ -206,7 +206,7 @@ expect 200 POST check "{\"yaml\":\"$wrong\"}"
 [ "$(grep -o '"after":true' "$work/answer" | wc -l)" = 2 ] || fail "further errors: $(cat "$work/answer")"
 # What is wrong only because a line was left out is not told.
 expect 200 POST check \
-    '{"yaml":"topology: {ring: {hosts: 4}}\ntraffic:\n  - incast: {to: host0, from: \"host[1-3]\", bytes: 1}\n"}'
+    '{"yaml":"topology: {ring: {}}\ntraffic:\n  - incast: {to: host0, from: \"host[1-3]\", bytes: 1}\n"}'
 [ "$(grep -o '"message"' "$work/answer" | wc -l)" = 1 ] || fail "one error: $(cat "$work/answer")"
 
 # -- studies of the library: a script in the queue, whose simulations become runs of its group
