@@ -349,12 +349,32 @@ void nic_memory_clear(nic_memory_t *memory, uint64_t address, uint64_t length_by
     }
 }
 
-static void forget_wide(nic_memory_t *memory, uint64_t first, uint64_t last)
+// Whether the page, of which a part was cleared, has nothing but its fill. What lies beside that
+// part may stand in the very lines of the fill, and be something else.
+static bool has_nothing_else(const nic_memory_t *memory,
+                             uint64_t number,
+                             const nic_page_t *page,
+                             uint64_t cleared_bytes)
+{
+    const uint64_t filled = filled_lines(memory, number);
+    if (page->lines != filled || filled == 0 || cleared_bytes == PAGE_BYTES) {
+        return page->lines == filled;
+    }
+    uint8_t fresh[PAGE_BYTES] = {0};
+    (void)fill_in(memory, number << PAGE_BITS, fresh, PAGE_BYTES);
+    return memcmp(page->bytes, fresh, PAGE_BYTES) == 0;
+}
+
+static void forget_wide(nic_memory_t *memory, uint64_t address, uint64_t length_bytes)
 {
     for (uint64_t i = 0; i < memory->slot_count; i++) {
         const nic_page_slot_t *const slot = &memory->slots[i];
-        while (slot->page != NULL && slot->page->lines == filled_lines(memory, slot->number) &&
-               slot->number >= first && slot->number <= last) {
+        while (slot->page != NULL) {
+            const part_t part = part_in(slot->number, address, length_bytes);
+            if (part.count == 0 ||
+                !has_nothing_else(memory, slot->number, slot->page, part.count)) {
+                break;
+            }
             remove_page(memory, slot->number); // another may have moved here
         }
     }
@@ -366,17 +386,18 @@ void nic_memory_forget(nic_memory_t *memory, uint64_t address, uint64_t length_b
     if (memory->page_count == 0 || length_bytes == 0) {
         return;
     }
-    const uint64_t first = address >> PAGE_BITS;
-    const uint64_t last = (address + (length_bytes - 1)) >> PAGE_BITS;
     if (is_wide(memory, length_bytes)) {
-        forget_wide(memory, first, last);
+        forget_wide(memory, address, length_bytes);
         return;
     }
-    for (uint64_t number = first; number <= last; number++) {
-        const nic_page_t *const page = find_page(memory, number);
-        if (page != NULL && page->lines == filled_lines(memory, number)) {
-            remove_page(memory, number);
+    while (length_bytes != 0) {
+        const part_t part = first_part(address, length_bytes);
+        const nic_page_t *const page = find_page(memory, part.number);
+        if (page != NULL && has_nothing_else(memory, part.number, page, part.count)) {
+            remove_page(memory, part.number);
         }
+        address += part.count;
+        length_bytes -= part.count;
     }
 }
 

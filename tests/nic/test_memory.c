@@ -813,6 +813,34 @@ START_TEST(what_nobody_wrote_is_what_the_fill_says)
 }
 END_TEST
 
+// Two blocks in one page whose words lie in the lines of the fill: forgetting one, alone or with
+// many pages behind it, leaves what arrived of the other.
+START_TEST(what_is_forgotten_leaves_its_neighbours)
+{
+    const uint64_t seed = 7;
+    const uint64_t base = 1 << 20;
+    const uint64_t forgotten[] = {base + 128, UINT64_C(64) << 20};
+    pair_config_t config;
+    pair_config_init(&config);
+    pair_t *const pair = pair_create(&config);
+    nic_memory_t *const memory = nic_host_memory(pair->node[0]);
+    nic_memory_set_fill(memory, base, base, 64, word_of, &seed);
+    for (size_t i = 0; i < SIM_COUNT_OF(forgotten); i++) {
+        nic_memory_write64(memory, base, 5);
+        nic_memory_write64(memory, base + 128, 6);
+        nic_memory_forget(memory, base + 128, forgotten[i] - base);
+        ck_assert_uint_eq(nic_memory_read64(memory, base), 5);
+        ck_assert_uint_eq(nic_memory_read64(memory, base + 128), word_of(base + 128, &seed));
+        ck_assert_uint_gt(nic_memory_bytes(memory), 4096);
+        nic_memory_forget(memory, base, 8);
+        ck_assert_uint_eq(nic_memory_read64(memory, base), word_of(base, &seed));
+        ck_assert_uint_lt(nic_memory_bytes(memory), 4096);
+    }
+    pair_destroy(pair);
+    pair_config_fini(&config);
+}
+END_TEST
+
 START_TEST(forgotten_pages_leave_no_gaps_in_the_table)
 {
     enum { PAGES = 500 };
@@ -835,6 +863,7 @@ START_TEST(forgotten_pages_leave_no_gaps_in_the_table)
 END_TEST
 
 CHECK_MAIN(CHECK_TEST(what_nobody_wrote_is_what_the_fill_says),
+           CHECK_TEST(what_is_forgotten_leaves_its_neighbours),
            CHECK_TEST(forgotten_pages_leave_no_gaps_in_the_table),
            CHECK_TEST(memory_is_zeros_with_what_was_written),
            CHECK_TEST(many_pages_are_found_again),
