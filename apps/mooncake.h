@@ -351,7 +351,14 @@ int app_mooncake_cancel_transfer(app_mooncake_t *engine,
                                  app_mooncake_batch_id_t batch_id,
                                  size_t index);
 // fn is called once, when no entry submitted so far is PENDING or WAITING any more (perhaps before
-// this returns). With what is verified it waits for that too.
+// this returns). Negative: no such batch.
+int app_mooncake_on_transfers(app_mooncake_t *engine,
+                              app_mooncake_batch_id_t batch_id,
+                              app_mooncake_batch_fn fn,
+                              void *ctx);
+// The same, and what arrived has been looked at, where the engine verifies: a round trip later for
+// WRITEs. Until then nobody should send to the same place. Where both are asked for, this one comes
+// after the other. The batch may be freed in either.
 int app_mooncake_on_batch(app_mooncake_t *engine,
                           app_mooncake_batch_id_t batch_id,
                           app_mooncake_batch_fn fn,

@@ -127,6 +127,21 @@ int app_mooncake_cancel_transfer(app_mooncake_t *engine,
     return SIM_OK;
 }
 
+int app_mooncake_on_transfers(app_mooncake_t *engine,
+                              app_mooncake_batch_id_t batch_id,
+                              app_mooncake_batch_fn fn,
+                              void *ctx)
+{
+    app__mc_batch_t *const batch = batch_of(engine, batch_id);
+    if (batch == NULL) {
+        return SIM_ERR_UNKNOWN;
+    }
+    batch->ended_fn = fn;
+    batch->ended_ctx = ctx;
+    app__mc_batch_settle(engine, batch);
+    return SIM_OK;
+}
+
 int app_mooncake_on_batch(app_mooncake_t *engine,
                           app_mooncake_batch_id_t batch_id,
                           app_mooncake_batch_fn fn,

@@ -2,8 +2,8 @@
 // apps/mooncake/mooncake_bench.c - the engine's benchmark program (docs/models/mooncake.md):
 // threads that submit batches of blocks to one target, each as soon as the last one is done.
 //
-// A thread has two halves of a buffer and takes them in turn, so that the peer can look at one
-// while the other is written. Bytes are those of slices that complete within the time measured.
+// A thread has two halves of a buffer and takes them in turn: the peer looks at one while the other
+// is written. Bytes are those of slices that complete within the time measured.
 #include "apps/mooncake/mooncake_bench.h"
 
 #include <stdio.h>
@@ -45,13 +45,25 @@ static void batch_done(app_mooncake_batch_id_t batch_id, void *ctx)
         bench->gap_ps = now_ps - bench->last_ps;
     }
     bench->last_ps = good ? now_ps : bench->last_ps;
-    const int freed = app_mooncake_free_batch_id(bench->engine, batch_id);
-    SIM_CHECK(freed == SIM_OK);
     // Whoever is refused stops: there is no one to send to.
     if (good) {
         next_batch(thread);
     } else {
         bench->running--;
+    }
+}
+
+static void batch_seen(app_mooncake_batch_id_t batch_id, void *ctx)
+{
+    app__mc_bench_thread_t *const thread = ctx;
+    const int freed = app_mooncake_free_batch_id(thread->bench->engine, batch_id);
+    SIM_CHECK(freed == SIM_OK);
+    const uint32_t half = thread->submitted[0] == batch_id ? 0 : 1;
+    SIM_CHECK(thread->submitted[half] == batch_id);
+    thread->submitted[half] = APP__MC_BENCH_NONE;
+    if (thread->waits && thread->half == half) {
+        thread->waits = false;
+        next_batch(thread);
     }
 }
 
@@ -61,6 +73,19 @@ static bool is_over(const app__mc_bench_t *bench)
            (bench->total_bytes != SIM_AUTO && bench->submitted_bytes >= bench->total_bytes);
 }
 
+// A block; the last two share what is left of the total, so that neither is too short for a mark.
+static uint64_t next_length(const app__mc_bench_t *bench)
+{
+    if (bench->total_bytes == SIM_AUTO) {
+        return bench->block_bytes;
+    }
+    const uint64_t left = bench->total_bytes - bench->submitted_bytes;
+    if (left >= 2 * bench->block_bytes) {
+        return bench->block_bytes;
+    }
+    return left <= bench->block_bytes ? left : (left + 1) / 2;
+}
+
 static void next_batch(app__mc_bench_thread_t *thread)
 {
     app__mc_bench_t *const bench = thread->bench;
@@ -68,20 +93,23 @@ static void next_batch(app__mc_bench_thread_t *thread)
         bench->running--;
         return;
     }
+    const uint32_t half = thread->half;
+    if (thread->submitted[half] != APP__MC_BENCH_NONE) {
+        thread->waits = true; // what was sent to it has not been looked at
+        return;
+    }
+    thread->half = 1 - half;
     const uint64_t half_bytes = bench->batch * bench->block_bytes;
-    const uint64_t first = (thread->index * 2 + thread->turn++ % 2) * half_bytes;
+    const uint64_t first = (thread->index * 2 + half) * half_bytes;
     uint64_t count = 0;
     for (; count < bench->batch && !is_over(bench); count++) {
-        const uint64_t left = bench->total_bytes == SIM_AUTO
-                                  ? bench->block_bytes
-                                  : bench->total_bytes - bench->submitted_bytes;
         const uint64_t at = first + count * bench->block_bytes;
         bench->requests[count] = (app_mooncake_request_t){
             .opcode = (app_mooncake_opcode_t)bench->operation,
             .source = thread->source + at,
             .target_id = bench->targets[thread->index % bench->target_count].id,
             .target_offset = bench->file_bytes > 0 ? at % bench->file_bytes : thread->target + at,
-            .length = left < bench->block_bytes ? left : bench->block_bytes,
+            .length = next_length(bench),
         };
         bench->submitted_bytes += bench->requests[count].length;
     }
@@ -93,7 +121,9 @@ static void next_batch(app__mc_bench_thread_t *thread)
         bench->failed += count;
         return;
     }
-    (void)app_mooncake_on_batch(bench->engine, batch_id, batch_done, thread);
+    thread->submitted[half] = batch_id;
+    (void)app_mooncake_on_transfers(bench->engine, batch_id, batch_done, thread);
+    (void)app_mooncake_on_batch(bench->engine, batch_id, batch_seen, thread);
 }
 
 // -- times

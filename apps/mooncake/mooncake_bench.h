@@ -42,10 +42,15 @@ typedef struct app__mc_bench_config {
 
 typedef struct app__mc_bench app__mc_bench_t;
 
+#define APP__MC_BENCH_NONE (-1) // no batch
+
 typedef struct app__mc_bench_thread {
     app__mc_bench_t *bench;
     uint32_t index;
-    uint64_t turn;
+    uint32_t half; // whose turn it is
+    bool waits;    // for that half
+    // Of each half, what was last submitted; NONE when the peer has looked at it.
+    app_mooncake_batch_id_t submitted[2];
     uint64_t source; // address of its blocks
     uint64_t target;
     sim_time_t since_ps;

@@ -137,8 +137,9 @@ static sim_err_t make_engine(app__mc_bench_t *bench,
     char *const matrix = app__mc_matrix(host, config->matrix);
     app_mooncake_config_t settings = config->engine;
     if (settings.verify_stride_bytes == SIM_AUTO) {
-        const uint64_t least =
+        uint64_t least =
             config->block_bytes < settings.slice_bytes ? config->block_bytes : settings.slice_bytes;
+        least = config->total_bytes < least ? config->total_bytes : least; // AUTO is the largest
         settings.verify_stride_bytes = least / 4 < 16384 ? least / 4 : 16384;
     }
     const sim_err_t error = app_mooncake_create(bench->cluster,
@@ -283,6 +284,7 @@ static app__mc_bench_t *bench_new(const app_context_t *context,
         bench->threads[i] = (app__mc_bench_thread_t){
             .bench = bench,
             .index = i,
+            .submitted = {APP__MC_BENCH_NONE, APP__MC_BENCH_NONE},
             .source = address + source * APP__MC_BENCH_AREA_BYTES,
             .target = address + target * APP__MC_BENCH_AREA_BYTES,
         };

@@ -279,10 +279,12 @@ struct app__mc_batch {
     uint64_t size;
     app__mc_task_t **tasks;
     uint64_t count;
-    uint64_t open;       // PENDING or WAITING
-    uint64_t audits;     // out
-    uint64_t unverified; // bytes
-    app_mooncake_batch_fn fn;
+    uint64_t open;                  // PENDING or WAITING
+    uint64_t audits;                // out
+    uint64_t unverified;            // bytes
+    app_mooncake_batch_fn ended_fn; // when nothing is open
+    void *ended_ctx;
+    app_mooncake_batch_fn fn; // and nothing to be looked at either
     void *ctx;
     char *audit; // what the peer is to look at
     size_t audit_size;

@@ -213,6 +213,17 @@ void app__mc_batch_settle(app_mooncake_t *engine, app__mc_batch_t *batch)
         return;
     }
     app__mc_audit_flush(engine, batch);
+    if (batch->ended_fn != NULL) {
+        const app_mooncake_batch_id_t id = batch->id;
+        const app_mooncake_batch_fn fn = batch->ended_fn;
+        batch->ended_fn = NULL;
+        fn(id, batch->ended_ctx);
+        // It may have been freed, and another one made in its place.
+        if (engine->batches[(uint64_t)id & UINT32_MAX] != batch || batch->id != id ||
+            batch->open > 0) {
+            return;
+        }
+    }
     if (batch->audits == 0 && batch->fn != NULL) {
         const app_mooncake_batch_fn fn = batch->fn;
         batch->fn = NULL;
