@@ -64,6 +64,8 @@ typedef struct app__mc_report {
     uint64_t blocks;
     uint64_t evictions;
     uint64_t fetched_blocks;
+    uint64_t reused_tokens;
+    uint64_t late;
     uint64_t slices;
     uint64_t handshakes;
     uint64_t endpoints_evicted;
@@ -85,7 +87,7 @@ typedef struct app__mc_report {
     app__mc_record_t *records;
     size_t record_count;
 } app__mc_report_t;
-#define APP__MC_REPORT_ROWS 34u
+#define APP__MC_REPORT_ROWS 36u
 extern const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS];
 void app__mc_report_fini(void *report);
 // Adds the counters of an engine, and its NICs' shares.

@@ -57,15 +57,16 @@ uint64_t app__mc_place_of(const app__mc_replay_t *replay,
                           uint64_t area,
                           uint32_t locations,
                           uint64_t number,
-                          uint64_t bytes)
+                          uint64_t at)
 {
     const uint64_t index = replay->app.index % 16u * APP__MC_LOCATIONS_MAX + number % locations;
-    return area + index * APP__MC_PLACE_BYTES + number * bytes;
+    return area + index * APP__MC_PLACE_BYTES + at;
 }
 
 static uint64_t stage_of(const app__mc_replay_t *replay, uint64_t area, uint64_t number)
 {
-    return app__mc_place_of(replay, area, replay->kv_locations, number, replay->stage_bytes);
+    const uint64_t at = replay->stage_at[number];
+    return app__mc_place_of(replay, area, replay->kv_locations, number, at);
 }
 
 // -- KV goes to the decode node
@@ -165,7 +166,7 @@ static void send_part(app__mc_job_t *job)
     if (job->under_way++ == 0) {
         job->since_ps = prefill->node->now_ps;
     }
-    (void)app_mooncake_on_batch(prefill->engine, batch_id, part_done, job);
+    (void)app_mooncake_on_transfers(prefill->engine, batch_id, part_done, job);
 }
 
 // -- computing
@@ -241,7 +242,7 @@ static void fetch(app__mc_job_t *job)
         compute_next(prefill);
         return;
     }
-    (void)app_mooncake_on_batch(prefill->engine, batch_id, fetch_done, job);
+    (void)app_mooncake_on_transfers(prefill->engine, batch_id, fetch_done, job);
 }
 
 static void segment_opened(app_mooncake_segment_id_t id, void *ctx)
@@ -305,8 +306,12 @@ static void take_places(app__mc_job_t *job, const char *places, uint64_t hits)
         if (node == job->prefill->index) {
             continue;
         }
-        // The last block may be only partly the prompt's.
-        const uint64_t left = prompt_of(job)->input_tokens - i * replay->block_tokens;
+        // The last block may be only partly the prompt's, those behind its input not at all.
+        const uint64_t first = i * replay->block_tokens;
+        if (first >= prompt_of(job)->input_tokens) {
+            break;
+        }
+        const uint64_t left = prompt_of(job)->input_tokens - first;
         const uint64_t tokens = left < replay->block_tokens ? left : replay->block_tokens;
         job->fetches[job->fetch_count++] = (app_mooncake_request_t){
             .opcode = APP_MOONCAKE_READ,
@@ -316,7 +321,7 @@ static void take_places(app__mc_job_t *job, const char *places, uint64_t hits)
                                               APP__MC_STORE_AREA,
                                               replay->store_locations,
                                               slot,
-                                              replay->block_bytes),
+                                              slot * replay->block_bytes),
             .length = app__mc_kv_bytes(replay, tokens),
         };
     }
@@ -383,8 +388,7 @@ static void on_ready(app__mc_station_t *station, const app__mc_incoming_t *incom
         return;
     }
     decode->seen[number / 8] |= (uint8_t)(1u << number % 8);
-    const sim_time_t token_ps =
-        decode->node->now_ps + decode->replay->decode_ps / 100 * decode->replay->time_percent;
+    const sim_time_t token_ps = decode->node->now_ps + app__mc_decode_ps(decode->replay);
     sim_sample_set_add(&decode->ttft_ps, token_ps - app__mc_get64(incoming->body + 8));
     decode->served++;
     decode->last_ps = decode->node->now_ps;

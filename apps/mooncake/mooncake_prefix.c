@@ -13,7 +13,6 @@ typedef struct block {
     uint64_t rank; // among equal uses the lowest leaves
     uint64_t clock;
     uint64_t slot;
-    uint32_t place;
     uint32_t heap; // position
 } block_t;
 
@@ -22,6 +21,9 @@ struct app__mooncake_prefix {
     uint64_t capacity;
     uint64_t clock;
     uint64_t evictions;
+    uint32_t words;  // of a block's bits
+    uint64_t *holds; // a bit for each place, by slot
+    size_t holds_capacity;
     block_t *blocks; // by slot
     size_t count;
     size_t slots; // handed out
@@ -32,11 +34,14 @@ struct app__mooncake_prefix {
     size_t table_size;
 };
 
-app__mooncake_prefix_t *app__mooncake_prefix_create(uint32_t policy, uint64_t capacity_blocks)
+app__mooncake_prefix_t *app__mooncake_prefix_create(uint32_t policy,
+                                                    uint64_t capacity_blocks,
+                                                    uint32_t places)
 {
     app__mooncake_prefix_t *const prefix = sim_alloc(sizeof(*prefix));
     prefix->policy = policy;
     prefix->capacity = capacity_blocks;
+    prefix->words = (places + 63) / 64;
     prefix->table_size = 1024;
     prefix->table = sim_alloc_array(prefix->table_size, sizeof(uint32_t));
     return prefix;
@@ -45,6 +50,7 @@ app__mooncake_prefix_t *app__mooncake_prefix_create(uint32_t policy, uint64_t ca
 void app__mooncake_prefix_destroy(app__mooncake_prefix_t *prefix)
 {
     if (prefix != NULL) {
+        sim_free(prefix->holds);
         sim_free(prefix->blocks);
         sim_free(prefix->heap);
         sim_free(prefix->table);
@@ -167,6 +173,20 @@ static uint32_t evict(app__mooncake_prefix_t *prefix)
     return slot;
 }
 
+// No place has a copy of what comes into the slot.
+static void clear_holds(app__mooncake_prefix_t *prefix, uint32_t slot)
+{
+    for (uint32_t w = 0; w < prefix->words; w++) {
+        prefix->holds[(size_t)slot * prefix->words + w] = 0;
+    }
+}
+
+static void hold(app__mooncake_prefix_t *prefix, uint64_t slot, uint32_t place)
+{
+    SIM_CHECK(place / 64 < prefix->words);
+    prefix->holds[slot * prefix->words + place / 64] |= UINT64_C(1) << place % 64;
+}
+
 static void add(app__mooncake_prefix_t *prefix, uint64_t id, size_t depth, uint32_t place)
 {
     if (prefix->capacity == 0) {
@@ -180,11 +200,16 @@ static void add(app__mooncake_prefix_t *prefix, uint64_t id, size_t depth, uint3
         SIM_GROW(prefix->blocks, prefix->slots, &prefix->capacity_now);
         SIM_GROW(prefix->heap, prefix->slots, &prefix->heap_capacity);
         slot = (uint32_t)prefix->slots++;
+        while (prefix->holds_capacity < prefix->slots * prefix->words) {
+            SIM_GROW(prefix->holds, prefix->holds_capacity, &prefix->holds_capacity);
+        }
     }
+    clear_holds(prefix, slot);
     if (2 * (prefix->count + 1) > prefix->table_size) {
         table_grow(prefix);
     }
-    prefix->blocks[slot] = (block_t){.id = id, .slot = slot, .place = place};
+    prefix->blocks[slot] = (block_t){.id = id, .slot = slot};
+    hold(prefix, slot, place);
     use(prefix, &prefix->blocks[slot], depth);
     prefix->table[place_of(prefix, id)] = slot + 1;
     put(prefix, prefix->count++, slot);
@@ -214,24 +239,26 @@ void app__mooncake_prefix_insert(app__mooncake_prefix_t *prefix,
         } else {
             block_t *const block = &prefix->blocks[entry - 1];
             use(prefix, block, i);
+            hold(prefix, block->slot, place);
             sift_up(prefix, block->heap);
             sift_down(prefix, block->heap);
         }
     }
 }
 
-bool app__mooncake_prefix_where(const app__mooncake_prefix_t *prefix,
-                                uint64_t id,
-                                uint64_t *slot,
-                                uint32_t *place)
+bool app__mooncake_prefix_slot(const app__mooncake_prefix_t *prefix, uint64_t id, uint64_t *slot)
 {
     const uint32_t entry = prefix->table[place_of(prefix, id)];
     if (entry == 0) {
         return false;
     }
     *slot = prefix->blocks[entry - 1].slot;
-    *place = prefix->blocks[entry - 1].place;
     return true;
+}
+
+bool app__mooncake_prefix_has(const app__mooncake_prefix_t *prefix, uint64_t slot, uint32_t place)
+{
+    return prefix->holds[slot * prefix->words + place / 64] >> place % 64 & 1;
 }
 
 uint64_t app__mooncake_prefix_blocks(const app__mooncake_prefix_t *prefix)

@@ -82,26 +82,28 @@ typedef enum app__mooncake_policy {
 
 #define APP__MOONCAKE_UNLIMITED UINT64_MAX
 
-// Blocks by hash id, at most `capacity` of them. Each has a slot, a number below the most blocks
-// there have ever been at a time, and a place: what the owner wants to know of it.
+// Blocks by hash id, at most `capacity` different ones. Each has a slot, a number below the most
+// blocks there have ever been at a time, and copies at some of `places` places.
 typedef struct app__mooncake_prefix app__mooncake_prefix_t;
-app__mooncake_prefix_t *app__mooncake_prefix_create(uint32_t policy, uint64_t capacity_blocks);
+app__mooncake_prefix_t *app__mooncake_prefix_create(uint32_t policy,
+                                                    uint64_t capacity_blocks,
+                                                    uint32_t places);
 void app__mooncake_prefix_destroy(app__mooncake_prefix_t *prefix);
 // How many of the leading blocks are there. Changes nothing.
 size_t app__mooncake_prefix_match(const app__mooncake_prefix_t *prefix,
                                   const uint64_t *ids,
                                   size_t count);
 // All blocks in order, newest last: those that are there are used once more, the others come in,
-// each of them after another one left if there was no room.
+// each of them after another one left if there was no room. From now on `place` has a copy of each
+// that is there, until it leaves.
 void app__mooncake_prefix_insert(app__mooncake_prefix_t *prefix,
                                  const uint64_t *ids,
                                  size_t count,
                                  uint32_t place);
-// Where a block that is there lies.
-bool app__mooncake_prefix_where(const app__mooncake_prefix_t *prefix,
-                                uint64_t id,
-                                uint64_t *slot,
-                                uint32_t *place);
+// The slot of a block that is there.
+bool app__mooncake_prefix_slot(const app__mooncake_prefix_t *prefix, uint64_t id, uint64_t *slot);
+// Whether the place has a copy of the block in that slot.
+bool app__mooncake_prefix_has(const app__mooncake_prefix_t *prefix, uint64_t slot, uint32_t place);
 uint64_t app__mooncake_prefix_blocks(const app__mooncake_prefix_t *prefix);
 uint64_t app__mooncake_prefix_evictions(const app__mooncake_prefix_t *prefix);
 // Slots handed out so far: none is this or above.
@@ -125,11 +127,13 @@ typedef struct app__mooncake_trace {
     uint64_t *ids;
     size_t id_count;
     size_t id_capacity;
+    size_t late; // prompts whose timestamp was before that of one above
 } app__mooncake_trace_t;
 
-// A JSON object a line, with timestamp (ms, or 12.5; never falling), input_length, output_length
-// and hash_ids; other members are passed over, as are empty lines. At most prompts_max of them. The
-// message begins "NAME:LINE:COLUMN: ".
+// A JSON object a line, with timestamp (ms, or 12.5), input_length, output_length and hash_ids
+// (below 2^64, in any order, perhaps more than once); other members are passed over, as are empty
+// lines. At most prompts_max of them. Timestamps that fall are raised to the highest above them, so
+// that prompts stay in the order of the trace. The message begins "NAME:LINE:COLUMN: ".
 SIM_MUST_CHECK sim_err_t app__mooncake_trace_read(const char *name,
                                                   const char *text,
                                                   size_t size,

@@ -8,6 +8,8 @@
 
 #define PREFIX "traffic.mooncake-trace"
 #define STRIDE_MAX_BYTES UINT64_C(16384)
+// Such that the end of the latest prompt still fits into a time.
+#define BUSY_PS_MAX 8e18
 
 // clang-format off
 static const sim_attr_t attrs[] = {
@@ -32,8 +34,8 @@ static const sim_attr_t attrs[] = {
      NULL, NULL, "lru|lfu|length-aware", "which block leaves a full store"},
     {PREFIX ".scheduler", SIM_ATTR_ENUM, false, offsetof(app__mc_replay_config_t, scheduler),
      "cache-aware", NULL, NULL, "cache-aware|local|load|random", "which prefill node a prompt goes "
-     "to: least time to the first token, the same with only the node's own blocks counted, shortest "
-     "queue, any"},
+     "to: least time to the first token; the same with the node's own blocks only; shortest queue; "
+     "any. Only cache-aware fetches blocks of others"},
     {PREFIX ".kv-bytes-per-token", SIM_ATTR_BYTES, false,
      offsetof(app__mc_replay_config_t, kv_bytes), "327680", "1", "64MiB", NULL,
      "KV of a token; 327680: a model of 70 billion parameters, 131072: one of 8"},
@@ -56,8 +58,8 @@ static const sim_attr_t attrs[] = {
      offsetof(app__mc_replay_config_t, time_percent), "100", "0", "100000", NULL,
      "of these times: slower or faster GPUs"},
     {PREFIX ".fetch-rate", SIM_ATTR_RATE, true, offsetof(app__mc_replay_config_t, fetch_bps),
-     "auto", "1bps", "100Tbps", NULL, "at which the scheduler thinks blocks of other nodes come; "
-     "auto: the node's NICs together"},
+     "auto", "1bps", "100Tbps", NULL, "what the scheduler takes the NICs of a node to carry; auto: "
+     "all together"},
     {PREFIX ".matrix", SIM_ATTR_STRING, false, offsetof(app__mc_replay_config_t, matrix), "auto",
      NULL, NULL, NULL, "NIC priority matrix of all hosts, JSON; auto: the NICs nearest to each "
      "socket and GPU of nic.host are preferred, the others available"},
@@ -144,21 +146,39 @@ static uint64_t stride_of(const app__mc_replay_t *replay)
     return least / 2 < STRIDE_MAX_BYTES ? least / 2 : STRIDE_MAX_BYTES;
 }
 
-static void measure(app__mc_replay_t *replay)
+// Times and places must fit: sums of times in ps, all KV in an area.
+static sim_err_t measure(app__mc_replay_t *replay, sim_message_t *message)
 {
-    uint64_t longest = 0;
+    replay->block_bytes = app__mc_kv_bytes(replay, replay->block_tokens);
+    replay->stage_at = sim_alloc_array(replay->trace.count, sizeof(*replay->stage_at));
+    double busy_ps = 0.0;
+    size_t ids_max = 1;
     for (size_t i = 0; i < replay->trace.count; i++) {
         const app__mooncake_prompt_t *const prompt = &replay->trace.prompts[i];
-        const uint64_t tokens = prompt->id_count * replay->block_tokens;
-        longest = prompt->input_tokens > longest ? prompt->input_tokens : longest;
-        longest = tokens > longest ? tokens : longest;
+        const uint64_t tokens = prompt->input_tokens;
+        const uint64_t blocks = (tokens + replay->block_tokens - 1) / replay->block_tokens;
+        const uint64_t parts = blocks * replay->block_bytes;
+        const uint64_t whole = app__mc_kv_bytes(replay, tokens);
+        replay->stage_at[i] = replay->stage_bytes;
+        replay->stage_bytes += ((parts > whole ? parts : whole) + 4095) / 4096 * 4096;
+        busy_ps += app__mc_busy_ps(replay, prompt);
+        ids_max = prompt->id_count > ids_max ? prompt->id_count : ids_max;
+        if (replay->stage_bytes > APP__MC_PLACE_BYTES) {
+            return sim_fail_about(message,
+                                  SIM_ERR_RANGE,
+                                  "kv-bytes-per-token",
+                                  ": the KV of all prompts is above 1 PiB");
+        }
+        if (busy_ps > BUSY_PS_MAX) {
+            return sim_fail_about(message,
+                                  SIM_ERR_RANGE,
+                                  "trace",
+                                  ": computing and decoding all prompts takes above 90 days");
+        }
     }
-    replay->block_bytes = app__mc_kv_bytes(replay, replay->block_tokens);
-    const uint64_t blocks = (longest + replay->block_tokens - 1) / replay->block_tokens;
-    const uint64_t whole = app__mc_kv_bytes(replay, longest);
-    const uint64_t bytes =
-        blocks * replay->block_bytes > whole ? blocks * replay->block_bytes : whole;
-    replay->stage_bytes = (bytes + 4095) / 4096 * 4096;
+    replay->slots = sim_alloc_array(ids_max, sizeof(*replay->slots));
+    replay->sources = sim_alloc_array(ids_max, sizeof(*replay->sources));
+    return SIM_OK;
 }
 
 static sim_err_t make_engine(app__mc_replay_t *replay,
@@ -240,7 +260,6 @@ static sim_err_t make_nodes(app__mc_replay_t *replay,
                             uint64_t slots,
                             sim_message_t *message)
 {
-    const uint64_t staged = replay->trace.count * replay->stage_bytes;
     sim_err_t error = SIM_OK;
     for (uint32_t i = 0; i < replay->prefill_count && error == SIM_OK; i++) {
         app__mc_prefill_t *const prefill = &replay->prefills[i];
@@ -259,7 +278,7 @@ static sim_err_t make_nodes(app__mc_replay_t *replay,
             error = add_memory(replay,
                                prefill->engine,
                                APP__MC_STAGE_AREA,
-                               staged,
+                               replay->stage_bytes,
                                config->kv_location,
                                message);
         }
@@ -274,7 +293,7 @@ static sim_err_t make_nodes(app__mc_replay_t *replay,
             error = add_memory(replay,
                                decode->engine,
                                APP__MC_DECODE_AREA,
-                               staged,
+                               replay->stage_bytes,
                                config->kv_location,
                                message);
         }
@@ -343,7 +362,9 @@ static sim_err_t build(app__mc_replay_t *replay,
     };
     error = app_mooncake_cluster_create(&plan, &replay->cluster, message);
     if (error == SIM_OK) {
-        measure(replay);
+        error = measure(replay, message);
+    }
+    if (error == SIM_OK) {
         replay->conductor = &replay->cluster->stations[0];
         uint64_t bps = 0;
         for (uint32_t i = 0; i < nic_count(hosts[1]); i++) {
@@ -354,8 +375,9 @@ static sim_err_t build(app__mc_replay_t *replay,
         replay->stores = sim_alloc_array(replay->store_count, sizeof(*replay->stores));
         const uint64_t each =
             capacity == APP__MOONCAKE_UNLIMITED ? capacity : capacity / replay->store_count;
+        const uint32_t places = replay->local_store ? 1 : replay->prefill_count;
         for (uint32_t i = 0; i < replay->store_count; i++) {
-            replay->stores[i] = app__mooncake_prefix_create(config->policy, each);
+            replay->stores[i] = app__mooncake_prefix_create(config->policy, each, places);
         }
         const uint64_t slots = each < replay->trace.id_count ? each : replay->trace.id_count;
         error = make_nodes(replay, config, hosts, slots == 0 ? 1 : slots, message);
@@ -379,10 +401,16 @@ static void replay_destroy(app_t *app)
     }
     app__mooncake_trace_fini(&replay->trace);
     sim_free(replay->stores);
+    sim_free(replay->stage_at);
     sim_free(replay->prefills);
     sim_free(replay->decodes);
     sim_free(replay->prefill_until_ps);
     sim_free(replay->decode_until_ps);
+    sim_free(replay->send_until_ps);
+    sim_free(replay->sent_ps);
+    sim_free(replay->received_ps);
+    sim_free(replay->slots);
+    sim_free(replay->sources);
     sim_free(replay);
 }
 
@@ -426,6 +454,9 @@ static sim_err_t replay_create(const app_context_t *context,
     replay->decodes = sim_alloc_array(replay->decode_count, sizeof(*replay->decodes));
     replay->prefill_until_ps = sim_alloc_array(replay->prefill_count, sizeof(sim_time_t));
     replay->decode_until_ps = sim_alloc_array(replay->decode_count, sizeof(sim_time_t));
+    replay->sent_ps = sim_alloc_array(replay->prefill_count, sizeof(sim_time_t));
+    replay->received_ps = sim_alloc_array(replay->decode_count, sizeof(sim_time_t));
+    replay->send_until_ps = sim_alloc_array(replay->prefill_count, sizeof(sim_time_t));
     app__random_init(&replay->random, context, 0, "mooncake-trace");
     error = read_trace(replay, context, config, message);
     if (error == SIM_OK) {
@@ -490,6 +521,8 @@ static void replay_fill(const void *object, void *report_void)
     report->tokens = replay->tokens;
     report->token_hits = replay->token_hits;
     report->blocks = replay->blocks;
+    report->reused_tokens = replay->reused_tokens;
+    report->late = replay->trace.late;
     report->block_hits = replay->block_hits;
     report->token_hit_rate =
         replay->tokens == 0 ? 0.0 : (double)replay->token_hits / (double)replay->tokens;

@@ -101,7 +101,8 @@ struct app__mc_replay {
     uint64_t kv_bytes;
     uint64_t block_tokens;
     uint64_t block_bytes;
-    uint64_t stage_bytes; // room for the longest prompt
+    uint64_t *stage_at;   // where the KV of each prompt begins among that of all
+    uint64_t stage_bytes; // of all prompts
     uint32_t kv_locations;
     uint32_t store_locations;
     uint64_t layer_groups;
@@ -120,7 +121,15 @@ struct app__mc_replay {
     sim_timer_t timer;
     sim_random_t random;
     sim_time_t *prefill_until_ps; // when each will be done, as far as the conductor can tell
+    // And what its NICs will have done: all a prefill node has to send, if it went at once; its
+    // prompts' KV, each when it is computed; what a decode node has to receive.
+    sim_time_t *send_until_ps;
+    sim_time_t *sent_ps;
+    sim_time_t *received_ps;
     sim_time_t *decode_until_ps;
+    uint64_t *slots;   // of the leading blocks of the prompt to be admitted
+    uint32_t *sources; // whom to fetch each from
+    uint64_t reused_tokens;
     uint64_t tokens;
     uint64_t token_hits;
     uint64_t blocks;
@@ -143,12 +152,18 @@ uint64_t app__mc_groups(const app__mc_replay_t *replay, uint64_t tokens);
 // Time to compute a prompt of which the first `cached` tokens need no computing.
 sim_time_t app__mc_compute_ps(const app__mc_replay_t *replay, uint64_t tokens, uint64_t cached);
 
-// Where in an area the number-th of things of that size begins; they take locations in turn.
+// Time to decode a token.
+sim_time_t app__mc_decode_ps(const app__mc_replay_t *replay);
+// At least what a prompt takes at its two nodes, whatever is cached: to see that times fit.
+double app__mc_busy_ps(const app__mc_replay_t *replay, const app__mooncake_prompt_t *prompt);
+
+// Where the number-th of things lies that begins `at` bytes from the start of an area; things take
+// locations in turn, each of which has room for all.
 uint64_t app__mc_place_of(const app__mc_replay_t *replay,
                           uint64_t area,
                           uint32_t locations,
                           uint64_t number,
-                          uint64_t bytes);
+                          uint64_t at);
 
 // -- mooncake_conductor.c
 

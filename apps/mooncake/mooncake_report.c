@@ -118,6 +118,8 @@ const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS] = {
     ROW(blocks, U64, "", false, "blocks of prompts"),
     ROW(evictions, U64, "", false, "blocks that left for others"),
     ROW(fetched_blocks, U64, "", false, "blocks read from another node's store"),
+    ROW(reused_tokens, U64, "", false, "of token_hits, those that were not computed again"),
+    ROW(late, U64, "", false, "prompts whose timestamp was before that of one above: admitted right behind it"),
     ROW(slices, U64, "", false, "work requests posted"),
     ROW(handshakes, U64, "", false, "endpoints connected, both sides counted"),
     ROW(endpoints_evicted, U64, "", false, "endpoints that left for others"),

@@ -7,7 +7,7 @@
 #define DEPTH_MAX 32u
 #define NAME_MAX_BYTES 64u
 // Where times in ps still fit after the latest prompt of a trace.
-#define TIMESTAMP_MS_MAX UINT64_C(10000000000)
+#define TIMESTAMP_MS_MAX UINT64_C(4000000000)
 #define TOKENS_MAX UINT64_C(100000000)
 
 typedef struct reader {
@@ -184,7 +184,7 @@ static sim_err_t take_ids(reader_t *reader, app__mooncake_prompt_t *prompt)
     }
     do {
         uint64_t id = 0;
-        const sim_err_t error = take_number(reader, UINT64_MAX - 1, &id);
+        const sim_err_t error = take_number(reader, UINT64_MAX, &id);
         if (error != SIM_OK) {
             return error;
         }
@@ -253,15 +253,24 @@ static sim_err_t take_prompt(reader_t *reader, app__mooncake_prompt_t *prompt)
             return wrong(reader, start, text.text);
         }
     }
-    const app__mooncake_trace_t *const trace = reader->trace;
-    const app__mooncake_prompt_t *const last =
-        trace->count > 0 ? &trace->prompts[trace->count - 1] : prompt;
+    return SIM_OK;
+}
+
+// Prompts are admitted in the order of the trace: one whose time is before that of one above it
+// comes right behind that one.
+static void keep_order(app__mooncake_trace_t *trace, app__mooncake_prompt_t *prompt)
+{
+    if (trace->count == 0) {
+        return;
+    }
+    const app__mooncake_prompt_t *const last = &trace->prompts[trace->count - 1];
     if (prompt->timestamp_ms < last->timestamp_ms ||
         (prompt->timestamp_ms == last->timestamp_ms &&
          prompt->timestamp_rest_ps < last->timestamp_rest_ps)) {
-        return wrong(reader, start, "the timestamp is before that of the request above");
+        prompt->timestamp_ms = last->timestamp_ms;
+        prompt->timestamp_rest_ps = last->timestamp_rest_ps;
+        trace->late++;
     }
-    return SIM_OK;
 }
 
 sim_err_t app__mooncake_trace_read(const char *name,
@@ -285,6 +294,7 @@ sim_err_t app__mooncake_trace_read(const char *name,
                 error = wrong(&reader, reader.at, "expected the end of the line");
             }
             if (error == SIM_OK) {
+                keep_order(trace, &prompt);
                 SIM_GROW(trace->prompts, trace->count, &trace->capacity);
                 trace->prompts[trace->count++] = prompt;
             }

@@ -44,7 +44,8 @@ START_TEST(the_public_hour_has_its_hits)
     app__mooncake_prefix_t *const prefix = app__mooncake_prefix_create(
         APP__MOONCAKE_LRU,
         hour[_i].capacity_tokens == APP__MOONCAKE_UNLIMITED ? APP__MOONCAKE_UNLIMITED
-                                                            : hour[_i].capacity_tokens / 512);
+                                                            : hour[_i].capacity_tokens / 512,
+        1);
     uint64_t tokens = 0;
     uint64_t token_hits = 0;
     uint64_t block_hits = 0;

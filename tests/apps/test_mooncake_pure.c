@@ -146,9 +146,11 @@ END_TEST
 
 START_TEST(lru_is_a_list_by_last_use)
 {
-    enum { CAPACITY = 37, IDS = 120, PROMPTS = 2000 };
-    app__mooncake_prefix_t *const prefix = app__mooncake_prefix_create(APP__MOONCAKE_LRU, CAPACITY);
+    enum { CAPACITY = 37, IDS = 120, PROMPTS = 2000, PLACES = 130 };
+    app__mooncake_prefix_t *const prefix =
+        app__mooncake_prefix_create(APP__MOONCAKE_LRU, CAPACITY, PLACES);
     uint64_t list[CAPACITY]; // oldest first
+    static bool on[IDS][PLACES];
     size_t held = 0;
     sim_random_t random;
     sim_random_init(&random, 1, 2, "test");
@@ -170,7 +172,7 @@ START_TEST(lru_is_a_list_by_last_use)
             }
         }
         ck_assert_uint_eq(app__mooncake_prefix_match(prefix, ids, count), match);
-        app__mooncake_prefix_insert(prefix, ids, count, (uint32_t)p);
+        app__mooncake_prefix_insert(prefix, ids, count, (uint32_t)(p % PLACES));
         for (size_t i = 0; i < count; i++) {
             size_t at = 0;
             while (at < held && list[at] != ids[i]) {
@@ -178,21 +180,26 @@ START_TEST(lru_is_a_list_by_last_use)
             }
             if (at == held && held == CAPACITY) {
                 at = 0;
+                memset(on[list[0]], 0, sizeof(on[0])); // its copies are gone
             } else if (at == held) {
                 held++;
             }
             memmove(&list[at], &list[at + 1], (held - at - 1) * sizeof(*list));
             list[held - 1] = ids[i];
+            on[ids[i]][p % PLACES] = true;
         }
         ck_assert_uint_eq(app__mooncake_prefix_blocks(prefix), held);
     }
     ck_assert_uint_eq(app__mooncake_prefix_slots(prefix), CAPACITY);
     uint64_t slot = 0;
-    uint32_t place = 0;
     for (size_t i = 0; i < held; i++) {
-        ck_assert(app__mooncake_prefix_where(prefix, list[i], &slot, &place));
+        ck_assert(app__mooncake_prefix_slot(prefix, list[i], &slot));
         ck_assert_uint_lt(slot, CAPACITY);
+        for (uint32_t place = 0; place < PLACES; place++) {
+            ck_assert(app__mooncake_prefix_has(prefix, slot, place) == on[list[i]][place]);
+        }
     }
+    ck_assert(!app__mooncake_prefix_slot(prefix, IDS, &slot));
     app__mooncake_prefix_destroy(prefix);
 }
 END_TEST
@@ -206,7 +213,7 @@ START_TEST(lfu_and_length_aware_evict_what_they_say)
 {
     const uint64_t prompt[] = {1, 2, 3};
     const uint64_t more[] = {7, 8};
-    app__mooncake_prefix_t *lfu = app__mooncake_prefix_create(APP__MOONCAKE_LFU, 3);
+    app__mooncake_prefix_t *lfu = app__mooncake_prefix_create(APP__MOONCAKE_LFU, 3, 1);
     app__mooncake_prefix_insert(lfu, prompt, 3, 0);
     app__mooncake_prefix_insert(lfu, prompt, 2, 0); // 1 and 2 twice
     app__mooncake_prefix_insert(lfu, &more[0], 1, 0);
@@ -216,7 +223,7 @@ START_TEST(lfu_and_length_aware_evict_what_they_say)
     ck_assert_uint_eq(there(lfu, 1) + there(lfu, 2) + there(lfu, 8), 3);
     app__mooncake_prefix_destroy(lfu);
 
-    app__mooncake_prefix_t *length = app__mooncake_prefix_create(APP__MOONCAKE_LENGTH, 3);
+    app__mooncake_prefix_t *length = app__mooncake_prefix_create(APP__MOONCAKE_LENGTH, 3, 1);
     app__mooncake_prefix_insert(length, prompt, 3, 0);
     app__mooncake_prefix_insert(length, more, 2, 0); // 7 takes the place of 3, 8 that of 2
     ck_assert_uint_eq(there(length, 1), 1);
@@ -224,7 +231,7 @@ START_TEST(lfu_and_length_aware_evict_what_they_say)
     ck_assert_uint_eq(there(length, 7) + there(length, 8), 2);
     app__mooncake_prefix_destroy(length);
 
-    app__mooncake_prefix_t *none = app__mooncake_prefix_create(APP__MOONCAKE_LRU, 0);
+    app__mooncake_prefix_t *none = app__mooncake_prefix_create(APP__MOONCAKE_LRU, 0, 1);
     app__mooncake_prefix_insert(none, prompt, 3, 0);
     ck_assert_uint_eq(there(none, 1), 0);
     app__mooncake_prefix_destroy(none);
@@ -244,7 +251,7 @@ START_TEST(a_trace_is_read)
     sim_message_t message;
     ck_assert_int_eq(
         read_text("{\"timestamp\": 0, \"input_length\": 600, \"output_length\": 5, "
-                  "\"hash_ids\": [0, 18446744073709551614]}\n"
+                  "\"hash_ids\": [0, 18446744073709551615]}\n"
                   "\n"
                   " { \"hash_ids\":[] ,\"x\": {\"y\": [1, \"}\\\"\", null]}, \"output_length\":0,"
                   "\"input_length\":0,\"timestamp\":27.0625}\r\n",
@@ -254,11 +261,41 @@ START_TEST(a_trace_is_read)
     ck_assert_uint_eq(trace.count, 2);
     ck_assert_uint_eq(trace.prompts[0].input_tokens, 600);
     ck_assert_uint_eq(trace.prompts[0].id_count, 2);
-    ck_assert_uint_eq(trace.ids[1], UINT64_MAX - 1);
+    ck_assert_uint_eq(trace.ids[1], UINT64_MAX);
     ck_assert_uint_eq(trace.prompts[1].timestamp_ms, 27);
     ck_assert_uint_eq(trace.prompts[0].timestamp_rest_ps, 0);
     ck_assert_uint_eq(trace.prompts[1].timestamp_rest_ps, UINT64_C(62500000));
     ck_assert_uint_eq(trace.prompts[1].id_count, 0);
+    app__mooncake_trace_fini(&trace);
+}
+END_TEST
+
+// Nobody is admitted before whom stands above: times that fall are raised.
+START_TEST(times_that_fall_keep_the_order)
+{
+    static const char *const times[] = {"7", "7", "9.5", "3", "9.25", "9.5", "11", "0"};
+    static const uint64_t expected_ms[] = {7, 7, 9, 9, 9, 9, 11, 11};
+    char text[2000] = "";
+    size_t size = 0;
+    for (size_t i = 0; i < SIM_COUNT_OF(times); i++) {
+        size += (size_t)snprintf(text + size,
+                                 sizeof(text) - size,
+                                 "{\"timestamp\": %s, \"input_length\": %zu, "
+                                 "\"output_length\": 1, \"hash_ids\": [1]}\n",
+                                 times[i],
+                                 i);
+    }
+    app__mooncake_trace_t trace;
+    sim_message_t message;
+    ck_assert_int_eq(read_text(text, &trace, &message), SIM_OK);
+    ck_assert_uint_eq(trace.count, SIM_COUNT_OF(times));
+    ck_assert_uint_eq(trace.late, 3);
+    for (size_t i = 0; i < trace.count; i++) {
+        ck_assert_uint_eq(trace.prompts[i].timestamp_ms, expected_ms[i]);
+        ck_assert_uint_eq(trace.prompts[i].timestamp_rest_ps,
+                          expected_ms[i] == 9 ? UINT64_C(500000000) : 0);
+        ck_assert_uint_eq(trace.prompts[i].input_tokens, i);
+    }
     app__mooncake_trace_fini(&trace);
 }
 END_TEST
@@ -287,8 +324,8 @@ static const struct {
     {GOOD "{\"other\": }", "t.jsonl:2:11: expected a value"},
     {GOOD "{\"other\": [1, ", "t.jsonl:2:11: expected a value"},
     {GOOD "{} x", "t.jsonl:2:1: the request has no timestamp"},
-    {GOOD GOOD "{\"timestamp\": 4, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]}",
-     "t.jsonl:3:1: the timestamp is before that of the request above"},
+    {GOOD "{\"hash_ids\": [18446744073709551616", "t.jsonl:2:15: the number is too large"},
+    {GOOD "{\"hash_ids\": [-1", "t.jsonl:2:15: expected a whole number that is not negative"},
     {"{\"timestamp\": 4, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]} x",
      "t.jsonl:1:74: expected the end of the line"},
 };
@@ -311,4 +348,5 @@ CHECK_MAIN(CHECK_TEST(slices_cover_every_length_once),
            CHECK_TEST(lru_is_a_list_by_last_use),
            CHECK_TEST(lfu_and_length_aware_evict_what_they_say),
            CHECK_TEST(a_trace_is_read),
+           CHECK_TEST(times_that_fall_keep_the_order),
            CHECK_LOOP(a_broken_trace_is_refused, 0, (int)SIM_COUNT_OF(bad)))
