@@ -39,7 +39,7 @@ static const sim_attr_t attrs[] = {
     {PREFIX ".bytes", SIM_ATTR_BYTES, false, offsetof(rate_config_t, bytes), "32", "0", "1MiB",
      NULL, "size of a write, read or send"},
     {PREFIX ".inline", SIM_ATTR_BOOL, false, offsetof(rate_config_t, inlined), "on", NULL, NULL,
-     NULL, "the payload is in the WQE"},
+     NULL, "the payload is in the WQE, where the NIC takes so much (nic.detailed.wqe.inline-max)"},
     {PREFIX ".threads-per-machine", SIM_ATTR_COUNT, false, offsetof(rate_config_t, threads), "14",
      "1", "256", NULL, "threads that post on a machine, a core each"},
     {PREFIX ".qps-per-thread", SIM_ATTR_COUNT, false, offsetof(rate_config_t, qps), "1", "1",
@@ -225,6 +225,17 @@ static void init_machines(app__rate_t *rate,
     }
 }
 
+// A payload in the WQE must fit every sender's.
+static bool all_inline(const app__rate_t *rate)
+{
+    for (uint32_t m = 0; m < rate->from_count; m++) {
+        if (rate->bytes > nic_inline_max(rate->from[m].endpoint->nic)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static app__rate_t *make(const app_context_t *context,
                          const rate_config_t *config,
                          const app__places_t places[2],
@@ -235,7 +246,6 @@ static app__rate_t *make(const app_context_t *context,
     rate->span = config->span;
     rate->verb = (app__rate_verb_t)config->verb;
     rate->transport = (nic_qp_type_t)config->transport;
-    rate->inlined = config->inlined;
     rate->whole_window = config->whole_window;
     rate->random_peer = config->random_peer;
     rate->bytes = config->bytes;
@@ -253,9 +263,31 @@ static app__rate_t *make(const app_context_t *context,
     rate->senders = sim_alloc_array(rate->sender_count, sizeof(*rate->senders));
     rate->receivers = sim_alloc_array(rate->receiver_count, sizeof(*rate->receivers));
     init_machines(rate, context, config, places);
+    rate->inlined = config->inlined && all_inline(rate);
     make_receivers(rate, (uint32_t)config->receivers, (uint32_t)config->receiver_qps);
     make_senders(rate, context, (uint32_t)config->threads);
     return rate;
+}
+
+static sim_err_t check_pair(const app_context_t *context,
+                            const rate_config_t *config,
+                            uint32_t from,
+                            uint32_t to,
+                            sim_message_t *message)
+{
+    if (!app__can_talk(context->net, from, to)) {
+        return app__cannot_talk(context->net, from, to, "to", message);
+    }
+    const uint64_t mtu_bytes = nic_get_config(nic_of_interface(context->net, from))->mtu_bytes;
+    if (config->transport == NIC_QPT_UD && config->bytes > mtu_bytes) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "bytes",
+                              " is %" PRIu64 ": a datagram has nic.mtu (%" PRIu64 ") at most",
+                              config->bytes,
+                              mtu_bytes);
+    }
+    return SIM_OK;
 }
 
 static sim_err_t rate_create(const app_context_t *context,
@@ -282,8 +314,8 @@ static sim_err_t rate_create(const app_context_t *context,
         for (size_t t = 0; error == SIM_OK && t < places[1].list.count; t++) {
             const uint32_t a = places[0].list.interfaces[f];
             const uint32_t b = places[1].list.interfaces[t];
-            if (!app__can_talk(context->net, a, b)) {
-                error = app__cannot_talk(context->net, a, b, "to", message);
+            error = check_pair(context, config, a, b, message);
+            if (error != SIM_OK) {
                 app__places_fini(&places[1]);
             }
         }

@@ -295,6 +295,9 @@ typedef struct nic_recv_wr {
     uint32_t num_sge;
 } nic_recv_wr_t;
 
+// Bytes that a payload flagged NIC_SEND_INLINE may have at most; UINT32_MAX: any.
+uint32_t nic_inline_max(const nic_t *nic);
+
 // With the detailed NIC a payload flagged NIC_SEND_INLINE travels within the WQE; without the flag
 // the NIC reads it from host memory. Where posting happens in a step of a core (nic/core.h), it
 // costs that core.

@@ -6,6 +6,11 @@
 
 #define FIRST_SQ_CAPACITY 2u
 
+uint32_t nic_inline_max(const nic_t *nic)
+{
+    return nic->device->inline_max == NULL ? UINT32_MAX : nic->device->inline_max(nic);
+}
+
 static void grow_send_queue(nic_qp_t *qp)
 {
     const uint32_t capacity = qp->sq_capacity == 0 ? FIRST_SQ_CAPACITY : qp->sq_capacity * 2;
@@ -55,7 +60,7 @@ static sim_err_t check_send(const nic_qp_t *qp, const nic_send_wr_t *wr, uint64_
         return SIM_ERR_RANGE;
     }
     if (SIM_UNLIKELY(qp->nic->detailed) && (wr->send_flags & NIC_SEND_INLINE) != 0 &&
-        qp->nic->device->inline_max != NULL && bytes > qp->nic->device->inline_max(qp->nic)) {
+        bytes > nic_inline_max(qp->nic)) {
         return SIM_ERR_RANGE;
     }
     *length_bytes = bytes;

@@ -7,7 +7,8 @@
 # itself, with what failed in its summary; no signal, no failed check, no stall, no hang.
 # Method: each application in a small form, run under each misfortune, a bounded number of seconds; the
 # exit status, how the run says it ended, and that packets are conserved (a run fails that loses count).
-# tests/apps/test_app_misfortune_all.sh does it over all rates of loss and five seeds.
+# tests/apps/test_app_misfortune_all.sh does it over all rates of loss and five seeds, and with all
+# transports.
 # Not pinned: how much gets done.
 set -u
 . tests/script.sh
@@ -68,11 +69,11 @@ fi
 misfortune loss-1e-1 'link: {loss-rate: 0.1}'
 misfortune down 'links: {"switch0--host0": {down: [{at: 25us}]}}'
 
-# try APP MISFORTUNE RETRIES MODEL SEED
+# try APP MISFORTUNE RETRIES MODEL SEED [OPTION]...
 try() {
     local file=$work/try.yaml status=0
     cat "$work/$1.yaml" "$work/with-$2" >"$file"
-    local options="--set nic.retry-count=$3 --set nic.model=$4 --seed $5"
+    local options="--set nic.retry-count=$3 --set nic.model=$4 --seed $5 ${*:6}"
     # shellcheck disable=SC2086 # a list of words
     timeout 60 "$ROCESIM" run "$file" --quiet --json $options >"$work/out" 2>"$work/err" || status=$?
     if [ $status -ne 0 ] || ! grep -q '"ended": "done"' "$work/out"; then
@@ -95,4 +96,21 @@ for app in $names; do
         done
     done
 done
+
+# Transports that keep records of losses: where the sender has failed, the receiver does not ask for
+# ever. Packets are held back for longer than the time-outs of a far too short nic.timeout.
+held='delay: 20us, loss-rate: 0.05, duplicate-rate: 0.1, reorder-rate: 0.1, reorder-delay: 300us'
+misfortune held "link: {$held}"
+short='--set nic.timeout=1 --set nic.congestion-control=dctcp --set nic.window=4KB'
+try sequencer-add held 0 ideal 821453158778 --set nic.transport=adamap "$short"
+if [ "$full" = yes ]; then
+    for app in $names; do
+        for transport in irn adamap sdr; do
+            for seed in 11 12 13; do
+                try "$app" held 0 ideal $seed --set nic.transport=$transport "$short"
+                try "$app" loss-1e-1 7 detailed $seed --set nic.transport=$transport
+            done
+        done
+    done
+fi
 [ $failures -eq 0 ]

@@ -117,6 +117,7 @@ typedef struct nic_adamap_state {
     uint64_t recover_psn; // where responses were found missing
     uint32_t silent;      // time-outs since the peer was last heard
     // receiver
+    uint32_t unheard; // scans that asked again since a packet of the peer came
     nic_adamap_open_t open;
     sim_time_t open_touched_ps;
     nic_adamap_t *cached; // ring of config->cached
@@ -185,6 +186,16 @@ sim_time_t nic__adamap_list_append(nic_adamap_state_t *state, const nic_adamap_t
 // The first retransmission of psn: false if no map of the list misses it, or nothing can be done
 // for want of blocks; nothing changes then.
 bool nic__adamap_list_match(nic_adamap_state_t *state, uint64_t psn, uint32_t span);
+// After a scan of a list or table that still has something (expired: it asked for some of it
+// again): whether it looks again. A peer that answered none of so many scans is gone or waits for a
+// time-out of its own; its next packet wakes the scans.
+#define NIC_ADAMAP_UNHEARD_MAX 64u
+static inline bool nic__adamap_asks_on(nic_adamap_state_t *state, bool expired)
+{
+    state->unheard += expired && state->unheard < NIC_ADAMAP_UNHEARD_MAX;
+    return state->unheard < NIC_ADAMAP_UNHEARD_MAX;
+}
+
 static inline uint64_t nic__adamap_list_count(const nic_adamap_state_t *state)
 {
     return (uint64_t)state->cached_count + nic__chain_count(&state->chain);

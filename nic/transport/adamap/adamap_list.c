@@ -337,13 +337,14 @@ void nic__adamap_list_fired(sim_node_t *node, sim_timer_t *timer)
     take_arrivals(state);
     drop_done(state);
     nic_adamap_t *head = oldest(state);
+    const bool expired = head != NULL && node->now_ps > head->touched_ps + expire_ps;
     while (head != NULL && node->now_ps > head->touched_ps + expire_ps) {
         expire(state, head);
         drop_done(state);
         head = oldest(state);
     }
     prefetch(state);
-    if (head != NULL) {
+    if (head != NULL && nic__adamap_asks_on(state, expired)) {
         sim_timer_arm(node, timer, node->now_ps + config->scan_interval_ps);
     }
 }

@@ -181,10 +181,27 @@ static void note_repairs(nic_adamap_state_t *state)
     state->kept.repaired = state->kept.repair_ps = 0;
 }
 
+// The peer is there: what rested, since it did not answer, is looked at again.
+static void wake_scans(nic_adamap_state_t *state)
+{
+    sim_node_t *const node = nic_transport_node(state->base.qp);
+    const sim_time_t at_ps = node->now_ps + nic__adamap_config(state)->scan_interval_ps;
+    state->unheard = 0;
+    if (nic__adamap_list_count(state) != 0 && !sim_timer_armed(&state->list_timer)) {
+        sim_timer_arm(node, &state->list_timer, at_ps);
+    }
+    if (state->oldest != NIC_ADAMAP_NO_INDEX && !sim_timer_armed(&state->table_timer)) {
+        sim_timer_arm(node, &state->table_timer, at_ps);
+    }
+}
+
 void nic__adamap_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     (void)nic;
     nic_adamap_state_t *const state = nic__adamap_of(qp);
+    if (SIM_UNLIKELY(state->unheard != 0)) {
+        wake_scans(state);
+    }
     const uint64_t psn = nic_transport_psn(packet->psn, state->kept.first_psn);
     const uint32_t span = nic__packet_span(qp, packet);
     const bool ack_request = packet->ack_request;

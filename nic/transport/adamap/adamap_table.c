@@ -230,6 +230,7 @@ void nic__adamap_table_fired(sim_node_t *node, sim_timer_t *timer)
     nic_adamap_state_t *const state = SIM_CONTAINER_OF(timer, nic_adamap_state_t, table_timer);
     const nic_adamap_config_t *const config = nic__adamap_config(state);
     const sim_time_t expire_ps = state->base_rtt_ps + config->expire_after_ps;
+    bool expired = false;
     while (state->oldest != NIC_ADAMAP_NO_INDEX) {
         const uint32_t index = state->oldest;
         nic_adamap_entry_t *const entry = entry_at(state, index);
@@ -241,10 +242,11 @@ void nic__adamap_table_fired(sim_node_t *node, sim_timer_t *timer)
             erase(state, index);
             continue;
         }
+        expired = true;
         nic__adamap_shared(state)->counters.table_expired++;
         ask_again(state, index, entry->round < 2 ? 2 : entry->round, node->now_ps);
     }
-    if (state->oldest != NIC_ADAMAP_NO_INDEX) {
+    if (state->oldest != NIC_ADAMAP_NO_INDEX && nic__adamap_asks_on(state, expired)) {
         sim_timer_arm(node, timer, node->now_ps + config->scan_interval_ps);
     }
 }
