@@ -34,7 +34,8 @@ typedef struct app__range_ops app__range_ops_t;
 typedef struct app__passive {
     nic_qp_t *qp;
     const app__range_ops_t *ops;
-    void *owner;   // of the range of numbers
+    void *owner; // of the range of numbers
+    app__endpoint_t *endpoint;
     uint64_t left; // the owner's: receives still to be posted
     uint64_t done; // the owner's: receives completed
     uint32_t item; // the owner's: what the QP is for
@@ -53,7 +54,10 @@ struct app__range_ops {
     // Nothing will come for it but repetitions: it can be destroyed, and made again by accept.
     bool (*finished)(void *owner, const app__passive_t *passive);
     // A receive completed; may be NULL where receives are never posted.
-    void (*received)(void *owner, app__endpoint_t *endpoint, app__passive_t *passive);
+    void (*received)(void *owner,
+                     app__endpoint_t *endpoint,
+                     app__passive_t *passive,
+                     uint32_t bytes);
     // A send completed, with the wr_id it was posted with.
     void (*completed)(const nic_wc_t *wc);
 };

@@ -54,7 +54,8 @@ static app__block_t *block_create(const app__plan_t *plan, uint64_t first, size_
     block->by_destination = sim_alloc_array(count + 1, sizeof(*block->by_destination));
     block->source_first = sim_alloc_array(interfaces + 2, sizeof(*block->source_first));
     block->destination_first = sim_alloc_array(interfaces + 2, sizeof(*block->destination_first));
-    atomic_init(&block->open, 2 * count);
+    // Of shared queue pairs the responder forgets none.
+    atomic_init(&block->open, (plan->shape.reuse ? 1 : 2) * count);
     return block;
 }
 
@@ -77,6 +78,12 @@ static void number_qps(const app__plan_t *plan, const app__block_t *block, size_
 {
     const app__block_entry_t *const entry = &plan->entries[number];
     const app__block_entry_t *const all = &plan->entries[plan->block_count];
+    for (size_t i = 0; plan->shape.reuse && i < block->count; i++) {
+        app__connection_number(plan, &block->transfers[i]);
+    }
+    if (plan->shape.reuse) {
+        return;
+    }
     for (size_t i = 0; i < net_interface_count(plan->net); i++) {
         const uint64_t active = plan->positions[i] + entry->sources_before[i];
         for (uint32_t k = block->source_first[i]; k < block->source_first[i + 1]; k++) {
@@ -353,6 +360,10 @@ sim_err_t app__plan_arrive(app__plan_t *plan,
     const size_t interfaces = net_interface_count(plan->net);
     plan->arrivals_ops = ops;
     plan->arrivals = arrivals;
+    const sim_err_t goes = app__check_service(plan, message);
+    if (goes != SIM_OK) {
+        return goes;
+    }
     while (UINT64_C(1) << plan->block_shift < BLOCK_TRANSFERS_MIN ||
            UINT64_C(1) << plan->block_shift < BLOCK_TRANSFERS_OF_INTERFACE * interfaces) {
         plan->block_shift++;

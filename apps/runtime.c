@@ -107,7 +107,7 @@ static void receive_completed(nic_cq_t *cq, void *ctx)
         for (uint32_t i = 0; i < count; i++) {
             app__passive_t *const passive = (app__passive_t *)(uintptr_t)completions[i].wr_id;
             if (completions[i].status == NIC_WC_SUCCESS) {
-                passive->ops->received(passive->owner, endpoint, passive);
+                passive->ops->received(passive->owner, endpoint, passive, completions[i].byte_len);
             }
         }
     }
@@ -175,6 +175,7 @@ static nic_qp_t *accept_qp(nic_t *nic, uint32_t qp_num, void *ctx)
     app__passive_t *const passive = sim_alloc(sizeof(*passive));
     passive->ops = range->ops;
     passive->owner = range->owner;
+    passive->endpoint = endpoint;
     range->ops->accept(range->owner, endpoint, offset, passive);
     SIM_GROW(endpoint->passives, endpoint->passive_count, &endpoint->passive_capacity);
     endpoint->passives[endpoint->passive_count++] = passive;

@@ -18,18 +18,25 @@ static app__plan_t *plan_of(const app__transfer_run_t *run)
     return run->source->plan;
 }
 
-static uint64_t pieces_of(const app__transfer_t *transfer)
+static bool is_reliable(const app__plan_t *plan)
 {
-    return transfer->bytes <= APP__PIECE_BYTES
-               ? 1
-               : (transfer->bytes + APP__PIECE_BYTES - 1) / APP__PIECE_BYTES;
+    return plan->shape.service == APP__RC;
 }
 
-static uint64_t piece_bytes(const app__transfer_t *transfer, uint64_t number)
+static uint64_t pieces_of(const app__plan_t *plan, const app__transfer_t *transfer)
 {
-    const uint64_t pieces = pieces_of(transfer);
+    const uint64_t most = app__piece_bytes(plan, transfer);
+    return transfer->bytes <= most ? 1 : (transfer->bytes + most - 1) / most;
+}
+
+static uint64_t piece_bytes(const app__plan_t *plan,
+                            const app__transfer_t *transfer,
+                            uint64_t number)
+{
+    const uint64_t pieces = pieces_of(plan, transfer);
     const uint64_t piece = number % pieces;
-    return piece + 1 < pieces ? APP__PIECE_BYTES : transfer->bytes - piece * APP__PIECE_BYTES;
+    const uint64_t most = app__piece_bytes(plan, transfer);
+    return piece + 1 < pieces ? most : transfer->bytes - piece * most;
 }
 
 static uint64_t packets_of(const app__plan_t *plan, const app__transfer_t *transfer)
@@ -40,9 +47,12 @@ static uint64_t packets_of(const app__plan_t *plan, const app__transfer_t *trans
     return packets * transfer->messages;
 }
 
-static void connect_qp(const app__plan_t *plan, uint64_t index, nic_qp_t *qp, nic_qp_attr_t *attr)
+static void connect_qp(const app__plan_t *plan,
+                       const app__transfer_t *transfer,
+                       uint64_t index,
+                       nic_qp_t *qp,
+                       nic_qp_attr_t *attr)
 {
-    const app__transfer_t *const transfer = app__transfer(plan, index);
     attr->path_mtu = app__plan_mtu_bytes(plan, transfer);
     attr->udp_source_port = app__plan_udp_source_port(plan, transfer, index);
     attr->hashed_port = transfer->service_port;
@@ -56,7 +66,7 @@ static void connect_qp(const app__plan_t *plan, uint64_t index, nic_qp_t *qp, ni
 
 // -- the requester
 
-static void post_one(app__transfer_run_t *run)
+uint64_t app__run_post(app__transfer_run_t *run)
 {
     const app__plan_t *const plan = plan_of(run);
     const app__transfer_t *const transfer = app__transfer(plan, run->index);
@@ -65,13 +75,16 @@ static void post_one(app__transfer_run_t *run)
         .opcode = app__transfer_opcode(transfer),
         .send_flags = NIC_SEND_SIGNALED,
         .sge = {app__address_of_qp(transfer->source_qp),
-                piece_bytes(transfer, run->posted),
+                piece_bytes(plan, transfer, run->posted),
                 run->local_key},
         .rdma = {app__address_of_qp(transfer->destination_qp), run->remote_key},
+        .ud = {transfer->destination, transfer->destination_qp, 0},
     };
     const sim_err_t error = nic_post_send(run->qp, &wr);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", transfer->source_qp, sim_err_text(error));
     run->posted++;
+    const uint64_t mtu = app__plan_mtu_bytes(plan, transfer);
+    return wr.sge.length <= mtu ? 1 : (wr.sge.length + mtu - 1) / mtu;
 }
 
 static void link_run(app__source_t *source, app__transfer_run_t *run)
@@ -95,6 +108,35 @@ static void unlink_run(app__source_t *source, const app__transfer_run_t *run)
     }
 }
 
+nic_qp_t *app__requester_qp(const app__source_t *source,
+                            const app__transfer_t *transfer,
+                            uint64_t index,
+                            uint64_t depth,
+                            void *ctx)
+{
+    const app__plan_t *const plan = source->plan;
+    const app__endpoint_t *const endpoint = source->endpoint;
+    const nic_qp_init_attr_t init = {
+        .qp_type = app__plan_qp_type(plan),
+        .send_cq = endpoint->send_cq,
+        .recv_cq = endpoint->recv_cq,
+        .max_send_wr = (uint32_t)depth,
+        .qp_num = transfer->source_qp,
+        .ctx = ctx,
+    };
+    nic_qp_t *qp = NULL;
+    const sim_err_t error = nic_qp_create(endpoint->pd, &init, &qp);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", transfer->source_qp, sim_err_text(error));
+    nic_qp_attr_t attr;
+    nic_qp_attr_default(endpoint->nic, &attr);
+    attr.dest_interface = transfer->destination;
+    attr.dest_qp_num = transfer->destination_qp;
+    attr.sq_psn = app__plan_first_psn(plan, transfer, index);
+    attr.rq_psn = attr.sq_psn; // nothing comes but answers
+    connect_qp(plan, transfer, index, qp, &attr);
+    return qp;
+}
+
 static void start_transfer(app__source_t *source, uint64_t index)
 {
     app__plan_t *const plan = source->plan;
@@ -105,32 +147,21 @@ static void start_transfer(app__source_t *source, uint64_t index)
     run->source = source;
     run->index = (uint32_t)index;
     link_run(source, run);
-    run->count = transfer->messages * pieces_of(transfer);
+    run->count = transfer->messages * pieces_of(plan, transfer);
     run->local_key = app__buffer_key(endpoint, transfer->source_qp);
     run->remote_key = app__buffer_key(app__endpoint_of(plan->runtime, transfer->destination),
                                       transfer->destination_qp);
-    const uint64_t depth = run->count < plan->shape.depth ? run->count : plan->shape.depth;
-    const nic_qp_init_attr_t init = {
-        .qp_type = NIC_QPT_RC,
-        .send_cq = endpoint->send_cq,
-        .recv_cq = endpoint->recv_cq,
-        .max_send_wr = (uint32_t)depth,
-        .qp_num = transfer->source_qp,
-        .ctx = run,
-    };
-    const sim_err_t error = nic_qp_create(endpoint->pd, &init, &run->qp);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", transfer->source_qp, sim_err_text(error));
-    nic_qp_attr_t attr;
-    nic_qp_attr_default(endpoint->nic, &attr);
-    attr.dest_interface = transfer->destination;
-    attr.dest_qp_num = transfer->destination_qp;
-    attr.sq_psn = app__plan_first_psn(plan, index);
-    attr.rq_psn = attr.sq_psn; // nothing comes but answers
-    connect_qp(plan, index, run->qp, &attr);
     sim_work_begin(source->endpoint->node, 1);
     source->started++;
+    if (plan->shape.reuse) {
+        app__connection_start(run);
+        return;
+    }
+    const uint64_t depth = run->count < plan->shape.depth ? run->count : plan->shape.depth;
+    run->qp = app__requester_qp(source, transfer, index, depth, run);
+    run->first_psn = app__plan_first_psn(plan, transfer, index);
     for (uint64_t i = 0; i < depth; i++) {
-        post_one(run);
+        (void)app__run_post(run);
     }
 }
 
@@ -143,18 +174,25 @@ static void note_end(const app__transfer_run_t *run)
            sizeof(index));
 }
 
-static void end_transfer(app__transfer_run_t *run)
+void app__run_end(app__transfer_run_t *run)
 {
     app__source_t *const source = run->source;
     app__transfer_t *const transfer = app__transfer(source->plan, run->index);
     transfer->status = run->status;
     if (run->status == NIC_WC_SUCCESS) {
-        transfer->left_out = (uint32_t)((run->count - run->posted) / pieces_of(transfer));
+        const uint64_t left_out = run->count - run->posted;
+        transfer->left_out = (uint32_t)(left_out / pieces_of(source->plan, transfer));
     }
-    transfer->retransmitted = (uint32_t)nic_qp_retransmitted_packets(run->qp);
+    if (is_reliable(source->plan)) {
+        transfer->retransmitted = run->connection != NULL
+                                      ? app__connection_retransmitted(run)
+                                      : (uint32_t)nic_qp_retransmitted_packets(run->qp);
+    }
     if (run->status == NIC_WC_SUCCESS) {
-        transfer->end_ps = source->endpoint->node->now_ps;
-        if (source->plan->ends != NULL) {
+        if (is_reliable(source->plan)) {
+            transfer->end_ps = source->endpoint->node->now_ps;
+        }
+        if (source->plan->ends != NULL && is_reliable(source->plan)) {
             note_end(run);
         }
         source->completed++;
@@ -170,20 +208,31 @@ static void end_transfer(app__transfer_run_t *run)
     app__transfer_closed(source->plan, run->index, source->endpoint->node);
     sim_work_end(source->endpoint->node, 1);
     sim_progress(source->endpoint->node);
-    nic_qp_destroy(run->qp);
+    if (run->connection == NULL) {
+        nic_qp_destroy(run->qp);
+    }
+    unlink_run(source, run);
+    sim_free(run);
+}
+
+void app__run_drop(app__transfer_run_t *run)
+{
+    app__source_t *const source = run->source;
+    sim_work_end(source->endpoint->node, 1);
     unlink_run(source, run);
     sim_free(run);
 }
 
 // Whether there is another message, or piece of one that was begun, to post.
-static bool goes_on(const app__transfer_run_t *run)
+bool app__run_goes_on(const app__transfer_run_t *run)
 {
     if (run->status != NIC_WC_SUCCESS || run->posted == run->count) {
         return false;
     }
+    // What is to arrive whole cannot be cut by one end.
     const app__plan_t *const plan = plan_of(run);
-    return run->source->endpoint->node->now_ps < plan->stop_ps ||
-           run->posted % pieces_of(app__transfer(plan, run->index)) != 0;
+    return !is_reliable(plan) || run->source->endpoint->node->now_ps < plan->stop_ps ||
+           run->posted % pieces_of(plan, app__transfer(plan, run->index)) != 0;
 }
 
 // A failed QP completes everything posted, flushed: so a transfer ends when nothing is posted.
@@ -194,11 +243,15 @@ static void message_completed(const nic_wc_t *wc)
     if (wc->status != NIC_WC_SUCCESS && run->status == NIC_WC_SUCCESS) {
         run->status = (uint8_t)wc->status;
     }
-    if (goes_on(run)) {
-        post_one(run);
+    if (run->connection != NULL) {
+        app__connection_completed(run);
+        return;
+    }
+    if (app__run_goes_on(run)) {
+        (void)app__run_post(run);
     }
     if (run->completed == run->posted) {
-        end_transfer(run);
+        app__run_end(run);
     }
 }
 
@@ -265,6 +318,9 @@ static uint32_t passive_transfer(const app__plan_t *plan, uint32_t interface, ui
 static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_t offset)
 {
     const app__plan_t *const plan = owner;
+    if (plan->shape.reuse) {
+        return app__connection_is_passive(plan, offset) ? 0 : SIM_TIME_NEVER;
+    }
     const uint64_t actives = app__requested_by(plan, interface);
     if (offset < actives) {
         return SIM_TIME_NEVER;
@@ -280,7 +336,8 @@ static void post_receive(app__endpoint_t *endpoint, app__passive_t *passive)
 {
     const app__plan_t *const plan = passive->owner;
     const app__transfer_t *const transfer = app__transfer(plan, passive->item);
-    const uint64_t bytes = transfer->bytes < APP__PIECE_BYTES ? transfer->bytes : APP__PIECE_BYTES;
+    const uint64_t most = app__piece_bytes(plan, transfer);
+    const uint64_t bytes = transfer->bytes < most ? transfer->bytes : most;
     const nic_recv_wr_t wr = {
         .wr_id = (uint64_t)(uintptr_t)passive,
         .sge = {app__address_of_qp(transfer->destination_qp),
@@ -292,16 +349,100 @@ static void post_receive(app__endpoint_t *endpoint, app__passive_t *passive)
     passive->left--;
 }
 
-static void message_received(void *owner, app__endpoint_t *endpoint, app__passive_t *passive)
+// Of UC and UD, at the responder: the transfer ends when all of it is there. Beyond all of it are
+// repetitions that a link has made of datagrams.
+static void take_arrived(const app__passive_t *passive, uint32_t bytes)
+{
+    app__plan_t *const plan = passive->owner;
+    const sim_node_t *const node = passive->endpoint->node;
+    app__transfer_t *const transfer = app__transfer(plan, passive->item);
+    const uint64_t all_bytes = transfer->bytes * transfer->messages;
+    if (transfer->arrived_bytes == all_bytes) {
+        return;
+    }
+    transfer->arrived_bytes += bytes;
+    if (transfer->arrived_bytes >= all_bytes) {
+        transfer->arrived_bytes = all_bytes;
+        transfer->end_ps = node->now_ps;
+    }
+}
+
+static void message_written(nic_qp_t *qp, uint64_t address, uint32_t bytes, void *ctx)
+{
+    (void)qp;
+    (void)address;
+    take_arrived(ctx, bytes);
+}
+
+static void message_received(void *owner,
+                             app__endpoint_t *endpoint,
+                             app__passive_t *passive,
+                             uint32_t bytes)
 {
     app__plan_t *const plan = owner;
+    if (plan->shape.reuse) {
+        app__connection_received(endpoint, passive);
+        return;
+    }
     if (passive->left > 0) {
         post_receive(endpoint, passive);
     }
+    if (!is_reliable(plan)) {
+        take_arrived(passive, bytes);
+    }
     const app__transfer_t *const transfer = app__transfer(plan, passive->item);
-    if (plan->trigger_count > 0 && ++passive->done == transfer->messages * pieces_of(transfer)) {
+    if (plan->trigger_count > 0 &&
+        ++passive->done == transfer->messages * pieces_of(plan, transfer)) {
         app__chain_activate(plan, plan->chains[passive->item].received);
     }
+}
+
+static nic_qp_t *create_responder(const app__plan_t *plan,
+                                  const app__endpoint_t *endpoint,
+                                  const app__transfer_t *transfer,
+                                  uint32_t receives,
+                                  void *ctx)
+{
+    const nic_qp_init_attr_t init = {
+        .qp_type = app__plan_qp_type(plan),
+        .send_cq = endpoint->send_cq,
+        .recv_cq = endpoint->recv_cq,
+        .max_send_wr = 1,
+        .max_recv_wr = receives,
+        .qp_num = transfer->destination_qp,
+        .ctx = ctx,
+    };
+    nic_qp_t *qp = NULL;
+    const sim_err_t error = nic_qp_create(endpoint->pd, &init, &qp);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", transfer->destination_qp, sim_err_text(error));
+    return qp;
+}
+
+static void responder_attr(const app__plan_t *plan,
+                           const app__endpoint_t *endpoint,
+                           const app__transfer_t *transfer,
+                           uint64_t index,
+                           nic_qp_attr_t *attr)
+{
+    nic_qp_attr_default(endpoint->nic, attr);
+    attr->dest_interface = transfer->source;
+    attr->dest_qp_num = transfer->source_qp;
+    attr->rq_psn = app__plan_first_psn(plan, transfer, index);
+    attr->sq_psn = attr->rq_psn; // nothing is posted
+}
+
+nic_qp_t *app__responder_qp(const app__plan_t *plan,
+                            const app__endpoint_t *endpoint,
+                            const app__transfer_t *transfer,
+                            uint64_t index,
+                            uint32_t receives,
+                            void *ctx)
+{
+    nic_qp_t *const qp = create_responder(plan, endpoint, transfer, receives, ctx);
+    nic_qp_attr_t attr;
+    responder_attr(plan, endpoint, transfer, index, &attr);
+    connect_qp(plan, transfer, index, qp, &attr);
+    return qp;
 }
 
 static void accept_transfer(void *owner,
@@ -310,6 +451,10 @@ static void accept_transfer(void *owner,
                             app__passive_t *passive)
 {
     app__plan_t *const plan = owner;
+    if (plan->shape.reuse) {
+        app__connection_accept(plan, endpoint, offset, passive);
+        return;
+    }
     const uint32_t index = passive_transfer(plan, endpoint->interface, offset);
     const app__transfer_t *const transfer = app__transfer(plan, index);
     const app__block_t *const block = app__block_of(plan, index);
@@ -319,55 +464,57 @@ static void accept_transfer(void *owner,
     }
     passive->item = index;
     if (transfer->verb == APP__VERB_SEND && !again) {
-        passive->left = transfer->messages * pieces_of(transfer);
+        passive->left = transfer->messages * pieces_of(plan, transfer);
     }
     const uint32_t receives =
         passive->left < RECEIVES_POSTED_MAX ? (uint32_t)passive->left : RECEIVES_POSTED_MAX;
-    const nic_qp_init_attr_t init = {
-        .qp_type = NIC_QPT_RC,
-        .send_cq = endpoint->send_cq,
-        .recv_cq = endpoint->recv_cq,
-        .max_send_wr = 1,
-        .max_recv_wr = receives,
-        .qp_num = transfer->destination_qp,
-        .ctx = passive,
-    };
-    const sim_err_t error = nic_qp_create(endpoint->pd, &init, &passive->qp);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", transfer->destination_qp, sim_err_text(error));
+    passive->qp = create_responder(plan, endpoint, transfer, receives, passive);
     nic_qp_attr_t attr;
-    nic_qp_attr_default(endpoint->nic, &attr);
-    attr.dest_interface = transfer->source;
-    attr.dest_qp_num = transfer->source_qp;
-    attr.rq_psn = app__plan_first_psn(plan, index);
-    attr.sq_psn = attr.rq_psn; // nothing is posted
+    responder_attr(plan, endpoint, transfer, index, &attr);
     if (again) {
         attr.rq_psn = (attr.rq_psn + (uint32_t)packets_of(plan, transfer)) & ROCE_PSN_MASK;
-        attr.rq_msn = (uint32_t)(transfer->messages * pieces_of(transfer)) & ROCE_PSN_MASK;
+        attr.rq_msn = (uint32_t)(transfer->messages * pieces_of(plan, transfer)) & ROCE_PSN_MASK;
     }
-    connect_qp(plan, index, passive->qp, &attr);
+    connect_qp(plan, transfer, index, passive->qp, &attr);
+    if (!is_reliable(plan) && transfer->verb == APP__VERB_WRITE) {
+        nic_qp_on_write(passive->qp, message_written, passive);
+    }
     for (uint32_t i = 0; i < receives; i++) {
         post_receive(endpoint, passive);
     }
 }
 
+static bool forget_responder(const app__passive_t *passive)
+{
+    const app__plan_t *const plan = passive->owner;
+    const app__block_t *const block = app__block_of(plan, passive->item);
+    block->received[passive->item - block->first] = 1;
+    app__transfer_closed(plan, passive->item, passive->endpoint->node);
+    return true;
+}
+
 static bool transfer_finished(void *owner, const app__passive_t *passive)
 {
     app__plan_t *const plan = owner;
+    if (plan->shape.reuse) {
+        return false;
+    }
     const app__transfer_t *const transfer = app__transfer(plan, passive->item);
+    if (!is_reliable(plan)) {
+        const bool all = transfer->arrived_bytes == transfer->bytes * transfer->messages;
+        return all && forget_responder(passive);
+    }
     const uint64_t packets = packets_of(plan, transfer);
     // With more, the PSN after the last one comes by earlier, too: such a QP is kept.
     if (packets > ROCE_PSN_MASK / 2) {
         return false;
     }
     const uint32_t end_psn =
-        (app__plan_first_psn(plan, passive->item) + (uint32_t)packets) & ROCE_PSN_MASK;
+        (app__plan_first_psn(plan, transfer, passive->item) + (uint32_t)packets) & ROCE_PSN_MASK;
     if (nic_qp_rq_psn(passive->qp) != end_psn || !nic_qp_quiet(passive->qp)) {
         return false;
     }
-    const app__block_t *const block = app__block_of(plan, passive->item);
-    block->received[passive->item - block->first] = 1;
-    app__transfer_closed(plan, passive->item, &nic_node(nic_qp_nic(passive->qp))->sim);
-    return true;
+    return forget_responder(passive);
 }
 
 const app__range_ops_t app__plan_range_ops = {

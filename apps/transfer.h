@@ -21,12 +21,15 @@
 #define APP__AS_THE_NIC 0xff // priority, dscp: what the requester's NIC has
 
 typedef enum app__verb { APP__VERB_WRITE, APP__VERB_SEND, APP__VERB_READ } app__verb_t;
+typedef enum app__service { APP__RC, APP__UC, APP__UD } app__service_t;
 
 // How an application's transfers are made: the attributes that all kinds have in common.
 typedef struct app__shape {
     uint64_t priority; // SIM_AUTO: the NIC's
     uint64_t dscp;     // SIM_AUTO: priority x 8, or the NIC's
     uint32_t verb;     // app__verb_t
+    uint32_t service;  // app__service_t
+    bool reuse;        // one QP for all transfers of two interfaces
     uint64_t messages; // of a transfer
     uint64_t depth;    // messages posted and not completed, at most
 } app__shape_t;
@@ -44,6 +47,12 @@ typedef struct app__shape {
      NULL, "DSCP of the transfers; auto: priority x 8, or nic.dscp where priority is auto"},      \
     {prefix ".verb", SIM_ATTR_ENUM, false, offsetof(config, member.verb), "write", NULL, NULL,    \
      "write|send|read", "verb that moves the data"},                                              \
+    {prefix ".service", SIM_ATTR_ENUM, false, offsetof(config, member.service), "rc", NULL, NULL, \
+     "rc|uc|ud", "of the queue pairs. uc (write, send), ud (send, a datagram for each MTU of a "  \
+     "message): nothing is sent again, a transfer ends when all of it has arrived"},              \
+    {prefix ".reuse", SIM_ATTR_BOOL, false, offsetof(config, member.reuse), "false", NULL, NULL,  \
+     NULL, "transfers of two interfaces share one queue pair and take turns on it; false: each "  \
+     "has one of its own"},                                                                       \
     {prefix ".messages", SIM_ATTR_COUNT, false, offsetof(config, member.messages), "1", "1",      \
      "1000000000", NULL, "messages of each transfer, one after another on its QP"},               \
     {prefix ".depth", SIM_ATTR_COUNT, false, offsetof(config, member.depth), "16", "1", "65536",  \
@@ -53,21 +62,28 @@ typedef struct app__shape {
 typedef struct app__transfer {
     uint64_t bytes;      // of each message
     sim_time_t start_ps; // NEVER: a trigger has yet to start it
-    sim_time_t end_ps;   // last completion at the requester; NEVER: unfinished or failed
-    uint32_t source;     // interface of the requester
+    // Last completion at the requester; of UC and UD, when all has arrived at the responder. NEVER:
+    // unfinished or failed.
+    sim_time_t end_ps;
+    uint32_t source; // interface of the requester
     uint32_t destination;
     uint32_t source_qp;
     uint32_t destination_qp;
-    uint32_t messages;      // planned
-    uint32_t left_out;      // of them, because the plan stopped; by the requester
-    uint32_t retransmitted; // packets, by the requester
-    uint32_t end_order;     // app_flow_result_t
-    uint8_t priority;       // APP__AS_THE_NIC
-    uint8_t dscp;           // APP__AS_THE_NIC
-    uint8_t verb;           // app__verb_t
-    uint8_t status;         // nic_wc_status_t
-    uint16_t source_port;   // of UDP; 0: derived from the flow's number
-    uint16_t service_port;  // destination port in the file it comes from, for results; 0: none
+    uint32_t messages; // planned
+    uint32_t left_out; // of them, because the plan stopped; by the requester
+    union {
+        struct {                    // of RC
+            uint32_t retransmitted; // packets, by the requester
+            uint32_t end_order;     // app_flow_result_t
+        };
+        uint64_t arrived_bytes; // of UC and UD: in whole messages, or datagrams; by the responder
+    };
+    uint8_t priority;      // APP__AS_THE_NIC
+    uint8_t dscp;          // APP__AS_THE_NIC
+    uint8_t verb;          // app__verb_t
+    uint8_t status;        // nic_wc_status_t
+    uint16_t source_port;  // of UDP; 0: derived from the flow's number
+    uint16_t service_port; // destination port in the file it comes from, for results; 0: none
 } app__transfer_t;
 
 static_assert(sizeof(app__transfer_t) <= SIM_CACHE_LINE, "there may be millions of them");

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 typedef struct app__transfer_run app__transfer_run_t;
+typedef struct app__connection app__connection_t;
 
 // What starts transfers of a plan besides their time. Of one host.
 typedef struct app__trigger {
@@ -31,8 +32,9 @@ typedef struct app__source {
     sim_timer_t timer; // at the start of the next one
     app__plan_t *plan;
     app__endpoint_t *endpoint;
-    app__transfer_run_t *runs; // under way
-    uint64_t next;             // of the interface's transfers, in order of start
+    app__transfer_run_t *runs;      // under way
+    app__connection_t *connections; // of a plan whose transfers share queue pairs
+    uint64_t next;                  // of the interface's transfers, in order of start
     uint64_t end;
     uint64_t started;
     uint64_t completed;
@@ -54,7 +56,10 @@ struct app__transfer_run {
     app__transfer_run_t *run_next; // of the source
     app__transfer_run_t *run_previous;
     nic_qp_t *qp;
-    uint64_t count; // work requests in all
+    app__connection_t *connection;   // NULL: the QP is its own
+    app__transfer_run_t *queue_next; // of the connection
+    uint64_t first_psn;              // UINT64_MAX: nothing of it is posted
+    uint64_t count;                  // work requests in all
     uint64_t posted;
     uint64_t completed;
     uint32_t index; // of the transfer
@@ -149,6 +154,38 @@ uint16_t app__plan_udp_source_port(const app__plan_t *plan,
                                    const app__transfer_t *transfer,
                                    uint64_t index);
 
+// transfer.c, for transfers whatever their queue pairs
+nic_qp_t *app__requester_qp(const app__source_t *source,
+                            const app__transfer_t *transfer,
+                            uint64_t index,
+                            uint64_t depth,
+                            void *ctx);
+nic_qp_t *app__responder_qp(const app__plan_t *plan,
+                            const app__endpoint_t *endpoint,
+                            const app__transfer_t *transfer,
+                            uint64_t index,
+                            uint32_t receives,
+                            void *ctx);
+uint64_t app__run_post(app__transfer_run_t *run); // the next one; returns how many packets
+bool app__run_goes_on(const app__transfer_run_t *run);
+void app__run_end(app__transfer_run_t *run);
+void app__run_drop(app__transfer_run_t *run); // nothing of it was posted: it is unfinished
+
+// connections.c
+uint64_t app__connections_of(const app__plan_t *plan); // QP numbers of an interface, one way
+void app__connection_number(const app__plan_t *plan, app__transfer_t *transfer);
+uint64_t app__connection_key(const app__plan_t *plan, const app__transfer_t *transfer);
+void app__connection_start(app__transfer_run_t *run);
+void app__connection_completed(app__transfer_run_t *run);
+uint32_t app__connection_retransmitted(app__transfer_run_t *run); // since the latest asked
+bool app__connection_is_passive(const app__plan_t *plan, uint64_t offset);
+void app__connection_accept(app__plan_t *plan,
+                            app__endpoint_t *endpoint,
+                            uint64_t offset,
+                            app__passive_t *passive);
+void app__connection_received(app__endpoint_t *endpoint, app__passive_t *passive);
+void app__connections_free(app__source_t *source);
+
 // blocks.c
 void app__blocks_begin(app__plan_t *plan);  // the plan has all its transfers
 void app__blocks_number(app__plan_t *plan); // its interfaces have positions
@@ -184,12 +221,19 @@ const app__transfer_t *app__read(app__reader_t *reader, uint64_t index); // vali
 void app__reader_close(app__reader_t *reader);
 
 app__transfer_t app__transfer_of(const app__plan_t *plan, const app__request_t *request);
+// Whether the verb goes with the service; the message begins with the attribute's name.
+sim_err_t app__check_service(const app__plan_t *plan, sim_message_t *message);
 sim_err_t app__too_many(const char *blame, sim_message_t *message);
 
 // Hash of a transfer's flow id: for what differs from flow to flow and both ends must know.
-uint64_t app__plan_hash(const app__plan_t *plan, uint64_t index);
+uint64_t app__plan_hash(const app__plan_t *plan, const app__transfer_t *transfer, uint64_t index);
 // PSNs start anywhere, as connection managers let them: wrapping is nothing rare.
-uint32_t app__plan_first_psn(const app__plan_t *plan, uint64_t index);
+uint32_t app__plan_first_psn(const app__plan_t *plan,
+                             const app__transfer_t *transfer,
+                             uint64_t index);
+nic_qp_type_t app__plan_qp_type(const app__plan_t *plan);
+// A message is posted in pieces of this: what a work request takes, or a datagram.
+uint64_t app__piece_bytes(const app__plan_t *plan, const app__transfer_t *transfer);
 nic_wr_opcode_t app__transfer_opcode(const app__transfer_t *transfer);
 uint32_t app__plan_mtu_bytes(const app__plan_t *plan, const app__transfer_t *transfer);
 uint8_t app__plan_priority(const app__plan_t *plan, const app__transfer_t *transfer);

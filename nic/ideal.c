@@ -218,6 +218,13 @@ static uint32_t data_sender(const nic_ideal_t *ideal)
     return ideal->opcode == NIC_WR_RDMA_READ ? ideal->responder : ideal->requester;
 }
 
+static uint8_t service_bits(const nic_ideal_t *ideal)
+{
+    return ideal->service == NIC_QPT_UC   ? ROCE_UC
+           : ideal->service == NIC_QPT_UD ? ROCE_UD
+                                          : ROCE_RC;
+}
+
 // A piece of a message: the frames of one work request.
 typedef struct piece_what {
     const nic_ideal_t *ideal;
@@ -231,16 +238,18 @@ static void send_piece(pipeline_t *pipeline, const void *what)
     const operation_t *const operation = &operations[ideal->opcode];
     const uint32_t sender = data_sender(ideal);
     const uint64_t mtu = ideal->mtu_bytes;
+    const uint8_t service = service_bits(ideal);
     if (piece->bytes <= mtu) {
-        send_frame(pipeline, frame_bytes_of(ideal, sender, operation->only, piece->bytes));
+        const uint8_t only = operation->only | service;
+        send_frame(pipeline, frame_bytes_of(ideal, sender, only, piece->bytes));
         return;
     }
     const uint64_t frames = (piece->bytes + mtu - 1) / mtu;
-    const frame_what_t middle = {frame_bytes_of(ideal, sender, operation->middle, mtu)};
+    const frame_what_t middle = {frame_bytes_of(ideal, sender, operation->middle | service, mtu)};
     const uint64_t last_bytes = piece->bytes - (frames - 1) * mtu;
-    send_frame(pipeline, frame_bytes_of(ideal, sender, operation->first, mtu));
+    send_frame(pipeline, frame_bytes_of(ideal, sender, operation->first | service, mtu));
     send_many(pipeline, frames - 2, send_one_frame, &middle);
-    send_frame(pipeline, frame_bytes_of(ideal, sender, operation->last, last_bytes));
+    send_frame(pipeline, frame_bytes_of(ideal, sender, operation->last | service, last_bytes));
 }
 
 static void send_message(pipeline_t *pipeline, const void *what)
@@ -278,6 +287,9 @@ sim_time_t nic_ideal_ps(const nic_ideal_t *ideal)
         send_frame(&there, frame_bytes_of(ideal, ideal->requester, ROCE_READ_REQUEST, 0));
         pipeline_init(&return_trip, &back, there.arrived_ps);
         send_messages(&return_trip, ideal);
+    } else if (ideal->service != NIC_QPT_RC) {
+        send_messages(&there, ideal);
+        return_trip = there;
     } else {
         send_messages(&there, ideal);
         pipeline_init(&return_trip, &back, there.arrived_ps);

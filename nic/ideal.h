@@ -3,10 +3,11 @@
 // times are compared with.
 //
 // From posting to the last completion at the requester. WRITE and SEND: the data frames, back to
-// back, until the last bit of the last one is received; then the acknowledgement frame on its way
-// back. READ: the request frame there, then the response frames back to back. Store and forward at
-// each hop, exact to the picosecond, remainders of inexact rates included. Nothing else is in the
-// way: no window, no pacing, enough work posted, acknowledgements of earlier messages never wait.
+// back, until the last bit of the last one is received; then, of RC, the acknowledgement frame on
+// its way back. READ: the request frame there, then the response frames back to back. Store and
+// forward at each hop, exact to the picosecond, remainders of inexact rates included. Nothing else
+// is in the way: no window, no pacing, enough work posted, acknowledgements of earlier messages
+// never wait.
 #ifndef NIC_IDEAL_H
 #define NIC_IDEAL_H
 
@@ -22,8 +23,9 @@ typedef struct nic_ideal {
     nic_wr_opcode_t opcode;
     uint32_t mtu_bytes;
     uint64_t message_bytes;
-    uint64_t messages;    // one after another, >= 1
-    uint64_t piece_bytes; // a longer message is posted in pieces of this; a multiple of the MTU
+    uint64_t messages;     // one after another, >= 1
+    uint64_t piece_bytes;  // a longer message is posted in pieces of this; a multiple of the MTU
+    nic_qp_type_t service; // UC, UD: until the last bit is received, nothing answers
 } nic_ideal_t;
 
 // NEVER: there is no path, or it takes longer than half of what simulated time can say (106 days).
