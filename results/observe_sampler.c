@@ -57,6 +57,8 @@ static uint64_t read_value(const results__sampler_t *sampler, sim_time_t time_ps
         return value;
     case WORLD_SERIES_SWITCH:
         return world_switch_metrics[series->metric].read(sampler->node);
+    case WORLD_SERIES_NODE:
+        return world_node_metrics[series->metric].read(sampler->node);
     case WORLD_SERIES_QP:
         break;
     }
@@ -324,6 +326,14 @@ static void listen(results__sampler_t *sampler, net_node_t *node)
         for (uint32_t p = 0; p < node->port_count; p++) {
             net_port_listen(&node->ports[p],
                             world_switch_metrics[series->metric].points,
+                            on_port,
+                            sampler);
+        }
+        break;
+    case WORLD_SERIES_NODE:
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            net_port_listen(&node->ports[p],
+                            world_node_metrics[series->metric].points,
                             on_port,
                             sampler);
         }

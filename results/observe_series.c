@@ -139,15 +139,19 @@ static void attach_nics(results_series_writer_t *writer, const world_series_t *s
     }
 }
 
-static void attach_switches(results_series_writer_t *writer, const world_series_t *series)
+static void attach_nodes(results_series_writer_t *writer, const world_series_t *series)
 {
     const net_t *const net = writer->world->net;
+    const bool any = series->kind == WORLD_SERIES_NODE;
+    const world_switch_metric_t *const metrics = any ? world_node_metrics : world_switch_metrics;
     for (size_t i = 0; i < net_node_count(net); i++) {
         net_node_t *const node = net_node_at(net, i);
-        if (node->kind == NET_NODE_SWITCH && world_pattern_match(series->nodes, node->sim.name)) {
-            char *const path = sim_format("switch[%s].%s",
+        if ((any || node->kind == NET_NODE_SWITCH) &&
+            world_pattern_match(series->nodes, node->sim.name)) {
+            char *const path = sim_format("%s[%s].%s",
+                                          any ? "node" : "switch",
                                           node->sim.name,
-                                          world_switch_metrics[series->metric].name);
+                                          metrics[series->metric].name);
             results__sampler_add(writer, series, node, (results__sampler_t){.path = path});
         }
     }
@@ -184,7 +188,8 @@ sim_err_t results_series_writer_create(const world_t *world,
             attach_nics(made, series);
             break;
         case WORLD_SERIES_SWITCH:
-            attach_switches(made, series);
+        case WORLD_SERIES_NODE:
+            attach_nodes(made, series);
             break;
         }
     }

@@ -85,6 +85,11 @@ static void print_metrics(FILE *out)
         results_markdown_row(name, m->unit, m->help, out);
         sim_free(name);
     }
+    for (const world_switch_metric_t *m = world_node_metrics; m->name != NULL; m++) {
+        char *const name = sim_format("node[NAME].%s", m->name);
+        results_markdown_row(name, m->unit, m->help, out);
+        sim_free(name);
+    }
     for (const nic_counter_info_t *info = nic_counter_infos; info->name != NULL; info++) {
         char *const name = sim_format("nic[HOST].%s", info->name);
         results_markdown_row(name, "", info->help, out);

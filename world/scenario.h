@@ -91,6 +91,7 @@ typedef enum world_series_kind {
     WORLD_SERIES_NIC,    // nic[HOST].COUNTER, nic[HOST].cache.METRIC
     WORLD_SERIES_QP,     // qp[HOST:NUMBER].METRIC, qp[HOST->PEER].METRIC, qp[HOST->PEER:NUMBER]...
     WORLD_SERIES_SWITCH, // switch[NAME].buffer_bytes
+    WORLD_SERIES_NODE,   // node[NAME].arrivals_hash
 } world_series_kind_t;
 
 typedef struct world_series {
@@ -337,7 +338,7 @@ void world__graph_fini(world_graph_t *graph);
 SIM_MUST_CHECK sim_err_t world__check_switch(const net_switch_config_t *config,
                                              sim_message_t *message);
 
-// Metrics of switches that series can sample; ends with a NULL name.
+// Metrics of nodes that series can sample; each table ends with a NULL name.
 typedef struct world_switch_metric {
     const char *name;
     const char *unit;
@@ -346,6 +347,7 @@ typedef struct world_switch_metric {
     uint32_t points; // of its ports, after which it may have changed
 } world_switch_metric_t;
 extern const world_switch_metric_t world_switch_metrics[];
+extern const world_switch_metric_t world_node_metrics[]; // of hosts, too
 
 // Names of what the congestion controls tell about queue pairs that nic_qp_metrics does not have,
 // each once. Returns how many of them (at most count_max).

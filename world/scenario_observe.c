@@ -44,7 +44,7 @@ const sim_attr_table_t world_capture_config_attrs = {
 
 #define SERIES_EXPECTED                                                       \
     "expected port[A->B].METRIC, nic[HOST].COUNTER, qp[HOST:NUMBER].METRIC, " \
-    "qp[HOST->PEER].METRIC or switch[NAME].METRIC"
+    "qp[HOST->PEER].METRIC, switch[NAME].METRIC or node[NAME].METRIC"
 
 static uint64_t switch_buffer_bytes(const net_node_t *node)
 {
@@ -67,6 +67,21 @@ const world_switch_metric_t world_switch_metrics[] = {
      "the part of them that is in PFC headroom",
      switch_headroom_bytes,
      NET_TRACE_ENQUEUE | NET_TRACE_RELEASE},
+    {NULL, NULL, NULL, NULL, 0},
+};
+
+static uint64_t node_arrivals(const net_node_t *node)
+{
+    return node->sim.digest;
+}
+
+const world_switch_metric_t world_node_metrics[] = {
+    {"arrivals_hash",
+     "",
+     "of the times and ports of all that has arrived at the node: the same until something arrives "
+     "at another time or port (rocesim diff)",
+     node_arrivals,
+     NET_TRACE_RX},
     {NULL, NULL, NULL, NULL, 0},
 };
 
@@ -124,6 +139,9 @@ static size_t metric_names(const world_registry_t *registry,
             break;
         case WORLD_SERIES_SWITCH:
             name = world_switch_metrics[count].name;
+            break;
+        case WORLD_SERIES_NODE:
+            name = world_node_metrics[count].name;
             break;
         }
         if (name == NULL) {
@@ -308,7 +326,7 @@ static sim_err_t parse_series(const world_registry_t *registry,
                               const world_place_t *place,
                               world_error_t *error)
 {
-    static const char *const kinds[] = {"port", "nic", "qp", "switch"};
+    static const char *const kinds[] = {"port", "nic", "qp", "switch", "node"};
     const char *const text = series->config.series;
     world_shown_t shown;
     const char *const open = strchr(text, '[');

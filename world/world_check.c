@@ -180,6 +180,25 @@ static sim_err_t check_series_nodes(const world_t *world,
     return SIM_ERR_UNKNOWN;
 }
 
+static sim_err_t check_any_node(const world_t *world,
+                                const world_series_t *series,
+                                world_error_t *error)
+{
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        if (world_pattern_match(series->nodes, net_node_at(world->net, i)->sim.name)) {
+            return SIM_OK;
+        }
+    }
+    world_shown_t shown;
+    world_fail(error,
+               SIM_ERR_UNKNOWN,
+               &series->place,
+               "'%s' matches no node",
+               world_show(&shown, series->nodes));
+    world_add_nearest_node(error, world->net, series->nodes, -1);
+    return SIM_ERR_UNKNOWN;
+}
+
 static sim_err_t check_one_series(const world_t *world,
                                   const world_series_t *series,
                                   world_error_t *error)
@@ -196,6 +215,9 @@ static sim_err_t check_one_series(const world_t *world,
                                                   error);
         sim_free(ports);
         return result;
+    }
+    if (series->kind == WORLD_SERIES_NODE) {
+        return check_any_node(world, series, error);
     }
     const net_node_kind_t kind =
         series->kind == WORLD_SERIES_SWITCH ? NET_NODE_SWITCH : NET_NODE_HOST;
