@@ -6,6 +6,7 @@
 #include "results/summary.h"
 #include "results/tables.h"
 #include "world/attributes.h"
+#include "world/scenario.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -222,8 +223,101 @@ static json_t *summary_json(const world_registry_t *registry)
     return schema;
 }
 
+// -- metrics of series
+
+typedef void (*metric_fn)(const char *of,
+                          const char *name,
+                          const char *unit,
+                          const char *help,
+                          bool per_class,
+                          void *ctx);
+
+// Counters of NICs have no unit in their table: their names end with it.
+static const char *counter_unit(const char *name)
+{
+    static const char *const ends[][2] = {{"_packets", "packets"},
+                                          {"_bytes", "bytes"},
+                                          {"_ps", "ps"}};
+    const size_t size = strlen(name);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        const size_t end = strlen(ends[i][0]);
+        if (size > end && strcmp(name + size - end, ends[i][0]) == 0) {
+            return ends[i][1];
+        }
+    }
+    return "";
+}
+
+static void each_metric(metric_fn fn, void *ctx)
+{
+    for (const net_port_metric_t *m = net_port_metrics; m->name != NULL; m++) {
+        fn("port", m->name, m->unit, m->help, m->per_priority, ctx);
+    }
+    for (const world_switch_metric_t *m = world_switch_metrics; m->name != NULL; m++) {
+        fn("switch", m->name, m->unit, m->help, false, ctx);
+    }
+    for (const nic_counter_info_t *m = nic_counter_infos; m->name != NULL; m++) {
+        fn("nic", m->name, counter_unit(m->name), m->help, false, ctx);
+    }
+    for (const nic_cache_metric_t *m = nic_cache_metrics; m->name != NULL; m++) {
+        fn("nic", m->name, m->unit, m->help, false, ctx);
+    }
+    for (const nic_qp_metric_t *m = nic_qp_metrics; m->name != NULL; m++) {
+        fn("qp", m->name, m->unit, m->help, false, ctx);
+    }
+}
+
+static void add_metric(const char *of,
+                       const char *name,
+                       const char *unit,
+                       const char *help,
+                       bool per_class,
+                       void *ctx)
+{
+    json_t *const entry = json_object();
+    put(entry, "of", of);
+    put(entry, "name", name);
+    put(entry, "unit", unit);
+    put(entry, "help", help);
+    if (per_class) {
+        json_object_set_new(entry, "per_class", json_true());
+    }
+    json_array_append_new(ctx, entry);
+}
+
+typedef struct wanted_unit {
+    const char *metric;
+    size_t size; // without the class
+    const char *unit;
+} wanted_unit_t;
+
+static void take_unit(const char *of,
+                      const char *name,
+                      const char *unit,
+                      const char *help,
+                      bool per_class,
+                      void *ctx)
+{
+    wanted_unit_t *const wanted = ctx;
+    (void)of;
+    (void)help;
+    (void)per_class;
+    if (strlen(name) == wanted->size && strncmp(name, wanted->metric, wanted->size) == 0) {
+        wanted->unit = unit;
+    }
+}
+
+const char *results_metric_unit(const char *metric)
+{
+    wanted_unit_t wanted = {metric, strcspn(metric, "["), ""};
+    each_metric(take_unit, &wanted);
+    return wanted.unit;
+}
+
 json_t *results_schema_json(const world_registry_t *registry)
 {
+    json_t *const metrics = json_array();
+    each_metric(add_metric, metrics);
     json_t *const tables = json_object();
     for (size_t i = 0; results_tables[i] != NULL; i++) {
         json_object_set_new(tables, results_tables[i]->file_name, table_json(results_tables[i]));
@@ -234,6 +328,7 @@ json_t *results_schema_json(const world_registry_t *registry)
     put(schema, "version", ROCESIM_VERSION);
     json_object_set_new(schema, "summary", summary_json(registry));
     json_object_set_new(schema, "tables", tables);
+    json_object_set_new(schema, "metrics", metrics);
     json_object_set_new(schema, "parameters", results_parameters_json(registry));
     return schema;
 }

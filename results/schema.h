@@ -12,8 +12,11 @@ SIM_C_BEGIN
 
 // A list of all attributes of the registry's scenarios; the caller's reference.
 json_t *results_parameters_json(const world_registry_t *registry);
-// All: parameters, tables, and a JSON Schema of summary.json.
+// All: parameters, tables, metrics of series, and a JSON Schema of summary.json.
 json_t *results_schema_json(const world_registry_t *registry);
+// The unit of a metric of series.csv by its name ("queue_bytes", "queue_bytes[3]"): "" if it is a
+// plain number, or an algorithm's own. Lives as long as the program.
+const char *results_metric_unit(const char *metric);
 // A JSON Schema of the scenario files that the registry can load.
 json_t *results_scenario_schema_json(const world_registry_t *registry);
 // Text of results_schema_json, on one line; free with sim_free.

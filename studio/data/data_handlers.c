@@ -229,27 +229,3 @@ json_t *studio__data_file(const char *folder, const char *name)
     sim_free(path);
     return json;
 }
-
-const char *studio__data_metric_unit(const char *metric)
-{
-    static const char *const ends[][2] = {
-        {"_bytes", "bytes"},
-        {"_ps", "ps"},
-        {"rate_bps", "bit/s"},
-        {"_packets", "packets"},
-        {"_pause", "frames"},
-        {"utilisation", "1/1000000"},
-        {"alpha", "1/1000000"},
-        {"discards", "packets"},
-        {"ecn_marked", "packets"},
-        {"ecn_marked_again", "packets"},
-    };
-    const size_t size = strcspn(metric, "[");
-    for (size_t i = 0; i < SIM_COUNT_OF(ends); i++) {
-        const size_t end = strlen(ends[i][0]);
-        if (size >= end && strncmp(metric + size - end, ends[i][0], end) == 0) {
-            return ends[i][1];
-        }
-    }
-    return "";
-}

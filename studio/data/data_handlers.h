@@ -40,8 +40,6 @@ int studio__data_answer(studio_response_t *response, studio_out_t *out);
 // A number of the query; NAN: none, or no number.
 double studio__data_real(const studio_request_t *request, const char *name);
 json_t *studio__data_file(const char *folder, const char *name); // JSON; NULL: there is none
-// The unit of a metric of series by its name, as docs/formats/outputs.md lists them.
-const char *studio__data_metric_unit(const char *metric);
 
 int studio_handle_import(studio_request_t *request, studio_response_t *response);
 int studio_handle_import_again(studio_request_t *request, studio_response_t *response);

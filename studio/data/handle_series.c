@@ -3,6 +3,8 @@
 #include "studio/data/data_handlers.h"
 #include "studio/data/points.h"
 
+#include "results/schema.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -128,7 +130,7 @@ static void draw(const studio_request_t *request,
         out,
         ",\"unit\":\"%s%s\",\"from_ns\":%.3f,\"to_ns\":%.3f,\"rate\":%s,\"left_out\":%s,"
         "\"curves\":[",
-        studio__data_metric_unit(asked->curves[0]->metric),
+        results_metric_unit(asked->curves[0]->metric),
         rates ? "/s" : "",
         (double)from / 1000,
         (double)to / 1000,

@@ -4,6 +4,8 @@
 #include "studio/data/data_handlers.h"
 #include "studio/data/points.h"
 
+#include "results/schema.h"
+
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -381,7 +383,7 @@ static void write_metrics(studio_out_t *out, const studio_points_t *points)
                                           "kind",
                                           series->kind,
                                           "unit",
-                                          studio__data_metric_unit(series->metric),
+                                          results_metric_unit(series->metric),
                                           "of"));
         }
         json_array_append_new(json_object_get(json_object_get(metrics, key), "of"),

@@ -91,6 +91,9 @@ assert ports == {l[e] for l in topology["links"] for e in ("a_port", "b_port")}
 schema = read(work + "/schema.json")
 assert schema == read(folder + "schema.json")
 assert schema["parameters"] == read(work + "/params.json")
+metrics = {(m["of"], m["name"]): m for m in schema["metrics"]}
+assert metrics["port", "queue_bytes"]["unit"] == "bytes" and metrics["port", "queue_bytes"]["per_class"]
+assert metrics["qp", "rate_bps"]["unit"] == "bit/s" and metrics["switch", "buffer_bytes"]["help"]
 for name, table in schema["tables"].items():
     assert [c["name"] for c in table["columns"]] == next(csv.reader(open(folder + name))), name
 paths = [p["path"] for p in schema["parameters"]]

@@ -593,6 +593,7 @@ export const en = {
         kind: "Drawn as",
         title: "Title",
         kinds: { points: "points", lines: "lines", steps: "steps", bars: "bars" } as Record<string, string>,
+        mean_band: " (mean, least to greatest)",
         x_log: "x logarithmic",
         y_log: "y logarithmic",
         expressions: "Expressions",

@@ -594,6 +594,7 @@ export const zh: Dictionary = {
         kind: "画法",
         title: "标题",
         kinds: { points: "点", lines: "折线", steps: "阶梯", bars: "柱" },
+        mean_band: "（均值，最小至最大）",
         x_log: "横轴对数",
         y_log: "纵轴对数",
         expressions: "表达式",

@@ -109,19 +109,39 @@ export function figure_from(choice: FigureChoice, columns: Column[], rows: Cell[
             }
         }
     }
+    // Runs that differ in their seed alone are one point: the mean, with a band from the least to the greatest.
+    let banded = false;
+    const join_equal = (one: FigureSeries): void => {
+        const points = new Map<number, number[]>();
+        one.x.forEach((x, index) => points.set(x, [...(points.get(x) ?? []), one.y[index]!]));
+        if (points.size === one.x.length) {
+            return;
+        }
+        banded = true;
+        const all = [...points.values()];
+        one.x = [...points.keys()];
+        one.y = all.map((values) => values.reduce((sum, value) => sum + value, 0) / values.length);
+        one.low = all.map((values) => Math.min(...values));
+        one.high = all.map((values) => Math.max(...values));
+    };
     const labelled = (name: string) => (unit(name) ? `${name} (${unit(name)})` : name);
     const series = [...made.values()].slice(0, 24);
     if (choice.kind === "lines" || choice.kind === "steps") {
         for (const one of series) {
+            if (choice.kind === "lines") {
+                join_equal(one);
+            }
             const order = one.x.map((_, index) => index).sort((a, b) => one.x[a]! - one.x[b]!);
             one.x = order.map((index) => one.x[index]!);
             one.y = order.map((index) => one.y[index]!);
+            one.low = one.low && order.map((index) => one.low![index]!);
+            one.high = one.high && order.map((index) => one.high![index]!);
             if (one.x.length > 60 && one.kind === "linespoints") {
                 one.kind = "lines";
             }
         }
     }
-    return { title: choice.title, x_label: labelled(choice.x), y_label: choice.y.map(labelled).join(", "), x_log: choice.x_log, y_log: choice.y_log, series, x_tics: categories && categories.length <= 40 ? categories.map((name, index): [string, number] => [name, index + 1]) : undefined };
+    return { title: choice.title, x_label: labelled(choice.x), y_label: `${choice.y.map(labelled).join(", ")}${banded ? t().process.mean_band : ""}`, x_log: choice.x_log, y_log: choice.y_log, series, x_tics: categories && categories.length <= 40 ? categories.map((name, index): [string, number] => [name, index + 1]) : undefined };
 }
 
 export async function process_view(scope: Scope, place: Place): Promise<Child> {

@@ -25,7 +25,7 @@ export function figures_tab(scope: Scope, run: Run): Child {
                         place.append(made);
                     }
                     const said = Array.isArray(answer.words) ? answer.words.join(" ") : answer.words;
-                    if (said) {
+                    if (said && said !== kind) {
                         place.append(h("p", { class: "muted small" }, said));
                     }
                 },

@@ -27,7 +27,7 @@ export async function study_view(name: string, signal: AbortSignal): Promise<Chi
         go(link("run", answer.runs[0]!.id));
     };
     return [
-        view_head(item.question || short, h("span", null, h("a", { href: link("simulate") }, t().shelf.title), " · ", h("code", null, short))),
+        view_head(item.question ? item.question.charAt(0).toUpperCase() + item.question.slice(1) : short, h("span", null, h("a", { href: link("simulate") }, t().shelf.title), " · ", h("code", null, short))),
         item.runnable
             ? card(
                   words.run_it,

@@ -23,7 +23,7 @@ export function table_tab(scope: Scope, run: Run, table: string): Child {
         const told = h("h2", null, words.rows(count(known.rows)));
         const list = data_grid(scope, { label: table, columns: known.columns, height: "64vh", query: () => ({ runs: [run.id], table, ...(timed ? range_query() : {}) }), told: (answer) => (told.textContent = words.rows(count(answer.matched))) });
         on_range(scope, () => timed && list.reload());
-        return h("section", { class: "card flush" }, h("header", null, told, h("span", { class: "grow muted small" }, known.help), link_button(words.ask, `${link("query")}?runs=${run.id}&table=${table}`, { small: true, icon: "query" }), h("a", { class: "button small", href: api_url("query", { body: JSON.stringify({ runs: [run.id], table, format: "csv" }) }), download: `${run.name}-${table}.csv` }, "CSV")), list.element);
+        return h("section", { class: "card flush" }, h("header", null, told, h("span", { class: "grow muted small clip", title: known.help }, known.help), link_button(words.ask, `${link("query")}?runs=${run.id}&table=${table}`, { small: true, icon: "query" }), h("a", { class: "button small", href: api_url("query", { body: JSON.stringify({ runs: [run.id], table, format: "csv" }) }), download: `${run.name}-${table}.csv` }, "CSV")), list.element);
     });
 }
 
