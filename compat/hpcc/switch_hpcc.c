@@ -64,6 +64,7 @@ static void discharge(net_switch_t *sw, net_ingress_t *in, uint32_t priority, ui
     const uint64_t from_headroom = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
     const uint64_t before = net_switch_above_reserved(sw, held->stored_bytes);
     held->headroom_bytes = (held->headroom_bytes - from_headroom) & NET_HEADROOM_MASK;
+    SIM_CHECK(held->stored_bytes >= bytes - from_headroom && sw->held_bytes >= bytes);
     held->stored_bytes -= bytes - from_headroom;
     sw->shared_bytes -= before - net_switch_above_reserved(sw, held->stored_bytes);
     sw->held_bytes -= bytes;
@@ -111,6 +112,7 @@ static void serve(net_switch_t *sw, net_port_t *port)
         if (sw->lossless & (1u << priority)) {
             discharge(sw, in, priority, packet->frame_bytes);
         } else {
+            SIM_CHECK(sw->held_bytes >= packet->frame_bytes);
             sw->held_bytes -= packet->frame_bytes;
         }
         mark(sw, port, packet);

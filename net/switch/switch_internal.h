@@ -212,6 +212,7 @@ static inline void net__release(net_switch_t *sw, uint32_t port, uint32_t priori
     if (sw->lossless & (1u << priority)) {
         net__release_lossless(sw, port, priority, bytes);
     } else {
+        SIM_CHECK(sw->shared_bytes >= bytes);
         sw->shared_bytes -= bytes;
     }
 }

@@ -220,6 +220,7 @@ END_TEST
 // A threshold of many times what is free does not make the buffer larger than it is.
 START_TEST(alpha_above_one_stays_within_the_buffer)
 {
+    enum { SENDERS = 6 };
     static const uint64_t alphas[] = {2, 8, 64};
     net_switch_config_t config = peer_config(100000, 5000);
     config.pfc_alpha = (sim_ratio_t){alphas[_i], 1};
@@ -227,14 +228,15 @@ START_TEST(alpha_above_one_stays_within_the_buffer)
     fixture_t fixture;
     fixture_create(&fixture, &options);
     const net_link_config_t link = fixture_link_config(RATE_BPS, DELAY_PS);
-    net_node_t *const sw = fixture_star(&fixture, &config, 2, &link);
-    fixture_pause(fixture.hosts[2], 1, 1u << FIXTURE_CLASS, 65535);
-    for (uint32_t h = 0; h < 2; h++) {
+    net_node_t *const sw = fixture_star(&fixture, &config, SENDERS, &link);
+    fixture_pause(fixture.hosts[SENDERS], 1, 1u << FIXTURE_CLASS, 65535);
+    for (uint32_t h = 0; h < SENDERS; h++) {
         fixture.hosts[h]->response_ps = SIM_PS_PER_S; // they do not hear
         fixture_flow(fixture.hosts[h],
-                     &(fixture_flow_t){.to = 2,
+                     &(fixture_flow_t){.to = SENDERS,
                                        .count = 300,
-                                       .frame_bytes = FRAME_BYTES,
+                                       // so that they never fill it exactly
+                                       .frame_bytes = FRAME_BYTES - 37 * (1 + h) % 256,
                                        .priority = FIXTURE_CLASS,
                                        .start_ps = START_PS + h});
     }
