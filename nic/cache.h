@@ -24,6 +24,9 @@ typedef enum nic_cache_path { NIC_CACHE_DIRECT, NIC_CACHE_BATCH } nic_cache_path
 typedef enum nic_cache_saturated { NIC_CACHE_DELAY, NIC_CACHE_DROP } nic_cache_saturated_t;
 typedef enum nic_cache_answer { NIC_CACHE_TO_NIC, NIC_CACHE_TO_CXL } nic_cache_answer_t;
 
+#define NIC_TABLE_LINE_BYTES 64u // of a page table
+#define NIC_TABLE_LINE_PAGES 8u
+
 // Attributes "nic.cache."
 typedef struct nic_cache_config {
     char *policy; // "flat": no tiered cache
@@ -40,6 +43,7 @@ typedef struct nic_cache_config {
     uint32_t directory; // nic_cache_directory_t
     uint64_t l2_bytes;  // 0: there is no L2
     uint64_t l2_other_bytes;
+    uint64_t l2_table_bytes;
     uint64_t l2_slots;
     sim_time_t l2_latency_ps;
     uint64_t l2_rate_bps;
@@ -99,6 +103,7 @@ typedef struct nic_cache_config {
     CHOICE("directory", directory, "auto", "auto|sram|cxl|host", "where the NIC reads the token directory after a miss of L1; auto: in L2 where there is one, else with the host") \
     ATTR("l2.bytes", BYTES, l2_bytes, "16MiB", "0", "1TiB", "L2, in CXL memory, for tokens of queue pairs; 0: none") \
     AUTO("l2.other-bytes", BYTES, l2_other_bytes, "0", "1TiB", "and for the other types; auto: a quarter of l2.bytes") \
+    ATTR("l2.page-table", BYTES, l2_table_bytes, "0", "0", "1TiB", "and for page tables, in lines of 64 bytes, the translations of 8 pages each: a translation that the NIC lacks is read there, or from the host, whose line is kept; 0: always from the host") \
     ATTR("l2.slots", COUNT, l2_slots, "16", "1", "16", "tokens of a page of L2") \
     ATTR("l2.latency", TIME, l2_latency_ps, "250ns", "0ps", "1ms", "a load from CXL memory, idle") \
     ATTR("l2.rate", RATE, l2_rate_bps, "208Gbps", "1Mbps", "100000Gbps", "of CXL memory, in each direction; lines of 64 bytes") \

@@ -42,6 +42,9 @@ static const context_t contexts[] = {
      "cache.l2.other-bytes=1KiB",
      "tokens=2; direction=both; verb=write; outstanding=32; warm-up=0; operations=2000; "
      "regions=40; bytes=64"},
+    {"cache.policy=lru; detailed.translation.page=4KiB; detailed.translation.entries=8",
+     "tokens=2; direction=both; verb=write; outstanding=32; warm-up=0; operations=2000; "
+     "regions=40; region-bytes=64KiB; bytes=64"},
     {SMALL "cache.policy=hybrid; cache.reset-at=300us", ZIPF "outstanding=4"},
     {SMALL "cache.policy=hybrid; cache.write=through", ZIPF "outstanding=4"},
     {SMALL "cache.policy=lru; cache.directory=host; cache.l2.access=dma", ZIPF "outstanding=4"},

@@ -1,15 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# pages - how do page size and number of memory regions share the caches?
+# pages - how do page size, where page tables lie and number of memory regions share the caches?
 set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"
-for page in $(pick "4KiB" "4KiB 2MiB 1GiB"); do
+# pages CURVE PAGE BYTES: tables of L2
+pages() {
+    local regions
     for regions in $(pick "16 4096" "16 128 1024 4096 12288"); do
         # shellcheck disable=SC2086
-        row "$page" "$regions" $busy $length tokens=64 policy=lru "load.regions=$regions" \
-            load.region-bytes=2MiB "detailed.translation.page=$page" \
+        row "$1" "$regions" $busy $length tokens=64 policy=lru "load.regions=$regions" \
+            load.region-bytes=2MiB "detailed.translation.page=$2" "cache.l2.page-table=$3" \
             cache.l1.other-entries=1024
     done
+}
+for page in $(pick "4KiB" "4KiB 2MiB 1GiB"); do
+    pages "$page" "$page" 0
+done
+for bytes in $(pick "64MiB" "1MiB 64MiB"); do
+    pages "4KiB with $bytes of tables in L2" 4KiB "$bytes"
 done
 figure "memory regions" mops latency_us_p99 dma_bytes log

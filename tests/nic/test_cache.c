@@ -300,7 +300,37 @@ START_TEST(directory_costs_an_access)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(thresholds_promote),
+// 64 regions of 64 KiB, 1 GiB apart, are 1024 pages of 4 KiB, 128 lines of page tables.
+START_TEST(page_tables_lie_in_l2)
+{
+    const char *const program = UC "tokens=2; outstanding=1; operations=4000; regions=64; "
+                                   "region-bytes=64KiB; bytes=64";
+#define SMALL_TLB "cache.policy=lru; detailed.translation.entries=4; detailed.translation.page="
+    run(SMALL_TLB "4KiB; cache.l2.page-table=1MiB", program);
+    ck_assert(cache("table_misses") == 128); // each line once
+    ck_assert(cache("table_hits") > 3700 && cache("table_hits") < 4000 - 128);
+    const double cxl_bytes = cache("cxl_bytes");
+    end();
+    // A quarter of the lines: of a uniform draw about as many are hits.
+    run(SMALL_TLB "4KiB; cache.l2.page-table=2KiB", program);
+    const double looked = cache("table_hits") + cache("table_misses");
+    ck_assert(cache("table_hits") > 0.2 * looked && cache("table_hits") < 0.3 * looked);
+    end();
+    run(SMALL_TLB "2MiB; cache.l2.page-table=1MiB", program);
+    ck_assert(cache("table_misses") == 64); // regions are 1 GiB apart: a line each
+    end();
+    run(SMALL_TLB "1GiB; cache.l2.page-table=1MiB", program);
+    ck_assert(cache("table_misses") >= 8 && cache("table_misses") <= 9);
+    end();
+    run(SMALL_TLB "4KiB", program); // the host has them all
+    ck_assert(cache("table_hits") == 0 && cache("table_misses") == 0);
+    ck_assert(cache("cxl_bytes") < cxl_bytes - 64.0 * 3500);
+    end();
+}
+END_TEST
+
+CHECK_MAIN(CHECK_TEST(page_tables_lie_in_l2),
+           CHECK_TEST(thresholds_promote),
            CHECK_TEST(staging_keeps_copies),
            CHECK_TEST(idleness_demotes),
            CHECK_TEST(pinned_stays),

@@ -206,7 +206,7 @@ void nic__rnic_look_further(nic_t *nic,
     nic_store_t *const store = rnic->store;
     sim_time_t here_ps = SIM_TIME_NEVER;
     if (SIM_UNLIKELY(store->ops->fetch != NULL)) {
-        here_ps = store->ops->fetch(store, (nic_store_kind_t)cache, rnic->at_ps);
+        here_ps = store->ops->fetch(store, (nic_store_kind_t)cache, (key - 4) >> 2, rnic->at_ps);
     }
     if (SIM_LIKELY(here_ps == SIM_TIME_NEVER)) {
         here_ps = nic_pcie_read(&rnic->pcie, rnic->at_ps, CONTEXT_BYTES, NIC_PCIE_CONTEXT_READ);

@@ -28,5 +28,20 @@ sim_err_t nic_cache_check(const nic_cache_config_t *config, sim_message_t *messa
                               config->batch_max,
                               config->batch_threshold);
     }
+    if (config->l2_table_bytes != 0 && config->l2_bytes == 0) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "nic.cache.l2.page-table",
+                              ": %" PRIu64 " bytes, expected 0 where there is no L2 (l2.bytes: 0)",
+                              config->l2_table_bytes);
+    }
+    if (config->l2_table_bytes % NIC_TABLE_LINE_BYTES != 0) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "nic.cache.l2.page-table",
+                              ": %" PRIu64 " bytes, expected lines of %u bytes",
+                              config->l2_table_bytes,
+                              NIC_TABLE_LINE_BYTES);
+    }
     return SIM_OK;
 }

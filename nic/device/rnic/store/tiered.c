@@ -225,17 +225,24 @@ static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
     }
 }
 
-// -- what else is kept: WQEs that L1 has no room for, Doorbells
+// -- what else is kept: page tables, WQEs that L1 has no room for, Doorbells
 
 #define WQE_BYTES 64u
 
-static sim_time_t tiered_fetch(nic_store_t *store, nic_store_kind_t kind, sim_time_t at_ps)
+static sim_time_t tiered_fetch(nic_store_t *store,
+                               nic_store_kind_t kind,
+                               uint64_t key,
+                               sim_time_t at_ps)
 {
     tiered_t *const tiered = (tiered_t *)(void *)store;
-    if (kind != NIC_STORE_WQE || !tiered->has_l2) {
+    const bool table = kind == NIC_STORE_TRANSLATION && tiered->table.slots != NULL;
+    if (!table && (kind != NIC_STORE_WQE || !tiered->has_l2)) {
         return SIM_TIME_NEVER;
     }
     nic__tiered_move_time_on(tiered, at_ps);
+    if (table) {
+        return nic__tiered_read_table(tiered, key);
+    }
     tiered->counters.wqe_reads++;
     return tiered->now_ps + nic__tiered_cxl_read(tiered, WQE_BYTES);
 }
@@ -285,6 +292,7 @@ static nic_store_t *tiered_create(const nic_store_place_t *place)
         sim_alloc_array(config->doorbells, sizeof(*tiered->doorbell_free_ps));
     sim_timer_init(&tiered->batch_timer, nic__tiered_batch_fired);
     nic__tiered_parts_init(tiered, place->seed);
+    nic__tiered_table_init(tiered, place->seed);
     nic_add_report(place->nic, "cache", &nic_cache_report, tiered);
     return &tiered->store;
 }
@@ -294,6 +302,7 @@ static void tiered_destroy(nic_store_t *store)
     tiered_t *const tiered = (tiered_t *)(void *)store;
     nic__tiered_parts_fini(tiered);
     nic__tiered_batch_fini(tiered);
+    nic__tiered_table_fini(tiered);
     for (uint32_t path = 0; path < TIERED_PATH_COUNT; path++) {
         nic_histogram_fini(&tiered->paths[path]);
     }

@@ -12,6 +12,7 @@
 //     tiered_place.c    L1 and L2: what is put where, and what gives way
 //     tiered_move.c     the thresholds' moves, the maintenance worker, adaptive thresholds
 //     tiered_batch.c    the miss queue, and the staging area
+//     tiered_table.c    page tables
 //     tiered_report.c   what it tells
 #ifndef NIC_DEVICE_RNIC_STORE_TIERED_H
 #define NIC_DEVICE_RNIC_STORE_TIERED_H
@@ -147,6 +148,8 @@ typedef struct tiered_counters {
     uint64_t driver_requests;
     uint64_t doorbell_waits;
     uint64_t wqe_reads;
+    uint64_t table_hits;
+    uint64_t table_misses;
     sim_time_t driver_busy_ps;
     tiered_type_counters_t types[NIC_TOKEN_TYPE_COUNT];
 } tiered_counters_t;
@@ -205,6 +208,7 @@ typedef struct tiered {
     struct tiered_flight *flights;
     uint32_t *staging; // ring of tokens
     uint32_t staging_next;
+    nic_cache_t table;            // lines of page tables in L2; without slots: none
     sim_time_t *doorbell_free_ps; // of each place
     uint64_t next_doorbell;
     // counting
@@ -263,6 +267,7 @@ sim_time_t nic__tiered_expand(tiered_t *tiered,
                               const tiered_token_t *token,
                               uint32_t count,
                               bool stage);
+sim_time_t nic__tiered_dma_read(tiered_t *tiered, uint64_t bytes);
 sim_time_t nic__tiered_dma_write(tiered_t *tiered, uint64_t bytes);
 // Changes the hot state of an entry at now + after_ps; returns how much longer that takes.
 sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t after_ps);
@@ -319,6 +324,13 @@ void nic__tiered_reset(tiered_t *tiered);
 void nic__tiered_context_of(const tiered_t *tiered,
                             const tiered_token_t *token,
                             nic_context_t *context);
+
+// -- tiered_table.c
+
+void nic__tiered_table_init(tiered_t *tiered, uint64_t seed);
+void nic__tiered_table_fini(tiered_t *tiered);
+// A translation that the NIC lacks: when it is there.
+sim_time_t nic__tiered_read_table(tiered_t *tiered, uint64_t page);
 
 // -- tiered.c
 

@@ -53,7 +53,7 @@ sim_time_t nic__tiered_cxl_write(tiered_t *tiered, uint64_t bytes)
 
 // -- PCIe
 
-static sim_time_t dma_read(tiered_t *tiered, uint64_t bytes)
+sim_time_t nic__tiered_dma_read(tiered_t *tiered, uint64_t bytes)
 {
     tiered->counters.dma_read_bytes += bytes;
     return nic_pcie_read(tiered->pcie, tiered->now_ps, bytes, NIC_PCIE_CONTEXT_READ) -
@@ -76,7 +76,7 @@ sim_time_t nic__tiered_read_directory(tiered_t *tiered)
     if (tiered->directory_in_cxl) {
         return nic__tiered_cxl_read(tiered, sizeof(nic_directory_entry_t));
     }
-    return dma_read(tiered, sizeof(nic_directory_entry_t));
+    return nic__tiered_dma_read(tiered, sizeof(nic_directory_entry_t));
 }
 
 // -- the driver: one core that takes requests in order
@@ -117,7 +117,7 @@ sim_time_t nic__tiered_expand(tiered_t *tiered,
         took_ps += nic__tiered_cxl_read(tiered, (uint64_t)count * nic__tiered_bytes(token));
     } else {
         took_ps += tiered->pcie->config.write_latency_ps; // "it lies there"
-        took_ps += dma_read(tiered, context_bytes);
+        took_ps += nic__tiered_dma_read(tiered, context_bytes);
     }
     return took_ps + (config->decompress_on_nic ? unpack_ps : 0);
 }
