@@ -29,11 +29,10 @@ typedef struct nic_step {
 typedef void (*nic_step_fn)(nic_step_t *step);
 
 typedef enum nic_lane_index {
-    NIC_LANE_SEND,     // a unit of the sending side is through with a WQE
-    NIC_LANE_RECEIVE,  // one of the receiving side with a packet
-    NIC_LANE_RESPONSE, // data of a READ or atomic are there
-    NIC_LANE_PAYLOAD,  // what is sent is there
-    NIC_LANE_HOST,     // what goes to the host or comes from it
+    NIC_LANE_SEND,    // a unit of the sending side is through with a WQE
+    NIC_LANE_RECEIVE, // one of the receiving side with a packet
+    NIC_LANE_DATA,    // what is sent is there: payload, data of a READ or atomic
+    NIC_LANE_HOST,    // what else goes to the host or comes from it
     NIC_LANE_COUNT
 } nic_lane_index_t;
 

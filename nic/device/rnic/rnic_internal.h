@@ -221,9 +221,9 @@ static inline void nic__item_free(nic_item_t *item)
 }
 static inline nic_lane_index_t nic__lane_of(nic_item_kind_t kind)
 {
-    return kind == NIC_ITEM_RESPONSE                            ? NIC_LANE_RESPONSE
-           : kind == NIC_ITEM_READY || kind == NIC_ITEM_SEGMENT ? NIC_LANE_PAYLOAD
-                                                                : NIC_LANE_HOST;
+    return kind == NIC_ITEM_RESPONSE || kind == NIC_ITEM_READY || kind == NIC_ITEM_SEGMENT
+               ? NIC_LANE_DATA
+               : NIC_LANE_HOST;
 }
 static inline void nic__item_at(nic_item_t *item, sim_time_t time_ps) // its step happens then
 {
