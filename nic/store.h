@@ -72,8 +72,8 @@ typedef struct nic_store_ops {
     void (*change)(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
     void (*remove)(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
     // What the flat cache of a kind that the store does not answer for has missed, read from where
-    // the store keeps it: when it is there. SIM_TIME_NEVER: the host has it. May be NULL. The key of
-    // a translation is the number of its page.
+    // the store keeps it: when it is there. SIM_TIME_NEVER: the host has it. May be NULL. The key
+    // of a translation is the number of its page.
     sim_time_t (*fetch)(nic_store_t *store, nic_store_kind_t kind, uint64_t key, sim_time_t at_ps);
     // A Doorbell has come, and its WQEs would be there at done_ps: how much longer it takes, for
     // lack of a place to hold it meanwhile. May be NULL.

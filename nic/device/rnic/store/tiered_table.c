@@ -2,8 +2,9 @@
 // nic/device/rnic/store/tiered_table.c - page tables in L2 (docs/models/tiered-cache.md).
 //
 // Translations in use are in the NIC's flat cache. One that it lacks is an entry of 8 bytes of a
-// page table, whose unit is a line of 64. Lines used last are in a part of L2 of their own, in sets,
-// and of each set the one not used for longest gives way. It is never dirty: the NIC only reads it.
+// page table, whose unit is a line of 64. Lines used last are in a part of L2 of their own, in
+// sets, and of each set the one not used for longest gives way. It is never dirty: the NIC only
+// reads it.
 #include "nic/device/rnic/store/tiered.h"
 
 #define TABLE_WAYS 16u
