@@ -117,7 +117,7 @@ static void spread_spots(nic_spot_t *spots,
             spots[i].socket = spread(i, count, layout->sockets);
         } else {
             spots[i].pcie_switch =
-                width != 0 ? (uint16_t)(i / width) : spread(i, count, layout->switches);
+                (uint16_t)(width != 0 ? i / width : spread(i, count, layout->switches));
         }
     }
 }
