@@ -119,5 +119,13 @@ char *app__mc_matrix(const net_node_t *host, const char *matrix);
 // "cpu:0, cpu:1": the index-th of them (sim_free), again from the first on after the last.
 char *app__mc_location_of(const char *list, uint64_t index);
 uint32_t app__mc_location_count(const char *list);
+// Registers memory at the index-th location of the list, for everything. The message says which
+// location the engine's host does not have.
+SIM_MUST_CHECK sim_err_t app__mc_register_location(app_mooncake_t *engine,
+                                                   const char *list,
+                                                   uint64_t index,
+                                                   uint64_t address,
+                                                   uint64_t bytes,
+                                                   sim_message_t *message);
 
 #endif // APPS_MOONCAKE_MOONCAKE_APP_H

@@ -100,25 +100,13 @@ static sim_err_t add_memory(app_mooncake_t *engine,
                               " x batch x block x 2 is above 64 TiB");
     }
     for (uint32_t i = 0; i < app__mc_location_count(locations); i++) {
-        char *const location = app__mc_location_of(locations, i);
-        const int result = app_mooncake_register_local_memory(engine,
-                                                              app__mc_bench_address(index) +
-                                                                  i * APP__MC_BENCH_AREA_BYTES,
-                                                              blocks * config->block_bytes,
-                                                              location,
-                                                              APP_MOONCAKE_ALL,
-                                                              NULL,
-                                                              NULL);
-        sim_err_t error = SIM_OK;
-        if (result != SIM_OK) {
-            error = sim_fail(message,
-                             SIM_ERR_INVALID,
-                             "%s has no location '%s': it is not in the matrix, or nic.host does "
-                             "not have it",
-                             app_mooncake_name(engine),
-                             location);
-        }
-        sim_free(location);
+        const sim_err_t error =
+            app__mc_register_location(engine,
+                                      locations,
+                                      i,
+                                      app__mc_bench_address(index) + i * APP__MC_BENCH_AREA_BYTES,
+                                      blocks * config->block_bytes,
+                                      message);
         if (error != SIM_OK) {
             return error;
         }

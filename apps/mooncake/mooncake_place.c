@@ -139,6 +139,34 @@ uint32_t app__mc_location_count(const char *list)
     return count;
 }
 
+sim_err_t app__mc_register_location(app_mooncake_t *engine,
+                                    const char *list,
+                                    uint64_t index,
+                                    uint64_t address,
+                                    uint64_t bytes,
+                                    sim_message_t *message)
+{
+    char *const location = app__mc_location_of(list, index);
+    const int result = app_mooncake_register_local_memory(engine,
+                                                          address,
+                                                          bytes,
+                                                          location,
+                                                          APP_MOONCAKE_ALL,
+                                                          NULL,
+                                                          NULL);
+    sim_err_t error = SIM_OK;
+    if (result != SIM_OK) {
+        error = sim_fail(message,
+                         SIM_ERR_INVALID,
+                         "%s has no location '%s': it is not in the matrix, or nic.host does not "
+                         "have it",
+                         app_mooncake_name(engine),
+                         location);
+    }
+    sim_free(location);
+    return error;
+}
+
 // -- what was busy
 
 static void add_part(app__mc_report_t *report, const app__mc_part_t *part)

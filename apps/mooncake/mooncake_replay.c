@@ -228,25 +228,13 @@ static sim_err_t add_memory(const app__mc_replay_t *replay,
                         APP__MC_LOCATIONS_MAX);
     }
     for (uint32_t i = 0; i < count; i++) {
-        char *const location = app__mc_location_of(locations, i);
-        const int result =
-            app_mooncake_register_local_memory(engine,
-                                               app__mc_place_of(replay, area, count, i, 0),
-                                               pages,
-                                               location,
-                                               APP_MOONCAKE_ALL,
-                                               NULL,
-                                               NULL);
-        sim_err_t error = SIM_OK;
-        if (result != SIM_OK) {
-            error = sim_fail(message,
-                             SIM_ERR_INVALID,
-                             "%s has no location '%s': it is not in the matrix, or nic.host does "
-                             "not have it",
-                             app_mooncake_name(engine),
-                             location);
-        }
-        sim_free(location);
+        const sim_err_t error =
+            app__mc_register_location(engine,
+                                      locations,
+                                      i,
+                                      app__mc_place_of(replay, area, count, i, 0),
+                                      pages,
+                                      message);
         if (error != SIM_OK) {
             return error;
         }

@@ -307,6 +307,62 @@ START_TEST(local_segment_is_a_target)
 }
 END_TEST
 
+typedef struct told {
+    program_t program;
+    bool frees; // the batch, when the transfers are done
+    unsigned transfers;
+    unsigned batches;
+} told_t;
+
+static void on_transfers(app_mooncake_batch_id_t batch, void *ctx)
+{
+    told_t *const told = ctx;
+    ck_assert_uint_eq(told->batches, 0);
+    ck_assert_int_eq(batch, told->program.batch);
+    told->transfers++;
+    if (told->frees) {
+        ck_assert_int_eq(app_mooncake_free_batch_id(told->program.engine, batch), 0);
+        // Another one may take its place at once.
+        ck_assert_int_ge(app_mooncake_allocate_batch_id(told->program.engine, 1), 0);
+    }
+}
+
+static void on_seen(app_mooncake_batch_id_t batch, void *ctx)
+{
+    told_t *const told = ctx;
+    ck_assert_int_eq(batch, told->program.batch);
+    ck_assert_uint_eq(told->transfers, 1);
+    told->batches++;
+}
+
+static void submit_and_ask(program_t *program)
+{
+    told_t *const told = SIM_CONTAINER_OF(program, told_t, program);
+    app_mooncake_t *const engine = program->engine;
+    program->batch = app_mooncake_submit(engine, program->requests, program->count);
+    ck_assert_int_eq(app_mooncake_on_transfers(engine, program->batch, on_transfers, told), 0);
+    ck_assert_int_eq(app_mooncake_on_batch(engine, program->batch, on_seen, told), 0);
+    ck_assert_int_lt(app_mooncake_on_transfers(engine, program->batch + 1, on_transfers, told), 0);
+    ck_assert_int_lt(app_mooncake_on_transfers(engine, -1, on_transfers, told), 0);
+}
+
+// That transfers are done is told first; who frees the batch then hears no more of it.
+START_TEST(transfers_are_told_before_batches)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed_build(&bed);
+    told_t told = {.frees = _i == 1};
+    one_request(&told.program, APP_MOONCAKE_WRITE, 1 << 20);
+    told.program.requests[0].target_offset = BASE + (1 << 21);
+    program_at(&told.program, &bed, 0, MS, submit_and_ask);
+    world_run(&bed.world);
+    ck_assert_uint_eq(told.transfers, 1);
+    ck_assert_uint_eq(told.batches, told.frees ? 0 : 1);
+    bed_end(&bed);
+}
+END_TEST
+
 START_TEST(what_is_outside_is_invalid)
 {
     bed_t bed;
@@ -658,6 +714,81 @@ START_TEST(constructors_refuse)
 }
 END_TEST
 
+START_TEST(clusters_refuse)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed_build(&bed);
+    net_node_t *hosts[2] = {app_mooncake_host(bed.engines[0]), app_mooncake_host(bed.engines[0])};
+    app_mooncake_plan_t plan = {
+        .net = bed.world.net,
+        .runtime = bed.world.runtime,
+        .index = 1,
+        .hosts = hosts,
+        .host_count = 2,
+        .metadata_host = hosts[0],
+        .codec = &world_mooncake_codec,
+    };
+    app_mooncake_cluster_t *cluster = NULL;
+    sim_message_t message = {.text = ""};
+    ck_assert_int_eq(app_mooncake_cluster_create(&plan, &cluster, &message), SIM_ERR_INVALID);
+    ck_assert_msg(strstr(message.text, "twice") != NULL, "%s", message.text);
+    hosts[1] = app_mooncake_host(bed.engines[1]);
+    plan.metadata_host = net_node_find(bed.world.net, "host2");
+    message.text[0] = '\0';
+    ck_assert_int_eq(app_mooncake_cluster_create(&plan, &cluster, &message), SIM_ERR_INVALID);
+    ck_assert_str_ne(message.text, "");
+    world_run(&bed.world);
+    bed_end(&bed);
+}
+END_TEST
+
+static void not_opened(app_mooncake_segment_id_t id, void *ctx)
+{
+    ck_assert_int_lt(id, 0);
+    ++*(unsigned *)ctx;
+}
+
+static void close_and_call(program_t *program)
+{
+    app_mooncake_t *const engine = program->engine;
+    const app_mooncake_drive_config_t drive = {4, 10 * US, UINT64_C(50000000000)};
+    const app_mooncake_batch_id_t batch = app_mooncake_allocate_batch_id(engine, 1);
+    ck_assert_int_eq(app_mooncake_submit_transfer(engine, batch, program->requests, 1), 0);
+    app_mooncake_close(engine);
+    app_mooncake_close(engine);
+    ck_assert_int_eq(app_mooncake_get_transfer_status(engine, batch, program->status, 4), 1);
+    expect_status(program, 0, APP_MOONCAKE_CANCELED);
+    ck_assert_int_lt(app_mooncake_allocate_batch_id(engine, 1), 0);
+    ck_assert_int_lt(app_mooncake_submit_transfer(engine, batch, program->requests, 1), 0);
+    ck_assert_int_lt(app_mooncake_submit(engine, program->requests, 1), 0);
+    ck_assert_int_lt(app_mooncake_cancel_transfer(engine, batch, 0), 0);
+    ck_assert_int_lt(
+        app_mooncake_register_local_memory(engine, UINT64_C(1) << 50, 64, "cpu:0", 3, NULL, NULL),
+        0);
+    ck_assert_int_lt(app_mooncake_unregister_local_memory(engine, BASE, NULL, NULL), 0);
+    ck_assert_int_lt(app_mooncake_serve_file(engine, "f", 4096, &drive, NULL, NULL), 0);
+    ck_assert_int_lt(app_mooncake_disconnect(engine, 0, "node1@mlx5_0"), 0);
+    app_mooncake_get_segment_id(engine, "node1", not_opened, program->extra);
+}
+
+START_TEST(a_closed_engine_refuses)
+{
+    bed_t bed;
+    bed_begin(&bed);
+    bed_build(&bed);
+    unsigned refused = 0;
+    program_t program = {.extra = &refused};
+    one_request(&program, APP_MOONCAKE_WRITE, 1 << 20);
+    program.requests[0].target_offset = BASE + (1 << 21);
+    program_at(&program, &bed, 0, 5 * MS, close_and_call);
+    world_run(&bed.world);
+    ck_assert_uint_eq(refused, 1);
+    ck_assert_uint_eq(app_mooncake_get_counters(bed.engines[0])->canceled, 1);
+    bed_end(&bed);
+}
+END_TEST
+
 // -- records
 
 typedef struct seen {
@@ -956,6 +1087,7 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP(bytes_arrive_both_ways, 0, 2),
            CHECK_TEST(local_segment_is_a_target),
+           CHECK_LOOP(transfers_are_told_before_batches, 0, 2),
            CHECK_TEST(what_is_outside_is_invalid),
            CHECK_TEST(a_nic_that_goes_down_is_left_for_the_second_list),
            CHECK_LOOP(a_peer_that_crashes_fails_the_batch, 0, 2),
@@ -967,6 +1099,8 @@ CHECK_MAIN(CHECK_LOOP(bytes_arrive_both_ways, 0, 2),
            CHECK_TEST(batches_refuse),
            CHECK_TEST(registrations_refuse),
            CHECK_TEST(constructors_refuse),
+           CHECK_TEST(clusters_refuse),
+           CHECK_TEST(a_closed_engine_refuses),
            CHECK_LOOP(records_are_the_documents, 0, 2),
            CHECK_LOOP(broken_records_are_refused, 0, (int)SIM_COUNT_OF(bad_records)),
            CHECK_TEST(a_disconnected_endpoint_shakes_hands_again),
