@@ -13,4 +13,4 @@ for adaptive in false true; do
             "adaptive=$adaptive"
     done
 done
-figure "operations until another working set is in use" mops l1_hit_rate access_ns_p99 log
+draw "operations until another working set is in use" mops l1_hit_rate access_ns_p99 log

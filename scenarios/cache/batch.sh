@@ -34,4 +34,4 @@ for pattern in $(pick "" "uniform scan"); do
         row "$pattern slow" "$size" $busy $length $options cache.l2.path=batch "cache.batch.threshold=$size"
     done
 done
-figure "misses of a batch" mops access_ns access_ns_p99 log
+draw "misses of a batch" mops access_ns access_ns_p99 log

@@ -12,4 +12,4 @@ for compression in true false; do
             "cache.compression=$compression"
     done
 done
-figure "L1, in units of 28 bytes" mops l1_hit_rate access_ns log
+draw "L1, in units of 28 bytes" mops l1_hit_rate access_ns log

@@ -16,4 +16,4 @@ for qps in $(pick "64 4096" "64 256 1024 4096 16384 65536"); do
     row three-tier "$qps" $busy $length "tokens=$qps" pattern=uniform policy=lru l1_entries=8192 \
         l2_bytes=16MiB
 done
-figure "queue pairs" mops l1_hit_rate latency_us_p99 log
+draw "queue pairs" mops l1_hit_rate latency_us_p99 log

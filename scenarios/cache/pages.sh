@@ -20,4 +20,4 @@ done
 for bytes in $(pick "64MiB" "1MiB 64MiB"); do
     pages "4KiB with $bytes of tables in L2" 4KiB "$bytes"
 done
-figure "memory regions" mops latency_us_p99 dma_bytes log
+draw "memory regions" mops latency_us_p99 dma_bytes log

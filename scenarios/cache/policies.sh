@@ -13,4 +13,4 @@ for policy in hybrid lru lfu fifo sieve random; do
             "pattern=$pattern" load.working-set=800 load.phase=10000
     done
 done
-figure "1 zipf, 2 uniform, 3 bursty, 4 scan" mops l1_hit_rate access_ns
+draw "1 zipf, 2 uniform, 3 bursty, 4 scan" mops l1_hit_rate access_ns

@@ -11,4 +11,4 @@ for policy in $(pick "lru" "hybrid lru lfu sieve random"); do
             "skew=$skew"
     done
 done
-figure "skew of Zipf's law" mops l1_hit_rate access_ns
+draw "skew of Zipf's law" mops l1_hit_rate access_ns

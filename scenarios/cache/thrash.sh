@@ -22,9 +22,9 @@ for policy in flat two-tier three-tier; do
             exit 1
         fi
         file=$run/summary.json
-        echo "$policy,$qps,$(value "$file" "apps[0].mops"),$(value "$file" "nics[0].cache.l1_hit_rate"),$(
-            value "$file" pfc.pause_frames),$(value "$file" "flows.fct_us.p99")" >>"$out/data.csv"
+        echo "$policy,$qps,$(value_of "$file" "apps[0].mops"),$(value_of "$file" "nics[0].cache.l1_hit_rate"),$(
+            value_of "$file" pfc.pause_frames),$(value_of "$file" "flows.fct_us.p99")" >>"$out/data.csv"
         tail -n 1 "$out/data.csv"
     done
 done
-figure "queue pairs" mops pauses victim_us log
+draw "queue pairs" mops pauses victim_us log

@@ -30,4 +30,4 @@ if [ "$quick" = 0 ]; then
     try "$zipf" l1.staging 0 16 64 256 1024
     try "$zipf" maintenance.tokens 0 16 64 256 1024
 fi
-figure "value, from below (1) over the default (3) to above (5)" mops l1_hit_rate access_ns
+draw "value, from below (1) over the default (3) to above (5)" mops l1_hit_rate access_ns

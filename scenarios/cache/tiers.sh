@@ -10,4 +10,4 @@ for l2 in $(pick "0 64KiB" "0 32KiB 128KiB 1MiB"); do
         row "L2 $l2" "$l1" $busy $length tokens=16384 policy=lru "l1_entries=$l1" "l2_bytes=$l2"
     done
 done
-figure "entries of L1" mops l1_hit_rate access_ns log
+draw "entries of L1" mops l1_hit_rate access_ns log

@@ -13,4 +13,4 @@ for waiting in wait optimistic; do
             cache.l1.staging=0 cache.demote.l1-idle=20us "cache.l2.latency=$latency"
     done
 done
-figure "latency of L2, ns" mops access_ns access_ns_p99
+draw "latency of L2, ns" mops access_ns access_ns_p99

@@ -4,6 +4,7 @@
 # A study: begin OUT COLUMN..., then go NAME SCENARIO SETTING... and row VALUE... for each simulation,
 # figure at the end. Rows go to data.csv and, in columns, to table.txt. The first two columns are the
 # curve and its x.
+. "$(dirname "${BASH_SOURCE[0]}")/../study_lib.sh"
 
 # begin OUT COLUMN...: sets here, program, out, quick, trace, bench, widths.
 begin() {
@@ -44,11 +45,6 @@ row() {
     columns "$@"
 }
 
-# pick QUICK ALL: the values of x
-pick() {
-    if [ "$quick" = 1 ]; then echo "$1"; else echo "$2"; fi
-}
-
 # go NAME SCENARIO SETTING...: a run, in its folder; value asks about the last one.
 go() {
     run=$out/$(echo "$1" | tr -c 'a-zA-Z0-9.\n-' _)
@@ -71,21 +67,7 @@ go() {
 
 # value PATH: a number of the last run's summary (apps[0].ttft_ms.p99); - if none
 value() {
-    awk -v wanted="$1" '
-        { line = $0; match(line, /^ */); depth = RLENGTH / 2; sub(/^ */, "", line); sub(/,$/, "", line)
-          key = ""
-          if (match(line, /^"[^"]*": /)) {
-              key = substr(line, 2, RLENGTH - 4)
-              line = substr(line, RLENGTH + 1)
-          }
-          if (line ~ /^[\]}]/) next
-          if (key != "") name[depth] = key
-          else if (depth > 0) name[depth] = "[" (count[depth]++) "]"
-          path = ""
-          for (d = 1; d <= depth; d++) path = path (name[d] ~ /^\[/ || path == "" ? "" : ".") name[d]
-          if (line ~ /^[\[{]/) { count[depth + 1] = 0; next }
-          if (path == wanted) { gsub(/"/, "", line); print line; found = 1; exit } }
-        END { if (!found) print "-" }' "$run/summary.json"
+    value_of "$run/summary.json" "$1"
 }
 
 # rounded DIGITS EXPRESSION
@@ -119,32 +101,9 @@ held() {
     fi
 }
 
-# figure XLABEL COLUMN... [log]: a panel for each column over x, a line for each curve
+# figure XLABEL COLUMN... [log]
 figure() {
-    local xlabel=${1//\'/} column curve curves index panels=0 log=
-    shift
-    command -v gnuplot >/dev/null || { echo "no gnuplot: no figure" >&2; return 0; }
-    curves=$(tail -n +2 "$out/data.csv" | cut -d, -f1 | awk '!seen[$0]++')
-    for column in "$@"; do
-        if [ "$column" = log ]; then log=1; else panels=$((panels + 1)); fi
-    done
-    {
-        echo "set datafile separator ','; set datafile missing '-'; set key top left; set grid"
-        echo "set terminal svg size $((460 * panels)),400; set output '$out/figure.svg'"
-        echo "set multiplot layout 1,$panels; set xlabel '$xlabel'"
-        [ -z "$log" ] || echo "set logscale x 2"
-        for column in "$@"; do
-            [ "$column" != log ] || continue
-            index=$(head -n 1 "$out/data.csv" | tr , '\n' | grep -n "^$column\$" | cut -d: -f1)
-            echo "set ylabel '$column' noenhanced; set yrange [0:*]"
-            printf 'plot '
-            while read -r curve; do
-                printf "'< grep \"^%s,\" %s/data.csv' using %s with linespoints title '%s' noenhanced, " \
-                    "$curve" "$out" "${axis:-2}:$index${labels:+:xtic(2)}" "$curve"
-            done <<<"$curves" | sed 's/, $//'
-            echo
-        done
-    } >"$out/figure.gnuplot"
-    gnuplot "$out/figure.gnuplot"
-    say "figure: $out/figure.svg"
+    local drawn
+    drawn=$(draw "$@")
+    [ -z "$drawn" ] || say "figure: $drawn"
 }
