@@ -22,8 +22,11 @@ for policy in flat two-tier three-tier; do
             exit 1
         fi
         file=$run/summary.json
-        echo "$policy,$qps,$(value_of "$file" "apps[0].mops"),$(value_of "$file" "nics[0].cache.l1_hit_rate"),$(
-            value_of "$file" pfc.pause_frames),$(value_of "$file" "flows.fct_us.p99")" >>"$out/data.csv"
+        line=$policy,$qps
+        for field in apps[0].mops nics[0].cache.l1_hit_rate pfc.pause_frames flows.fct_us.p99; do
+            line="$line,$(value_of "$file" "$field")"
+        done
+        echo "$line" >>"$out/data.csv"
         tail -n 1 "$out/data.csv"
     done
 done
