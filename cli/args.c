@@ -30,6 +30,8 @@ static const option_t options[] = {
     {"--app", true, 1u << CLI_PLOT | 1u << CLI_COMPARE, NULL},
     {"--seeds", false, 1u << CLI_COMPARE, NULL},
     {"--csv", false, 1u << CLI_COMPARE, NULL},
+    {"--a", true, 1u << CLI_DIFF, NULL},
+    {"--b", true, 1u << CLI_DIFF, NULL},
     {"--etcd", true, 1u << CLI_META, NULL},
     {"--memcached", true, 1u << CLI_META, NULL},
     {"--set", true, FOR_SCENARIO, NULL},
@@ -182,13 +184,20 @@ static const char help_sweep[] =
     "What stands in SWEEP.yaml: docs/formats/sweep.md. `rocesim plot DIR` draws the points.\n";
 
 static const char help_diff[] =
-    "rocesim diff A B\n"
+    "rocesim diff A B [--a PROGRAM] [--b PROGRAM]\n"
     "\n"
     "Says what differs between two result folders: parameters, the first row in which events.csv\n"
     "and series.csv differ (what to observe to see more: docs/formats/scenario.md), the flows "
     "whose\n"
     "completion time moved most, fields of the summary. Exit status: 0 nothing differs but wall_\n"
-    "values, 1 something does, 2 a folder cannot be read.\n";
+    "values, 1 something does, 2 a folder cannot be read.\n"
+    "\n"
+    "Where the parameters are the same and the digests are not, both are run again, some times, "
+    "to\n"
+    "find the first event that differs: which node gets something at another time or from another\n"
+    "port.\n"
+    "  --a PROGRAM        the rocesim that made A, if it was not this one\n"
+    "  --b PROGRAM        the same for B\n";
 
 static const char help_schema[] =
     "rocesim schema [scenario]\n"
@@ -395,6 +404,10 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->y = value;
     } else if (strcmp(option->name, "--app") == 0) {
         args->app = value;
+    } else if (strcmp(option->name, "--a") == 0) {
+        args->programs[0] = value;
+    } else if (strcmp(option->name, "--b") == 0) {
+        args->programs[1] = value;
     } else if (strcmp(option->name, "--etcd") == 0) {
         args->etcd = value;
     } else if (strcmp(option->name, "--memcached") == 0) {

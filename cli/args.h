@@ -37,6 +37,7 @@ typedef struct cli_args {
     const char *app;       // plot, compare; NULL: none
     bool seeds;            // compare
     bool csv;              // compare
+    const char *programs[2]; // diff: that made A and B; NULL: this one
     const char *etcd;      // mooncake-meta; NULL: not given
     const char *memcached; // likewise
     const char *jobs;      // sweep; NULL: not given

@@ -84,7 +84,9 @@ static int command_diff(const cli_args_t *args)
 {
     world_error_t error;
     bool same = false;
-    if (cli_diff(args->operands[0], args->operands[1], stdout, &same, &error) != SIM_OK) {
+    const cli_diff_side_t a = {args->operands[0], args->programs[0]};
+    const cli_diff_side_t b = {args->operands[1], args->programs[1]};
+    if (cli_diff(&a, &b, stdout, &same, &error) != SIM_OK) {
         return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     }
     const int status = flush();

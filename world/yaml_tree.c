@@ -146,12 +146,19 @@ sim_err_t world_read_file(const char *file_name,
     if (file < 0) {
         return world_fail(error, SIM_ERR_IO, &place, "cannot open: %s", strerror(errno));
     }
-    struct stat status;
+    struct stat status = {0};
     sim_err_t result = SIM_OK;
     if (fstat(file, &status) == 0 && S_ISDIR(status.st_mode)) {
         result = world_fail(error, SIM_ERR_IO, &place, "is a folder, expected a file");
     } else if (read_all(file, size_max, bytes, size) != SIM_OK) {
         result = world_fail(error, SIM_ERR_IO, &place, "cannot read: %s", strerror(errno));
+    } else if (*size == 0 && S_ISFIFO(status.st_mode) && strcmp(file_name, "-") != 0) {
+        sim_free(*bytes);
+        result = world_fail(error,
+                            SIM_ERR_IO,
+                            &place,
+                            "is an empty pipe, or one that nobody writes into yet, expected a file "
+                            "or a pipe with its writer");
     } else if (*size > size_max) {
         sim_free(*bytes);
         result = world_fail(error,

@@ -3,13 +3,15 @@
 #ifndef CLI_DIFF_DIFF_H
 #define CLI_DIFF_DIFF_H
 
-#include "world/error.h"
-
-#include <stdio.h>
+#include "cli/diff/diff_events.h"
 
 // Prints parameters and numbers that differ, the flows whose completion time moved most, and the
-// first row in which events.csv or series.csv differ. *same: nothing but wall_ values differs.
-SIM_MUST_CHECK sim_err_t
-cli_diff(const char *a, const char *b, FILE *out, bool *same, world_error_t *error);
+// first row in which events.csv or series.csv differ; the first event that does, where parameters
+// agree and digests do not. *same: nothing but wall_ values differs.
+SIM_MUST_CHECK sim_err_t cli_diff(const cli_diff_side_t *a,
+                                  const cli_diff_side_t *b,
+                                  FILE *out,
+                                  bool *same,
+                                  world_error_t *error);
 
 #endif // CLI_DIFF_DIFF_H

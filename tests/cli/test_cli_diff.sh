@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/cli/test_cli_diff.sh - rocesim diff: parameters, first rows, flows and summaries that differ.
 #
-# Goal: equal runs differ in nothing; of others the parameter that was changed is named, the flow that
+# Goal: where two programs give one scenario different digests, the first arrival that differs is named.
+# Equal runs differ in nothing; of others the parameter that was changed is named, the flow that
 # moved most is first, and the first differing row is the first.
 # Method: runs that differ in one thing; rows found by cmp.
 # Not pinned: the layout.
@@ -33,4 +34,47 @@ most=$(paste -d, <(cut -d, -f2,3,8 "$work/a/flows.csv") <(cut -d, -f8 "$work/c/f
     fail "the flow that moved most is $most: $(grep -A1 '^flows:' "$work/out")"
 "$ROCESIM" diff "$work/a" "$work/none" >/dev/null 2>"$work/err"
 [ $? -eq 2 ] && grep -q "summary.json: cannot open" "$work/err" || fail "a folder that is not there"
+
+# Files that are none.
+for file in events.csv series.csv; do
+    rm -rf "$work/odd" && cp -r "$work/a" "$work/odd" && rm "$work/odd/$file"
+    ln -s /dev/zero "$work/odd/$file"
+    timeout 20 "$ROCESIM" diff "$work/a" "$work/odd" >"$work/out"
+    [ $? -eq 1 ] && grep -q "$file: is no regular file" "$work/out" ||
+        fail "$file is a device: $(cat "$work/out")"
+done
+
+# The same scenario, another digest: another program made one of them.
+cat >"$work/other" <<END
+#!/bin/bash
+[ "\$1" = run ] && exec "$ROCESIM" "\$@" --set switch.ecn.kmin=50KB
+exec "$ROCESIM" "\$@"
+END
+chmod +x "$work/other"
+"$work/other" run $quick -o "$work/d" --quiet >/dev/null || fail "run of another program"
+cp "$work/a/scenario.yaml" "$work/d/scenario.yaml"
+"$ROCESIM" diff "$work/a" "$work/d" >"$work/out"
+grep -q "^first event that differs: unknown: $work/d has digest .*(--b PROGRAM)" "$work/out" ||
+    fail "another program is not told of: $(grep first "$work/out")"
+"$ROCESIM" diff "$work/a" "$work/d" --b "$work/other" >"$work/out"
+node=$(sed -n 's/^first event that differs: what arrives at //p' "$work/out")
+time=$(sed -n '/^first event/,$s/^  [AB]  from [^ ]* at \([0-9]*\) ps .*/\1/p' "$work/out" |
+    sort -n | head -n 1)
+[ -n "$node" ] && [ -n "$time" ] || fail "no first event: $(grep -A2 'first event' "$work/out")"
+# At no node anything differs just before, and a nanosecond later something does at this one.
+for program in "$ROCESIM" "$work/other"; do
+    sed '/^observe:/,$d' "$work/a/scenario.yaml" >"$work/near.yaml"
+    printf 'observe: [{series: "node[*].arrivals_hash", start: %sps, every: 1ns}]\n' "$time" \
+        >>"$work/near.yaml"
+    "$program" run "$work/near.yaml" -o "$work/near" --quiet --set outputs.series-max=18 >/dev/null
+    sed -n 2,10p "$work/near/series.csv" >"$work/before.$(basename "$program")"
+    sed -n 11,19p "$work/near/series.csv" >"$work/after.$(basename "$program")"
+done
+[ "$(wc -l <"$work/before.rocesim")" -eq 9 ] && cmp -s "$work/before.rocesim" "$work/before.other" ||
+    fail "something differs before $time ps: $(diff "$work/before.rocesim" "$work/before.other")"
+diff "$work/after.rocesim" "$work/after.other" | grep -q "^< .*,node\[$node\].arrivals_hash," ||
+    fail "nothing differs at $node after $time ps"
+"$ROCESIM" diff "$work/a" "$work/d" --b "$work/nothing" |
+    grep -q 'first event that differs: unknown: .*cannot be run' ||
+    fail "a program that is not there"
 exit $((failures > 0))
