@@ -32,18 +32,18 @@ typedef struct cli_args {
     const char **kinds; // plot; not copied
     size_t kind_count;
     size_t kind_capacity;
-    const char *x;         // plot
-    const char *y;         // plot
-    const char *app;       // plot, compare; NULL: none
-    bool seeds;            // compare
-    bool csv;              // compare
+    const char *x;           // plot
+    const char *y;           // plot
+    const char *app;         // plot, compare; NULL: none
+    bool seeds;              // compare
+    bool csv;                // compare
     const char *programs[2]; // diff: that made A and B; NULL: this one
-    const char *etcd;      // mooncake-meta; NULL: not given
-    const char *memcached; // likewise
-    const char *jobs;      // sweep; NULL: not given
-    bool print_jobs;       // sweep
-    bool slurm;            // sweep
-    const char *progress;  // run; NULL: not given
+    const char *etcd;        // mooncake-meta; NULL: not given
+    const char *memcached;   // likewise
+    const char *jobs;        // sweep; NULL: not given
+    bool print_jobs;         // sweep
+    bool slurm;              // sweep
+    const char *progress;    // run; NULL: not given
     bool quiet;
     bool json;
     bool markdown;         // params
