@@ -390,7 +390,7 @@ bad "15 MB of YAML" "expected" "$ROCESIM" run "$work/large2.yaml"
 head -c 100000 "$ROCESIM" >"$work/program.yaml"
 bad "binary file" "expected a YAML text file" "$ROCESIM" run "$work/program.yaml"
 mkfifo "$work/pipe.yaml"
-bad "pipe without a writer" "nothing in it" timeout 10 "$ROCESIM" run "$work/pipe.yaml"
+bad "pipe without a writer" "nobody writes into yet" timeout 10 "$ROCESIM" run "$work/pipe.yaml"
 bad "no command" "expected run, hpcc, check" "$ROCESIM"
 bad "unknown command" "did you mean 'run'?" "$ROCESIM" rnu x.yaml
 bad "unknown option" "did you mean '--quiet'?" "$ROCESIM" run x.yaml --quite
