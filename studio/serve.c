@@ -28,7 +28,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#define LOCK_TRIES 20
+#define LOCK_PAUSE_MS 50L
 
 static const studio_route_t *const tables[] = {
     studio_account_routes,
@@ -81,6 +85,19 @@ static sim_err_t make_folder(const char *path, sim_message_t *message)
     return result;
 }
 
+// A server that was killed while it began a process leaves its lock to that process until it has
+// begun: a moment.
+static bool take_lock(int fd)
+{
+    const struct timespec pause = {0, LOCK_PAUSE_MS * 1000000L};
+    bool taken = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    for (int i = 0; i < LOCK_TRIES && !taken; i++) {
+        (void)nanosleep(&pause, NULL);
+        taken = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    }
+    return taken;
+}
+
 // The lock on the folder that two servers cannot have; -1: they would.
 static int lock_folder(const char *data, sim_message_t *message)
 {
@@ -88,7 +105,7 @@ static int lock_folder(const char *data, sim_message_t *message)
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) {
         (void)sim_fail(message, SIM_ERR_IO, "%s: %s", path, strerror(errno));
-    } else if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    } else if (!take_lock(fd)) {
         (void)sim_fail(message, SIM_ERR_STATE, "%s: another studio works with this folder", data);
         (void)close(fd);
         sim_free(path);
