@@ -17,7 +17,7 @@
 #include "kernel/engine/wheel.h"
 #include "kernel/event.h"
 
-#define SIM_MAIL_CLASSES 28u // mailbox capacities 16 << class
+#define SIM_MAIL_CLASSES 24u // mailbox capacities 16 << class: at most 2 GB
 #define SIM_NO_WINDOW UINT64_MAX
 
 // Messages on a channel whose arrival lies beyond the mail slots, in order of arrival. A ring.
@@ -112,7 +112,8 @@ typedef struct sim_thread {
     const sim_seat_t **agenda; // of the window being run; room for all seats
     uint32_t first_bit;        // multiple of 64
     uint32_t end_bit;
-    sim_mail_t *batch; // of the unit being run, when it has one node
+    sim_mailbox_t *lent; // read by the unit being run where it lies; NULL: it reads the batch
+    sim_mail_t *batch;   // of the unit being run, when it has one node
     size_t batch_capacity;
     sim_mail_t *stage; // gathered from several sources, not yet sorted
     size_t stage_capacity;
@@ -231,14 +232,16 @@ sim_thread_t *sim__thread_create(sim_t *sim, unsigned index);
 void sim__thread_destroy(sim_thread_t *thread);
 
 // mail.c
-// What a node gets in this window: in node->mail, sorted, with padding behind it.
+// What a node gets in this window: in node->mail, sorted, with a sentinel and padding behind it.
 void sim__gather_mail(sim_thread_t *thread, sim_node_t *node);
+// A node that was alone has run through its mail.
+void sim__mail_done(sim_thread_t *thread);
 // Takes in what other threads sent beyond the slots.
 void sim__receive_parcels(sim_thread_t *thread);
-// Puts the message into a mailbox, by node, that was full.
+// Puts the message into a mailbox of the slot that was full.
 void sim__mailbox_grow(sim_worker_t *worker,
                        uint32_t slot,
-                       uint32_t to,
+                       sim_mailbox_t *box,
                        const sim_channel_t *channel,
                        sim_time_t within_ps,
                        void *message);

@@ -25,7 +25,7 @@ SIM_C_BEGIN
 // Mail slots ahead of the current window that are reached without the far path. Power of two.
 #define SIM_SLOTS 8u
 #define SIM_PORT_BITS 16u
-// A batch is padded by this many entries so that looking ahead needs no test.
+// A batch has room for this many entries behind it, so that looking ahead needs no test.
 #define SIM_MAIL_PAD 6u
 
 // One message on its way: key = (time within its window << SIM_PORT_BITS) | port.
@@ -39,11 +39,25 @@ static inline uint32_t sim_mail_port(const sim_mail_t *mail)
     return (uint32_t)mail->key & ((1u << SIM_PORT_BITS) - 1);
 }
 
+// In bytes, so that putting a message in takes an addition.
 typedef struct sim_mailbox {
     sim_mail_t *mail;
-    uint32_t count;
-    uint32_t capacity;
+    uint32_t filled_bytes;
+    uint32_t room_bytes;
 } sim_mailbox_t;
+
+static inline uint32_t sim__mailbox_count(const sim_mailbox_t *box)
+{
+    return box->filled_bytes / (uint32_t)sizeof(sim_mail_t);
+}
+
+// The place of the next message in a mailbox that has room for it.
+static SIM_ALWAYS_INLINE sim_mail_t *sim__mailbox_next(sim_mailbox_t *box)
+{
+    const uint32_t at = box->filled_bytes;
+    box->filled_bytes = at + (uint32_t)sizeof(sim_mail_t);
+    return (sim_mail_t *)(void *)((char *)box->mail + at);
+}
 
 typedef struct sim_wake {
     sim_time_t time_ps;
@@ -91,7 +105,8 @@ struct sim_node {
     uint32_t own_count;
     uint32_t own_capacity;
     uint32_t unit_position;
-    bool alone; // the only one of its unit, in the order of sim.h
+    bool alone;      // the only one of its unit, in the order of sim.h
+    bool one_source; // all that arrives comes over one channel
 
     // background timers (kernel/timer.h)
     uint32_t background_armed;
@@ -101,11 +116,16 @@ struct sim_node {
     struct sim_fifo_node *fifo; // where ties go by insertion (kernel/order/fifo.h); else NULL
 };
 
+// Mailboxes of a window, by node, and where it begins.
+typedef struct sim_row {
+    sim_time_t start_ps;
+    sim_mailbox_t *boxes;
+} sim_row_t;
+
 // The part of a thread of execution that sending needs; the rest is in engine_internal.h.
 struct sim_worker {
-    sim_time_t next_ps;         // where the next window begins
-    sim_time_t direct_ps;       // how wide it is, and the one after it; 0: all goes the slow way
-    sim_mailbox_t *ahead[2];    // mailboxes of the two, by node
+    sim_row_t ahead[2];         // of the next window, and the one after it
+    sim_time_t direct_ps;       // how wide they are; 0: all goes the slow way
     sim_time_t window_start_ps; // of the current window
     sim_time_t window_ps;       // how wide any is
     uint32_t slot;              // of the current window
@@ -123,13 +143,20 @@ struct sim_worker {
 
 // All that sending needs of a channel, four to a cache line; the rest is in engine_internal.h.
 struct sim_channel {
-    uint32_t box;        // of the receiving node; near: one that is always full
+    uint32_t box_bytes;  // where the receiver's mailbox lies in a row; near: one always full
     uint32_t unit_index; // of its unit
     uint16_t port;       // where messages arrive
     bool near;           // both ends run in one unit
     uint32_t index;      // of the channel
 };
 static_assert(sizeof(struct sim_channel) == 16, "four channels to a cache line");
+
+// The mailbox of the channel's receiver in a row of them, by node.
+static SIM_ALWAYS_INLINE sim_mailbox_t *sim__mailbox_at(sim_mailbox_t *row,
+                                                        const sim_channel_t *channel)
+{
+    return (sim_mailbox_t *)(void *)((char *)row + channel->box_bytes);
+}
 
 // Ports that tie at one instant go in the order of this: a random one, new for every instant, so
 // that each of n ports is first, second or last equally often. Looked at only where ports do tie.
@@ -165,19 +192,20 @@ static SIM_ALWAYS_INLINE void sim_send(sim_node_t *from,
 #endif
     // Mostly the next window or the one after it, as unpredictable as a coin: no branch for that.
     // Wraps for arrivals inside the current window, which only near channels may have.
-    const sim_time_t next_ps = arrive_ps - worker->next_ps;
-    const uint32_t over = next_ps >= worker->direct_ps;
-    const sim_time_t ahead_ps = next_ps - (worker->direct_ps & (0 - (uint64_t)over));
-    if (SIM_UNLIKELY(ahead_ps >= worker->direct_ps)) {
+    const sim_row_t *const row = &worker->ahead[arrive_ps >= worker->ahead[1].start_ps];
+    const sim_time_t within_ps = arrive_ps - row->start_ps;
+    if (SIM_UNLIKELY(within_ps >= worker->direct_ps)) {
         sim__send_slow(from, channel, arrive_ps, message);
         return;
     }
-    sim_mailbox_t *const box = &worker->ahead[over][channel->box];
-    if (SIM_UNLIKELY(box->count == box->capacity)) {
+    sim_mailbox_t *const box = sim__mailbox_at(row->boxes, channel);
+    if (SIM_UNLIKELY(box->filled_bytes == box->room_bytes)) {
         sim__send_first(from, channel, arrive_ps, message);
         return;
     }
-    box->mail[box->count++] = (sim_mail_t){(ahead_ps << SIM_PORT_BITS) | channel->port, message};
+    sim_mail_t *const mail = sim__mailbox_next(box);
+    mail->key = (within_ps << SIM_PORT_BITS) | channel->port;
+    mail->message = message;
 }
 
 // Gives this node a wake event at `port` at time_ps >= now. Wakes cannot be cancelled.

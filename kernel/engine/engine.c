@@ -76,7 +76,7 @@ static bool anything_to_come(const sim_t *sim)
     for (unsigned t = 0; t < sim->thread_count; t++) {
         const sim_thread_t *const thread = sim->threads[t];
         for (size_t i = 0; i < sim->node_count * SIM_SLOTS; i++) {
-            if (thread->worker.boxes[i % SIM_SLOTS][i / SIM_SLOTS].count > 0) {
+            if (thread->worker.boxes[i % SIM_SLOTS][i / SIM_SLOTS].filled_bytes > 0) {
                 return true;
             }
         }

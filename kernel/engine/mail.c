@@ -29,37 +29,39 @@ static sim_mail_t *take_mailbox(sim_thread_t *thread, uint32_t class)
         thread->free_mail[class] = mail->message;
         return mail;
     }
-    return sim_alloc_lines(sizeof(sim_mail_t) * (16u << class));
+    return sim_alloc_lines(sizeof(sim_mail_t) * ((16u << class) + SIM_MAIL_PAD));
 }
 
-static void give_mailbox(sim_thread_t *thread, sim_mail_t *mail, uint32_t capacity)
+static void give_mailbox(sim_thread_t *thread, sim_mail_t *mail, uint32_t room_bytes)
 {
-    const uint32_t class = class_of(capacity);
+    const uint32_t class = class_of(room_bytes / (uint32_t)sizeof(*mail));
     mail->message = thread->free_mail[class];
     thread->free_mail[class] = mail;
 }
 
 void sim__mailbox_grow(sim_worker_t *worker,
                        uint32_t slot,
-                       uint32_t to,
+                       sim_mailbox_t *box,
                        const sim_channel_t *channel,
                        sim_time_t within_ps,
                        void *message)
 {
     sim_thread_t *const thread = (sim_thread_t *)(void *)worker;
-    sim_mailbox_t *const box = &worker->boxes[slot][to];
-    const uint32_t usual = 16u << worker->box_class[to];
-    const uint32_t capacity = box->capacity == 0 ? usual : box->capacity * 2;
-    SIM_CHECK(capacity <= 16u << (SIM_MAIL_CLASSES - 1));
-    worker->box_class[to] = (uint8_t)class_of(capacity);
-    sim_mail_t *const mail = take_mailbox(thread, class_of(capacity));
-    if (box->count > 0) {
-        memcpy(mail, box->mail, box->count * sizeof(*mail));
-        give_mailbox(thread, box->mail, box->capacity);
+    uint8_t *const usual = &worker->box_class[box - worker->boxes[slot]];
+    uint32_t class = *usual;
+    if (box->filled_bytes > 0) {
+        class = class_of(sim__mailbox_count(box)) + 1;
+        SIM_CHECK(class < SIM_MAIL_CLASSES);
+        *usual = (uint8_t)class;
+    }
+    sim_mail_t *const mail = take_mailbox(thread, class);
+    if (box->filled_bytes > 0) {
+        memcpy(mail, box->mail, box->filled_bytes);
+        give_mailbox(thread, box->mail, box->room_bytes);
     }
     box->mail = mail;
-    box->capacity = capacity;
-    box->mail[box->count++] = (sim_mail_t){(within_ps << SIM_PORT_BITS) | channel->port, message};
+    box->room_bytes = (16u << class) * (uint32_t)sizeof(sim_mail_t);
+    *sim__mailbox_next(box) = (sim_mail_t){(within_ps << SIM_PORT_BITS) | channel->port, message};
     worker->active[slot][channel->unit_index >> 6] |= UINT64_C(1) << (channel->unit_index & 63);
     worker->slot_used[slot] = true;
 }
@@ -109,9 +111,7 @@ static void near_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arriv
     }
     *mail = (sim_mail_t){key, message};
     to->own_count++;
-    for (uint32_t i = 0; i < SIM_MAIL_PAD; i++) {
-        to->own_mail[to->own_count + i] = (sim_mail_t){UINT64_MAX, NULL};
-    }
+    to->own_mail[to->own_count] = (sim_mail_t){UINT64_MAX, NULL};
     sim__heap_lower(unit, to);
     // The receiver may answer: the sender must not run past the earliest answer.
     if (from->run_end_ps > arrive_ps + unit->lookahead_ps) {
@@ -147,12 +147,12 @@ void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
         sim__fifo_send(from, channel, arrive_ps, message);
         return;
     }
-    if (arrive_ps < worker->next_ps) {
+    if (arrive_ps < worker->ahead[0].start_ps) {
         SIM_CHECK(channel->near);
         near_send(from, channel, arrive_ps, message);
         return;
     }
-    const sim_time_t ahead_ps = arrive_ps - worker->next_ps;
+    const sim_time_t ahead_ps = arrive_ps - worker->ahead[0].start_ps;
     const uint64_t windows_ahead = 1 + ahead_ps / worker->window_ps * worker->stride;
     if (windows_ahead >= SIM_SLOTS) {
         sim__parcel_send(thread, channel, arrive_ps, message, 0);
@@ -162,11 +162,11 @@ void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
     const sim_node_t *const to = sim__ends(thread->sim, channel)->to;
     sim_mailbox_t *const box = &worker->boxes[slot][to->index];
     const sim_time_t within_ps = ahead_ps % worker->window_ps;
-    if (box->count == box->capacity) {
-        sim__mailbox_grow(worker, slot, to->index, channel, within_ps, message);
+    if (box->filled_bytes == box->room_bytes) {
+        sim__mailbox_grow(worker, slot, box, channel, within_ps, message);
         return;
     }
-    box->mail[box->count++] = (sim_mail_t){(within_ps << SIM_PORT_BITS) | channel->port, message};
+    *sim__mailbox_next(box) = (sim_mail_t){(within_ps << SIM_PORT_BITS) | channel->port, message};
 }
 
 void sim__send_first(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)
@@ -176,13 +176,13 @@ void sim__send_first(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive
         sim__send_slow(from, channel, arrive_ps, message);
         return;
     }
-    const sim_time_t next_ps = arrive_ps - worker->next_ps;
-    const uint32_t over = next_ps >= worker->direct_ps;
+    const uint32_t over = arrive_ps >= worker->ahead[1].start_ps;
+    const uint32_t slot = (worker->slot + 1 + over * worker->stride) & (SIM_SLOTS - 1);
     sim__mailbox_grow(worker,
-                      (worker->slot + 1 + over * worker->stride) & (SIM_SLOTS - 1),
-                      channel->box,
+                      slot,
+                      sim__mailbox_at(worker->boxes[slot], channel),
                       channel,
-                      next_ps - (over ? worker->direct_ps : 0),
+                      arrive_ps - worker->ahead[over].start_ps,
                       message);
 }
 
@@ -408,13 +408,6 @@ static void order_ties(const sim_node_t *node, sim_mail_t *mail, size_t count)
     }
 }
 
-static void pad_mail(sim_mail_t *mail, size_t count)
-{
-    for (size_t i = 0; i < SIM_MAIL_PAD; i++) {
-        mail[count + i] = (sim_mail_t){UINT64_MAX, NULL};
-    }
-}
-
 // Makes room for count entries and the padding in the thread's batch, or in the node's own mail
 // where several nodes of a unit have mail at the same time.
 static sim_mail_t *room_for(sim_thread_t *thread, sim_node_t *node, size_t count)
@@ -442,7 +435,7 @@ static sim_mail_t *room_for(sim_thread_t *thread, sim_node_t *node, size_t count
 static inline void recycle(sim_thread_t *thread, sim_mailbox_t *box)
 {
     if (box->mail != NULL) {
-        give_mailbox(thread, box->mail, box->capacity);
+        give_mailbox(thread, box->mail, box->room_bytes);
         *box = (sim_mailbox_t){NULL, 0, 0};
     }
 }
@@ -452,6 +445,14 @@ void sim__mailbox_recycle(sim_thread_t *thread, sim_mailbox_t *box)
     recycle(thread, box);
 }
 
+void sim__mail_done(sim_thread_t *thread)
+{
+    if (thread->lent != NULL) {
+        recycle(thread, thread->lent);
+        thread->lent = NULL;
+    }
+}
+
 void sim__mail_return(sim_thread_t *thread, const sim_node_t *node)
 {
     sim_mailbox_t *const box = &thread->worker.boxes[thread->worker.slot][node->index];
@@ -459,49 +460,86 @@ void sim__mail_return(sim_thread_t *thread, const sim_node_t *node)
     while (node->mail[count].key != UINT64_MAX) {
         count++;
     }
+    const uint32_t class = class_of(count);
+    sim_mail_t *const mail = take_mailbox(thread, class);
+    memcpy(mail, node->mail, count * sizeof(*mail));
+    sim__mail_done(thread);
     SIM_CHECK(box->mail == NULL);
-    box->capacity = 16u << class_of(count);
-    box->mail = take_mailbox(thread, class_of(count));
-    box->count = count;
-    memcpy(box->mail, node->mail, count * sizeof(*box->mail));
+    box->mail = mail;
+    box->room_bytes = (16u << class) * (uint32_t)sizeof(*mail);
+    box->filled_bytes = count * (uint32_t)sizeof(*mail);
+}
+
+// Of all threads and of far senders, in thread->stage; returns how many messages these are.
+static size_t stage_all(sim_thread_t *thread, sim_node_t *node)
+{
+    const sim_t *const sim = thread->sim;
+    size_t count = 0;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim_mailbox_t *const box = &sim->threads[t]->worker.boxes[thread->worker.slot][node->index];
+        for (uint32_t i = 0; i < sim__mailbox_count(box); i++) {
+            stage_one(thread, &count, box->mail[i]);
+        }
+        recycle(thread, box);
+    }
+    if (node->far != NULL) {
+        stage_far(thread, node, &count);
+    }
+    return count;
+}
+
+// The one mailbox that all of the node's mail of this window is in; NULL: it is in several places.
+static sim_mailbox_t *only_box(sim_thread_t *thread, const sim_node_t *node)
+{
+    const sim_t *const sim = thread->sim;
+    const uint32_t slot = thread->worker.slot;
+    sim_mailbox_t *only = &thread->worker.boxes[slot][node->index];
+    if (node->far != NULL) {
+        return NULL;
+    }
+    for (unsigned t = 0; t < sim->thread_count && sim->thread_count > 1; t++) {
+        sim_mailbox_t *const box = &sim->threads[t]->worker.boxes[slot][node->index];
+        if (box != only && box->filled_bytes > 0) {
+            if (only->filled_bytes > 0) {
+                return NULL;
+            }
+            only = box;
+        }
+    }
+    return only;
 }
 
 void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)
 {
-    sim_t *const sim = thread->sim;
-    const uint32_t slot = thread->worker.slot;
-    sim_mailbox_t *const own = &thread->worker.boxes[slot][node->index];
-    const sim_mail_t *source = own->mail;
-    size_t count = own->count;
-    if (sim->thread_count > 1 || node->far != NULL) {
-        size_t staged = 0;
-        for (unsigned t = 0; t < sim->thread_count; t++) {
-            sim_mailbox_t *const box = &sim->threads[t]->worker.boxes[slot][node->index];
-            for (uint32_t i = 0; i < box->count; i++) {
-                stage_one(thread, &staged, box->mail[i]);
-            }
-            if (box != own) {
-                recycle(thread, box);
-            }
-        }
-        if (node->far != NULL) {
-            stage_far(thread, node, &staged);
-        }
-        source = thread->stage;
-        count = staged;
-    }
+    sim_mailbox_t *const box = only_box(thread, node);
+    const sim_mail_t *source = NULL;
+    size_t count = 0;
     node->window_start_ps = thread->worker.window_start_ps;
-    sim_mail_t *const mail = room_for(thread, node, count);
-    if (count > 0) {
-        if (sort_mail(thread, source, count, mail)) {
-            order_ties(node, mail, count);
+    if (SIM_LIKELY(box != NULL)) {
+        source = box->mail;
+        count = sim__mailbox_count(box);
+        if (count > 0) {
+            thread->worker.box_class[node->index] = (uint8_t)class_of((uint32_t)count);
         }
+        if (node->one_source && node->alone && count > 0) {
+            box->mail[count].key = UINT64_MAX;
+            node->mail = box->mail;
+            node->mail_count = (uint32_t)count;
+            thread->lent = box;
+            return;
+        }
+    } else {
+        count = stage_all(thread, node);
+        source = thread->stage;
     }
-    pad_mail(mail, count);
+    sim_mail_t *const mail = room_for(thread, node, count);
+    if (count > 0 && sort_mail(thread, source, count, mail)) {
+        order_ties(node, mail, count);
+    }
+    mail[count].key = UINT64_MAX;
     node->mail = mail;
     node->mail_count = (uint32_t)count;
-    if (own->mail != NULL) {
-        thread->worker.box_class[node->index] = (uint8_t)class_of(own->count);
-        recycle(thread, own);
+    if (box != NULL) {
+        recycle(thread, box);
     }
 }

@@ -268,6 +268,20 @@ static bool any_background(const sim_t *sim)
     return false;
 }
 
+// Mail from a single channel comes in its order.
+static void find_single_sources(sim_t *sim)
+{
+    uint8_t *const sources = sim_alloc_array(sim->node_count + 1, 1);
+    for (size_t i = 0; i < sim->channel_count; i++) {
+        uint8_t *const of_node = &sources[sim->channel_ends[i].to->index];
+        *of_node = *of_node == 0 ? 1 : 2;
+    }
+    for (size_t i = 0; i < sim->node_count; i++) {
+        sim->nodes[i]->one_source = sources[i] < 2;
+    }
+    sim_free(sources);
+}
+
 void sim__partition(sim_t *sim)
 {
     uint32_t *const parent = sim_alloc_array(sim->node_count + 1, sizeof(*parent));
@@ -292,6 +306,7 @@ void sim__partition(sim_t *sim)
     }
     deal_units(sim);
     deal_samplers(sim);
+    find_single_sources(sim);
     for (size_t i = 0; i < sim->channel_count; i++) {
         const sim_channel_ends_t *const ends = &sim->channel_ends[i];
         sim_channel_t *const channel =
@@ -300,7 +315,7 @@ void sim__partition(sim_t *sim)
         channel->unit_index = unit->index;
         channel->near = ends->from->unit == unit;
         if (channel->near && sim->fifo == NULL) {
-            channel->box = (uint32_t)sim->node_count; // nobody's: always full
+            channel->box_bytes = (uint32_t)(sim->node_count * sizeof(sim_mailbox_t)); // nobody's
         }
         if (channel->near && ends->delay_ps < unit->lookahead_ps) {
             unit->lookahead_ps = ends->delay_ps;

@@ -235,6 +235,7 @@ static void run_alone(sim_thread_t *thread, sim_node_t *node, sim_time_t end_ps)
         leave_mail(thread, node, end_ps);
     }
     node->mail = sim__no_mail;
+    sim__mail_done(thread);
     const sim_time_t next_ps = node->wake_ps < node->timer_ps ? node->wake_ps : node->timer_ps;
     if (next_ps != SIM_TIME_NEVER) {
         sim__appoint(thread, node->unit, next_ps);
@@ -369,15 +370,16 @@ static inline void prefetch_node(const sim_thread_t *thread, const sim_seat_t *s
 static inline void prefetch_mail(const sim_thread_t *thread, const sim_seat_t *seat)
 {
     const sim_mailbox_t *const box = box_of(thread, seat);
-    for (uint32_t i = 0; i < box->count; i += SIM_CACHE_LINE / sizeof(sim_mail_t)) {
-        __builtin_prefetch(&box->mail[i]);
+    for (uint32_t at = 0; at < box->filled_bytes; at += SIM_CACHE_LINE) {
+        __builtin_prefetch((const char *)box->mail + at);
     }
 }
 
 static inline void prefetch_messages(const sim_thread_t *thread, const sim_seat_t *seat)
 {
     const sim_mailbox_t *const box = box_of(thread, seat);
-    const uint32_t count = box->count < MESSAGES_AHEAD ? box->count : MESSAGES_AHEAD;
+    const uint32_t arrivals = sim__mailbox_count(box);
+    const uint32_t count = arrivals < MESSAGES_AHEAD ? arrivals : MESSAGES_AHEAD;
     for (uint32_t i = 0; i < count; i++) {
         __builtin_prefetch(box->mail[i].message);
     }
@@ -385,7 +387,7 @@ static inline void prefetch_messages(const sim_thread_t *thread, const sim_seat_
         sim__fifo_warm(seat->node);
     }
     if (seat->node->ops->warm != NULL) {
-        seat->node->ops->warm(seat->node, box->count);
+        seat->node->ops->warm(seat->node, arrivals);
     }
 }
 
@@ -422,9 +424,11 @@ void sim__run_window(sim_thread_t *thread)
     worker->window_start_ps = start_ps;
     thread->record_end_ps = end_ps;
     worker->slot = (uint32_t)sim->window & (SIM_SLOTS - 1);
-    worker->next_ps = sim__window_start(sim, sim->window + 1);
-    worker->ahead[0] = worker->boxes[(worker->slot + 1) & (SIM_SLOTS - 1)];
-    worker->ahead[1] = worker->boxes[(worker->slot + 1 + worker->stride) & (SIM_SLOTS - 1)];
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint32_t ahead = 1 + i * worker->stride;
+        worker->ahead[i] = (sim_row_t){sim__window_start(sim, sim->window + ahead),
+                                       worker->boxes[(worker->slot + ahead) & (SIM_SLOTS - 1)]};
+    }
     worker->slot_used[worker->slot] = false;
     if (sim->fifo != NULL) {
         sim__fifo_window_begins(thread);

@@ -43,14 +43,14 @@ static void put(sim_worker_t *worker,
                 void *message,
                 uint64_t sent)
 {
-    sim_mailbox_t *const box = &worker->boxes[slot][channel->box];
-    if (box->count == box->capacity) {
-        sim__mailbox_grow(worker, slot, channel->box, channel, within_ps, message);
+    sim_mailbox_t *const box = sim__mailbox_at(worker->boxes[slot], channel);
+    if (box->filled_bytes == box->room_bytes) {
+        sim__mailbox_grow(worker, slot, box, channel, within_ps, message);
     } else {
-        box->mail[box->count++] =
+        *sim__mailbox_next(box) =
             (sim_mail_t){(within_ps << SIM_PORT_BITS) | channel->port, message};
     }
-    box->mail[box->count++] = (sim_mail_t){sent, message};
+    *sim__mailbox_next(box) = (sim_mail_t){sent, message};
 }
 
 void sim__fifo_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)
@@ -229,7 +229,7 @@ void sim__fifo_gather(sim_thread_t *thread, sim_node_t *node)
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim_mailbox_t *const box = &sim->threads[t]->worker.boxes[slot][node->index];
         const struct sim_fifo_log *const sender = sim->threads[t]->fifo;
-        for (uint32_t i = 0; i < box->count; i += 2) {
+        for (uint32_t i = 0; i < sim__mailbox_count(box); i += 2) {
             const uint64_t place = sim__fifo_sent_number(sender, box->mail[i + 1].key);
             stage(log, &count, (sim_fifo_mail_t){box->mail[i].key, place, box->mail[i].message});
         }
