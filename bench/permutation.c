@@ -132,7 +132,7 @@ static uint64_t count_hops(const net_t *net)
         const net_node_t *const node = net_node_at(net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
             for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
-                hops += node->ports[p].classes[c].tx_packets;
+                hops += node->ports[p].classes[c]->tx_packets;
             }
         }
     }

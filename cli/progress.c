@@ -73,9 +73,9 @@ static void add_port(load_t *load, const net_port_t *port)
 {
     uint64_t queued_bytes = 0;
     for (size_t c = 0; c < NET_PRIORITIES; c++) {
-        queued_bytes += port->classes[c].bytes;
+        queued_bytes += port->classes[c]->bytes;
         load->pauses += port->pauses[c].rx_pause;
-        load->sent_bytes += port->node->kind == NET_NODE_HOST ? port->classes[c].tx_bytes : 0;
+        load->sent_bytes += port->node->kind == NET_NODE_HOST ? port->classes[c]->tx_bytes : 0;
     }
     for (size_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
         load->drops += port->drops[r];
@@ -142,8 +142,8 @@ static size_t put_port(char *at, const net_port_t *port)
     uint64_t sent_bytes = 0;
     uint64_t drops = 0;
     for (size_t c = 0; c < NET_PRIORITIES; c++) {
-        queued_bytes += port->classes[c].bytes;
-        sent_bytes += port->classes[c].tx_bytes;
+        queued_bytes += port->classes[c]->bytes;
+        sent_bytes += port->classes[c]->tx_bytes;
     }
     for (size_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
         drops += port->drops[r];

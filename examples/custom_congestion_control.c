@@ -230,7 +230,7 @@ static uint64_t run(const char *name, const nic_config_t *nic_config)
         changes += sender->rate_changes;
         lowest_bps = sender->rate_min_bps < lowest_bps ? sender->rate_min_bps : lowest_bps;
     }
-    const uint64_t queue_bytes = world.sw->ports[0].classes[nic_config->priority].bytes_max;
+    const uint64_t queue_bytes = world.sw->ports[0].classes[nic_config->priority]->bytes_max;
     printf("%-8s %9.3f ms %9.3f ms %9" PRIu64 " KB %8" PRIu64 " %8" PRIu64 " %8" PRIu64
            " %8.3f Gbps\n",
            name,

@@ -172,6 +172,24 @@ void *sim_alloc_lines(size_t size_bytes)
     return memory;
 }
 
+void *sim_alloc_sparse(size_t size_bytes)
+{
+    void *const memory =
+        mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        sim_out_of_memory(1, size_bytes);
+    }
+    (void)madvise(memory, size_bytes, MADV_NOHUGEPAGE); // a huge one would bring its neighbours
+    return memory;
+}
+
+void sim_free_sparse(void *memory, size_t size_bytes)
+{
+    if (memory != NULL) {
+        (void)munmap(memory, size_bytes);
+    }
+}
+
 char *sim_strdup(const char *text)
 {
     const size_t size_bytes = strlen(text) + 1;

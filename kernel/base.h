@@ -52,6 +52,7 @@ typedef uint64_t sim_time_t; // picoseconds since the start of the simulation
 #define SIM_CONTAINER_OF(pointer, type, member) \
     ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 #define SIM_CACHE_LINE 64
+#define SIM_PAGE_BYTES 4096
 
 // Errors of functions that take input from outside. Zero is success.
 // clang-format off
@@ -144,6 +145,10 @@ void *sim_realloc_array(void *memory, size_t count, size_t size_bytes)
 void sim_out_of_memory(size_t count, size_t size_bytes) __attribute__((noreturn));
 // Aligned to a cache line, zeroed; on huge pages where it is large. Free with sim_free.
 void *sim_alloc_lines(size_t size_bytes) __attribute__((malloc, alloc_size(1)));
+// Zeroed, aligned to SIM_PAGE_BYTES, on small pages, of which those that nobody writes to take no
+// memory. Free with sim_free_sparse, with the same size.
+void *sim_alloc_sparse(size_t size_bytes) __attribute__((alloc_size(1)));
+void sim_free_sparse(void *memory, size_t size_bytes); // NULL is allowed
 char *sim_strdup(const char *text) __attribute__((malloc));
 // printf into memory of its own; free with sim_free.
 char *sim_format(const char *format, ...) __attribute__((malloc)) SIM_PRINTF(1, 2);

@@ -124,13 +124,13 @@ typedef struct sim_row {
 
 // The part of a thread of execution that sending needs; the rest is in engine_internal.h.
 struct sim_worker {
-    sim_row_t ahead[2];         // of the next window, and the one after it
-    sim_time_t direct_ps;       // how wide they are; 0: all goes the slow way
-    sim_time_t window_start_ps; // of the current window
-    sim_time_t window_ps;       // how wide any is
-    uint32_t slot;              // of the current window
-    uint32_t stride;            // from one window to the next of the same nodes
-    uint32_t index;             // of this worker
+    sim_row_t ahead[2];              // of the next window, and the one after it
+    sim_time_t direct_ps;            // how wide they are; 0: all goes the slow way
+    sim_time_t window_start_ps;      // of the current window
+    sim_time_t window_ps;            // how wide any is
+    uint32_t slot;                   // of the current window
+    uint32_t stride;                 // from one window to the next of the same nodes
+    uint32_t index;                  // of this worker
     sim_mailbox_t *boxes[SIM_SLOTS]; // by node: those of one slot lie together
     uint64_t *active[SIM_SLOTS];     // a bit per unit that has something in that slot
     bool slot_used[SIM_SLOTS];

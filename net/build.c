@@ -10,13 +10,17 @@
 static void make_ports(net_t *net)
 {
     uint32_t uid = 0;
-    net->ports = sim_alloc_lines(sizeof(net_port_t) * (net->link_count * 2 + 1));
+    net->port_count = (uint32_t)net->link_count * 2;
+    net->ports = sim_alloc_lines(sizeof(net_port_t) * (net->port_count + 1));
+    net->classes = sim_alloc_sparse(sizeof(*net->classes) * net__class_blocks(net));
+    net->received = sim_alloc_sparse(sizeof(*net->received) * net__class_blocks(net));
+    net->rare = sim_alloc_sparse(sizeof(*net->rare) * (net->port_count + 1));
     for (size_t i = 0; i < net->node_count; i++) {
         net_node_t *const node = net->nodes[i];
         node->ports = net->ports + uid;
         for (uint32_t p = 0; p < node->port_count; p++) {
             net__port_init(&node->ports[p], node, p);
-            node->ports[p].uid = uid++;
+            net__port_place(&node->ports[p], uid++);
         }
     }
 }
@@ -26,7 +30,7 @@ static void connect_port(const net_t *net, uint32_t link_index, net_port_t *port
     const net_link_config_t *const config = &net->links[link_index].config;
     port->peer = peer;
     port->link = link_index;
-    port->config = *config;
+    port->config = config;
     port->delay_ps = config->delay_ps;
     net__port_set_rate(port, config->rate_bps);
     port->channel = sim_channel_create(net->sim,
@@ -35,7 +39,6 @@ static void connect_port(const net_t *net, uint32_t link_index, net_port_t *port
                                        peer->index,
                                        port->delay_ps);
     sim_channel_keeps_number(&port->node->sim, port->channel, port->index);
-    sim_random_init(&port->random, sim_options(net->sim)->seed, port->uid, "link-loss");
 }
 
 static void connect_ports(net_t *net)

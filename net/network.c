@@ -40,6 +40,11 @@ void net_destroy(net_t *net)
     sim_free(net->pint);
     net__registry_free(net);
     net__loss_lists_free(net);
+    if (net->ports != NULL) {
+        sim_free_sparse(net->classes, sizeof(*net->classes) * net__class_blocks(net));
+        sim_free_sparse(net->received, sizeof(*net->received) * net__class_blocks(net));
+        sim_free_sparse(net->rare, sizeof(*net->rare) * (net->port_count + 1));
+    }
     sim_free(net->ports);
     net__changes_free(net);
     net__faults_free(net);

@@ -72,6 +72,10 @@ struct net {
     size_t node_count;
     size_t node_capacity;
     net_port_t *ports; // of all nodes, one after the other
+    uint32_t port_count;
+    net_class_t (*classes)[NET_PRIORITIES][NET_CLASS_PORTS]; // by uid, in blocks of so many ports
+    net_received_t (*received)[NET_PRIORITIES][NET_RECEIVED_PORTS];
+    net_port_rare_t *rare;
     net_link_t *links;
     size_t link_count;
     size_t link_capacity;
@@ -127,6 +131,12 @@ typedef struct net_row {
     const void *config; // NULL: it has no parameters
 } net_row_t;
 
+// How many blocks the classes of all ports take, at most: NET_CLASS_PORTS is the smaller one.
+static inline size_t net__class_blocks(const net_t *net)
+{
+    return net->port_count / NET_CLASS_PORTS + 1;
+}
+
 // models.c
 void net__register_own(net_t *net);
 void net__registry_free(net_t *net);
@@ -168,10 +178,12 @@ void net__port_check(const net_port_t *port);
 
 // port.c
 void net__port_init(net_port_t *port, net_node_t *node, uint32_t index);
+// Gives it what lies apart from it.
+void net__port_place(net_port_t *port, uint32_t uid);
 // The link's rate, with all that follows from it; no frame may be on the link.
 void net__port_set_rate(net_port_t *port, uint64_t rate_bps);
-// pause.c: of the pause timer, and for a port that forgets its pauses.
-void net__pause_expired(sim_node_t *node, sim_timer_t *timer);
+// pause.c: those that have run out end.
+void net__pause_expired(net_port_t *port);
 // next_down_ps: when the link will go down the next time after this; NEVER.
 void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps);
 

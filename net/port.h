@@ -74,6 +74,10 @@ typedef enum net_wake {
     NET_WAKE_LATE,  // its node makes up for it (net/switch/switch_late.c, nic/steps_internal.h)
 } net_wake_t;
 
+// What belongs to one class of a port lies apart from the port, in arrays in which the same class
+// of NET_CLASS_PORTS (NET_RECEIVED_PORTS) ports makes a page: classes that nobody uses are pages
+// that nobody touches, which take no memory. port->classes[p] points to the port's own.
+
 // One class of a port, sending: its queue and its counters, on one cache line.
 typedef struct net_class {
     alignas(SIM_CACHE_LINE) net_packet_t *head;
@@ -81,11 +85,11 @@ typedef struct net_class {
     uint64_t bytes;     // frame bytes held
     uint64_t bytes_max; // most ever held
     uint64_t tx_packets;
-    uint64_t tx_bytes;         // frame bytes, without FCS
-    uint64_t mark_above_bytes; // a packet that leaves more than this queued may be marked CE
+    uint64_t tx_bytes; // frame bytes, without FCS
 } net_class_t;
 
 static_assert(sizeof(net_class_t) == SIM_CACHE_LINE, "a class is one cache line");
+#define NET_CLASS_PORTS (SIM_PAGE_BYTES / SIM_CACHE_LINE)
 
 // One class of a port, receiving: what came, and what the node still stores of it. A node without
 // buffers of its own keeps nothing here.
@@ -97,6 +101,8 @@ typedef struct net_received {
     uint64_t stopped : 1; // the peer was told to stop
 } net_received_t;
 #define NET_HEADROOM_MASK (UINT64_MAX >> 1) // what headroom_bytes has room for
+#define NET_RECEIVED_PORTS (2 * NET_CLASS_PORTS)
+static_assert(sizeof(net_received_t) * NET_RECEIVED_PORTS == SIM_PAGE_BYTES, "a page");
 
 typedef struct net_pause_counters {
     uint64_t tx_pause; // XOFF frames sent for this class
@@ -131,79 +137,98 @@ typedef struct net_meter {
 
 static_assert(sizeof(net_meter_t) == SIM_CACHE_LINE, "a meter is one cache line");
 
+// What few ports ever need: all zeros, and without memory, until something is written.
+typedef struct net_port_rare {
+    net_meter_t meter;
+    net_pause_counters_t pauses[NET_PRIORITIES];
+    sim_time_t paused_until_ps[NET_PRIORITIES];
+    sim_timer_t pause_timer;  // ends a pause whose time runs out
+    net_port_t *port;         // whose timer that is
+    uint8_t told_stop;        // classes the peer is stopped in, once port->control has been sent
+    uint8_t knows_stop;       // the same before that frame
+    uint8_t ignores_pauses;   // classes whose pauses count for nothing
+    uint8_t discards_stopped; // classes that drop what waits while stopped
+    uint64_t ecn_marked[NET_PRIORITIES];       // packets that got CE here
+    uint64_t ecn_marked_again[NET_PRIORITIES]; // that would have, had they not come with it
+    net_watchdog_counters_t watchdog[NET_PRIORITIES];
+    int64_t deficit_bytes[NET_PRIORITIES];
+    uint64_t several_bytes_max; // most that several classes held together
+    uint64_t drops[NET_DROP_REASON_COUNT];
+    uint64_t dropped_bytes;
+    uint64_t drop_countdown; // net_port_drop_next; 0: off
+    uint64_t degraded_bps;   // what the link carries, of a fault; 0: all of its rate
+    sim_random_t random;     // losses
+    bool random_seeded;
+} net_port_rare_t;
+
 struct net_port {
     // the first line is all that sending on an idle port needs, besides the class
     alignas(SIM_CACHE_LINE) sim_channel_t *channel;
     sim_time_t busy_until_ps;
-    uint64_t ps_per_byte;         // 0: not whole, use rate_bps and remainder
     sim_time_t delay_less_gap_ps; // of the link, less gap_ps; may wrap below zero
     net_node_t *node;
-    net_packet_t *control; // a PFC frame waiting to be sent, before everything
-    uint32_t index;        // in the node
-    uint16_t trace_points; // union over listeners
-    uint8_t waiting;       // classes with packets in their queue
-    uint8_t paused;        // classes the peer has stopped
-    uint8_t wake_pending;  // net_wake_t
+    net_class_t (*classes)[NET_CLASS_PORTS];        // by class
+    net_received_t (*received)[NET_RECEIVED_PORTS]; // by class
+    uint32_t ps_per_byte;                           // 0: not whole, use rate_bps and remainder
+    uint16_t index;                                 // in the node
+    uint16_t trace_points;                          // union over listeners
+    uint8_t waiting;                                // classes with packets in their queue
+    uint8_t paused;                                 // classes the peer has stopped
+    uint8_t wake_pending;                           // net_wake_t
     bool special; // lossy, down, metered, listened to or of an inexact rate: the slow way to send
-    bool inexact; // special for nothing but its rate
-    bool down;
-    bool lossless_guaranteed; // what arrives here in a lossless class cannot be dropped
-    bool metered;             // writes telemetry: `meter` is in use
-
-    net_class_t classes[NET_PRIORITIES];
-    net_received_t received[NET_PRIORITIES];
-    net_meter_t meter;
-
-    // scheduler
+    bool controlled;  // control is not NULL
+    bool inexact : 1; // special for nothing but its rate
+    bool down : 1;
+    bool lossless_guaranteed : 1; // what arrives here in a lossless class cannot be dropped
+    bool metered : 1;             // writes telemetry: rare->meter is in use
+    bool odd_class : 1;           // a host's: it sends in other classes than its DSCPs say
+    bool down_first : 1;          // net_link_rules_t
+    bool owns_config : 1;
     uint8_t strict; // classes served before the others, highest number first
     uint8_t turn;   // class whose DWRR turn it is
-    uint32_t quantum_bytes[NET_PRIORITIES];
-    int64_t deficit_bytes[NET_PRIORITIES];
+
+    net_packet_t *control; // a PFC frame waiting to be sent, before everything
+    net_port_t *peer;
+    net_port_rare_t *rare;
+    net_pause_counters_t *pauses; // of rare, as the next three
+    uint64_t *ecn_marked;
+    uint64_t *ecn_marked_again;
+    uint64_t *drops;
+    const uint32_t *quantum_bytes; // by class, of DWRR: the node's
 
     // colder
-    net_port_t *peer;
-    sim_time_t delay_ps;
-    sim_time_t gap_ps;  // of NET_GAP_BYTES, rounded down
-    uint32_t uid;       // in the network: names the MAC
-    uint32_t interface; // hosts; NET_INTERFACES_MAX elsewhere
-    uint32_t link;
-    uint32_t exact_ps_per_byte; // whatever is asked of the link; 0: not whole
     uint64_t rate_bps;
     uint64_t remainder; // of the division by rate_bps, within a busy period
+    sim_time_t delay_ps;
+    sim_time_t gap_ps;          // of NET_GAP_BYTES, rounded down
+    sim_time_t next_down_ps;    // when the link will next go down
+    uint32_t exact_ps_per_byte; // whatever is asked of the link; 0: not whole
+    uint32_t overhead_bytes;    // of each frame, NET_LINK_OVERHEAD_BYTES as a rule
+    uint32_t uid;               // in the network: names the MAC
+    uint32_t interface;         // hosts; NET_INTERFACES_MAX elsewhere
+    char *name;
+    uint32_t link;
     // Where either is not as usual, ps_per_byte is 0 (net/models.h).
     const struct net_timing_ops *timing; // NULL: exact
-    uint32_t overhead_bytes;             // of each frame, NET_LINK_OVERHEAD_BYTES as a rule
-    bool down_first;                     // net_link_rules_t
-    net_link_config_t config;
-    sim_random_t random;   // losses
-    struct net_loss *loss; // net/loss/loss_state.h; NULL: nothing of it is wanted
+    const net_link_config_t *config;     // the link's; net_port_own_config
+    struct net_loss *loss;               // net/loss/loss_state.h; NULL: nothing of it is wanted
+    struct net_listener *listeners;
     // Whether the frame that has just arrived is lost; asked by loops that have losses decided
     // there. NULL: as a rule, the sender decides.
     bool (*lost_on_arrival)(const net_port_t *port);
     void *lost_ctx;
-    uint64_t drop_countdown;  // net_port_drop_next; 0: off
-    bool odd_class;           // a host's: it sends in other classes than its DSCPs say
-    uint64_t degraded_bps;    // what the link carries, of a fault; 0: all of its rate
-    uint8_t ignores_pauses;   // classes whose pauses count for nothing
-    uint8_t discards_stopped; // classes that drop what waits while they are stopped
-    sim_time_t next_down_ps;  // when the link will next go down
-    struct net_listener *listeners;
-    char *name;
-
-    net_pause_counters_t pauses[NET_PRIORITIES];
-    uint8_t told_stop;  // classes the peer is stopped in, once port->control has been sent
-    uint8_t knows_stop; // the same before that frame
-    sim_time_t paused_until_ps[NET_PRIORITIES];
-    sim_timer_t pause_timer;                   // ends a pause whose time runs out
-    uint64_t ecn_marked[NET_PRIORITIES];       // packets that got CE here
-    uint64_t ecn_marked_again[NET_PRIORITIES]; // that would have, had they not come with it
-    net_watchdog_counters_t watchdog[NET_PRIORITIES];
-    uint64_t several_bytes_max; // most that several classes held together
-    uint64_t drops[NET_DROP_REASON_COUNT];
-    uint64_t dropped_bytes;
 };
 
-static_assert(offsetof(net_port_t, classes) == SIM_CACHE_LINE, "the hot part is one cache line");
+static_assert(offsetof(net_port_t, control) == SIM_CACHE_LINE, "the hot part is one cache line");
+
+// The port's configuration, of its own from here on, to be changed.
+net_link_config_t *net_port_own_config(net_port_t *port);
+// Puts a PFC frame to be sent before everything, and those behind it; NULL: none.
+static inline void net_port_set_control(net_port_t *port, net_packet_t *packet)
+{
+    port->control = packet;
+    port->controlled = packet != NULL;
+}
 
 // Frame bytes waiting in all classes, and the most that ever waited there.
 uint64_t net_port_queue_bytes(const net_port_t *port);
@@ -260,9 +285,9 @@ static SIM_ALWAYS_INLINE void net_port_transmit(net_port_t *port, net_packet_t *
     const uint32_t frame_bytes = packet->frame_bytes;
     SIM_ASSERT(node->now_ps >= port->busy_until_ps);
     const sim_time_t end_ps =
-        node->now_ps + (frame_bytes + NET_LINK_OVERHEAD_BYTES) * port->ps_per_byte;
+        node->now_ps + (uint64_t)(frame_bytes + NET_LINK_OVERHEAD_BYTES) * port->ps_per_byte;
     port->busy_until_ps = end_ps;
-    net_class_t *const queue = &port->classes[packet->priority];
+    net_class_t *const queue = port->classes[packet->priority];
     queue->tx_packets++;
     queue->tx_bytes += frame_bytes;
     sim_send(node, port->channel, end_ps + port->delay_less_gap_ps, packet);
@@ -282,7 +307,7 @@ static inline void net_port_wake(net_port_t *port)
 
 static inline void net_port_count_rx_only(net_port_t *port, const net_packet_t *packet)
 {
-    net_received_t *const received = &port->received[packet->priority];
+    net_received_t *const received = port->received[packet->priority];
     received->packets++;
     received->bytes += packet->frame_bytes;
 }
@@ -302,7 +327,7 @@ void net__port_several_wait(net_port_t *port); // classes, after a packet was qu
 
 static inline void net_queue_push(net_port_t *port, net_packet_t *packet)
 {
-    net_class_t *const queue = &port->classes[packet->priority];
+    net_class_t *const queue = port->classes[packet->priority];
     packet->next = NULL;
     if (queue->head == NULL) {
         queue->head = packet;
@@ -323,7 +348,7 @@ static inline void net_queue_push(net_port_t *port, net_packet_t *packet)
 
 static inline net_packet_t *net_queue_pop(net_port_t *port, uint32_t priority)
 {
-    net_class_t *const queue = &port->classes[priority];
+    net_class_t *const queue = port->classes[priority];
     net_packet_t *const packet = queue->head;
     queue->head = packet->next;
     __builtin_prefetch(queue->head); // it waited long enough to have left the cache

@@ -375,6 +375,7 @@ struct nic {
     bool contents; // payloads are looked at: the host's memory has contents, or limits
     bool bound;    // limits: nic/fabric.h
     bool plain;    // packets go straight to the protocol: neither detailed nor a loop
+    uint32_t quantum_bytes[NET_PRIORITIES]; // of its port's scheduler
     nic_t *next_kicked;
     // Of other frames than the standard's (nic/frames.h); NULL: extension headers, payload and pad.
     uint32_t (*body_bytes)(uint32_t extension_bytes, uint32_t payload_bytes);

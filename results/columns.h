@@ -17,10 +17,15 @@
     {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_TEXT, RESULTS_AT(type_, member_)}
 #define PORT_NAME(name_, unit_, help_, type_, member_) \
     {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_PORT, RESULTS_AT(type_, member_)}
-// An integer of each class, in an array.
-#define CLASS_WHOLE(name_, unit_, help_, type_, array_, member_)                                      \
-    {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_WHOLE, .per_class = true,   \
-     RESULTS_AT(type_, member_), .stride = sizeof(((type_ *)NULL)->array_[0])}
+// Integers of a port by class: in an array that it has a pointer to; in net_port_t.rare.
+#define APART_WHOLE(name_, unit_, help_, pointer_, type_, member_)                                    \
+    {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_WHOLE, .per_class = true,    \
+     .apart = true, .pointer = offsetof(net_port_t, pointer_), RESULTS_AT(type_, member_),            \
+     .stride = sizeof(((net_port_t *)NULL)->pointer_[0])}
+#define RARE_WHOLE(name_, unit_, help_, array_, member_)                                              \
+    {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_WHOLE, .per_class = true,    \
+     .apart = true, .pointer = offsetof(net_port_t, rare), RESULTS_AT(net_port_rare_t, member_),      \
+     .stride = sizeof(((net_port_rare_t *)NULL)->array_[0])}
 // A metric of a port (net/port.h), of all classes, that has the column's name.
 #define METRIC(name_, unit_, help_) \
     {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_METRIC}

@@ -90,7 +90,7 @@ void results_pause_roots_destroy(results_pause_roots_t *roots)
 // Bytes of the ingress port in a queue, as its first packets have it.
 static double bytes_from(const net_port_t *queue, uint32_t priority, uint32_t ingress_port)
 {
-    const net_class_t *const held = &queue->classes[priority];
+    const net_class_t *const held = queue->classes[priority];
     uint64_t seen = 0;
     uint64_t of_ingress = 0;
     uint32_t count = 0;
@@ -109,8 +109,8 @@ static const net_port_t *longest_of(const net_port_t *port, uint32_t priority)
     uint64_t bytes = 0;
     for (uint32_t p = 0; p < node->port_count; p++) {
         const net_port_t *const queue = &node->ports[p];
-        if (queue != port && queue->classes[priority].bytes > bytes) {
-            bytes = queue->classes[priority].bytes;
+        if (queue != port && queue->classes[priority]->bytes > bytes) {
+            bytes = queue->classes[priority]->bytes;
             longest = queue;
         }
     }
@@ -129,7 +129,7 @@ static const net_port_t *queue_of(const net_port_t *port, uint32_t priority)
     for (uint32_t p = 0; p < node->port_count; p++) {
         const net_port_t *const queue = &node->ports[p];
         // A queue cannot hold more of the peer's bytes than it holds: few are looked into.
-        if (queue == port || (double)queue->classes[priority].bytes <= best_bytes) {
+        if (queue == port || (double)queue->classes[priority]->bytes <= best_bytes) {
             continue;
         }
         const double bytes = bytes_from(queue, priority, port->index);
@@ -145,7 +145,7 @@ static const net_port_t *queue_of(const net_port_t *port, uint32_t priority)
 static const net_port_t *queue_again(found_t *found, const net_port_t *port, uint32_t priority)
 {
     if (found->queue == NULL || found->priority != priority || found->uses >= SEARCH_EVERY ||
-        found->queue->classes[priority].bytes == 0) {
+        found->queue->classes[priority]->bytes == 0) {
         *found = (found_t){.queue = queue_of(port, priority), .priority = (uint8_t)priority};
     }
     found->uses++;

@@ -99,8 +99,8 @@ static void take_port(results_t *results, const net_port_t *port)
 {
     for (unsigned p = 0; p < NET_PRIORITIES; p++) {
         results_class_sums_t *const sums = &results->classes[p];
-        sums->tx_packets += port->classes[p].tx_packets;
-        sums->tx_bytes += port->classes[p].tx_bytes;
+        sums->tx_packets += port->classes[p]->tx_packets;
+        sums->tx_bytes += port->classes[p]->tx_bytes;
         sums->ecn_marked += port->ecn_marked[p];
         sums->ecn_marked_again += port->ecn_marked_again[p];
         sums->pause_frames += port->pauses[p].tx_pause;
@@ -131,7 +131,7 @@ static uint64_t tx_bytes(const net_port_t *port)
 {
     uint64_t bytes = 0;
     for (unsigned p = 0; p < NET_PRIORITIES; p++) {
-        bytes += port->classes[p].tx_bytes;
+        bytes += port->classes[p]->tx_bytes;
     }
     return bytes;
 }

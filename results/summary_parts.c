@@ -179,7 +179,7 @@ json_t *results_make_hottest(const results_view_t *view)
         const net_port_t *const port = view->results->hottest[i];
         results_class_sums_t sums = {0};
         for (unsigned p = 0; p < NET_PRIORITIES; p++) {
-            sums.tx_bytes += port->classes[p].tx_bytes;
+            sums.tx_bytes += port->classes[p]->tx_bytes;
             sums.ecn_marked += port->ecn_marked[p];
             sums.pause_frames += port->pauses[p].rx_pause;
             sums.paused_ps += results_port_paused_ps(port, p, view->results->sim_time_ps);

@@ -38,6 +38,11 @@ static void port_discards(results_file_t *file, const void *row)
     results_file_put_u64(file, sum);
 }
 
+static void port_discarded(results_file_t *file, const void *row)
+{
+    results_file_put_u64(file, PORT(row)->rare->dropped_bytes);
+}
+
 static void port_prio_paused(results_file_t *file, const void *row, unsigned priority)
 {
     const results_port_row_t *const port = row;
@@ -56,22 +61,22 @@ static const results_column_t port_columns[] = {
     MADE("queue_bytes", "bytes", "what waited when the run ended", port_queue_now),
     MADE("utilisation", "", "share of the link's time that its frames took, preamble to gap, from rates.from_ps to rates.until_ps of summary.json", port_utilisation),
     MADE("discards", "packets", "frames dropped at the port, for any reason", port_discards),
-    WHOLE("discarded_bytes", "bytes", "of them", net_port_t, dropped_bytes),
-    CLASS_WHOLE("queue_prio%u_bytes_max", "bytes", "most that ever waited of the class", net_port_t, classes, classes[0].bytes_max),
-    CLASS_WHOLE("tx_prio%u_packets", "packets", "frames of the class sent", net_port_t, classes, classes[0].tx_packets),
-    CLASS_WHOLE("tx_prio%u_bytes", "bytes", "of them", net_port_t, classes, classes[0].tx_bytes),
-    CLASS_WHOLE("rx_prio%u_packets", "packets", "frames of the class received", net_port_t, received, received[0].packets),
-    CLASS_WHOLE("rx_prio%u_bytes", "bytes", "of them", net_port_t, received, received[0].bytes),
-    CLASS_WHOLE("tx_prio%u_pause", "frames", "PFC frames sent that stop the class", net_port_t, pauses, pauses[0].tx_pause),
-    CLASS_WHOLE("rx_prio%u_pause", "frames", "PFC frames received that stop the class", net_port_t, pauses, pauses[0].rx_pause),
-    CLASS_WHOLE("tx_prio%u_resume", "frames", "PFC frames sent that release the class", net_port_t, pauses, pauses[0].tx_resume),
-    CLASS_WHOLE("rx_prio%u_resume", "frames", "PFC frames received that release the class", net_port_t, pauses, pauses[0].rx_resume),
+    MADE("discarded_bytes", "bytes", "of them", port_discarded),
+    APART_WHOLE("queue_prio%u_bytes_max", "bytes", "most that ever waited of the class", classes, net_class_t, bytes_max),
+    APART_WHOLE("tx_prio%u_packets", "packets", "frames of the class sent", classes, net_class_t, tx_packets),
+    APART_WHOLE("tx_prio%u_bytes", "bytes", "of them", classes, net_class_t, tx_bytes),
+    APART_WHOLE("rx_prio%u_packets", "packets", "frames of the class received", received, net_received_t, packets),
+    APART_WHOLE("rx_prio%u_bytes", "bytes", "of them", received, net_received_t, bytes),
+    RARE_WHOLE("tx_prio%u_pause", "frames", "PFC frames sent that stop the class", pauses, pauses[0].tx_pause),
+    RARE_WHOLE("rx_prio%u_pause", "frames", "PFC frames received that stop the class", pauses, pauses[0].rx_pause),
+    RARE_WHOLE("tx_prio%u_resume", "frames", "PFC frames sent that release the class", pauses, pauses[0].tx_resume),
+    RARE_WHOLE("rx_prio%u_resume", "frames", "PFC frames received that release the class", pauses, pauses[0].rx_resume),
     CLASS_MADE("paused_prio%u_ns", "ns", "time the peer kept the class stopped", port_prio_paused),
-    CLASS_WHOLE("ecn_marked_prio%u", "packets", "packets of the class that got CE here", net_port_t, ecn_marked, ecn_marked[0]),
-    CLASS_WHOLE("ecn_marked_again_prio%u", "packets", "packets of the class that would have got CE here, but came with it", net_port_t, ecn_marked_again, ecn_marked_again[0]),
-    CLASS_WHOLE("pfcwd_detected_prio%u", "storms", "times the PFC watchdog found the class stopped for too long", net_port_t, watchdog, watchdog[0].detected),
-    CLASS_WHOLE("pfcwd_restored_prio%u", "storms", "times it found that over", net_port_t, watchdog, watchdog[0].restored),
-    CLASS_WHOLE("pfcwd_dropped_prio%u", "packets", "packets it dropped meanwhile", net_port_t, watchdog, watchdog[0].dropped),
+    RARE_WHOLE("ecn_marked_prio%u", "packets", "packets of the class that got CE here", ecn_marked, ecn_marked[0]),
+    RARE_WHOLE("ecn_marked_again_prio%u", "packets", "packets of the class that would have got CE here, but came with it", ecn_marked_again, ecn_marked_again[0]),
+    RARE_WHOLE("pfcwd_detected_prio%u", "storms", "times the PFC watchdog found the class stopped for too long", watchdog, watchdog[0].detected),
+    RARE_WHOLE("pfcwd_restored_prio%u", "storms", "times it found that over", watchdog, watchdog[0].restored),
+    RARE_WHOLE("pfcwd_dropped_prio%u", "packets", "packets it dropped meanwhile", watchdog, watchdog[0].dropped),
 };
 const results_table_t results_port_table = {
     "ports.csv", "A row per port, by node, then by port number. Totals over the whole run.",

@@ -40,7 +40,11 @@ void results_table_put_header(const results_table_t *table, results_file_t *file
 // Of an unsigned integer of so many bytes.
 static uint64_t field_of(const void *object, const results_column_t *column, unsigned priority)
 {
-    const char *const at = (const char *)object + column->offset + priority * column->stride;
+    const char *base = object;
+    if (column->apart) {
+        memcpy(&base, base + column->pointer, sizeof(base));
+    }
+    const char *const at = base + column->offset + priority * column->stride;
     uint8_t one;
     uint16_t two;
     uint32_t four;

@@ -30,7 +30,9 @@ typedef struct results_column {
     bool per_class; // stands for eight columns
     size_t offset;
     size_t size;
-    size_t stride;      // per_class: the next class's is so many bytes further on
+    size_t stride; // per_class: the next class's is so many bytes further on
+    bool apart;    // the field is in what the object has a pointer to, at `pointer`
+    size_t pointer;
     sim_time_t none_ps; // TIME that stands for none: the column is empty then
     void (*put)(results_file_t *file, const void *row);
     void (*put_class)(results_file_t *file, const void *row, unsigned priority);

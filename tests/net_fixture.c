@@ -90,7 +90,7 @@ static void refill(fixture_host_t *host, const net_port_t *port, uint32_t priori
 static uint8_t ready(fixture_host_t *host, net_port_t *port)
 {
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        if (port->classes[p].head == NULL) {
+        if (port->classes[p]->head == NULL) {
             refill(host, port, p);
         }
     }
@@ -102,7 +102,7 @@ static void serve(fixture_host_t *host, net_port_t *port)
     port->wake_pending = false;
     if (port->control != NULL) {
         net_packet_t *const control = port->control;
-        port->control = NULL;
+        net_port_set_control(port, NULL);
         net_port_transmit(port, control);
     } else {
         const uint8_t candidates = ready(host, port);
@@ -111,7 +111,7 @@ static void serve(fixture_host_t *host, net_port_t *port)
         }
         uint32_t head_bytes[NET_PRIORITIES];
         for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-            head_bytes[p] = candidates & (1u << p) ? port->classes[p].head->frame_bytes : 0;
+            head_bytes[p] = candidates & (1u << p) ? port->classes[p]->head->frame_bytes : 0;
         }
         net_packet_t *const packet =
             net_queue_pop(port, net_port_choose(port, candidates, head_bytes));

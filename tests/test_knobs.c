@@ -159,7 +159,7 @@ static void die(sim_node_t *node, sim_timer_t *timer)
     (void)node;
     world_t *const world = SIM_CONTAINER_OF(timer, world_t, death);
     net_port_t *const port = &world->hosts[1]->ports[0];
-    port->config.loss_rate = (sim_ratio_t){1, 1};
+    net_port_own_config(port)->loss_rate = (sim_ratio_t){1, 1};
     port->special = true;
 }
 

@@ -153,7 +153,7 @@ static void report_ports(const world_t *world, FILE *out)
                 fprintf(out, " %u", p);
             }
             if ((port->paused & port->waiting) >> p & 1u) {
-                fprintf(out, " (%" PRIu64 " bytes wait)", port->classes[p].bytes);
+                fprintf(out, " (%" PRIu64 " bytes wait)", port->classes[p]->bytes);
             }
         }
         fputc('\n', out);

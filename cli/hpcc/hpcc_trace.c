@@ -110,7 +110,7 @@ static void on_event(const net_trace_t *trace, void *ctx)
     if (packet == NULL) {
         return;
     }
-    const uint64_t bytes = trace->port->classes[packet->priority].bytes;
+    const uint64_t bytes = trace->port->classes[packet->priority]->bytes;
     if (trace->point == NET_TRACE_RX) {
         put(traced, trace, EVENT_RECV, 0);
     } else if (trace->point == NET_TRACE_ENQUEUE) {

@@ -45,7 +45,7 @@ static void decide_later(sim_time_t time_ps,
 
 static bool is_lost(const net_port_t *port)
 {
-    const sim_ratio_t rate = port->config.loss_rate;
+    const sim_ratio_t rate = port->config->loss_rate;
     return compat_draws_stream_next(port->lost_ctx) < (double)rate.num / (double)rate.den;
 }
 
@@ -141,10 +141,9 @@ void compat__mark_drawn(compat_hpcc_t *rules,
                         net_port_t *egress,
                         net_packet_t *packet)
 {
-    const net_class_t *const class = &egress->classes[packet->priority];
     const net_red_t *const red = &sw->red[egress->index];
-    const uint64_t queued = class->bytes;
-    if (queued <= class->mark_above_bytes) {
+    const uint64_t queued = egress->classes[packet->priority]->bytes;
+    if (((uint32_t)sw->marks_late >> packet->priority & 1u) == 0 || queued <= red->kmin_bytes) {
         return;
     }
     const bool markable = packet->ecn != NET_ECN_NOT_ECT;

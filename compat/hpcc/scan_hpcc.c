@@ -207,7 +207,7 @@ static bool transmit_next(scan_t *scan)
     net_port_t *const port = scan->port;
     if (port->control != NULL) {
         net_packet_t *const control = port->control;
-        port->control = control->next;
+        net_port_set_control(port, control->next);
         net_port_transmit(port, control);
         return true;
     }

@@ -50,7 +50,7 @@ static void serve_or_wait(net_switch_t *sw, net_port_t *port)
 
 static void send_pause(net_switch_t *sw, net_ingress_t *in, uint32_t priority, bool stop)
 {
-    in->port->received[priority].stopped = stop;
+    in->port->received[priority]->stopped = stop;
     if (state_of(sw)->rules->draws != NULL) {
         compat__draw_left_out(state_of(sw)->rules, sw); // the identification of its IP header
     }
@@ -60,7 +60,7 @@ static void send_pause(net_switch_t *sw, net_ingress_t *in, uint32_t priority, b
 
 static void discharge(net_switch_t *sw, net_ingress_t *in, uint32_t priority, uint64_t bytes)
 {
-    net_received_t *const held = &in->port->received[priority];
+    net_received_t *const held = in->port->received[priority];
     const uint64_t from_headroom = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
     const uint64_t before = net_switch_above_reserved(sw, held->stored_bytes);
     held->headroom_bytes = (held->headroom_bytes - from_headroom) & NET_HEADROOM_MASK;
@@ -72,7 +72,7 @@ static void discharge(net_switch_t *sw, net_ingress_t *in, uint32_t priority, ui
 
 static bool may_resume(const net_switch_t *sw, const net_ingress_t *in, uint32_t priority)
 {
-    const net_received_t *const held = &in->port->received[priority];
+    const net_received_t *const held = in->port->received[priority];
     const uint64_t shared = net_switch_above_reserved(sw, held->stored_bytes);
     return held->stopped && held->headroom_bytes == 0 &&
            (shared == 0 || shared + sw->config.pfc_xon_bytes <= threshold(sw, in));
@@ -102,7 +102,7 @@ static void serve(net_switch_t *sw, net_port_t *port)
     net_packet_t *const control = port->control;
     const uint8_t candidates = port->waiting & (uint8_t)~port->paused;
     if (control != NULL) {
-        port->control = control->next;
+        net_port_set_control(port, control->next);
         net_port_transmit(port, control);
     } else if (candidates != 0) {
         const uint32_t priority = next_class(port, candidates);
@@ -133,7 +133,7 @@ static void serve(net_switch_t *sw, net_port_t *port)
 // False: there is no room for it.
 static bool charge(net_switch_t *sw, net_ingress_t *in, uint32_t priority, uint64_t bytes)
 {
-    net_received_t *const held = &in->port->received[priority];
+    net_received_t *const held = in->port->received[priority];
     const uint64_t limit = threshold(sw, in);
     const uint64_t before = net_switch_above_reserved(sw, held->stored_bytes);
     const uint64_t after = net_switch_above_reserved(sw, held->stored_bytes + bytes);
@@ -153,7 +153,7 @@ static bool charge(net_switch_t *sw, net_ingress_t *in, uint32_t priority, uint6
 
 static bool must_stop(const net_switch_t *sw, const net_ingress_t *in, uint32_t priority)
 {
-    const net_received_t *const held = &in->port->received[priority];
+    const net_received_t *const held = in->port->received[priority];
     return !held->stopped &&
            (held->headroom_bytes > 0 ||
             net_switch_above_reserved(sw, held->stored_bytes) >= threshold(sw, in));

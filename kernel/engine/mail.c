@@ -52,7 +52,7 @@ void sim__mailbox_grow(sim_worker_t *worker,
     if (box->filled_bytes > 0) {
         class = class_of(sim__mailbox_count(box)) + 1;
         SIM_CHECK(class < SIM_MAIL_CLASSES);
-        *usual = (uint8_t)class;
+        *usual = (uint8_t) class;
     }
     sim_mail_t *const mail = take_mailbox(thread, class);
     if (box->filled_bytes > 0) {

@@ -180,7 +180,9 @@ sim_channel_t *sim_channel_create(sim_t *sim,
         (sim_channel_ends_t){.from = from, .to = to, .delay_ps = delay_ps};
     sim_channel_t *const channel =
         &sim->channel_blocks[index / SIM_CHANNEL_BLOCK][index % SIM_CHANNEL_BLOCK];
-    *channel = (sim_channel_t){.box_bytes = to->index * (uint32_t)sizeof(sim_mailbox_t), .port = (uint16_t)port, .index = index};
+    *channel = (sim_channel_t){.box_bytes = to->index * (uint32_t)sizeof(sim_mailbox_t),
+                               .port = (uint16_t)port,
+                               .index = index};
     return channel;
 }
 

@@ -60,15 +60,15 @@ static void change_link(fault_timer_t *state, bool on)
 {
     net_port_t *const port = state->port;
     if (state->fault.kind == NET_FAULT_DEGRADED) {
-        port->degraded_bps = on ? state->fault.rate_bps : 0;
-    } else if (on) {
-        state->bit_error_rate = port->config.bit_error_rate;
-        state->loss_rate = port->config.loss_rate;
-        port->config.bit_error_rate = state->fault.bit_error_rate;
-        port->config.loss_rate = state->fault.loss_rate;
+        port->rare->degraded_bps = on ? state->fault.rate_bps : 0;
     } else {
-        port->config.bit_error_rate = state->bit_error_rate;
-        port->config.loss_rate = state->loss_rate;
+        net_link_config_t *const config = net_port_own_config(port);
+        if (on) {
+            state->bit_error_rate = config->bit_error_rate;
+            state->loss_rate = config->loss_rate;
+        }
+        config->bit_error_rate = on ? state->fault.bit_error_rate : state->bit_error_rate;
+        config->loss_rate = on ? state->fault.loss_rate : state->loss_rate;
     }
     net__port_update_special(port);
 }
@@ -87,7 +87,7 @@ static uint64_t received_bytes(const fault_timer_t *state)
 {
     uint64_t bytes = 0;
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        bytes += state->fault.priorities >> p & 1u ? state->port->received[p].bytes : 0;
+        bytes += state->fault.priorities >> p & 1u ? state->port->received[p]->bytes : 0;
     }
     return bytes;
 }

@@ -18,32 +18,47 @@ static void release(net_port_t *port, uint32_t priority)
     net_port_trace(port, NET_TRACE_RESUMED, NULL, priority);
 }
 
+static void pause_fired(sim_node_t *node, sim_timer_t *timer);
+
 static void arm_pause_timer(net_port_t *port)
 {
     sim_node_t *const node = &port->node->sim;
+    sim_timer_t *const timer = &port->rare->pause_timer;
     sim_time_t earliest_ps = SIM_TIME_NEVER;
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        if ((port->paused & (1u << p)) && port->paused_until_ps[p] < earliest_ps) {
-            earliest_ps = port->paused_until_ps[p];
+        if ((port->paused & (1u << p)) && port->rare->paused_until_ps[p] < earliest_ps) {
+            earliest_ps = port->rare->paused_until_ps[p];
         }
     }
     if (earliest_ps == SIM_TIME_NEVER) {
-        sim_timer_cancel(node, &port->pause_timer);
-    } else {
-        sim_timer_arm(node, &port->pause_timer, earliest_ps);
+        if (port->rare->port != NULL) {
+            sim_timer_cancel(node, timer);
+        }
+        return;
     }
+    if (port->rare->port == NULL) {
+        port->rare->port = port;
+        sim_timer_init(timer, pause_fired);
+    }
+    sim_timer_arm(node, timer, earliest_ps);
 }
 
-void net__pause_expired(sim_node_t *node, sim_timer_t *timer)
+void net__pause_expired(net_port_t *port)
 {
-    net_port_t *const port = SIM_CONTAINER_OF(timer, net_port_t, pause_timer);
+    const sim_node_t *const node = &port->node->sim;
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        if ((port->paused & (1u << p)) && port->paused_until_ps[p] <= node->now_ps) {
+        if ((port->paused & (1u << p)) && port->rare->paused_until_ps[p] <= node->now_ps) {
             release(port, p);
         }
     }
     arm_pause_timer(port);
     net_port_wake(port);
+}
+
+static void pause_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    net__pause_expired(SIM_CONTAINER_OF(timer, net_port_rare_t, pause_timer)->port);
 }
 
 uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
@@ -65,12 +80,13 @@ uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
             continue;
         }
         port->pauses[p].rx_pause++;
-        if (port->ignores_pauses & bit) {
+        if (port->rare->ignores_pauses & bit) {
             continue;
         }
-        port->paused_until_ps[p] = port->node->net->link_rules.pauses_last
-                                       ? SIM_TIME_NEVER
-                                       : now_ps + net_port_quanta_ps(port, aside->pfc.quanta[p]);
+        port->rare->paused_until_ps[p] =
+            port->node->net->link_rules.pauses_last
+                ? SIM_TIME_NEVER
+                : now_ps + net_port_quanta_ps(port, aside->pfc.quanta[p]);
         if (!(port->paused & bit)) {
             port->paused |= bit;
             port->pauses[p].paused_since_ps = now_ps;
@@ -85,10 +101,10 @@ uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
 void net_port_ignore_pauses(net_port_t *port, uint8_t classes, bool ignore)
 {
     if (!ignore) {
-        port->ignores_pauses &= (uint8_t)~classes;
+        port->rare->ignores_pauses &= (uint8_t)~classes;
         return;
     }
-    port->ignores_pauses |= classes;
+    port->rare->ignores_pauses |= classes;
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         if (classes & port->paused & (1u << p)) {
             release(port, p);
@@ -129,7 +145,7 @@ static void retract_control(net_port_t *port)
 {
     net_node_t *const node = port->node;
     net_packet_t *const packet = port->control;
-    port->control = NULL;
+    net_port_set_control(port, NULL);
     node->tally.created--;
     node->tally.bytes_created -= packet->frame_bytes;
     sim_pool_put(node->packets, &node->sim, packet);
@@ -147,11 +163,11 @@ static void say(net_port_t *port, uint32_t priority, uint16_t quanta)
     }
     aside->pfc.classes &= (uint8_t)~bit;
     aside->pfc.quanta[priority] = 0;
-    port->told_stop &= (uint8_t)~bit;
-    if (quanta != 0 || (port->knows_stop & bit) != 0) {
+    port->rare->told_stop &= (uint8_t)~bit;
+    if (quanta != 0 || (port->rare->knows_stop & bit) != 0) {
         aside->pfc.classes |= bit;
         aside->pfc.quanta[priority] = quanta;
-        port->told_stop |= quanta != 0 ? bit : 0;
+        port->rare->told_stop |= quanta != 0 ? bit : 0;
         *(quanta != 0 ? &pauses->tx_pause : &pauses->tx_resume) += 1;
     }
     net_port_trace(port, quanta != 0 ? NET_TRACE_XOFF : NET_TRACE_XON, NULL, priority);
@@ -160,8 +176,8 @@ static void say(net_port_t *port, uint32_t priority, uint16_t quanta)
 void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta)
 {
     if (port->control == NULL) {
-        port->control = new_control(port);
-        port->knows_stop = port->told_stop; // by the frames before this one
+        net_port_set_control(port, new_control(port));
+        port->rare->knows_stop = port->rare->told_stop; // by the frames before this one
     }
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         if (classes & (1u << p)) {
@@ -174,7 +190,7 @@ void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta)
     }
     if (net_port_idle(port)) {
         net_packet_t *const packet = port->control;
-        port->control = NULL;
+        net_port_set_control(port, NULL);
         net_port_transmit(port, packet);
         if (port->waiting & ~port->paused) {
             net_port_wake(port);
@@ -197,4 +213,5 @@ void net_port_pause_queue(net_port_t *port, uint32_t priority, uint16_t quanta)
         link = &(*link)->next;
     }
     *link = packet;
+    port->controlled = true;
 }

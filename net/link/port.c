@@ -12,21 +12,67 @@ typedef struct net_listener {
     struct net_listener *next;
 } net_listener_t;
 
+static const uint32_t equal_quanta[NET_PRIORITIES] = {NET_FRAME_BYTES_QUANTUM,
+                                                      NET_FRAME_BYTES_QUANTUM,
+                                                      NET_FRAME_BYTES_QUANTUM,
+                                                      NET_FRAME_BYTES_QUANTUM,
+                                                      NET_FRAME_BYTES_QUANTUM,
+                                                      NET_FRAME_BYTES_QUANTUM,
+                                                      NET_FRAME_BYTES_QUANTUM,
+                                                      NET_FRAME_BYTES_QUANTUM};
+
 void net__port_init(net_port_t *port, net_node_t *node, uint32_t index)
 {
     *port = (net_port_t){
         .node = node,
-        .index = index,
+        .index = (uint16_t)index,
         .interface = NET_INTERFACES_MAX,
         .next_down_ps = SIM_TIME_NEVER,
         .timing = node->net->timing,
         .overhead_bytes = node->net->framing->overhead_bytes,
         .down_first = node->net->link_rules.down_first,
+        .quantum_bytes = equal_quanta,
     };
-    sim_timer_init(&port->pause_timer, net__pause_expired);
-    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        port->quantum_bytes[p] = NET_FRAME_BYTES_QUANTUM;
+}
+
+void net__port_place(net_port_t *port, uint32_t uid)
+{
+    const net_t *const net = port->node->net;
+    net_port_rare_t *const rare = &net->rare[uid];
+    port->uid = uid;
+    port->classes = (net_class_t(*)[NET_CLASS_PORTS])(
+                        void *)&net->classes[uid / NET_CLASS_PORTS][0][uid % NET_CLASS_PORTS];
+    port->received =
+        (net_received_t(*)[NET_RECEIVED_PORTS])(
+            void *)&net->received[uid / NET_RECEIVED_PORTS][0][uid % NET_RECEIVED_PORTS];
+    port->rare = rare;
+    port->pauses = rare->pauses;
+    port->ecn_marked = rare->ecn_marked;
+    port->ecn_marked_again = rare->ecn_marked_again;
+    port->drops = rare->drops;
+}
+
+net_link_config_t *net_port_own_config(net_port_t *port)
+{
+    if (!port->owns_config) {
+        net_link_config_t *const own = sim_alloc(sizeof(*own));
+        *own = *port->config;
+        port->config = own;
+        port->owns_config = true;
     }
+    return (net_link_config_t *)(uintptr_t)port->config;
+}
+
+// Of its losses: seeded when it is first asked for.
+static sim_random_t *random_of(net_port_t *port)
+{
+    net_port_rare_t *const rare = port->rare;
+    if (!rare->random_seeded) {
+        rare->random_seeded = true;
+        const uint64_t seed = sim_options(port->node->sim.sim)->seed;
+        sim_random_init(&rare->random, seed, port->uid, "link-loss");
+    }
+    return &rare->random;
 }
 
 static void port_fini(net_port_t *port)
@@ -38,6 +84,9 @@ static void port_fini(net_port_t *port)
     }
     net__loss_free(port);
     sim_free(port->name);
+    if (port->owns_config) {
+        sim_free(net_port_own_config(port));
+    }
 }
 
 void net_node_fini(net_node_t *node)
@@ -52,9 +101,9 @@ void net_node_digest(const net_node_t *node, sim_digest_t *digest)
     for (uint32_t p = 0; p < node->port_count; p++) {
         const net_port_t *const port = &node->ports[p];
         for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
-            sim_digest_add(digest, port->classes[c].tx_packets);
-            sim_digest_add(digest, port->classes[c].tx_bytes);
-            sim_digest_add(digest, port->received[c].bytes);
+            sim_digest_add(digest, port->classes[c]->tx_packets);
+            sim_digest_add(digest, port->classes[c]->tx_bytes);
+            sim_digest_add(digest, port->received[c]->bytes);
             sim_digest_add(digest, port->pauses[c].rx_pause);
             sim_digest_add(digest, port->pauses[c].paused_ps);
             sim_digest_add(digest, port->ecn_marked[c] + port->ecn_marked_again[c]);
@@ -125,7 +174,7 @@ void net_port_drop(net_port_t *port, net_packet_t *packet, net_drop_reason_t rea
 {
     net_node_t *const node = port->node;
     port->drops[reason]++;
-    port->dropped_bytes += packet->frame_bytes;
+    port->rare->dropped_bytes += packet->frame_bytes;
     node->tally.dropped++;
     node->tally.bytes_dropped += packet->frame_bytes;
     sim_happened(&node->sim, 'd', node->sim.now_ps, (uint64_t)port->index << 32 | reason);
@@ -138,7 +187,7 @@ void net_port_drop(net_port_t *port, net_packet_t *packet, net_drop_reason_t rea
 
 void net_port_drop_next(net_port_t *port, uint64_t count)
 {
-    port->drop_countdown = count;
+    port->rare->drop_countdown = count;
     net__port_update_special(port);
 }
 
@@ -164,21 +213,21 @@ static uint64_t chance_intact(sim_ratio_t bit_error_rate, uint64_t bits)
 
 static bool is_lost(net_port_t *port, const net_packet_t *packet)
 {
-    if (port->drop_countdown > 0 && packet->kind == NET_PACKET_ROCE &&
-        --port->drop_countdown == 0) {
+    if (port->rare->drop_countdown > 0 && packet->kind == NET_PACKET_ROCE &&
+        --port->rare->drop_countdown == 0) {
         return true;
     }
     if (SIM_UNLIKELY(port->loss != NULL)) {
         if (net__loss_decides(port->loss, packet)) {
             return true;
         }
-    } else if (port->config.loss_rate.num > 0 && port->lost_on_arrival == NULL &&
-               sim_random_chance(&port->random, port->config.loss_rate)) {
+    } else if (port->config->loss_rate.num > 0 && port->lost_on_arrival == NULL &&
+               sim_random_chance(random_of(port), port->config->loss_rate)) {
         return true;
     }
-    if (port->config.bit_error_rate.num > 0) {
+    if (port->config->bit_error_rate.num > 0) {
         const uint64_t bits = UINT64_C(8) * (packet->frame_bytes + NET_FCS_BYTES);
-        return sim_random_u64(&port->random) >= chance_intact(port->config.bit_error_rate, bits);
+        return sim_random_u64(random_of(port)) >= chance_intact(port->config->bit_error_rate, bits);
     }
     return false;
 }
@@ -195,8 +244,9 @@ static inline sim_time_t divided_time(net_port_t *port, uint32_t bytes)
 
 static sim_time_t inexact_time(net_port_t *port, uint32_t bytes)
 {
-    if (port->degraded_bps != 0) {
-        return (bytes * (8 * SIM_PS_PER_S) + port->degraded_bps - 1) / port->degraded_bps;
+    if (port->rare->degraded_bps != 0) {
+        return (bytes * (8 * SIM_PS_PER_S) + port->rare->degraded_bps - 1) /
+               port->rare->degraded_bps;
     }
     return port->timing != NULL ? port->timing->time_ps(port, bytes) : divided_time(port, bytes);
 }
@@ -209,14 +259,14 @@ __attribute__((noinline)) static void transmit_otherwise(net_port_t *port, net_p
     }
     const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
     SIM_ASSERT(node->now_ps >= port->busy_until_ps);
-    port->busy_until_ps = node->now_ps + (port->ps_per_byte != 0 && port->degraded_bps == 0
-                                              ? bytes * port->ps_per_byte
+    port->busy_until_ps = node->now_ps + (port->ps_per_byte != 0 && port->rare->degraded_bps == 0
+                                              ? (uint64_t)bytes * port->ps_per_byte
                                               : inexact_time(port, bytes));
     if (port->down) { // into the void: nothing is on the link to be counted or captured
         net_port_drop(port, packet, NET_DROP_LINK_DOWN);
         return;
     }
-    net_class_t *const class = &port->classes[packet->priority];
+    net_class_t *const class = port->classes[packet->priority];
     class->tx_packets++;
     class->tx_bytes += packet->frame_bytes;
     net_port_trace(port, NET_TRACE_TX, packet, 0);
@@ -244,7 +294,7 @@ void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
     const uint32_t frame_bytes = packet->frame_bytes;
     const sim_time_t end_ps = node->now_ps + divided_time(port, frame_bytes + port->overhead_bytes);
     port->busy_until_ps = end_ps;
-    net_class_t *const class = &port->classes[packet->priority];
+    net_class_t *const class = port->classes[packet->priority];
     class->tx_packets++;
     class->tx_bytes += frame_bytes;
     sim_send(node, port->channel, end_ps + port->delay_less_gap_ps, packet);
@@ -257,7 +307,7 @@ void net__port_set_rate(net_port_t *port, uint64_t rate_bps)
     const bool usual = port->overhead_bytes == NET_LINK_OVERHEAD_BYTES && port->timing == NULL;
     port->rate_bps = rate_bps;
     port->exact_ps_per_byte = exact_ps <= UINT32_MAX ? (uint32_t)exact_ps : 0;
-    port->ps_per_byte = usual ? exact_ps : 0;
+    port->ps_per_byte = usual ? port->exact_ps_per_byte : 0;
     port->gap_ps = port->node->net->framing->gap_bytes * ps_bits / rate_bps;
     port->delay_less_gap_ps = port->delay_ps - port->gap_ps;
     net__port_update_special(port);
@@ -267,9 +317,9 @@ void net__port_update_special(net_port_t *port)
 {
     const uint32_t every_event =
         NET_TRACE_TX | NET_TRACE_RX | NET_TRACE_ENQUEUE | NET_TRACE_MARK | NET_TRACE_RELEASE;
-    const bool unusual = port->down || port->degraded_bps != 0 ||
-                         port->next_down_ps != SIM_TIME_NEVER || port->drop_countdown > 0 ||
-                         port->config.loss_rate.num > 0 || port->config.bit_error_rate.num > 0 ||
+    const bool unusual = port->down || port->rare->degraded_bps != 0 ||
+                         port->next_down_ps != SIM_TIME_NEVER || port->rare->drop_countdown > 0 ||
+                         port->config->loss_rate.num > 0 || port->config->bit_error_rate.num > 0 ||
                          port->loss != NULL || (port->trace_points & NET_TRACE_TX) != 0;
     const bool otherwise = unusual || port->metered;
     port->special = port->ps_per_byte == 0 || otherwise;
@@ -293,9 +343,9 @@ void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps)
     if (down && port->paused != 0) {
         // A link that goes down forgets pause: nobody could release it.
         for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-            port->paused_until_ps[p] = 0;
+            port->rare->paused_until_ps[p] = 0;
         }
-        net__pause_expired(&port->node->sim, &port->pause_timer);
+        net__pause_expired(port);
     }
 }
 
@@ -310,18 +360,18 @@ uint32_t net_port_choose(net_port_t *port, uint8_t candidates, const uint32_t *h
     }
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         if (!(candidates & (1u << p))) {
-            port->deficit_bytes[p] = 0; // an idle class saves nothing up
+            port->rare->deficit_bytes[p] = 0; // an idle class saves nothing up
         }
     }
     for (;;) {
         const uint32_t p = port->turn;
-        if ((candidates & (1u << p)) && port->deficit_bytes[p] >= head_bytes[p]) {
-            port->deficit_bytes[p] -= head_bytes[p];
+        if ((candidates & (1u << p)) && port->rare->deficit_bytes[p] >= head_bytes[p]) {
+            port->rare->deficit_bytes[p] -= head_bytes[p];
             return p;
         }
         port->turn = (uint8_t)((p + 1) % NET_PRIORITIES);
         if (candidates & (1u << port->turn)) {
-            port->deficit_bytes[port->turn] += port->quantum_bytes[port->turn];
+            port->rare->deficit_bytes[port->turn] += port->quantum_bytes[port->turn];
         }
     }
 }

@@ -8,7 +8,7 @@ uint64_t net_port_queue_bytes(const net_port_t *port)
 {
     uint64_t sum = 0;
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        sum += port->classes[p].bytes;
+        sum += port->classes[p]->bytes;
     }
     return sum;
 }
@@ -16,14 +16,15 @@ uint64_t net_port_queue_bytes(const net_port_t *port)
 void net__port_several_wait(net_port_t *port)
 {
     const uint64_t bytes = net_port_queue_bytes(port);
-    port->several_bytes_max = bytes > port->several_bytes_max ? bytes : port->several_bytes_max;
+    port->rare->several_bytes_max =
+        bytes > port->rare->several_bytes_max ? bytes : port->rare->several_bytes_max;
 }
 
 uint64_t net_port_queue_bytes_max(const net_port_t *port)
 {
-    uint64_t most = port->several_bytes_max;
+    uint64_t most = port->rare->several_bytes_max;
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        most = port->classes[p].bytes_max > most ? port->classes[p].bytes_max : most;
+        most = port->classes[p]->bytes_max > most ? port->classes[p]->bytes_max : most;
     }
     return most;
 }
@@ -33,7 +34,7 @@ static uint64_t read_queue(const net_port_t *port, uint8_t classes, sim_time_t t
     uint64_t sum = 0;
     (void)time_ps;
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        sum += classes & (1u << p) ? port->classes[p].bytes : 0;
+        sum += classes & (1u << p) ? port->classes[p]->bytes : 0;
     }
     return sum;
 }
@@ -63,10 +64,10 @@ static uint64_t read_is_paused(const net_port_t *port, uint8_t classes, sim_time
         }                                                                                 \
         return sum;                                                                       \
     }
-READ_SUM(read_tx_bytes, port->classes[p].tx_bytes)
-READ_SUM(read_tx_packets, port->classes[p].tx_packets)
-READ_SUM(read_rx_bytes, port->received[p].bytes)
-READ_SUM(read_rx_packets, port->received[p].packets)
+READ_SUM(read_tx_bytes, port->classes[p]->tx_bytes)
+READ_SUM(read_tx_packets, port->classes[p]->tx_packets)
+READ_SUM(read_rx_bytes, port->received[p]->bytes)
+READ_SUM(read_rx_packets, port->received[p]->packets)
 READ_SUM(read_marked, port->ecn_marked[p])
 READ_SUM(read_marked_again, port->ecn_marked_again[p])
 READ_SUM(read_rx_pause, port->pauses[p].rx_pause)
@@ -79,7 +80,7 @@ sim_time_t net_port_busy_ps(const net_port_t *port, uint8_t classes, sim_time_t 
     uint64_t bytes = 0;
     uint8_t senders = 0;
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        const net_class_t *const class = &port->classes[p];
+        const net_class_t *const class = port->classes[p];
         senders |= (uint8_t)((class->tx_packets != 0) << p);
         if (classes & (1u << p)) {
             bytes += class->tx_bytes + class->tx_packets * port->overhead_bytes;

@@ -119,11 +119,13 @@ static void held_is_due(sim_node_t *node, sim_timer_t *timer);
 
 static void prepare(net_port_t *port, bool forward, const net_loss_trace_t *trace)
 {
-    net_link_config_t *const config = &port->config;
+    const net_link_config_t *config = port->config;
     const bool here = config->loss_direction == NET_LOSS_BOTH ||
                       (config->loss_direction == NET_LOSS_FORWARD) == forward;
     if (!here) {
-        config->loss_rate = config->reorder_rate = config->duplicate_rate = (sim_ratio_t){0, 1};
+        net_link_config_t *const own = net_port_own_config(port);
+        own->loss_rate = own->reorder_rate = own->duplicate_rate = (sim_ratio_t){0, 1};
+        config = own;
     }
     if (!wanted(config, forward, trace)) {
         return;
@@ -274,7 +276,7 @@ bool net__loss_decides(struct net_loss *loss, const net_packet_t *packet)
 {
     const bool data = packet->kind == NET_PACKET_ROCE && packet->payload_bytes != 0;
     bool lost = false;
-    if (data || loss->port->config.loss_packets == NET_LOSS_OF_ALL) {
+    if (data || loss->port->config->loss_packets == NET_LOSS_OF_ALL) {
         loss->counters.frames++;
         lost = lost_by_model(loss);
     }
@@ -295,7 +297,7 @@ static void hold(struct net_loss *loss, net_packet_t *packet)
         loss->held_first = loss->held_end = 0;
     }
     SIM_GROW(loss->held, loss->held_end, &loss->held_capacity);
-    const sim_time_t due_ps = node->now_ps + loss->port->config.reorder_delay_ps;
+    const sim_time_t due_ps = node->now_ps + loss->port->config->reorder_delay_ps;
     loss->held[loss->held_end++] = (net_loss_held_t){packet, due_ps};
     if (!sim_timer_armed(&loss->timer)) {
         sim_timer_arm(node, &loss->timer, due_ps);
@@ -344,15 +346,15 @@ void net__loss_send(struct net_loss *loss, net_packet_t *packet, sim_time_t arri
     net_port_t *const port = loss->port;
     sim_node_t *const node = &port->node->sim;
     const bool ours = packet->kind == NET_PACKET_ROCE &&
-                      (packet->payload_bytes != 0 || port->config.loss_packets == NET_LOSS_OF_ALL);
-    if (ours && port->config.reorder_rate.num > 0 &&
-        sim_random_chance(&loss->reorder, port->config.reorder_rate)) {
+                      (packet->payload_bytes != 0 || port->config->loss_packets == NET_LOSS_OF_ALL);
+    if (ours && port->config->reorder_rate.num > 0 &&
+        sim_random_chance(&loss->reorder, port->config->reorder_rate)) {
         hold(loss, packet);
         return;
     }
     net_packet_t *twin = NULL;
-    if (ours && port->config.duplicate_rate.num > 0 &&
-        sim_random_chance(&loss->duplicate, port->config.duplicate_rate)) {
+    if (ours && port->config->duplicate_rate.num > 0 &&
+        sim_random_chance(&loss->duplicate, port->config->duplicate_rate)) {
         twin = double_of(port, packet);
         loss->counters.duplicated++;
     }

@@ -12,7 +12,7 @@ void net__stop_peer(net_switch_t *sw, net_ingress_t *in, uint32_t priority)
 {
     in->stopped |= (uint8_t)(1u << priority);
     sw->stopped_count++;
-    in->port->received[priority].stopped = 1;
+    in->port->received[priority]->stopped = 1;
     net_port_pause_send(in->port, (uint8_t)(1u << priority), in->quanta);
     if (!sim_timer_armed(&in->refresh)) {
         const sim_time_t pause_ps = net_port_quanta_ps(in->port, in->quanta);
@@ -32,7 +32,7 @@ static void refresh_pause(sim_node_t *node, sim_timer_t *timer)
 
 void net__let_peer_go(net_switch_t *sw, net_ingress_t *in, uint32_t priority)
 {
-    in->port->received[priority].stopped = 0;
+    in->port->received[priority]->stopped = 0;
     in->stopped &= (uint8_t) ~(1u << priority);
     sw->stopped_count--;
     if (in->stopped == 0) {
@@ -91,8 +91,8 @@ static uint64_t headroom_of(const net_switch_t *sw, const net_port_t *port)
 static bool headroom_suffices(const net_switch_t *sw, const net_port_t *port)
 {
     const sim_time_t pause_ps = net_port_quanta_ps(port, (uint16_t)sw->config.pfc_quanta);
-    return sw->config.pfc_headroom_bytes == SIM_AUTO && port->config.loss_rate.num == 0 &&
-           port->config.bit_error_rate.num == 0 &&
+    return sw->config.pfc_headroom_bytes == SIM_AUTO && port->config->loss_rate.num == 0 &&
+           port->config->bit_error_rate.num == 0 &&
            pause_ps / 2 >= net_port_frame_time_ps(port, NET_FRAME_BYTES_QUANTUM);
 }
 
@@ -140,7 +140,7 @@ static void check(const net_switch_t *sw)
     for (uint32_t p = 0; p < sw->node.port_count; p++) {
         const net_ingress_t *const in = &sw->ingress[p];
         for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
-            SIM_CHECK((in->stopped >> c & 1u) == in->port->received[c].stopped);
+            SIM_CHECK((in->stopped >> c & 1u) == in->port->received[c]->stopped);
         }
         SIM_CHECK((in->stopped != 0) == sim_timer_armed(&in->refresh));
     }

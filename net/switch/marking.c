@@ -3,12 +3,21 @@
 // as it joins. Page: docs/models/switch.md.
 #include "net/switch/switch_internal.h"
 
+void net__mark_late(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+{
+    const uint64_t queued = egress->classes[packet->priority]->bytes;
+    if (((uint32_t)sw->marks_late >> packet->priority & 1u) != 0 &&
+        queued > sw->red[egress->index].kmin_bytes && packet->ecn != NET_ECN_NOT_ECT) {
+        net__mark_by(sw, egress, packet, queued);
+    }
+}
+
 // Apart from the switch's enqueue, which is shorter for it.
 __attribute__((noinline)) void net__mark_early(net_switch_t *sw,
                                                net_port_t *egress,
                                                net_packet_t *packet)
 {
-    const uint64_t queued = egress->classes[packet->priority].bytes;
+    const uint64_t queued = egress->classes[packet->priority]->bytes;
     if (((uint32_t)sw->marks_early >> packet->priority & 1u) != 0 &&
         queued > sw->red[egress->index].kmin_bytes && packet->ecn != NET_ECN_NOT_ECT) {
         net__mark_by(sw, egress, packet, queued);
@@ -58,13 +67,15 @@ static void set_port(net_switch_t *sw, net_port_t *port, net_red_t *red)
     const uint8_t classes = sw->config.ecn_enabled ? sw->config.ecn_priorities : 0;
     const uint8_t marked = early ? 0 : classes;
     sw->marks_early = early ? classes : 0;
-    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        port->classes[p].mark_above_bytes = marked & (1u << p) ? red->kmin_bytes : UINT64_MAX;
+    sw->marks_late = marked;
+    if (marked != 0 && red->kmin_bytes < sw->mark_above_bytes) {
+        sw->mark_above_bytes = red->kmin_bytes;
     }
 }
 
 static void built(net_switch_t *sw)
 {
+    sw->mark_above_bytes = UINT64_MAX;
     sw->red = sim_alloc_lines((sw->node.port_count + 1) * sizeof(*sw->red));
     for (uint32_t p = 0; p < sw->node.port_count; p++) {
         set_port(sw, &sw->node.ports[p], &sw->red[p]);

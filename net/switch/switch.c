@@ -14,10 +14,10 @@
 static ALWAYS_INLINE void serve_any(net_switch_t *sw, net_port_t *egress, const bool own)
 {
     egress->wake_pending = NET_WAKE_NONE;
-    net_packet_t *const control = egress->control;
+    net_packet_t *const control = egress->controlled ? egress->control : NULL;
     const uint8_t candidates = egress->waiting & (uint8_t)~egress->paused;
     if (control != NULL) {
-        egress->control = NULL;
+        net_port_set_control(egress, NULL);
         net_port_transmit(egress, control);
         if (candidates != 0) {
             net_port_wake(egress);
@@ -31,7 +31,7 @@ static ALWAYS_INLINE void serve_any(net_switch_t *sw, net_port_t *egress, const 
     if (candidates & (candidates - 1)) {
         uint32_t head_bytes[NET_PRIORITIES];
         for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-            head_bytes[p] = candidates & (1u << p) ? egress->classes[p].head->frame_bytes : 0;
+            head_bytes[p] = candidates & (1u << p) ? egress->classes[p]->head->frame_bytes : 0;
         }
         priority = net_port_choose(egress, candidates, head_bytes);
     }
@@ -51,7 +51,7 @@ static ALWAYS_INLINE void serve_any(net_switch_t *sw, net_port_t *egress, const 
         sw->buffer->release(sw, ingress_port, priority, bytes);
     }
     net_port_trace(egress, NET_TRACE_RELEASE, NULL, 0);
-    if (egress->control != NULL || (egress->waiting & (uint8_t)~egress->paused)) {
+    if (egress->controlled || (egress->waiting & (uint8_t)~egress->paused)) {
         net_port_wake(egress);
     }
 }
@@ -82,7 +82,7 @@ static ALWAYS_INLINE void enqueue_any(net_switch_t *sw,
     net_queue_push(egress, packet);
     if (!(egress->paused & bit)) {
         net_port_wake(egress);
-    } else if (SIM_UNLIKELY(egress->discards_stopped & bit)) {
+    } else if (SIM_UNLIKELY(egress->rare->discards_stopped & bit)) {
         net__watchdog_drop(sw, egress, packet->priority);
     }
 }
@@ -170,7 +170,7 @@ void net__switch_warm(const sim_node_t *node, uint32_t arrivals)
             const net_port_t *const port =
                 &sw->node.ports[w * 64 + (uint32_t)__builtin_ctzll(late)];
             __builtin_prefetch(port);
-            __builtin_prefetch(&port->classes[class]);
+            __builtin_prefetch(port->classes[class]);
         }
     }
     if (arrivals < sw->node.port_count) {
@@ -182,8 +182,8 @@ void net__switch_warm(const sim_node_t *node, uint32_t arrivals)
     }
     for (uint32_t p = 0; p < sw->node.port_count; p++) {
         __builtin_prefetch(&sw->node.ports[p]);
-        __builtin_prefetch(&sw->node.ports[p].classes[class]);
-        __builtin_prefetch(&sw->node.ports[p].received[class]);
+        __builtin_prefetch(sw->node.ports[p].classes[class]);
+        __builtin_prefetch(sw->node.ports[p].received[class]);
     }
 }
 
@@ -194,14 +194,14 @@ void net__switch_warm_heads(const net_switch_t *sw)
     for (uint32_t i = node->wake_first; i < node->wake_end; i++) {
         const net_port_t *const port = &sw->node.ports[node->wakes[i].port];
         if (port->waiting != 0) {
-            __builtin_prefetch(port->classes[__builtin_ctz(port->waiting)].head);
+            __builtin_prefetch(port->classes[__builtin_ctz(port->waiting)]->head);
         }
     }
     for (uint32_t w = 0; w < sw->late_words; w++) {
         for (uint64_t late = sw->late[w]; late != 0; late &= late - 1) {
             const net_port_t *const port =
                 &sw->node.ports[w * 64 + (uint32_t)__builtin_ctzll(late)];
-            __builtin_prefetch(port->classes[__builtin_ctz(port->waiting | 128u)].head);
+            __builtin_prefetch(port->classes[__builtin_ctz(port->waiting | 128u)]->head);
         }
     }
 }

@@ -11,7 +11,7 @@
 void net__port_check(const net_port_t *port)
 {
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        const net_class_t *const class = &port->classes[p];
+        const net_class_t *const class = port->classes[p];
         const bool waits = (port->waiting >> p & 1u) != 0;
         const bool stopped = (port->paused >> p & 1u) != 0;
         SIM_CHECK((class->head != NULL) == waits);
@@ -46,9 +46,9 @@ void net_switch_check_sums(const net_switch_t *sw, bool lossy_is_shared)
     for (uint32_t i = 0; i < sw->node.port_count; i++) {
         const net_port_t *const port = &sw->node.ports[i];
         for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-            const net_received_t *const held = &port->received[p];
+            const net_received_t *const held = port->received[p];
             const bool lossless = (sw->lossless >> p & 1u) != 0;
-            *(lossless ? &out_bytes : &lossy_bytes) += port->classes[p].bytes;
+            *(lossless ? &out_bytes : &lossy_bytes) += port->classes[p]->bytes;
             in_bytes += held->stored_bytes + held->headroom_bytes;
             shared_bytes += net_switch_above_reserved(sw, held->stored_bytes);
             SIM_CHECK(lossless || held->stored_bytes + held->headroom_bytes == 0);

@@ -92,11 +92,11 @@ static inline void net__mark_by(net_switch_t *sw,
 }
 
 // On the bytes left in the queue as the packet leaves it (papers on DCQCN mark at dequeue).
+void net__mark_late(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
 static inline void net__mark(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
-    const net_class_t *const class = &egress->classes[packet->priority];
-    if (class->bytes > class->mark_above_bytes && packet->ecn != NET_ECN_NOT_ECT) {
-        net__mark_by(sw, egress, packet, class->bytes);
+    if (SIM_UNLIKELY(egress->classes[packet->priority]->bytes > sw->mark_above_bytes)) {
+        net__mark_late(sw, egress, packet);
     }
 }
 
@@ -134,7 +134,7 @@ static inline bool net__admit_shared(net_switch_t *sw, net_received_t *held, uin
 // Finds room for a lossless packet: reserved first, then shared up to the threshold, then headroom.
 static inline bool net__admit_lossless(net_switch_t *sw, const net_packet_t *packet)
 {
-    net_received_t *const held = &sw->node.ports[packet->ingress_port].received[packet->priority];
+    net_received_t *const held = sw->node.ports[packet->ingress_port].received[packet->priority];
     const uint64_t bytes = packet->frame_bytes;
     if (net__admit_shared(sw, held, bytes)) {
         return true;
@@ -158,7 +158,7 @@ static inline void net__release_lossless(net_switch_t *sw,
                                          uint32_t priority,
                                          uint64_t bytes)
 {
-    net_received_t *const held = &sw->node.ports[port].received[priority];
+    net_received_t *const held = sw->node.ports[port].received[priority];
     const uint64_t before = net_switch_above_reserved(sw, held->stored_bytes);
     if (SIM_UNLIKELY(held->headroom_bytes > 0)) {
         const uint64_t drained = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
@@ -187,7 +187,7 @@ static inline bool net__admit_lossy(net_switch_t *sw,
         return false;
     }
     const uint64_t limit = net_fraction_of(free_bytes, sw->lossy_alpha);
-    if (egress->classes[packet->priority].bytes + packet->frame_bytes > limit) {
+    if (egress->classes[packet->priority]->bytes + packet->frame_bytes > limit) {
         *reason = NET_DROP_EGRESS_FULL;
         return false;
     }

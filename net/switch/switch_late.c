@@ -36,7 +36,7 @@ __attribute__((noinline)) static uint32_t choose(net_port_t *egress, uint8_t can
 {
     uint32_t head_bytes[NET_PRIORITIES];
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        head_bytes[p] = candidates & (1u << p) ? egress->classes[p].head->frame_bytes : 0;
+        head_bytes[p] = candidates & (1u << p) ? egress->classes[p]->head->frame_bytes : 0;
     }
     return net_port_choose(egress, candidates, head_bytes);
 }
@@ -45,9 +45,9 @@ __attribute__((noinline)) static uint32_t choose(net_port_t *egress, uint8_t can
 static ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress)
 {
     const uint8_t candidates = egress->waiting & (uint8_t)~egress->paused;
-    if (SIM_UNLIKELY(egress->control != NULL)) {
+    if (SIM_UNLIKELY(egress->controlled)) {
         net_packet_t *const control = egress->control;
-        egress->control = NULL;
+        net_port_set_control(egress, NULL);
         net_port_transmit(egress, control);
         return candidates != 0;
     }
@@ -124,7 +124,7 @@ static inline bool admit(net_switch_t *sw, const net_port_t *egress, const net_p
 {
     if (SIM_LIKELY((sw->lossless & (1u << packet->priority)) != 0)) {
         net_port_t *const in = &sw->node.ports[packet->ingress_port];
-        return net__admit_shared(sw, &in->received[packet->priority], packet->frame_bytes);
+        return net__admit_shared(sw, in->received[packet->priority], packet->frame_bytes);
     }
     net_drop_reason_t reason;
     return net__admit_lossy(sw, egress, packet, &reason);

@@ -145,15 +145,16 @@ static void built(net_node_t *node)
     // A switch without hosts matches no attachment, not even that of hosts on hosts.
     sw->leaf = sw->leaf == NET_NO_LEAF ? NET_NO_LEAF - 1 : sw->leaf;
     sw->routed = net->config.forwarding == NET_FORWARDING_ROUTED;
+    for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
+        sw->quantum_bytes[c] = sw->config.weights[c] * NET_FRAME_BYTES_QUANTUM;
+    }
     sw->ingress = sim_alloc_lines((node->port_count + 1) * sizeof(*sw->ingress));
     for (uint32_t p = 0; p < node->port_count; p++) {
         net_port_t *const port = &node->ports[p];
         sw->ingress[p].port = port;
         sw->ingress[p].quanta = (uint16_t)sw->config.pfc_quanta;
         port->strict = sw->config.strict_priorities;
-        for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
-            port->quantum_bytes[c] = sw->config.weights[c] * NET_FRAME_BYTES_QUANTUM;
-        }
+        port->quantum_bytes = sw->quantum_bytes;
         if (sw->config.telemetry) {
             net__port_start_meter(port);
         }
@@ -265,7 +266,7 @@ uint64_t net_switch_headroom_used_bytes(const net_node_t *node)
     uint64_t bytes = 0;
     for (uint32_t p = 0; p < node->port_count; p++) {
         for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
-            bytes += node->ports[p].received[c].headroom_bytes;
+            bytes += node->ports[p].received[c]->headroom_bytes;
         }
     }
     return bytes;
@@ -275,6 +276,6 @@ uint64_t net_switch_ingress_bytes(const net_node_t *node, uint32_t port, uint32_
 {
     SIM_CHECK(node->kind == NET_NODE_SWITCH);
     SIM_CHECK(port < node->port_count && priority < NET_PRIORITIES);
-    const net_received_t *const held = &node->ports[port].received[priority];
+    const net_received_t *const held = node->ports[port].received[priority];
     return held->stored_bytes + held->headroom_bytes;
 }

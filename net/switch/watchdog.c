@@ -29,7 +29,7 @@ void net__watchdog_drop(net_switch_t *sw, net_port_t *egress, uint32_t priority)
         net_packet_t *const packet = net_queue_pop(egress, priority);
         const uint32_t ingress_port = packet->ingress_port;
         const uint32_t bytes = packet->frame_bytes;
-        egress->watchdog[priority].dropped++;
+        egress->rare->watchdog[priority].dropped++;
         net_port_drop(egress, packet, NET_DROP_WATCHDOG);
         sw->held_bytes -= bytes;
         sw->buffer->release(sw, ingress_port, priority, bytes);
@@ -44,10 +44,10 @@ static void tell(const net_port_t *port, uint32_t priority, bool over)
 static void begin(net_switch_t *sw, net_port_t *port, uint32_t priority)
 {
     const uint8_t bit = (uint8_t)(1u << priority);
-    port->watchdog[priority].detected++;
+    port->rare->watchdog[priority].detected++;
     tell(port, priority, false);
     if (sw->config.pfc_watchdog == NET_WATCHDOG_DROP) {
-        port->discards_stopped |= bit;
+        port->rare->discards_stopped |= bit;
         net__watchdog_drop(sw, port, priority);
     } else {
         net_port_ignore_pauses(port, bit, true);
@@ -58,8 +58,8 @@ static void end(net_switch_t *sw, net_port_t *port, uint32_t priority)
 {
     const uint8_t bit = (uint8_t)(1u << priority);
     (void)sw;
-    port->watchdog[priority].restored++;
-    port->discards_stopped &= (uint8_t)~bit;
+    port->rare->watchdog[priority].restored++;
+    port->rare->discards_stopped &= (uint8_t)~bit;
     net_port_ignore_pauses(port, bit, false);
     tell(port, priority, true);
 }

@@ -73,7 +73,7 @@ uint64_t net_int_record(uint8_t rate_code,
 
 static void push_record(net_port_t *port, net_packet_t *packet, uint64_t queue_bytes)
 {
-    const net_meter_t *const meter = &port->meter;
+    const net_meter_t *const meter = &port->rare->meter;
     if (packet->hop_count == NET_INT_HOPS_MAX) {
         return;
     }
@@ -156,10 +156,10 @@ const net_pint_t *net_pint_of(const net_t *net)
 
 void net__port_meter(net_port_t *port, net_packet_t *packet)
 {
-    net_meter_t *const meter = &port->meter;
+    net_meter_t *const meter = &port->rare->meter;
     uint64_t queue_bytes = 0;
     for (uint32_t classes = port->waiting; classes != 0; classes &= classes - 1) {
-        queue_bytes += port->classes[__builtin_ctz(classes)].bytes;
+        queue_bytes += port->classes[__builtin_ctz(classes)]->bytes;
     }
     // An ACK carries telemetry of another packet.
     const bool asks = packet->telemetry != NET_TELEMETRY_NONE && packet->opcode != ROCE_ACKNOWLEDGE;
@@ -253,7 +253,7 @@ void net__port_start_meter(net_port_t *port)
     if (net->telemetry == 0) {
         return;
     }
-    net_meter_t *const meter = &port->meter;
+    net_meter_t *const meter = &port->rare->meter;
     const uint64_t node = port->node->sim.index;
     meter->rate_code = net_int_rate_code(port->rate_bps);
     meter->multiplier = (uint16_t)net->config.int_multiplier;

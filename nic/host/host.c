@@ -157,8 +157,8 @@ static void host_warm(const sim_node_t *node, uint32_t arrivals)
         __builtin_prefetch((const char *)&host->nics[i] + SIM_CACHE_LINE);
         __builtin_prefetch((const char *)&host->nics[i] + 2 * SIM_CACHE_LINE);
         __builtin_prefetch(port);
-        __builtin_prefetch(&port->classes[host->warm_class]);
-        __builtin_prefetch(&port->received[host->warm_class]);
+        __builtin_prefetch(port->classes[host->warm_class]);
+        __builtin_prefetch(port->received[host->warm_class]);
     }
     for (uint32_t line = 0; line < 4; line++) {
         __builtin_prefetch((const char *)host->sent_last + line * SIM_CACHE_LINE);
@@ -232,8 +232,9 @@ static void nic_init(nic_t *nic)
 
     port->strict = (uint8_t)(1u << config->cnp_priority);
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        port->quantum_bytes[p] = nic->header_bytes + (uint32_t)config->mtu_bytes;
+        nic->quantum_bytes[p] = nic->header_bytes + (uint32_t)config->mtu_bytes;
     }
+    port->quantum_bytes = nic->quantum_bytes;
 }
 
 static void host_built(net_node_t *node)

@@ -23,7 +23,7 @@ static inline uint8_t candidates(const nic_t *nic)
 
 static inline bool something_waits(const nic_t *nic)
 {
-    return candidates(nic) != 0 || nic->port->control != NULL;
+    return candidates(nic) != 0 || nic->port->controlled;
 }
 
 // -- joining and leaving
@@ -253,8 +253,8 @@ static uint32_t choose_class(nic_t *nic, uint8_t classes, const bool ring)
     net_port_t *const port = nic->port;
     uint32_t head_bytes[NET_PRIORITIES] = {0};
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        if (port->classes[p].head != NULL) {
-            head_bytes[p] = port->classes[p].head->frame_bytes;
+        if (port->classes[p]->head != NULL) {
+            head_bytes[p] = port->classes[p]->head->frame_bytes;
         } else if ((nic->ready_classes & 1u << p) != 0) {
             const nic_qp_t *const qp = ring ? nic->ready[p] : nic->scheduler->next(nic, p);
             head_bytes[p] = nic->header_bytes + (uint32_t)qp->mtu_bytes;
@@ -279,9 +279,9 @@ static void transmit_built(nic_t *nic, net_packet_t *packet)
 static ALWAYS_INLINE bool transmit_next(nic_t *nic, const bool ring)
 {
     net_port_t *const port = nic->port;
-    if (SIM_UNLIKELY(port->control != NULL)) {
+    if (SIM_UNLIKELY(port->controlled)) {
         net_packet_t *const packet = port->control;
-        port->control = packet->next;
+        net_port_set_control(port, packet->next);
         net_port_transmit(port, packet);
         return true;
     }

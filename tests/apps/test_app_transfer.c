@@ -509,8 +509,8 @@ START_TEST(stop_ends_a_transfer_with_what_is_posted)
                             (double)(world.flows[0].bytes * world.flow_count));
         const net_port_t *const port = net_interface_port(world.net, 0);
         if (_i % 3 != READ && _i / 3 == 0) {
-            ck_assert_uint_ge(port->classes[3].tx_bytes, world.flows[0].bytes);
-            ck_assert_uint_lt(port->classes[3].tx_bytes, world.flows[0].bytes + 64000);
+            ck_assert_uint_ge(port->classes[3]->tx_bytes, world.flows[0].bytes);
+            ck_assert_uint_lt(port->classes[3]->tx_bytes, world.flows[0].bytes + 64000);
         }
         world_fini(&world);
     }
@@ -550,8 +550,8 @@ START_TEST(priority_reaches_the_wire)
     ck_assert_uint_eq(world.flows[0].priority, 2);
     ck_assert_uint_eq(world.flows[1].priority, 6);
     const net_port_t *const port = net_interface_port(world.net, 0);
-    ck_assert_uint_eq(port->classes[2].tx_packets, 1);
-    ck_assert_uint_eq(port->classes[6].tx_packets, 1);
+    ck_assert_uint_eq(port->classes[2]->tx_packets, 1);
+    ck_assert_uint_eq(port->classes[6]->tx_packets, 1);
     world_fini(&world);
 }
 END_TEST

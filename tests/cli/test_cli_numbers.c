@@ -34,15 +34,16 @@ END_TEST
 // A run that ends within a frame has sent a part of it: never more than the link can carry.
 START_TEST(a_frame_under_way_counts_as_far_as_it_is_out)
 {
-    net_port_t port = {.rate_bps = 8 * UINT64_C(1000000000)}; // 1 ns a byte
+    static net_class_t classes[NET_PRIORITIES][NET_CLASS_PORTS];
+    net_port_t port = {.rate_bps = 8 * UINT64_C(1000000000), .classes = classes}; // 1 ns a byte
     ck_assert_double_eq(results_port_utilisation(&port, 0, 0), 0.0);
     ck_assert_double_eq(results_port_utilisation(&port, 0, SIM_PS_PER_US), 0.0);
-    port.classes[3].tx_bytes = 400;
-    port.classes[7].tx_bytes = 100;
+    port.classes[3]->tx_bytes = 400;
+    port.classes[7]->tx_bytes = 100;
     port.busy_until_ps = 600 * SIM_PS_PER_NS;
     ck_assert_double_eq_tol(results_port_utilisation(&port, 0, SIM_PS_PER_US), 0.5, 1e-12);
     // A frame of 4000 bytes, which began at 600 ns, and 24 bytes around it.
-    port.classes[3].tx_bytes += 4000;
+    port.classes[3]->tx_bytes += 4000;
     port.busy_until_ps = 4624 * SIM_PS_PER_NS;
     ck_assert_double_eq_tol(results_port_utilisation(&port, 0, 1000 * SIM_PS_PER_NS), 0.876, 1e-12);
     ck_assert_double_eq_tol(results_port_utilisation(&port, 0, 4000 * SIM_PS_PER_NS), 0.969, 1e-12);
@@ -54,8 +55,8 @@ START_TEST(a_frame_under_way_counts_as_far_as_it_is_out)
         1e-12);
     ck_assert_double_eq(results_port_utilisation(&port, SIM_PS_PER_US, SIM_PS_PER_US), 0.0);
     // Cut within the preamble of the very first frame.
-    port.classes[3].tx_bytes = 1000;
-    port.classes[7].tx_bytes = 0;
+    port.classes[3]->tx_bytes = 1000;
+    port.classes[7]->tx_bytes = 0;
     port.busy_until_ps = 1024 * SIM_PS_PER_NS;
     ck_assert_double_eq(results_port_utilisation(&port, 0, 5 * SIM_PS_PER_NS), 0.0);
 }

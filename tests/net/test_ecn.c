@@ -39,7 +39,7 @@ static void note_tx(const net_trace_t *trace, void *ctx)
     if (trace->packet->kind != NET_PACKET_ROCE || trace->packet->priority != tally->class) {
         return;
     }
-    const uint64_t bin = trace->port->classes[tally->class].bytes / tally->bin_bytes;
+    const uint64_t bin = trace->port->classes[tally->class]->bytes / tally->bin_bytes;
     if (bin < BINS) {
         tally->seen[bin]++;
         tally->marked[bin] += trace->packet->ecn == NET_ECN_CE;

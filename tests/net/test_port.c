@@ -139,6 +139,25 @@ static void serve_backlogged(net_port_t *port, uint8_t classes, uint64_t count, 
     }
 }
 
+#define QUANTUM NET_FRAME_BYTES_QUANTUM
+static const uint32_t equal_quanta[NET_PRIORITIES] =
+    {QUANTUM, QUANTUM, QUANTUM, QUANTUM, QUANTUM, QUANTUM, QUANTUM, QUANTUM};
+
+// A port without a network, for its scheduler alone.
+static net_port_t *port_of_quanta(const uint32_t *quanta)
+{
+    net_port_t *const port = sim_alloc_lines(sizeof(*port));
+    port->rare = sim_alloc_lines(sizeof(*port->rare));
+    port->quantum_bytes = quanta;
+    return port;
+}
+
+static void free_port(net_port_t *port)
+{
+    sim_free(port->rare);
+    sim_free(port);
+}
+
 // Shreedhar and Varghese: between two classes always backlogged, service per weight differs by at
 // most one quantum and one frame each.
 START_TEST(dwrr_shares_follow_weights)
@@ -152,10 +171,11 @@ START_TEST(dwrr_shares_follow_weights)
     static const uint8_t sets[] = {0x03, 0xff, 0xa1, 0x90, 0x06};
     for (size_t w = 0; w < SIM_COUNT_OF(weights); w++) {
         for (size_t s = 0; s < SIM_COUNT_OF(sets); s++) {
-            net_port_t *const port = sim_alloc(sizeof(*port));
+            uint32_t quanta[NET_PRIORITIES];
             for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-                port->quantum_bytes[p] = weights[w][p] * NET_FRAME_BYTES_QUANTUM;
+                quanta[p] = weights[w][p] * NET_FRAME_BYTES_QUANTUM;
             }
+            net_port_t *const port = port_of_quanta(quanta);
             shares_t shares = {{0}};
             serve_backlogged(port, sets[s], 100000, &shares);
             for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
@@ -168,7 +188,7 @@ START_TEST(dwrr_shares_follow_weights)
                     }
                 }
             }
-            sim_free(port);
+            free_port(port);
         }
     }
 }
@@ -176,11 +196,8 @@ END_TEST
 
 START_TEST(strict_classes_go_first)
 {
-    net_port_t *const port = sim_alloc(sizeof(*port));
+    net_port_t *const port = port_of_quanta(equal_quanta);
     const uint32_t head_bytes[NET_PRIORITIES] = {100, 100, 100, 100, 100, 100, 100, 100};
-    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        port->quantum_bytes[p] = NET_FRAME_BYTES_QUANTUM;
-    }
     port->strict = 0x62;
     for (uint32_t candidates = 1; candidates < 256; candidates++) {
         const uint32_t chosen = net_port_choose(port, (uint8_t)candidates, head_bytes);
@@ -192,7 +209,7 @@ START_TEST(strict_classes_go_first)
             }
         }
     }
-    sim_free(port);
+    free_port(port);
 }
 END_TEST
 
@@ -200,11 +217,8 @@ END_TEST
 // other class has had its share.
 START_TEST(idle_class_saves_nothing)
 {
-    net_port_t *const port = sim_alloc(sizeof(*port));
+    net_port_t *const port = port_of_quanta(equal_quanta);
     const uint32_t head_bytes[NET_PRIORITIES] = {1100, 1100, 1100, 0, 0, 0, 0, 0};
-    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        port->quantum_bytes[p] = NET_FRAME_BYTES_QUANTUM;
-    }
     for (int i = 0; i < 1000; i++) {
         (void)net_port_choose(port, 0x6, head_bytes);
     }
@@ -215,7 +229,7 @@ START_TEST(idle_class_saves_nothing)
     ck_assert_uint_eq(served[0], 8);
     ck_assert_uint_eq(served[1], 8);
     ck_assert_uint_eq(served[2], 8);
-    sim_free(port);
+    free_port(port);
 }
 END_TEST
 
@@ -376,7 +390,7 @@ START_TEST(waiting_pause_takes_the_newest_word)
     fixture_pause(pair.b, 3000, 1u << 3, 0);
     pair_build(&pair);
     fixture_run(&pair.fixture);
-    ck_assert_uint_eq(pair.b_port->classes[7].tx_packets, 1);
+    ck_assert_uint_eq(pair.b_port->classes[7]->tx_packets, 1);
     ck_assert_uint_eq(pair.a_port->pauses[3].rx_pause, 0);
     ck_assert_uint_eq(pair.a_port->pauses[3].rx_resume, 0); // of a pause it has not heard of
     ck_assert_uint_eq(pair.a_port->pauses[4].rx_pause, 1);
@@ -418,7 +432,7 @@ START_TEST(only_a_known_pause_is_released)
     }
     pair_build(&pair);
     fixture_run(&pair.fixture);
-    ck_assert_uint_eq(pair.b_port->classes[7].tx_packets, cases[_i].frames);
+    ck_assert_uint_eq(pair.b_port->classes[7]->tx_packets, cases[_i].frames);
     ck_assert_uint_eq(pair.a_port->pauses[3].rx_pause, cases[_i].pauses);
     ck_assert_uint_eq(pair.a_port->pauses[3].rx_resume, cases[_i].releases);
     ck_assert_uint_eq(pair.b_port->pauses[3].tx_pause, cases[_i].pauses);
@@ -442,8 +456,8 @@ static uint64_t frames_lost(const net_link_config_t *link, uint64_t seed, uint32
     fixture_run(&pair.fixture);
     const uint64_t lost = pair.a_port->drops[NET_DROP_LINK_LOSS];
     ck_assert_uint_eq(pair.b->received + lost, 100000);
-    ck_assert_uint_eq(pair.a_port->dropped_bytes, lost * bytes);
-    ck_assert_uint_eq(pair.a_port->classes[0].tx_packets, 100000);
+    ck_assert_uint_eq(pair.a_port->rare->dropped_bytes, lost * bytes);
+    ck_assert_uint_eq(pair.a_port->classes[0]->tx_packets, 100000);
     fixture_destroy(&pair.fixture);
     return lost;
 }
@@ -553,7 +567,7 @@ START_TEST(link_down_loses_what_is_on_it)
     }
     ck_assert_uint_eq(pair.b->arrival_count, expected);
     ck_assert_uint_eq(pair.a_port->drops[NET_DROP_LINK_DOWN], 1000 - expected);
-    ck_assert_uint_eq(pair.a_port->classes[0].tx_packets, sent);
+    ck_assert_uint_eq(pair.a_port->classes[0]->tx_packets, sent);
     ck_assert_uint_lt(sent, 950);
     fixture_destroy(&pair.fixture);
 }

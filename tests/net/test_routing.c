@@ -390,7 +390,7 @@ START_TEST(one_flow_keeps_its_path)
     uint32_t used = 0;
     for (uint32_t s = 0; s < 8; s++) {
         const net_port_t *const port = fixture_port(tree.leaves[0], tree.spines[s]);
-        used += port->classes[0].tx_packets > 0;
+        used += port->classes[0]->tx_packets > 0;
     }
     ck_assert_uint_eq(used, 1);
     ck_assert_uint_eq(tree.fixture.hosts[1]->arrival_count, 1000);
@@ -469,7 +469,7 @@ START_TEST(dead_uplink_is_avoided_at_once)
     // Used until it went down, and again from when the routes know that it is up.
     const sim_time_t used_ps = DOWN_PS + 8000 * SIM_PS_PER_US - UP_PS - CONVERGENCE_PS;
     const double share = (double)used_ps / (double)PERIOD_PS / 4;
-    ck_assert_double_le(fabs((double)dead->classes[0].tx_packets - share), 5 * sqrt(share));
+    ck_assert_double_le(fabs((double)dead->classes[0]->tx_packets - share), 5 * sqrt(share));
     fixture_destroy(&tree.fixture);
 }
 END_TEST

@@ -124,7 +124,7 @@ START_TEST(detours_are_possible)
     ck_assert_ptr_eq(path.ports[3]->node, rig.leaves[1]);
     fixture_run(&rig.fixture);
     ck_assert_uint_eq(rig.fixture.hosts[4]->received, 10);
-    ck_assert_uint_eq(rig.leaves[1]->ports[HOSTS + 3].classes[0].tx_packets, 10);
+    ck_assert_uint_eq(rig.leaves[1]->ports[HOSTS + 3].classes[0]->tx_packets, 10);
     fixture_destroy(&rig.fixture);
 }
 END_TEST
@@ -152,7 +152,7 @@ START_TEST(searched_while_a_link_is_down)
     ck_assert_uint_eq(rig.fixture.hosts[2]->received, 300);
     uint64_t sent[SPINES];
     for (uint32_t s = 0; s < SPINES; s++) {
-        sent[s] = rig.leaves[0]->ports[HOSTS + s].classes[0].tx_packets;
+        sent[s] = rig.leaves[0]->ports[HOSTS + s].classes[0]->tx_packets;
     }
     const uint64_t others = sent[0] + sent[2] + sent[3];
     ck_assert_uint_eq(sent[1] + others, 300);

@@ -173,7 +173,7 @@ static void take_snapshot(const sim_node_t *node, sim_time_t time_ps, void *ctx)
     (void)time_ps;
     for (uint32_t p = 0; p < snapshot->queues; p++) {
         // Receivers come after the 2 senders of each.
-        snapshot->queue_bytes[p] = sw->ports[2 * snapshot->queues + p].classes[0].bytes;
+        snapshot->queue_bytes[p] = sw->ports[2 * snapshot->queues + p].classes[0]->bytes;
     }
     snapshot->held_bytes = net_switch_buffer_bytes(sw);
 }
@@ -272,8 +272,8 @@ START_TEST(weights_share_a_port)
     const net_node_t *const sw = net_node_find(fixture.net, "switch");
     const net_port_t *const out = fixture_port(sw, &fixture.hosts[2]->node);
     // From when both are backlogged, within a quantum and two frames; before that a few frames.
-    const double one = (double)out->classes[0].tx_bytes;
-    const double three = (double)out->classes[1].tx_bytes / 3;
+    const double one = (double)out->classes[0]->tx_bytes;
+    const double three = (double)out->classes[1]->tx_bytes / 3;
     ck_assert_double_gt(one, 2e7);
     ck_assert_double_le(fabs(one - three), 4400 + 2 * 1500 + 2 * 1500);
     fixture_destroy(&fixture);

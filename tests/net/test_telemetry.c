@@ -306,7 +306,7 @@ static void tap_tx(const net_trace_t *trace, void *ctx)
 {
     tap_t *const tap = ctx;
     const uint64_t code = trace->port->rate_bps == UINT64_C(25000000000) ? 6 : 10;
-    const uint64_t queue = trace->port->classes[3].bytes;
+    const uint64_t queue = trace->port->classes[3]->bytes;
     SIM_CHECK(tap->count < HEARD_MAX);
     tap->sizes[tap->count] = trace->packet->frame_bytes;
     tap->records[tap->count++] = code << 60 | (trace->time_ps / 1000 % (1u << 24)) << 36 |

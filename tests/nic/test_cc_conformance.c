@@ -239,7 +239,7 @@ START_TEST(lost_answers_alone_are_survived)
     config.options.until_ps = 201 * MS;
     star_t *const star = star_create(&config);
     net_port_t *const port = &star->receiver->ports[0];
-    port->config.loss_rate = (sim_ratio_t){1, 4};
+    net_port_own_config(port)->loss_rate = (sim_ratio_t){1, 4};
     port->special = true;
     run_watched(star, ops);
     ck_assert_uint_gt(port->drops[NET_DROP_LINK_LOSS], 1000);

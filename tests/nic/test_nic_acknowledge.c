@@ -154,7 +154,7 @@ static void few_retries(nic_qp_attr_t *attr)
 static void drop_all(pair_t *self, void *ctx)
 {
     (void)ctx;
-    self->port[0]->config.loss_rate = (sim_ratio_t){1, 1};
+    net_port_own_config(self->port[0])->loss_rate = (sim_ratio_t){1, 1};
     self->port[0]->special = true;
 }
 

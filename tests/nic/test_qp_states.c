@@ -154,7 +154,7 @@ START_TEST(a_draining_queue_finishes_what_it_began)
             pair_post_at(pair, (i == 3 ? 200 : 2) * SIM_PS_PER_US, qps.qp[0], &wr);
         }
         if (kind % 2 != 0) {
-            pair->port[0]->config.loss_rate = (sim_ratio_t){1, 100};
+            net_port_own_config(pair->port[0])->loss_rate = (sim_ratio_t){1, 100};
             pair->port[0]->special = true;
         }
         nic_send_wr_t back = pair_wr(pair, NIC_WR_RDMA_WRITE, 100);
