@@ -80,6 +80,14 @@ void sim_attrs_fini(const sim_attr_table_t *table, void *config);
 // Deep copy of a config struct into uninitialised memory.
 void sim_attrs_copy(const sim_attr_table_t *table, void *to, const void *from);
 
+// Whether two config structs say the same. False at worst where they do: bytes that belong to no
+// attribute count too, but for `ignored_bytes` at the offset `ignored`.
+bool sim_attrs_equal(const sim_attr_table_t *table,
+                     const void *a,
+                     const void *b,
+                     size_t ignored,
+                     size_t ignored_bytes);
+
 // The attribute with that full path, or NULL.
 const sim_attr_t *sim_attr_find(const sim_attr_table_t *table, const char *path);
 

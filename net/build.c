@@ -27,7 +27,7 @@ static void make_ports(net_t *net)
 
 static void connect_port(const net_t *net, uint32_t link_index, net_port_t *port, net_port_t *peer)
 {
-    const net_link_config_t *const config = &net->links[link_index].config;
+    const net_link_config_t *const config = net->links[link_index].config;
     port->peer = peer;
     port->link = link_index;
     port->config = config;
@@ -130,7 +130,7 @@ static sim_err_t check_nodes(const net_t *net, sim_message_t *message)
                    net->nodes[i]->sim.name);
     }
     for (size_t i = 0; i < net->link_count; i++) {
-        const sim_err_t odd = net_loss_check(&net->links[i].config, message);
+        const sim_err_t odd = net_loss_check(net->links[i].config, message);
         if (odd != SIM_OK) {
             return odd;
         }

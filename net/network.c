@@ -37,6 +37,7 @@ void net_destroy(net_t *net)
         sim_pool_destroy(net->payloads[i]);
     }
     sim_free(net->routes);
+    sim_free(net->unreached);
     sim_free(net->pint);
     net__registry_free(net);
     net__loss_lists_free(net);
@@ -53,6 +54,10 @@ void net_destroy(net_t *net)
     sim_free(net->attachments);
     sim_free(net->interfaces);
     sim_free(net->links);
+    for (size_t i = 0; i < net->link_config_count; i++) {
+        sim_free(net->link_configs[i]);
+    }
+    sim_free(net->link_configs);
     sim_free(net->nodes);
     sim_free(net);
 }
@@ -84,6 +89,22 @@ void net_node_forward(net_node_t *node, const net_forward_ops_t *ops)
     node->forward = ops;
 }
 
+// One for the link added before and this one, if they are equal.
+static const net_link_config_t *take_config(net_t *net, const net_link_config_t *config)
+{
+    if (net->link_config_count > 0) {
+        const net_link_config_t *const before = net->link_configs[net->link_config_count - 1];
+        if (memcmp(before, config, sizeof(*config)) == 0) {
+            return before;
+        }
+    }
+    net_link_config_t *const own = sim_alloc(sizeof(*own));
+    memcpy(own, config, sizeof(*own)); // with what lies between its fields
+    SIM_GROW(net->link_configs, net->link_config_count, &net->link_config_capacity);
+    net->link_configs[net->link_config_count++] = own;
+    return own;
+}
+
 uint32_t net_link_add(net_t *net, net_node_t *a, net_node_t *b, const net_link_config_t *config)
 {
     SIM_CHECK(!net->built);
@@ -91,7 +112,8 @@ uint32_t net_link_add(net_t *net, net_node_t *a, net_node_t *b, const net_link_c
     SIM_CHECK(config->rate_bps > 0 && config->delay_ps >= 1);
     SIM_CHECK(a->port_count < SIM_PORTS_PER_NODE_MAX && b->port_count < SIM_PORTS_PER_NODE_MAX);
     SIM_GROW(net->links, net->link_count, &net->link_capacity);
-    net->links[net->link_count] = (net_link_t){a, b, a->port_count++, b->port_count++, *config};
+    net->links[net->link_count] =
+        (net_link_t){a, b, a->port_count++, b->port_count++, take_config(net, config)};
     return (uint32_t)net->link_count++;
 }
 

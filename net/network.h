@@ -179,7 +179,7 @@ typedef struct net_link {
     net_node_t *b;
     uint32_t a_port;
     uint32_t b_port;
-    net_link_config_t config;
+    const net_link_config_t *config; // shared by links that are alike
 } net_link_t;
 
 sim_t *net_sim(const net_t *net);

@@ -21,10 +21,18 @@ typedef struct net_hop {
 } net_hop_t;
 #define NET_HOP_SCATTERED UINT16_MAX
 
+// What a node has for NET_HOPS_OF_A_PAGE leaves. Nodes that have the same share it: in a fat-tree
+// there are few that differ, whatever its size.
+#define NET_HOPS_OF_A_PAGE 64u
+typedef struct net_hop_page {
+    uint32_t users;
+    net_hop_t hops[NET_HOPS_OF_A_PAGE];
+} net_hop_page_t;
+
 // Routes of one forwarding node, for one state of the links.
 struct net_routes {
-    net_hop_t *hops; // by leaf
-    uint32_t *ports; // ranges of ports, each in the order that net_config_t.routes gives
+    net_hop_page_t **pages; // by leaf / NET_HOPS_OF_A_PAGE
+    uint32_t *ports;        // ranges of ports, each in the order that net_config_t.routes gives
     size_t port_count;
     size_t port_capacity;
     net_hop_t *sets; // the different ranges, while routes are computed
@@ -79,12 +87,16 @@ struct net {
     net_link_t *links;
     size_t link_count;
     size_t link_capacity;
+    net_link_config_t **link_configs; // that differ from the one before
+    size_t link_config_count;
+    size_t link_config_capacity;
     net_port_t **interfaces;
     size_t interface_count;
     net_attachment_t *attachments; // by interface
     net_node_t **leaves;
     uint32_t *leaf_of; // by node index; NO_LEAF: no hosts
     uint32_t leaf_count;
+    net_hop_page_t *unreached; // of nodes that reach none of a page's leaves
 
     net_fixed_route_t *fixed; // in the order of the calls
     size_t fixed_count;
@@ -165,6 +177,11 @@ net_routes_t *net__routes_compute(const net_t *net, const bool *link_up);
 // Puts a set of ports into a node's routes, or finds it there: most leaves share theirs.
 net_hop_t net__routes_intern(net_routes_t *routes, const uint32_t *ports, uint32_t count);
 void net__routes_free(const net_t *net, net_routes_t *routes);
+static inline net_hop_t net__hop(net_hop_page_t *const *pages, uint32_t leaf)
+{
+    return pages[leaf / NET_HOPS_OF_A_PAGE]->hops[leaf % NET_HOPS_OF_A_PAGE];
+}
+void net__routes_put(net_routes_t *routes, uint32_t leaf, net_hop_t hop);
 
 // routing_fixed.c: before routes are computed, gives hosts of fixed routes entries of their own;
 // puts fixed routes over searched ones; says of the first routes whether they lead to the hosts.

@@ -11,7 +11,7 @@
 
 SIM_C_BEGIN
 
-struct net_hop;
+struct net_hop_page;
 struct net_attachment;
 
 // One port, receiving.
@@ -36,7 +36,7 @@ typedef struct net_red {
 struct net_switch {
     net_node_t node; // first
     const struct net_attachment *attachments;
-    const struct net_hop *hops;
+    struct net_hop_page *const *hop_pages;
     const uint32_t *hop_ports;
     uint32_t leaf; // own number; NO_LEAF
     uint32_t ecmp_seed;

@@ -119,6 +119,8 @@ extern const sim_attr_table_t nic_config_attrs; // "nic."
 // Fills config with defaults, those of its parts included; free with nic_config_fini.
 void nic_config_init(nic_config_t *config);
 void nic_config_copy(nic_config_t *to, const nic_config_t *from);
+// Whether hosts of the two can share one. False at worst where they say the same.
+bool nic_config_equal(const nic_config_t *a, const nic_config_t *b);
 void nic_config_fini(nic_config_t *config);
 // Cross-field rules (MTU a power of two, known algorithm...). The CLI calls it before building.
 SIM_MUST_CHECK sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message);

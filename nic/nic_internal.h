@@ -382,6 +382,7 @@ static inline void nic__tell_write(nic_qp_t *qp)
 
 // extra.c
 void nic__parts_create(nic_config_t *to, const nic_config_t *from); // NULL: defaults
+bool nic__parts_equal(const nic_config_t *a, const nic_config_t *b);
 void nic__parts_destroy(nic_config_t *config);
 SIM_MUST_CHECK sim_err_t nic__check_parts(const nic_config_t *config, sim_message_t *message);
 // What a config chooses, and its own config in *part (NULL: it has none). NULL: the name is

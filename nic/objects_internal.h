@@ -488,7 +488,7 @@ struct nic_host {
     nic_notice_t *notices; // in order
     uint32_t notice_count;
     uint32_t notice_capacity;
-    nic_config_t config;
+    const nic_config_t *config; // shared with hosts that have an equal one
 };
 
 static inline sim_node_t *nic__node(const nic_t *nic)

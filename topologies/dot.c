@@ -205,8 +205,8 @@ static edge_t edge_of(const drawing_t *drawing, const net_link_t *link)
     const uint64_t size = size_upper > size_lower ? size_upper : size_lower;
     return (edge_t){upper,
                     lower,
-                    link->config.rate_bps,
-                    link->config.delay_ps,
+                    link->config->rate_bps,
+                    link->config->delay_ps,
                     size_upper == 0 || size_lower == 0 ? 0 : size};
 }
 

@@ -119,7 +119,7 @@ static void lint_parallel(const lint_t *lint)
         const net_link_t *const link = net_link_at(lint->net, i);
         const uint32_t a = link->a->sim.index;
         const uint32_t b = link->b->sim.index;
-        all[i] = (ends_t){a < b ? a : b, a < b ? b : a, link->config.rate_bps, i};
+        all[i] = (ends_t){a < b ? a : b, a < b ? b : a, link->config->rate_bps, i};
     }
     qsort(all, count, sizeof(*all), compare_ends);
     size_t first = 0; // of the links between one pair

@@ -61,11 +61,11 @@ void compat__losses_prepare(compat_hpcc_t *rules)
     rules->loss_streams = sim_alloc_array(rules->link_count + 1, sizeof(compat_draws_stream_t *));
     for (size_t i = 0; i < rules->link_count; i++) {
         const net_link_t *const link = net_link_at(net, i);
-        if (link->config.loss_rate.num == 0) {
+        if (link->config->loss_rate.num == 0) {
             continue;
         }
         compat_draws_stream_t **const stream =
-            &rules->loss_streams[link->config.loss_own ? i + 1 : 0];
+            &rules->loss_streams[link->config->loss_own ? i + 1 : 0];
         if (*stream == NULL) {
             *stream = compat_draws_stream_create(run, LOSS_STREAM);
         }

@@ -381,6 +381,34 @@ void sim_attrs_copy(const sim_attr_table_t *table, void *to, const void *from)
     }
 }
 
+bool sim_attrs_equal(const sim_attr_table_t *table,
+                     const void *a,
+                     const void *b,
+                     size_t ignored,
+                     size_t ignored_bytes)
+{
+    const size_t bytes = table->config_bytes;
+    char *const plain = sim_alloc(2 * bytes); // both without what is compared apart
+    memcpy(plain, a, bytes);
+    memcpy(plain + bytes, b, bytes);
+    bool equal = true;
+    for (size_t i = 0; i < table->count && equal; ++i) {
+        const sim_attr_t *const attr = &table->attrs[i];
+        if (attr->type == SIM_ATTR_STRING) {
+            const char *const x = string_field(attr, a);
+            const char *const y = string_field(attr, b);
+            equal = x == y || (x != NULL && y != NULL && strcmp(x, y) == 0);
+            memset(plain + attr->offset, 0, field_bytes(attr));
+            memset(plain + bytes + attr->offset, 0, field_bytes(attr));
+        }
+    }
+    memset(plain + ignored, 0, ignored_bytes);
+    memset(plain + bytes + ignored, 0, ignored_bytes);
+    equal = equal && memcmp(plain, plain + bytes, bytes) == 0;
+    sim_free(plain);
+    return equal;
+}
+
 const sim_attr_t *sim_attr_find(const sim_attr_table_t *table, const char *path)
 {
     for (size_t i = 0; i < table->count; ++i) {

@@ -38,6 +38,11 @@ void net__changes_route(net_t *net)
     memset(up, true, net->link_count);
     net->state_count = net->change_count + 1;
     net->routes = sim_alloc_array(net->state_count, sizeof(*net->routes));
+    net->unreached = sim_alloc(sizeof(*net->unreached));
+    net->unreached->users = 1; // the network
+    for (uint32_t leaf = 0; leaf < NET_HOPS_OF_A_PAGE; leaf++) {
+        net->unreached->hops[leaf].base = NET_HOP_SCATTERED;
+    }
     net->routes[0] = net__routes_compute(net, up);
     for (size_t i = 0; i < net->change_count; i++) {
         up[net->changes[i].link] = net->changes[i].up;

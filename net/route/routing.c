@@ -18,7 +18,7 @@ uint32_t net_routes_ports(const net_node_t *node,
         *ports = &attachment->port;
         return 1;
     }
-    const net_hop_t hop = routes->hops[attachment->leaf];
+    const net_hop_t hop = net__hop(routes->pages, attachment->leaf);
     *ports = routes->ports + hop.first;
     return hop.count;
 }

@@ -68,12 +68,13 @@ void net__fixed_apply(const net_t *net, const bool *link_up, net_routes_t *route
         const net_fixed_route_t *const fixed = &net->fixed[i];
         const net_attachment_t *const at = attachment_of(net, fixed->host);
         net_routes_t *const last = &routes[fixed->host->ports[0].peer->node->sim.index];
-        if (last->hops[at->leaf].count == 0) {
-            last->hops[at->leaf] = net__routes_intern(last, &at->port, 1);
+        if (net__hop(last->pages, at->leaf).count == 0) {
+            net__routes_put(last, at->leaf, net__routes_intern(last, &at->port, 1));
         }
         if (all_up) {
             net_routes_t *const mine = &routes[fixed->node->sim.index];
-            mine->hops[at->leaf] = net__routes_intern(mine, fixed->ports, fixed->count);
+            const net_hop_t hop = net__routes_intern(mine, fixed->ports, fixed->count);
+            net__routes_put(mine, at->leaf, hop);
         }
     }
 }
@@ -87,12 +88,12 @@ static const net_node_t *next_node(const net_t *net,
                                    size_t i)
 {
     const net_routes_t *const routes = &net->routes[0][node->sim.index];
-    return node->ports[routes->ports[routes->hops[leaf].first + i]].peer->node;
+    return node->ports[routes->ports[net__hop(routes->pages, leaf).first + i]].peer->node;
 }
 
 static uint32_t hop_count(const net_t *net, const net_node_t *node, uint32_t leaf)
 {
-    return node->forward == NULL ? 0 : net->routes[0][node->sim.index].hops[leaf].count;
+    return node->forward == NULL ? 0 : net__hop(net->routes[0][node->sim.index].pages, leaf).count;
 }
 
 // Marks the nodes from which every choice leads to the host, nearest first.

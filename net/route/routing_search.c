@@ -14,7 +14,8 @@
 
 #include "net/network_internal.h"
 
-#define BATCH 64u // leaves at once
+#define BATCH NET_HOPS_OF_A_PAGE // leaves at once
+static_assert(BATCH == 64, "a bit of a word for each");
 
 // The links that are up between forwarding nodes, which have dense numbers here.
 typedef struct graph {
@@ -35,6 +36,7 @@ typedef struct search {
     uint64_t *next_hop; // by edge: it is on a shortest path
     uint32_t *list;     // nodes with a bit in front
     uint32_t *next_list;
+    uint32_t *ports; // of one node
 } search_t;
 
 static void graph_init(graph_t *graph, const net_t *net, const bool *link_up)
@@ -189,12 +191,12 @@ static uint32_t group_leaves(const search_t *search, uint32_t n, uint64_t *group
     return count;
 }
 
-// Entries of node n for the leaves of the batch that begins with leaf `first`.
-static void add_hops(const search_t *search,
-                     uint32_t n,
-                     uint32_t first,
-                     uint32_t *ports,
-                     net_routes_t *routes)
+// Entries of node n for the leaves of the batch; false: there are none.
+static bool find_hops(const search_t *search,
+                      uint32_t n,
+                      uint32_t *ports,
+                      net_routes_t *routes,
+                      net_hop_t *hops)
 {
     const graph_t *const graph = search->graph;
     uint64_t groups[BATCH];
@@ -207,7 +209,77 @@ static void add_hops(const search_t *search,
         }
         const net_hop_t hop = net__routes_intern(routes, ports, count);
         for (uint64_t left = groups[g]; left != 0; left &= left - 1) {
-            routes->hops[first + (uint32_t)__builtin_ctzll(left)] = hop;
+            hops[__builtin_ctzll(left)] = hop;
+        }
+    }
+    return group_count > 0;
+}
+
+// -- pages
+
+// Those of one batch, by a hash of what they say: open addressing.
+typedef struct pages {
+    net_hop_page_t **slots;
+    size_t slot_count; // a power of two
+} pages_t;
+
+static net_hop_page_t *page_of(const pages_t *pages, const net_hop_t *hops)
+{
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < BATCH; i++) {
+        hash = sim_mix64(hash ^ hops[i].first ^ (uint64_t)hops[i].count << 32 ^
+                         (uint64_t)hops[i].base << 48);
+    }
+    size_t at = (size_t)hash & (pages->slot_count - 1);
+    while (pages->slots[at] != NULL &&
+           memcmp(pages->slots[at]->hops, hops, sizeof(pages->slots[at]->hops)) != 0) {
+        at = (at + 1) & (pages->slot_count - 1);
+    }
+    if (pages->slots[at] == NULL) {
+        pages->slots[at] = sim_alloc(sizeof(**pages->slots));
+        memcpy(pages->slots[at]->hops, hops, sizeof(pages->slots[at]->hops));
+    }
+    pages->slots[at]->users++;
+    return pages->slots[at];
+}
+
+static void give_page(net_hop_page_t *page)
+{
+    if (--page->users == 0) {
+        sim_free(page);
+    }
+}
+
+void net__routes_put(net_routes_t *routes, uint32_t leaf, net_hop_t hop)
+{
+    net_hop_page_t **const page = &routes->pages[leaf / BATCH];
+    if ((*page)->users > 1) {
+        net_hop_page_t *const own = sim_alloc(sizeof(*own));
+        memcpy(own->hops, (*page)->hops, sizeof(own->hops));
+        own->users = 1;
+        give_page(*page);
+        *page = own;
+    }
+    (*page)->hops[leaf % BATCH] = hop;
+}
+
+static void search_batch(search_t *search,
+                         const net_t *net,
+                         uint32_t first,
+                         const pages_t *pages,
+                         net_routes_t *routes)
+{
+    const graph_t *const graph = search->graph;
+    const uint32_t left = net->leaf_count - first;
+    search_run(search, net, first, left < BATCH ? left : BATCH);
+    memset(pages->slots, 0, pages->slot_count * sizeof(net_hop_page_t *));
+    for (uint32_t n = 0; n < graph->node_count; n++) {
+        net_routes_t *const own = &routes[graph->nodes[n]->sim.index];
+        net_hop_t hops[BATCH];
+        memcpy(hops, net->unreached->hops, sizeof(hops));
+        if (find_hops(search, n, search->ports, own, hops)) {
+            give_page(own->pages[first / BATCH]);
+            own->pages[first / BATCH] = page_of(pages, hops);
         }
     }
 }
@@ -222,16 +294,18 @@ static void search_all(const net_t *net, const graph_t *graph, net_routes_t *rou
         .next_hop = sim_alloc_array(graph->first[graph->node_count] + 1, sizeof(uint64_t)),
         .list = sim_alloc_array(graph->node_count + 1, sizeof(uint32_t)),
         .next_list = sim_alloc_array(graph->node_count + 1, sizeof(uint32_t)),
+        .ports = sim_alloc_array(SIM_PORTS_PER_NODE_MAX + 1, sizeof(uint32_t)),
     };
-    uint32_t *const ports = sim_alloc_array(SIM_PORTS_PER_NODE_MAX + 1, sizeof(*ports));
-    for (uint32_t first = 0; first < net->leaf_count; first += BATCH) {
-        const uint32_t left = net->leaf_count - first;
-        search_run(&search, net, first, left < BATCH ? left : BATCH);
-        for (uint32_t n = 0; n < graph->node_count; n++) {
-            add_hops(&search, n, first, ports, &routes[graph->nodes[n]->sim.index]);
-        }
+    pages_t pages = {.slot_count = 16};
+    while (pages.slot_count < 2 * (size_t)graph->node_count) {
+        pages.slot_count *= 2;
     }
-    sim_free(ports);
+    pages.slots = sim_alloc_array(pages.slot_count, sizeof(net_hop_page_t *));
+    for (uint32_t first = 0; first < net->leaf_count; first += BATCH) {
+        search_batch(&search, net, first, &pages, routes);
+    }
+    sim_free(pages.slots);
+    sim_free(search.ports);
     sim_free(search.seen);
     sim_free(search.front);
     sim_free(search.next);
@@ -268,7 +342,12 @@ void net_routes_set(net_routes_t *routes,
                     uint32_t count)
 {
     net_routes_t *const own = &routes[node->sim.index];
-    own->hops[leaf] = net__routes_intern(own, ports, count);
+    net__routes_put(own, leaf, net__routes_intern(own, ports, count));
+}
+
+static uint32_t page_count(const net_t *net)
+{
+    return net->leaf_count / BATCH + 1;
 }
 
 net_routes_t *net__routes_compute(const net_t *net, const bool *link_up)
@@ -276,9 +355,10 @@ net_routes_t *net__routes_compute(const net_t *net, const bool *link_up)
     net_routes_t *const routes = sim_alloc_array(net->node_count + 1, sizeof(*routes));
     for (size_t i = 0; i < net->node_count; i++) {
         if (net->nodes[i]->forward != NULL) {
-            routes[i].hops = sim_alloc_array(net->leaf_count + 1, sizeof(net_hop_t));
-            for (uint32_t leaf = 0; leaf < net->leaf_count; leaf++) {
-                routes[i].hops[leaf].base = NET_HOP_SCATTERED;
+            routes[i].pages = sim_alloc_array(page_count(net), sizeof(net_hop_page_t *));
+            for (uint32_t page = 0; page < page_count(net); page++) {
+                routes[i].pages[page] = net->unreached;
+                net->unreached->users++;
             }
         }
     }
@@ -294,7 +374,10 @@ net_routes_t *net__routes_compute(const net_t *net, const bool *link_up)
 void net__routes_free(const net_t *net, net_routes_t *routes)
 {
     for (size_t i = 0; routes != NULL && i < net->node_count; i++) {
-        sim_free(routes[i].hops);
+        for (uint32_t page = 0; routes[i].pages != NULL && page < page_count(net); page++) {
+            give_page(routes[i].pages[page]);
+        }
+        sim_free(routes[i].pages);
         sim_free(routes[i].ports);
     }
     sim_free(routes);

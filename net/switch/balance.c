@@ -30,7 +30,7 @@ uint32_t net_switch_route(net_switch_t *sw, const net_packet_t *packet)
     if (attachment.leaf == sw->leaf) {
         return attachment.port;
     }
-    const net_hop_t hop = sw->hops[attachment.leaf];
+    const net_hop_t hop = net__hop(sw->hop_pages, attachment.leaf);
     return hop.count == 0 ? NET_NO_PORT
                           : sw->balance->choose(sw, packet, sw->hop_ports + hop.first, hop.count);
 }

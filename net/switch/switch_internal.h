@@ -43,7 +43,7 @@ static inline uint32_t net__route(const net_switch_t *sw, const net_packet_t *pa
         return NET_NO_PORT;
     }
     // Up, down to another switch or down to a host: too hard to guess, so all go one way.
-    const net_hop_t hop = sw->hops[attachment.leaf];
+    const net_hop_t hop = net__hop(sw->hop_pages, attachment.leaf);
     const uint32_t here = 0 - (uint32_t)(attachment.leaf == sw->leaf); // a mask
     const uint32_t count = (here & 1) | (~here & hop.count);
     const uint32_t base = (here & attachment.port) | (~here & hop.base);

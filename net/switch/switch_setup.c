@@ -24,8 +24,8 @@ static const net_port_t *route_when_up(const net_node_t *node,
     if (attachment.leaf == sw->leaf) {
         return &node->ports[attachment.port];
     }
-    const net_hop_t hop =
-        attachment.leaf == NET_NO_LEAF ? (net_hop_t){.count = 0} : routes->hops[attachment.leaf];
+    const net_hop_t hop = attachment.leaf == NET_NO_LEAF ? (net_hop_t){.count = 0}
+                                                         : net__hop(routes->pages, attachment.leaf);
     if (hop.count == 0) {
         return NULL;
     }
@@ -36,7 +36,7 @@ static const net_port_t *route_when_up(const net_node_t *node,
 static void set_routes(net_node_t *node, const net_routes_t *routes)
 {
     net_switch_t *const sw = net_switch_of(node);
-    sw->hops = routes->hops;
+    sw->hop_pages = routes->pages;
     sw->hop_ports = routes->ports;
     node->route_mask = 0; // a change: the first routes of all come before the switch is built
 }

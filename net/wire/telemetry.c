@@ -208,7 +208,7 @@ static sim_err_t check_rates(const net_t *net, sim_message_t *message)
     for (size_t i = 0; i < net->link_count; i++) {
         const net_link_t *const link = &net->links[i];
         const bool written = link->a->kind == NET_NODE_SWITCH || link->b->kind == NET_NODE_SWITCH;
-        if (written && net_int_rate_code(link->config.rate_bps) == 0) {
+        if (written && net_int_rate_code(link->config->rate_bps) == 0) {
             return sim_fail(
                 message,
                 SIM_ERR_RANGE,
@@ -217,7 +217,7 @@ static sim_err_t check_rates(const net_t *net, sim_message_t *message)
                 "1600 or 3200 Gbps where a NIC's congestion control reads INT",
                 link->a->sim.name,
                 link->b->sim.name,
-                link->config.rate_bps);
+                link->config->rate_bps);
         }
     }
     return SIM_OK;

@@ -53,8 +53,8 @@ static sim_time_t path_rtt_ps(const nic_qp_t *qp, uint64_t *rate_bps)
         !net_path_of(net, nic->interface, qp->path.destination, qp->path.flow_hash, &path)) {
         return 0;
     }
-    const nic_path_rtt_ops_t *const ops = nic__config_path_rtt(&nic->host->config);
-    SIM_CHECKF(ops != NULL, "no path round trip \"%s\"", nic->host->config.path_rtt.text);
+    const nic_path_rtt_ops_t *const ops = nic__config_path_rtt(nic->host->config);
+    SIM_CHECKF(ops != NULL, "no path round trip \"%s\"", nic->host->config->path_rtt.text);
     if (ops->rtt_ps != NULL) {
         return ops->rtt_ps(&path, qp->mtu_bytes, rate_bps);
     }
@@ -95,7 +95,7 @@ static uint64_t bytes_in(uint64_t rate_bps, sim_time_t time_ps)
 void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
 {
     nic_t *const nic = qp->nic;
-    const nic_config_t *const config = &nic->host->config;
+    const nic_config_t *const config = nic->host->config;
     nic_cc_t *const cc = nic__cc(qp);
     cc->ops = nic->cc_ops;
     cc->config = nic->cc_config;

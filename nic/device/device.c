@@ -16,8 +16,8 @@ const nic_device_ops_t *const nic_device_all[] = {
 void nic__device_create(nic_t *nic)
 {
     const void *config;
-    nic->device = nic__config_device(&nic->host->config, &config);
-    SIM_CHECKF(nic->device != NULL, "no model \"%s\"", nic->host->config.model.text);
+    nic->device = nic__config_device(nic->host->config, &config);
+    SIM_CHECKF(nic->device != NULL, "no model \"%s\"", nic->host->config->model.text);
     SIM_CHECK(nic->device->qp_state_bytes % SIM_CACHE_LINE == 0);
     nic->detailed = nic->device != &nic_device_ideal;
     if (nic->device->create != NULL) {

@@ -41,14 +41,14 @@ void nic__cores_free(nic_host_t *host)
 
 void nic__cores_set_clock(nic_host_t *host)
 {
-    const nic_detail_t *const set = &host->config.detail;
+    const nic_detail_t *const set = &host->config->detail;
     const void *part;
-    if (nic__config_device(&host->config, &part) != &nic_device_rnic &&
+    if (nic__config_device(host->config, &part) != &nic_device_rnic &&
         set->cpu_clock_mhz == SIM_AUTO && set->cpu_clock_all_mhz == SIM_AUTO) {
         return; // no machine is meant: cores keep their rate
     }
     nic_detail_t detail;
-    nic_detail_resolve(&host->config, &detail);
+    nic_detail_resolve(host->config, &detail);
     host->clock = (nic_clock_t){
         .mhz = detail.cpu_clock_mhz,
         .all_mhz = detail.cpu_clock_all_mhz,

@@ -98,6 +98,17 @@ void nic__parts_create(nic_config_t *to, const nic_config_t *from)
     }
 }
 
+bool nic__parts_equal(const nic_config_t *a, const nic_config_t *b)
+{
+    for (size_t i = 0; i < part_count(a); i++) {
+        const sim_attr_table_t *const table = table_at(a, i);
+        if (table != NULL && !sim_attrs_equal(table, a->parts[i], b->parts[i], 0, 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void nic__parts_destroy(nic_config_t *config)
 {
     for (size_t i = 0; config->parts != NULL && i < part_count(config); i++) {

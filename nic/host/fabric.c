@@ -154,7 +154,7 @@ sim_err_t nic_location_parse(const net_node_t *host,
                              nic_location_t *location,
                              sim_message_t *message)
 {
-    return nic__location_of(&nic__host_of(host)->config.host, text, location, message);
+    return nic__location_of(&nic__host_of(host)->config->host, text, location, message);
 }
 
 void nic_memory_place(net_node_t *host,
@@ -163,7 +163,7 @@ void nic_memory_place(net_node_t *host,
                       nic_location_t location)
 {
     nic_fabric_t *const fabric = fabric_of(host);
-    const nic_host_config_t *const config = &fabric->host->config.host;
+    const nic_host_config_t *const config = &fabric->host->config->host;
     SIM_CHECK(location.index < (location.gpu ? config->gpus : config->sockets));
     SIM_CHECK(length_bytes != 0 && address + (length_bytes - 1) >= address);
     const uint64_t last = address + (length_bytes - 1);
@@ -258,14 +258,14 @@ static void set_pair(nic_fabric_t *fabric,
 // Of a NIC's own link; lanes of its place belong to a detailed NIC itself.
 static uint64_t link_bps(const nic_host_t *host, uint32_t nic)
 {
-    const uint64_t rate_bps = host->config.host.nic_bps;
+    const uint64_t rate_bps = host->config->host.nic_bps;
     const uint32_t lanes = spot_of_nic(host, nic)->lanes;
     const void *part;
-    if (lanes == 0 || nic__config_device(&host->config, &part) == &nic_device_rnic) {
+    if (lanes == 0 || nic__config_device(host->config, &part) == &nic_device_rnic) {
         return rate_bps;
     }
     nic_detail_t detail;
-    nic_detail_resolve(&host->config, &detail);
+    nic_detail_resolve(host->config, &detail);
     const uint64_t lanes_bps = lanes * detail.lane_rate_bps;
     return rate_bps < lanes_bps ? rate_bps : lanes_bps;
 }
@@ -273,7 +273,7 @@ static uint64_t link_bps(const nic_host_t *host, uint32_t nic)
 static void set_servers(nic_fabric_t *fabric)
 {
     const nic_host_t *const host = fabric->host;
-    const nic_host_config_t *const config = &host->config.host;
+    const nic_host_config_t *const config = &host->config->host;
     for (uint32_t s = 0; s < sockets(host); s++) {
         set_server(fabric, memory_server(s), config->memory_bps);
         snprintf(fabric->servers[s].name, sizeof(fabric->servers->name), "cpu:%u", s);
@@ -301,7 +301,7 @@ static void set_servers(nic_fabric_t *fabric)
 sim_err_t nic_host_check(const net_node_t *node, sim_message_t *message)
 {
     nic_layout_t layout;
-    const nic_host_config_t *const config = &nic__host_of(node)->config.host;
+    const nic_host_config_t *const config = &nic__host_of(node)->config->host;
     const sim_err_t result = nic__layout_create(config, node->port_count, &layout, message);
     if (result == SIM_OK) {
         nic__layout_destroy(&layout);
@@ -311,7 +311,7 @@ sim_err_t nic_host_check(const net_node_t *node, sim_message_t *message)
 
 void nic__fabric_create(nic_host_t *host)
 {
-    const nic_host_config_t *const config = &host->config.host;
+    const nic_host_config_t *const config = &host->config->host;
     sim_message_t message = {.text = ""};
     nic_fabric_t *const fabric = sim_alloc(sizeof(*fabric));
     host->fabric = fabric;
@@ -454,7 +454,7 @@ static sim_time_t transfer(nic_t *nic,
         direction->byte_time = byte_time;
     }
     const bool far = nic_distance(nic, location) == NIC_OTHER_SOCKET;
-    return end_ps + (far ? host->config.host.socket_link_ps : 0);
+    return end_ps + (far ? host->config->host.socket_link_ps : 0);
 }
 
 sim_time_t nic__dma(nic_t *nic, uint64_t address, uint64_t bytes, bool to_memory)

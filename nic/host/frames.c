@@ -27,8 +27,8 @@ void nic__frames_create(nic_t *nic)
 {
     const net_config_t *const network = net_get_config(nic->host->node.net);
     const void *config;
-    const nic_frames_ops_t *const ops = nic__config_frames(&nic->host->config, &config);
-    SIM_CHECKF(ops != NULL, "no frames \"%s\"", nic->host->config.frames);
+    const nic_frames_ops_t *const ops = nic__config_frames(nic->host->config, &config);
+    SIM_CHECKF(ops != NULL, "no frames \"%s\"", nic->host->config->frames);
     nic_frame_sizes_t sizes = {
         .header_bytes = (uint32_t)(NET_ETHERNET_BYTES + (network->tagged ? NET_VLAN_BYTES : 0) +
                                    (network->ipv6 ? NET_IPV6_BYTES : NET_IPV4_BYTES) +

@@ -207,7 +207,7 @@ static void nic_init(nic_t *nic)
 {
     nic_host_t *const host = nic->host;
     net_port_t *const port = nic->port;
-    const nic_config_t *const config = &host->config;
+    const nic_config_t *const config = host->config;
     nic->interface = net_port_interface(port);
     nic->overhead_bytes = (uint16_t)port->overhead_bytes;
     nic__frames_create(nic);
@@ -298,6 +298,20 @@ static void nic_fini(nic_t *nic)
     nic__device_destroy(nic);
 }
 
+typedef struct shared_config {
+    nic_config_t config; // first
+    size_t users;
+} shared_config_t;
+
+static void give_config(const nic_config_t *config)
+{
+    shared_config_t *const shared = (shared_config_t *)(uintptr_t)config;
+    if (--shared->users == 0) {
+        nic_config_fini(&shared->config);
+        sim_free(shared);
+    }
+}
+
 static void host_destroy(sim_node_t *node)
 {
     nic_host_t *const host = (nic_host_t *)(void *)node;
@@ -314,7 +328,7 @@ static void host_destroy(sim_node_t *node)
     nic__fabric_destroy(host);
     nic__steps_destroy(host);
     sim_free(host->notices);
-    nic_config_fini(&host->config);
+    give_config(host->config);
     net_node_fini(&host->node);
     sim_free(host);
 }
@@ -327,10 +341,30 @@ static const sim_node_ops_t host_ops = {
     .destroy = host_destroy,
 };
 
+// One for the host created before and this one, if they are equal.
+static const nic_config_t *take_config(const net_t *net, const nic_config_t *config)
+{
+    size_t before = net_node_count(net);
+    while (before > 0 && net_node_at(net, before - 1)->sim.ops != &host_ops) {
+        before--;
+    }
+    if (before > 0) {
+        const nic_config_t *const shared = nic__host_of(net_node_at(net, before - 1))->config;
+        if (nic_config_equal(shared, config)) {
+            ((shared_config_t *)(uintptr_t)shared)->users++;
+            return shared;
+        }
+    }
+    shared_config_t *const own = sim_alloc(sizeof(*own));
+    nic_config_copy(&own->config, config);
+    own->users = 1;
+    return &own->config;
+}
+
 net_node_t *nic_host_create(net_t *net, const char *name, const nic_config_t *config)
 {
     nic_host_t *const host = sim_alloc_lines(sizeof(*host));
-    nic_config_copy(&host->config, config);
+    host->config = take_config(net, config);
     host->warm_class = config->priority & (NET_PRIORITIES - 1);
     const void *cc_config;
     const nic_cc_ops_t *const ops = nic__config_cc(config, &cc_config);
@@ -380,7 +414,7 @@ uint64_t nic_rate_bps(const nic_t *nic)
 
 const nic_config_t *nic_get_config(const nic_t *nic)
 {
-    return &nic->host->config;
+    return nic->host->config;
 }
 
 net_node_t *nic_node(const nic_t *nic)

@@ -192,6 +192,16 @@ void nic_config_copy(nic_config_t *to, const nic_config_t *from)
     nic__parts_create(to, from);
 }
 
+bool nic_config_equal(const nic_config_t *a, const nic_config_t *b)
+{
+    return sim_attrs_equal(&nic_config_attrs,
+                           a,
+                           b,
+                           offsetof(nic_config_t, parts),
+                           sizeof(a->parts)) &&
+           nic__parts_equal(a, b);
+}
+
 void nic_config_fini(nic_config_t *config)
 {
     nic__parts_destroy(config);

@@ -46,8 +46,8 @@ const nic_scheduler_ops_t *nic_scheduler_find(const char *name)
 void nic__scheduler_create(nic_t *nic)
 {
     const void *config;
-    const nic_scheduler_ops_t *const ops = nic__config_scheduler(&nic->host->config, &config);
-    SIM_CHECKF(ops != NULL, "no scheduler \"%s\"", nic->host->config.scheduler);
+    const nic_scheduler_ops_t *const ops = nic__config_scheduler(nic->host->config, &config);
+    SIM_CHECKF(ops != NULL, "no scheduler \"%s\"", nic->host->config->scheduler);
     SIM_CHECK(ops->qp_state_bytes % SIM_CACHE_LINE == 0);
     SIM_CHECK(ops->loop != NULL || (ops->join != NULL && ops->leave != NULL && ops->next != NULL));
     nic->scheduler = ops;

@@ -89,7 +89,7 @@ static bool is_stale(const nic_qp_t *qp)
 // (nic.recovery-delay); further NAKs until then change nothing.
 static void sequence_error(nic_qp_t *qp)
 {
-    const nic_config_t *const config = &qp->nic->host->config;
+    const nic_config_t *const config = qp->nic->host->config;
     qp->nic->counters.packet_seq_err++;
     if (qp->next_psn == qp->una_psn ||
         (config->recovery_delay_ps != 0 && (qp->flags & NIC_QP_RNR_WAIT) != 0) ||

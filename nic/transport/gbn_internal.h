@@ -8,7 +8,7 @@
 // How many of the packets at the start of a message stay done when a loss interrupts it there.
 static inline uint32_t nic__packets_kept(const nic_t *nic, uint32_t mtu_bytes, uint32_t packets)
 {
-    const nic_config_t *const config = &nic->host->config;
+    const nic_config_t *const config = nic->host->config;
     if (config->retransmission == NIC_GO_BACK_N) {
         return packets;
     }

@@ -30,10 +30,10 @@ static void receive_ahead(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet)
 {
     nic->counters.out_of_sequence++;
     const sim_time_t now_ps = nic__node(nic)->now_ps;
-    const sim_time_t interval_ps = nic->host->config.nak_interval_ps;
+    const sim_time_t interval_ps = nic->host->config->nak_interval_ps;
     // Nothing may follow the end of a longer message that would make the next NAK due.
     const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
-    const bool last = nic->host->config.nak_ends && (operation & (IS_FIRST | IS_LAST)) == IS_LAST;
+    const bool last = nic->host->config->nak_ends && (operation & (IS_FIRST | IS_LAST)) == IS_LAST;
     if ((qp->rx_flags & NIC_RX_NAK_SENT) != 0 && !last &&
         (interval_ps == 0 || now_ps < qp->nak_ps + interval_ps)) {
         return;
@@ -55,7 +55,7 @@ static void receive_again(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, 
     } else if (SIM_UNLIKELY((nic__operations[packet->opcode & ROCE_OPERATION_MASK] & IS_ATOMIC) !=
                             0)) {
         nic__repeat_atomic(qp, packet, psn);
-    } else if (packet->ack_request && nic->host->config.ack_duplicates) {
+    } else if (packet->ack_request && nic->host->config->ack_duplicates) {
         nic__acknowledge(qp, 0, nic__wants_feedback(packet) ? packet : NULL);
     }
 }

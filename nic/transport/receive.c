@@ -37,7 +37,7 @@ static void grow_slots(nic_t *nic)
 // When the next CNP for the flow of this packet may be sent.
 static sim_time_t *next_cnp(nic_t *nic, nic_qp_t *qp, uint32_t source)
 {
-    switch ((nic_cnp_scope_t)nic->host->config.cnp_scope) {
+    switch ((nic_cnp_scope_t)nic->host->config->cnp_scope) {
     case NIC_CNP_PER_QP:
         break;
     case NIC_CNP_PER_PORT:
@@ -82,7 +82,7 @@ static void notice_congestion(nic_t *nic, nic_qp_t *qp, const net_packet_t *pack
     }
     sim_time_t *const next_ps = next_cnp(nic, qp, packet->source);
     if (now_ps >= *next_ps) {
-        *next_ps = now_ps + nic->host->config.cnp_interval_ps;
+        *next_ps = now_ps + nic->host->config->cnp_interval_ps;
         send_cnp(nic, qp, packet);
     }
 }

@@ -226,7 +226,7 @@ static void ask_for_feedback(nic_t *nic, const nic_qp_t *qp, net_packet_t *packe
     // A window that follows the rate may close behind a packet that did not look like the last.
     packet->ack_request |= cc->acks_every_packet || cc->bdp_window == NIC_BDP_WINDOW_SCALED;
     packet->acked_alone = cc->acks_every_packet;
-    const nic_config_t *const config = &nic->host->config;
+    const nic_config_t *const config = nic->host->config;
     const uint64_t end_bytes = (uint64_t)offset + packet->payload_bytes;
     if (SIM_UNLIKELY(end_bytes < config->ack_from_bytes)) {
         const uint64_t chunk_bytes = config->ack_chunk_bytes;

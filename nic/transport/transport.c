@@ -91,7 +91,7 @@ void nic__transport_open(nic_qp_t *qp)
     const nic_transport_ops_t *const ops = qp->ops;
     if (ops->state_bytes != 0) {
         nic_transport_t *const transport = nic_transport_of(qp);
-        const void *const config = config_of(&qp->nic->host->config, ops);
+        const void *const config = config_of(qp->nic->host->config, ops);
         memset(transport, 0, ops->state_bytes);
         *transport = (nic_transport_t){
             .ops = ops,
@@ -174,7 +174,7 @@ void nic_link_losses(const net_t *net, uint64_t *lost, uint64_t *events)
 const nic_transport_ops_t *nic_transport_usual(const nic_t *nic, uint64_t *nic_bytes)
 {
     const nic_transport_ops_t *const ops = nic->transport;
-    *nic_bytes = ops->nic_bytes == NULL ? 0 : ops->nic_bytes(config_of(&nic->host->config, ops));
+    *nic_bytes = ops->nic_bytes == NULL ? 0 : ops->nic_bytes(config_of(nic->host->config, ops));
     return ops;
 }
 

@@ -6,7 +6,7 @@
 
 void nic_qp_attr_default(const nic_t *nic, nic_qp_attr_t *attr)
 {
-    const nic_config_t *const config = &nic->host->config;
+    const nic_config_t *const config = nic->host->config;
     const uint64_t dscp = config->dscp == SIM_AUTO ? config->priority * 8 : config->dscp;
     *attr = (nic_qp_attr_t){
         .path_mtu = (uint32_t)config->mtu_bytes,
@@ -114,7 +114,7 @@ static uint16_t derive_source_port(const nic_qp_t *qp, const nic_qp_attr_t *attr
 static void set_path(nic_qp_t *qp, const nic_qp_attr_t *attr)
 {
     const nic_t *const nic = qp->nic;
-    const nic_config_t *const config = &nic->host->config;
+    const nic_config_t *const config = nic->host->config;
     const uint16_t port =
         attr->udp_source_port != 0 ? attr->udp_source_port : derive_source_port(qp, attr);
     qp->path = (nic_path_t){
@@ -178,7 +178,7 @@ sim_err_t nic__open_to_receive(nic_qp_t *qp, const nic_qp_attr_t *attr, sim_mess
     }
     const uint64_t port_bps = qp->nic->port->rate_bps;
     const uint64_t line_bps = attr->rate_max_bps < port_bps ? attr->rate_max_bps : port_bps;
-    const uint64_t configured = qp->nic->host->config.window_bytes;
+    const uint64_t configured = qp->nic->host->config->window_bytes;
     const uint64_t window = attr->window_bytes == SIM_AUTO ? configured : attr->window_bytes;
     set_path(qp, attr);
     set_transport(qp, attr);

@@ -67,7 +67,7 @@ static sim_time_t on_the_fabric(void *ctx, sim_time_t now_ps, uint64_t bytes, ni
 
 void nic__rnic_create(nic_t *nic)
 {
-    const nic_config_t *const config = &nic->host->config;
+    const nic_config_t *const config = nic->host->config;
     nic_rnic_t *const rnic = sim_alloc_lines(sizeof(*rnic));
     nic_detail_resolve(config, &rnic->detail);
     const uint32_t lanes = nic__fabric_lanes(nic);

@@ -89,7 +89,7 @@ const nic_policy_ops_t *nic__config_policy(const nic_config_t *config)
 void nic__store_create(nic_t *nic)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
-    const nic_config_t *const config = &nic->host->config;
+    const nic_config_t *const config = nic->host->config;
     const void *store_config;
     const nic_store_ops_t *const ops = chosen(config, &store_config);
     SIM_CHECKF(ops != NULL, "no store \"%s\"", config->store);

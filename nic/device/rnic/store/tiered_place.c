@@ -31,7 +31,7 @@ static void init_l1(tiered_partition_t *part,
 void nic__tiered_parts_init(tiered_t *tiered, uint64_t seed)
 {
     const nic_cache_config_t *const config = &tiered->config;
-    const nic_policy_ops_t *const policy = nic__config_policy(&tiered->store.nic->host->config);
+    const nic_policy_ops_t *const policy = nic__config_policy(tiered->store.nic->host->config);
     init_l1(&tiered->parts[0], tiered, config->l1_entries, policy, seed);
     // Few objects, each used by many queue pairs: they come into L1 when they are used.
     init_l1(&tiered->parts[1], tiered, config->l1_other_entries, nic_policy_find("lru"), seed);
