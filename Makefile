@@ -49,11 +49,12 @@ test-slow:
 check:
 	@tools/test-all quick
 
-# Packet-hops per second, instructions and bytes, next to ns-3.
+# Packet-hops per second, instructions and bytes, next to ns-3; with BASE=COMMIT beside that commit.
 bench:
 	@tools/setup bench
 	@cmake --preset release
 	@cmake --build build/release --target bench
+	@bench/beside build/release $(BASE)
 
 # libFuzzer over every target, FUZZ_SECONDS each; new inputs stay in build/fuzz/corpus.
 fuzz:

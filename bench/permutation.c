@@ -2,15 +2,17 @@
 // bench/permutation.c - packet-hops per second: a permutation of RC WRITEs over a fat-tree.
 //
 //     permutation [--k 8] [--bytes 8MB] [--threads 1] [--qps 1] [--mtu 4096] [--cc none]
-//                 [--repeat 1]
+//                 [--talkers 0] [--repeat 1]
 //
-// Every host sends to the host half the network away. A packet-hop is one packet over one link,
-// ACKs included. Prints one line of JSON per run; wall time covers sim_run only.
+// Every host, or the first so many, sends to the host half the network away. A packet-hop is one
+// packet over one link, ACKs included. Prints one line of JSON per run; wall time covers sim_run
+// only, build_s and built_rss_bytes what it takes until the network stands.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "topologies/builders.h"
 
@@ -20,6 +22,7 @@ typedef struct options {
     uint64_t threads;
     uint64_t qps;
     uint64_t mtu;
+    uint64_t talkers; // 0: all
     uint64_t repeat;
     const char *cc;
 } options_t;
@@ -160,8 +163,32 @@ static uint64_t bytes_per_qp(const net_t *net)
     return sum.count == 0 ? 0 : sum.bytes / sum.count;
 }
 
-static void report(const options_t *options, const sim_t *sim, const net_t *net, double wall_s)
+// Of this process now; 0: the system does not say.
+static long resident_bytes(void)
 {
+    long pages = 0;
+    FILE *const file = fopen("/proc/self/statm", "r");
+    if (file != NULL) {
+        if (fscanf(file, "%*d %ld", &pages) != 1) {
+            pages = 0;
+        }
+        (void)fclose(file);
+    }
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+typedef struct spent {
+    double build_s;
+    long built_bytes;
+    double run_s;
+} spent_t;
+
+static void report(const options_t *options,
+                   const sim_t *sim,
+                   const net_t *net,
+                   const spent_t *spent)
+{
+    const double wall_s = spent->run_s;
     const uint64_t hops = count_hops(net);
     struct rusage usage;
     (void)getrusage(RUSAGE_SELF, &usage);
@@ -171,7 +198,8 @@ static void report(const options_t *options, const sim_t *sim, const net_t *net,
                  ", \"wall_s\": %.4f, \"packet_hops_per_s\": %.0f"
                  ", \"ns_per_hop\": %.2f, \"sim_time_us\": %.3f, \"packet_memory_bytes\": %" PRIu64
                  ", \"bytes_per_packet\": %zu, \"bytes_per_port\": %zu, \"bytes_per_qp\": %" PRIu64
-                 ", \"max_rss_bytes\": %ld, \"digest\": \"%016" PRIx64 "\"}\n",
+                 ", \"build_s\": %.3f, \"built_rss_bytes\": %ld, \"max_rss_bytes\": %ld, "
+                 "\"digest\": \"%016" PRIx64 "\"}\n",
                  options->k,
                  net_interface_count(net),
                  options->bytes,
@@ -185,8 +213,10 @@ static void report(const options_t *options, const sim_t *sim, const net_t *net,
                  (double)sim_end_time_ps(sim) / (double)SIM_PS_PER_US,
                  net_packet_memory_bytes(net),
                  (size_t)SIM_CACHE_LINE + sizeof(net_packet_aside_t),
-                 sizeof(net_port_t),
+                 sizeof(net_port_t) + sizeof(net_class_t) + sizeof(net_received_t),
                  bytes_per_qp(net),
+                 spent->build_s,
+                 spent->built_bytes,
                  usage.ru_maxrss * 1024,
                  sim_digest(sim));
 }
@@ -194,6 +224,8 @@ static void report(const options_t *options, const sim_t *sim, const net_t *net,
 static void run_once(const options_t *options)
 {
     sim_message_t message = {.text = ""};
+    spent_t spent;
+    const double begin_s = seconds_now();
     plan_t configs;
     sim_attrs_default(&net_switch_config_attrs, &configs.switch_config);
     nic_config_init(&configs.nic_config);
@@ -220,19 +252,22 @@ static void run_once(const options_t *options)
         fail(&message);
     }
     const uint32_t hosts = (uint32_t)net_interface_count(net);
-    for (uint32_t i = 0; i < hosts; i++) {
+    const uint64_t talkers = options->talkers == 0 ? hosts : options->talkers;
+    spent.build_s = seconds_now() - begin_s;
+    spent.built_bytes = resident_bytes();
+    for (uint32_t i = 0; i < hosts && i < talkers; i++) {
         for (uint64_t q = 0; q < options->qps; q++) {
             connect_pair(net, i, (i + hosts / 2) % hosts, options);
         }
     }
     const double start_s = seconds_now();
     const sim_ended_t ended = sim_run(sim);
-    const double wall_s = seconds_now() - start_s;
+    spent.run_s = seconds_now() - start_s;
     if (ended != SIM_ENDED_DONE || !net_conservation_ok(net, &message)) {
         (void)fprintf(stderr, "permutation: run ended %d %s\n", (int)ended, message.text);
         exit(1);
     }
-    report(options, sim, net, wall_s);
+    report(options, sim, net, &spent);
     sim_destroy(sim);
     net_destroy(net);
     nic_config_fini(&configs.nic_config);
@@ -240,7 +275,7 @@ static void run_once(const options_t *options)
 
 int main(int argc, char **argv)
 {
-    options_t options = {8, 8000000, 1, 1, 4096, 1, "none"};
+    options_t options = {8, 8000000, 1, 1, 4096, 0, 1, "none"};
     for (int i = 1; i < argc; i += 2) {
         sim_message_t message = {.text = "expected a value"};
         const char *const value = i + 1 < argc ? argv[i + 1] : "";
@@ -255,6 +290,8 @@ int main(int argc, char **argv)
             error = sim_parse_count(value, &options.qps, &message);
         } else if (strcmp(argv[i], "--mtu") == 0) {
             error = sim_parse_count(value, &options.mtu, &message);
+        } else if (strcmp(argv[i], "--talkers") == 0) {
+            error = sim_parse_count(value, &options.talkers, &message);
         } else if (strcmp(argv[i], "--repeat") == 0) {
             error = sim_parse_count(value, &options.repeat, &message);
         } else if (strcmp(argv[i], "--cc") == 0 && nic_cc_find(value) != NULL) {

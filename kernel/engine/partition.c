@@ -182,52 +182,99 @@ static bool colour_units(sim_t *sim)
     return even;
 }
 
-// Contiguous runs of units, of about the same number of channels, each starting on a word of the
-// activity maps so that no two threads clear bits of one word.
+static void seat_unit(sim_thread_t *thread, sim_unit_t *unit, uint32_t at)
+{
+    sim_node_t *const node = unit->members[0];
+    const bool alone = unit->count == 1 && thread->sim->fifo == NULL;
+    unit->index = thread->first_bit + at;
+    thread->seats[at] = (sim_seat_t){unit, node, node->index, alone};
+    for (uint32_t m = 0; m < unit->count; m++) {
+        unit->members[m]->worker = &thread->worker;
+    }
+}
+
+// Units in the order in which they are dealt: those of one colour after those of the other. Returns
+// how many come first, to be dealt apart: the threads then have about the same to do in each window
+// and not only in all of them. All, where there are too few for each thread to get one of both.
+static uint32_t order_units(const sim_t *sim, sim_unit_t **order)
+{
+    uint32_t count[2] = {0, 0};
+    for (uint32_t i = 0; i < sim->unit_count; i++) {
+        count[sim->coloured ? sim->units[i].colour : 0]++;
+    }
+    const bool apart = count[0] >= sim->thread_count && count[1] >= sim->thread_count;
+    uint32_t at[2] = {0, count[0]};
+    for (uint32_t i = 0; i < sim->unit_count; i++) {
+        order[apart ? at[sim->units[i].colour]++ : i] = &sim->units[i];
+    }
+    return apart ? count[0] : sim->unit_count;
+}
+
+// Deals each thread a run of units of about the same number of channels: dealt[i] is the thread of
+// order[i]; `seated` grows by how many each gets.
+static void deal_run(sim_t *sim,
+                     sim_unit_t *const *order,
+                     uint32_t count,
+                     const uint64_t *weight,
+                     unsigned *dealt,
+                     uint32_t *seated)
+{
+    uint64_t left = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        left += weight[order[i] - sim->units];
+    }
+    uint32_t next = 0;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        const uint64_t share = left / (sim->thread_count - t);
+        const uint32_t units_after = sim->thread_count - t - 1; // each must get one
+        const uint32_t first = next;
+        uint64_t taken = 0;
+        while (next < count - units_after &&
+               (next == first || units_after == 0 ||
+                taken + weight[order[next] - sim->units] / 2 <= share)) {
+            taken += weight[order[next] - sim->units];
+            dealt[next++] = t;
+            seated[t]++;
+        }
+        left -= taken;
+    }
+    SIM_CHECK(next == count);
+}
+
+// Each starts on a word of the activity maps, so that no two threads clear bits of one word.
 static void deal_units(sim_t *sim)
 {
     uint64_t *const weight = sim_alloc_array(sim->unit_count, sizeof(*weight));
-    uint64_t left = 0;
+    sim_unit_t **const order = sim_alloc_array(sim->unit_count, sizeof(sim_unit_t *));
+    unsigned *const dealt = sim_alloc_array(sim->unit_count, sizeof(*dealt));
+    uint32_t *const seated = sim_alloc_array(sim->thread_count, sizeof(*seated));
     for (uint32_t i = 0; i < sim->node_count; i++) {
         weight[sim->nodes[i]->unit - sim->units] += 1;
     }
     for (size_t i = 0; i < sim->channel_count; i++) {
         weight[sim->channel_ends[i].to->unit - sim->units] += 2;
     }
-    for (uint32_t i = 0; i < sim->unit_count; i++) {
-        left += weight[i];
+    const uint32_t first = order_units(sim, order);
+    deal_run(sim, order, first, weight, dealt, seated);
+    if (first < sim->unit_count) {
+        deal_run(sim, order + first, sim->unit_count - first, weight, dealt + first, seated);
     }
     uint32_t bit = 0;
-    uint32_t next = 0;
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim_thread_t *const thread = sim->threads[t];
-        const uint64_t share = left / (sim->thread_count - t);
-        const uint32_t units_after = sim->thread_count - t - 1; // each must get one
-        const uint32_t first = next;
-        uint64_t taken = 0;
-        while (next < sim->unit_count - units_after &&
-               (next == first || units_after == 0 || taken + weight[next] / 2 <= share)) {
-            taken += weight[next++];
-        }
-        left -= taken;
         thread->first_bit = bit;
-        thread->seats = sim_alloc_array(next - first + 1, sizeof(*thread->seats));
-        thread->agenda = sim_alloc_array(next - first + 1, sizeof(*thread->agenda));
-        for (uint32_t i = first; i < next; i++) {
-            sim->units[i].index = bit + (i - first);
-            sim_node_t *const node = sim->units[i].members[0];
-            thread->seats[i - first] = (sim_seat_t){&sim->units[i],
-                                                    node,
-                                                    node->index,
-                                                    sim->units[i].count == 1 && sim->fifo == NULL};
-            for (uint32_t m = 0; m < sim->units[i].count; m++) {
-                sim->units[i].members[m]->worker = &thread->worker;
-            }
-        }
-        thread->end_bit = bit + (next - first);
+        thread->seats = sim_alloc_array(seated[t] + 1, sizeof(*thread->seats));
+        thread->agenda = sim_alloc_array(seated[t] + 1, sizeof(*thread->agenda));
+        thread->end_bit = bit + seated[t];
         bit = (thread->end_bit + 63) / 64 * 64;
+        seated[t] = 0;
     }
-    SIM_CHECK(next == sim->unit_count);
+    for (uint32_t i = 0; i < sim->unit_count; i++) {
+        seat_unit(sim->threads[dealt[i]], order[i], seated[dealt[i]]++);
+    }
+    sim_free(order);
+    sim_free(dealt);
+    sim_free(seated);
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim_worker_t *const worker = &sim->threads[t]->worker;
         worker->stride = sim->coloured ? 2 : 1;

@@ -159,6 +159,14 @@ static void enqueue_crowded(net_switch_t *sw, net_port_t *egress, net_packet_t *
     net__switch_enqueue(sw, egress, packet);
 }
 
+// Someone will hear of this moment, and may look at any port: all are to be where they belong.
+static inline void show_all(net_switch_t *sw, const net_port_t *port, uint32_t points)
+{
+    if (SIM_UNLIKELY((port->trace_points & points) != 0)) {
+        (void)catch_up_all(sw, sw->node.sim.now_ps);
+    }
+}
+
 // What a switch does with a packet that has arrived now. False: what comes next is to be found
 // anew, since a timer or a wake may have been added.
 static ALWAYS_INLINE bool arrive(net_switch_t *sw,
@@ -170,6 +178,7 @@ static ALWAYS_INLINE bool arrive(net_switch_t *sw,
     const sim_time_t now_ps = sw->node.sim.now_ps;
     net_port_count_rx_only(ingress, packet);
     if (SIM_UNLIKELY(packet->kind == NET_PACKET_PFC)) {
+        show_all(sw, ingress, NET_TRACE_PAUSED | NET_TRACE_RESUMED | NET_TRACE_PFC);
         if (ingress->wake_pending == NET_WAKE_LATE) {
             catch_up(sw, ingress, now_ps);
             sw->node.sim.now_ps = now_ps;
@@ -179,11 +188,13 @@ static ALWAYS_INLINE bool arrive(net_switch_t *sw,
     }
     const uint32_t out = net__route_of(sw, packet);
     if (SIM_UNLIKELY(out == NET_NO_PORT)) {
+        show_all(sw, ingress, NET_TRACE_DROP);
         net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
         return true;
     }
     if (sw->routed) {
         if (SIM_UNLIKELY(packet->ttl <= 1)) {
+            show_all(sw, ingress, NET_TRACE_DROP);
             net_port_drop(ingress, packet, NET_DROP_TTL);
             return true;
         }
