@@ -108,7 +108,7 @@ static hop_row_t row_of(const net_port_t *port, uint8_t class)
     if (row.by_switch) {
         const net_switch_config_t *const config = net_switch_config(node);
         row.protected = config->pfc_enabled ? config->pfc_priorities : 0;
-        row.lossless = (row.protected >> class & 1u) != 0;
+        row.lossless = ((uint32_t)row.protected >> class & 1u) != 0;
         row.marked = config->ecn_enabled && (config->ecn_priorities >> class & 1u) != 0;
     }
     return row;
@@ -126,7 +126,7 @@ static void fill(table_t *table,
         for (uint32_t p = 0; p < node->port_count; p++) {
             const net_port_t *const port = &node->ports[p];
             for (uint8_t class = 0; kind->classes[port->uid] >> class != 0; class ++) {
-                if ((kind->classes[port->uid] >> class & 1u) == 0) {
+                if (((uint32_t)kind->classes[port->uid] >> class & 1u) == 0) {
                     continue;
                 }
                 hop_row_t row = row_of(port, class);
