@@ -4,7 +4,7 @@
 # tests/apps/test_mooncake_tenth.sh - a tenth of the public hour with the KV of a 70B model.
 #
 # Goal: 1203 prompts with KV of 327,680 bytes a token arrive, all of it verified, in bounded memory.
-# Method: scenarios/mooncake/trace.yaml; 6.4 TB with what is fetched, 5.9 x 10^9 packet-hops, ten minutes or
+# Method: scenarios/mooncake/trace.yaml; 6.2 TB with what is fetched, 5.7 x 10^9 packet-hops, ten minutes or
 # so. A mark every 64 KiB, so that contents under way take a sixteenth of their length.
 set -eu
 out=$(mktemp -d /tmp/rocesim-mooncake.XXXXXX)
