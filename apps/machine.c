@@ -76,24 +76,18 @@ nic_qp_t *app__machine_qp(app__machine_t *machine,
                           uint32_t send_depth,
                           uint32_t receive_depth)
 {
-    nic_qp_init_attr_t init = {
-        .qp_type = type,
-        .send_cq = cq,
-        .recv_cq = cq,
-        .max_send_wr = send_depth,
-        .max_recv_wr = receive_depth,
-    };
-    return make_qp(machine, &init);
+    return app__machine_qp_apart(machine, type, cq, cq, send_depth, receive_depth);
 }
 
-nic_qp_t *app__machine_datagram(app__machine_t *machine,
+nic_qp_t *app__machine_qp_apart(app__machine_t *machine,
+                                nic_qp_type_t type,
                                 nic_cq_t *send_cq,
                                 nic_cq_t *receive_cq,
                                 uint32_t send_depth,
                                 uint32_t receive_depth)
 {
     nic_qp_init_attr_t init = {
-        .qp_type = NIC_QPT_UD,
+        .qp_type = type,
         .send_cq = send_cq,
         .recv_cq = receive_cq,
         .max_send_wr = send_depth,

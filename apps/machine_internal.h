@@ -76,8 +76,9 @@ nic_qp_t *app__machine_qp(app__machine_t *machine,
                           nic_cq_t *cq,
                           uint32_t send_depth,
                           uint32_t receive_depth);
-// A UD QP whose sends and receives complete apart.
-nic_qp_t *app__machine_datagram(app__machine_t *machine,
+// One whose sends and receives complete apart.
+nic_qp_t *app__machine_qp_apart(app__machine_t *machine,
+                                nic_qp_type_t type,
                                 nic_cq_t *send_cq,
                                 nic_cq_t *receive_cq,
                                 uint32_t send_depth,

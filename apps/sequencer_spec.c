@@ -335,7 +335,8 @@ static void make_worker_qps(app__spec_t *spec, uint32_t q)
     for (uint32_t w = 0; w < spec->worker_count; w++) {
         spec_worker_t *const worker = &spec->workers[w];
         worker->send_cqs[q] = app__thread_cq(&worker->thread);
-        worker->qps[q] = app__machine_datagram(&spec->machines[0],
+        worker->qps[q] = app__machine_qp_apart(&spec->machines[0],
+                                               NIC_QPT_UD,
                                                worker->send_cqs[q],
                                                worker->cq,
                                                SEND_DEPTH,
@@ -361,8 +362,12 @@ static void make_client(app__spec_t *spec, app__sequencer_t *sequencer, uint32_t
         sim_timer_arm(machine->endpoint->node,
                       &client->timeout,
                       spec->span.start_ps + spec->timeout_ps);
-        client->qp =
-            app__machine_datagram(machine, client->send_cq, client->cq, QP_DEPTH, 2 * spec->window);
+        client->qp = app__machine_qp_apart(machine,
+                                           NIC_QPT_UD,
+                                           client->send_cq,
+                                           client->cq,
+                                           QP_DEPTH,
+                                           2 * spec->window);
         return;
     }
     nic_cq_t *const unused = nic_cq_create(spec->machines[0].endpoint->nic, 1, NULL, NULL);

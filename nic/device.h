@@ -16,6 +16,8 @@
 //     done       a work request is finished         nic_device_complete    programs see it
 //     respond    a READ or atomic is to be        wrote       a WRITE is to be seen in memory
 //       nic_device_respond   answered               nic_device_wrote
+//     answer     an ACK or NAK was made
+//       nic_device_answer
 //
 // A device is chosen by nic.model, from nic_device_all and what programs add (nic/extra.h), or is a
 // program's own: nic_config_t.custom_device. Operations run in events of the host; time passes by
@@ -62,6 +64,8 @@ struct nic_device_ops {
     // The protocol has executed a READ, whose first data are `bytes` at address, or an atomic:
     // until nic_device_respond it is not answered.
     void (*respond)(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic);
+    // An ACK or NAK, which is the device's: to nic_device_answer, at once or later, in order.
+    void (*answer)(nic_qp_t *qp, net_packet_t *packet);
 
     // -- receiving
     // A packet has arrived and is the device's, until it goes to nic_device_receive.
@@ -103,6 +107,8 @@ void nic_device_hold(nic_qp_t *qp);
 void nic_device_release(nic_qp_t *qp);
 // The oldest READ or atomic that waits for it may be answered.
 void nic_device_respond(nic_qp_t *qp);
+// An ACK or NAK goes, now or when the port is free. Takes the packet.
+void nic_device_answer(nic_t *nic, net_packet_t *packet);
 // The protocol's turn. Takes the packet.
 void nic_device_receive(nic_t *nic, net_packet_t *packet);
 // seen_ps: from when on a core that polls the queue finds it; others are told now.

@@ -4,7 +4,7 @@
 #include "apps/herd/herd_internal.h"
 
 #define LINE_BYTES 64u
-#define TABLE_BYTES UINT64_C(67108864)
+#define PAGE_BYTES UINT64_C(4096)
 
 static uint64_t lines(uint64_t bytes)
 {
@@ -44,25 +44,22 @@ uint64_t app__herd_received_address(const app__herd_t *herd, uint32_t worker, ui
 
 uint64_t app__herd_table_address(const app__herd_t *herd)
 {
-    const bool sends = herd->config.request == APP__HERD_BY_SEND;
-    return app__herd_received_address(herd, sends ? herd->worker_count : 0, 0);
-}
-
-uint64_t app__herd_table_bytes(const app__herd_t *herd)
-{
-    return herd->reads ? TABLE_BYTES : 0;
+    const bool sends = app__herd_sends(herd->config.request);
+    const uint64_t end = app__herd_received_address(herd, sends ? herd->worker_count : 0, 0);
+    return (end + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 }
 
 uint64_t app__herd_server_bytes(const app__herd_t *herd)
 {
-    return app__herd_table_address(herd) + app__herd_table_bytes(herd) - herd->memory_address;
+    return app__herd_table_address(herd) - herd->memory_address +
+           (herd->table_image == NULL ? 0 : app_herd_table_bytes(herd->table_image));
 }
 
-// READs bring more than a request's slot holds: there is room behind the last one.
 uint64_t app__herd_client_bytes(const app__herd_t *herd)
 {
-    return lines((uint64_t)herd->ops_per_client * (herd->slot_bytes + herd->answer_slot_bytes) +
-                 (uint64_t)herd->receives * herd->receive_bytes + 8 * APP_HERD_VALUE_MAX);
+    return lines((uint64_t)herd->ops_per_client *
+                     (herd->slot_bytes + herd->answer_slot_bytes + herd->read_bytes) +
+                 (uint64_t)herd->receives * herd->receive_bytes);
 }
 
 static nic_memory_t *memory_of(const app__machine_t *machine)
@@ -96,7 +93,7 @@ static void make_worker(app__herd_t *herd, uint32_t id)
     worker->ready_count = sim_alloc_array(herd->client_count, sizeof(uint32_t));
     worker->expected = sim_alloc_array(herd->client_count, sizeof(uint32_t));
     worker->passed = sim_alloc_array(herd->client_count, sizeof(uint32_t));
-    if (herd->config.service == APP__HERD_MICA) {
+    if (herd->image != NULL) {
         worker->mica = app_mica_create(&herd->mica_config, herd->image);
     }
 }
@@ -131,12 +128,14 @@ static void make_worker_qps(app__herd_t *herd)
         }
     }
     const uint32_t depth = herd->client_count * herd->window;
-    for (uint32_t w = 0; w < all && herd->config.request == APP__HERD_BY_SEND; w++) {
+    for (uint32_t w = 0; w < all && app__herd_sends(herd->config.request); w++) {
         app__herd_worker_t *const worker = &herd->workers[w];
         worker->requests_cq = app__thread_cq(&worker->thread);
-        worker->requests =
-            app__machine_qp(worker->thread.machine, NIC_QPT_UD, worker->requests_cq, 1, depth);
-        app__herd_post_requests_receives(worker, 0, depth);
+        if (herd->config.request == APP__HERD_BY_SEND) {
+            worker->requests =
+                app__machine_qp(worker->thread.machine, NIC_QPT_UD, worker->requests_cq, 1, depth);
+            app__herd_post_requests_receives(worker, 0, depth);
+        }
     }
 }
 
@@ -147,8 +146,8 @@ static bool needs_connection(const app__herd_t *herd)
 
 static bool is_reliable(const app__herd_t *herd)
 {
-    return herd->config.request == APP__HERD_BY_WRITE_RC ||
-           herd->config.answer == APP__HERD_BY_WRITE_RC;
+    return app__herd_is_reliable(herd->config.request) ||
+           app__herd_is_reliable(herd->config.answer);
 }
 
 // An answer by WRITE lies in the client's memory.
@@ -168,6 +167,20 @@ static void answer_written(nic_qp_t *qp, uint64_t address, uint32_t byte_len, vo
     nic_core_wake(client->thread.core);
 }
 
+// Requests by SEND over a client's connection all come to one worker.
+static void receive_requests(app__herd_t *herd, app__herd_peer_t *peer)
+{
+    app__herd_worker_t *const worker =
+        &herd->workers[peer->server * herd->worker_count + peer->client % herd->worker_count];
+    peer->qp = app__machine_qp_apart(&herd->machines[peer->server],
+                                     NIC_QPT_RC,
+                                     herd->unused_cqs[peer->server],
+                                     worker->requests_cq,
+                                     2 * herd->window,
+                                     herd->window);
+    app__herd_post_requests_receives(worker, peer->client * herd->window, herd->window);
+}
+
 static void connect_client(app__herd_t *herd, app__herd_client_t *client, uint32_t server)
 {
     const app__herd_config_t *const config = &herd->config;
@@ -177,9 +190,18 @@ static void connect_client(app__herd_t *herd, app__herd_client_t *client, uint32
     const uint32_t depth = 12 * (uint32_t)config->unsignaled + 2 * herd->ops_per_client;
     if (needs_connection(herd)) {
         const nic_qp_type_t type = is_reliable(herd) ? NIC_QPT_RC : NIC_QPT_UC;
+        const bool receives = config->answer == APP__HERD_BY_SEND_RC;
         client->request_qps[server] =
-            app__machine_qp(client->thread.machine, type, client->cq, depth, 0);
-        peer->qp = app__machine_qp(machine, type, herd->unused_cqs[server], depth, 0);
+            app__machine_qp(client->thread.machine,
+                            type,
+                            client->cq,
+                            depth,
+                            receives ? herd->receives / herd->server_count : 0);
+        if (config->request == APP__HERD_BY_SEND_RC) {
+            receive_requests(herd, peer);
+        } else {
+            peer->qp = app__machine_qp(machine, type, herd->unused_cqs[server], depth, 0);
+        }
         app__join(client->request_qps[server], peer->qp);
         nic_qp_on_write(peer->qp, app__herd_written, peer);
         nic_qp_on_write(client->request_qps[server], answer_written, client);
@@ -240,9 +262,9 @@ static void make_client(app__herd_t *herd, const app_context_t *context, uint32_
                                 ? 12 * (uint32_t)config->unsignaled + 2 * herd->ops_per_client
                                 : 1,
                             herd->receives);
-        if (config->answer == APP__HERD_BY_SEND) {
-            app__herd_first_receives(client);
-        }
+    }
+    if (app__herd_sends(config->answer)) {
+        app__herd_first_receives(client);
     }
 }
 
@@ -309,9 +331,10 @@ static void choose_sizes(app__herd_t *herd)
     herd->slot_bytes = app_herd_slot_bytes(longest);
     herd->answer_slot_bytes = (uint32_t)lines(longest + config->get_head + 1);
     herd->receive_bytes = (uint32_t)lines(longest + config->get_head + config->put_answer);
-    // An answer to each request under way, and as many late ones.
+    // An answer to each request under way, and as many late ones; of each connection, if over those.
     herd->receives =
-        2 * (config->window_per == APP__HERD_PER_CLIENT ? herd->window : herd->ops_per_client);
+        2 * (config->window_per == APP__HERD_PER_CLIENT ? herd->window : herd->ops_per_client) *
+        (config->answer == APP__HERD_BY_SEND_RC ? herd->server_count : 1);
     herd->key_count = (uint32_t)config->keys;
     herd->mica_config = (app_mica_config_t){config->buckets, config->log_bytes, herd->large};
     herd->skew_permille = (uint32_t)(config->skew.num * 1000 / config->skew.den);
@@ -335,6 +358,34 @@ static void make_machines(app__herd_t *herd,
                                     : per_machine * app__herd_client_bytes(herd),
                              serves ? 2 * (uint64_t)herd->client_count + worker_qps
                                     : per_machine * (2 * (uint64_t)herd->server_count + 1));
+    }
+}
+
+static void make_table_image(app__herd_t *herd)
+{
+    static const app_herd_table_kind_t kinds[] = {
+        [APP__HERD_PILAF] = APP_HERD_CUCKOO,
+        [APP__HERD_FARM] = APP_HERD_NEIGHBOURS,
+        [APP__HERD_FARM_VAR] = APP_HERD_POINTERS,
+    };
+    const app_herd_table_kind_t kind = kinds[herd->config.system];
+    herd->table_image = app_herd_table_populate(kind, herd->key_count, herd->value_bytes);
+    const app_city128_t any = {0, 0};
+    const uint32_t item = APP_HERD_KEY_BYTES + herd->value_bytes;
+    herd->read_bytes =
+        (uint32_t)lines(kind == APP_HERD_CUCKOO
+                            ? APP_HERD_BUCKET_BYTES + item
+                            : app_herd_table_neighbourhood(herd->table_image, any).bytes + item);
+    SIM_CHECK(herd->read_bytes <= APP__HERD_READ_MAX);
+}
+
+static void make_tables(app__herd_t *herd)
+{
+    herd->tables = sim_alloc_array(herd->server_count, sizeof(*herd->tables));
+    for (uint32_t s = 0; s < herd->server_count && herd->reads; s++) {
+        herd->tables[s] = app_herd_table_create(herd->table_image,
+                                                memory_of(&herd->machines[s]),
+                                                app__herd_table_address(herd));
     }
 }
 
@@ -389,12 +440,15 @@ static sim_err_t herd_create(const app_context_t *context,
     if (herd->skew_permille != 0) {
         herd->zipf = app_herd_zipf_create(herd->key_count, herd->skew_permille);
     }
-    if (config.service == APP__HERD_MICA) {
+    if (herd->reads) {
+        make_table_image(herd);
+    } else if (config.service == APP__HERD_MICA) {
         herd->image = app_mica_populate(&herd->mica_config, herd->key_count, herd->value_bytes);
     }
     herd->machines = sim_alloc_array(herd->machine_count, sizeof(*herd->machines));
     make_machines(herd, context, interfaces);
     sim_free(interfaces);
+    make_tables(herd);
     make_threads(herd, context);
     *app = &herd->app;
     return SIM_OK;
@@ -436,6 +490,11 @@ static void herd_destroy(app_t *app)
     for (uint32_t c = 0; c < herd->client_count; c++) {
         free_client(&herd->clients[c]);
     }
+    for (uint32_t s = 0; s < herd->server_count; s++) {
+        app_herd_table_destroy(herd->tables[s]);
+    }
+    sim_free(herd->tables);
+    app_herd_table_image_destroy(herd->table_image);
     app_herd_zipf_destroy(herd->zipf);
     app_mica_image_destroy(herd->image);
     sim_free(herd->workers);

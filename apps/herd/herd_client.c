@@ -37,16 +37,19 @@ static void draw_one(app__herd_client_t *client, app__herd_draw_t *draw)
     draw->worker = (uint16_t)worker;
 }
 
-// Which worker of all: keys belong to servers by bits of their hash that buckets do not use.
-static uint16_t worker_of(const app__herd_t *herd, const app__herd_draw_t *draw)
+// Which worker of all, by what was drawn. A connection's SENDs have one worker. Keys belong to servers by bits of their hash that buckets do not use.
+static uint16_t worker_of(const app__herd_client_t *client, const app__herd_draw_t *draw)
 {
+    const app__herd_t *const herd = client->herd;
+    const bool connected = herd->config.request == APP__HERD_BY_SEND_RC;
+    const uint32_t drawn = connected ? client->index % herd->worker_count : draw->worker;
     if (herd->server_count == 1 && !herd->config.by_key) {
-        return draw->worker;
+        return (uint16_t)drawn;
     }
     const uint32_t bits = (uint32_t)(app_herd_key(draw->key).high >> 32) & 0xffffu;
     const uint32_t server = bits % herd->server_count;
     const uint32_t worker =
-        herd->config.by_key ? bits / herd->server_count % herd->worker_count : draw->worker;
+        herd->config.by_key ? bits / herd->server_count % herd->worker_count : drawn;
     return (uint16_t)(server * herd->worker_count + worker);
 }
 
@@ -74,7 +77,7 @@ void app__herd_draw_chunk(app__herd_client_t *client)
         app__herd_draw_t *const draw = &client->draws[i];
         draw_one(client, draw);
         draw->key = order != NULL ? order[draw->key] : draw->key;
-        draw->worker = worker_of(herd, draw);
+        draw->worker = worker_of(client, draw);
     }
     client->drawn += client->chunk;
     client->draw_count = client->chunk;
@@ -157,9 +160,13 @@ void app__herd_arrival(sim_node_t *node, sim_timer_t *timer)
 static void post_receive_list(app__herd_client_t *client, const uint32_t *buffers, uint32_t count)
 {
     const app__herd_t *const herd = client->herd;
+    const bool connected = herd->config.answer == APP__HERD_BY_SEND_RC;
     while (count > 0) {
         nic_recv_wr_t list[POLL_MAX];
-        const uint32_t now = count < POLL_MAX ? count : POLL_MAX;
+        const uint32_t most = connected ? 1 : POLL_MAX;
+        const uint32_t now = count < most ? count : most;
+        nic_qp_t *const qp =
+            connected ? client->request_qps[buffers[0] % herd->server_count] : client->datagrams;
         for (uint32_t i = 0; i < now; i++) {
             list[i] = (nic_recv_wr_t){
                 .wr_id = (uint64_t)OF_RECEIVE << 32 | buffers[i],
@@ -168,7 +175,7 @@ static void post_receive_list(app__herd_client_t *client, const uint32_t *buffer
                         app__machine_key(client->thread.machine)},
             };
         }
-        const sim_err_t error = nic_post_recv_list(client->datagrams, list, now, NULL);
+        const sim_err_t error = nic_post_recv_list(qp, list, now, NULL);
         SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
         buffers += now;
         count -= now;
@@ -232,7 +239,8 @@ static void post_request(app__herd_client_t *client, uint32_t at)
     const uint32_t slot = at % herd->window;
     const uint32_t server = id / herd->worker_count;
     const uint32_t worker = id % herd->worker_count;
-    const bool sends = herd->config.request == APP__HERD_BY_SEND;
+    const bool sends = app__herd_sends(herd->config.request);
+    const bool datagram = herd->config.request == APP__HERD_BY_SEND;
     const uint64_t address = app__herd_request_address(client, at);
     const uint32_t bytes = build_request(client, at, address);
     const bool signaled =
@@ -245,16 +253,18 @@ static void post_request(app__herd_client_t *client, uint32_t at)
         .sge = {address, bytes, app__machine_key(client->thread.machine)},
     };
     if (sends) {
-        const app__herd_worker_t *const to = &herd->workers[id];
         wr.imm_data = client->index << 16 | slot;
+    }
+    if (datagram) {
+        const app__herd_worker_t *const to = &herd->workers[id];
         wr.ud.remote_interface = herd->machines[server].endpoint->interface;
         wr.ud.remote_qpn = nic_qp_num(to->requests);
-    } else {
+    } else if (!sends) {
         wr.rdma.remote_addr = app__herd_slot_address(herd, worker, client->index, slot);
         wr.rdma.rkey = app__machine_key(&herd->machines[server]);
     }
     client->signaled += signaled;
-    app__post(sends ? client->datagrams : client->request_qps[server], &wr);
+    app__post(datagram ? client->datagrams : client->request_qps[server], &wr);
     client->request_bytes += bytes;
 }
 
@@ -276,7 +286,8 @@ static void begin_op(app__herd_client_t *client, uint32_t at, const app__herd_dr
     };
     append(client, at);
     if (op->by_read) {
-        (void)app__herd_read_on(client, at);
+        uint64_t unused;
+        (void)app__herd_read_on(client, at, &unused);
     } else {
         post_request(client, at);
     }
@@ -322,7 +333,7 @@ static bool belongs(app__herd_client_t *client,
     uint8_t value[APP_HERD_VALUE_MAX];
     uint32_t stamp = 0;
     const app_city128_t key = app_herd_key(op->key);
-    const uint32_t head = (uint32_t)client->herd->config.get_head;
+    const uint32_t head = op->by_read ? 0 : (uint32_t)client->herd->config.get_head;
     const uint32_t value_bytes = app__herd_value_bytes(client->herd, key);
     if (bytes != head + value_bytes) {
         return false;
@@ -340,8 +351,8 @@ void app__herd_answered(app__herd_client_t *client, uint32_t at, uint32_t bytes,
         return;
     }
     const sim_time_t now_ps = nic_core_now_ps(client->thread.core);
-    const bool checks = herd->config.verify && herd->config.service == APP__HERD_MICA &&
-                        !op->by_read && address != 0;
+    const bool holds = herd->reads || herd->config.service == APP__HERD_MICA;
+    const bool checks = herd->config.verify && holds && address != 0;
     if (checks && (op->put ? bytes != herd->config.put_answer
                            : bytes != 0 && !belongs(client, op, bytes, address))) {
         client->wrong++;
@@ -387,10 +398,12 @@ static uint32_t harvest(app__herd_client_t *client, uint32_t most)
             client->signaled--;
         } else if (wc[i].wr_id >> 32 == OF_READ) {
             nic_core_spend(client->thread.core, herd->config.check_ps);
+            uint64_t value_address = 0;
             if (client->ops[low].state != APP__HERD_OP_WAITING || !client->ops[low].by_read) {
                 client->duplicates++; // given up meanwhile
-            } else if (!app__herd_read_on(client, low)) {
-                app__herd_answered(client, low, herd->value_bytes, 0);
+            } else if (!app__herd_read_on(client, low, &value_address)) {
+                const uint32_t bytes = value_address != 0 ? herd->value_bytes : 0;
+                app__herd_answered(client, low, bytes, value_address);
             }
         } else {
             const uint32_t id = wc[i].imm_data >> 16;

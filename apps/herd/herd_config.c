@@ -12,8 +12,8 @@ static const sim_attr_t attrs[] = {
     {PREFIX ".preset", SIM_ATTR_ENUM, false, AT(preset), "guide", NULL, NULL, "guide|public-code|sigcomm-2014", "what values left at auto are"},
     {PREFIX ".system", SIM_ATTR_ENUM, false, AT(system), "herd", NULL, NULL, "herd|pilaf|farm|farm-var|echo", "herd: calls; pilaf: two READs and more for a GET, PUTs by SEND; farm: one large READ, farm-var: two READs, PUTs by WRITE; echo: calls of value bytes, no store"},
     {PREFIX ".service", SIM_ATTR_ENUM, false, AT(service), "mica", NULL, NULL, "mica|model", "mica: a store that holds data; model: the time one takes, which model.* says"},
-    {PREFIX ".request", SIM_ATTR_ENUM, false, AT(request), "auto", NULL, NULL, "auto|write-uc|write-rc|send", "how requests go; auto: what the system uses, herd write-uc"},
-    {PREFIX ".answer", SIM_ATTR_ENUM, false, AT(answer), "auto", NULL, NULL, "auto|write-uc|write-rc|send", "how answers go; auto: what the system uses, herd send; sends are datagrams"},
+    {PREFIX ".request", SIM_ATTR_ENUM, false, AT(request), "auto", NULL, NULL, "auto|write-uc|write-rc|send|send-rc", "how requests go; send: datagrams; send-rc: over the connection, all of a client's to one worker; auto: what the system uses, herd write-uc"},
+    {PREFIX ".answer", SIM_ATTR_ENUM, false, AT(answer), "auto", NULL, NULL, "auto|write-uc|write-rc|send|send-rc", "how answers go, likewise; auto: what the system uses, herd send"},
     {PREFIX ".workers", SIM_ATTR_COUNT, true, AT(workers), "auto", "1", "64", NULL, "threads that answer on a server, a core each; auto: the preset's (12, 12, 6)"},
     {PREFIX ".clients", SIM_ATTR_COUNT, true, AT(clients), "auto", "1", "4096", NULL, "threads that ask, spread over their machines; auto: the preset's (70, 70, 51)"},
     {PREFIX ".window", SIM_ATTR_COUNT, true, AT(window), "auto", "1", "256", NULL, "slots of a client at each worker, and requests between two looks at its answers; auto: the preset's (32, 32, 4)"},
@@ -176,6 +176,12 @@ sim_err_t app__herd_resolve(app__herd_config_t *config, sim_message_t *message)
                               ": %" PRIu64 ", expected room for an entry of %" PRIu64,
                               config->log_bytes,
                               entry);
+    }
+    if (config->by_key && config->request == APP__HERD_BY_SEND_RC) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              PREFIX ".worker-by-key",
+                              ": on, but requests by send-rc come to one worker of each server");
     }
     if (config->system == APP__HERD_ECHO) {
         config->service = APP__HERD_MODEL;

@@ -12,6 +12,7 @@
 #define APPS_HERD_HERD_INTERNAL_H
 
 #include "apps/herd/herd_draw.h"
+#include "apps/herd/herd_table.h"
 #include "apps/herd/mica.h"
 #include "apps/machine_internal.h"
 #include "kernel/statistics.h"
@@ -20,6 +21,8 @@
 #define APP__HERD_POSTLIST_MAX 128u
 #define APP__HERD_SEND_DEPTH 128u // HRD_Q_DEPTH of the benchmark
 #define APP__HERD_NONE UINT32_MAX
+// What a GET's READs bring at most: six places, and a value behind them.
+#define APP__HERD_READ_MAX 8192u
 
 typedef enum { APP__HERD_GUIDE, APP__HERD_PUBLIC, APP__HERD_2014 } app__herd_preset_t;
 // HERD, a store read by one-sided READs, or no store at all.
@@ -36,8 +39,17 @@ typedef enum {
     APP__HERD_BY_AUTO,
     APP__HERD_BY_WRITE_UC,
     APP__HERD_BY_WRITE_RC,
-    APP__HERD_BY_SEND,
+    APP__HERD_BY_SEND,    // datagrams
+    APP__HERD_BY_SEND_RC, // over the connection of client and server
 } app__herd_by_t;
+static inline bool app__herd_sends(uint32_t by)
+{
+    return by >= APP__HERD_BY_SEND;
+}
+static inline bool app__herd_is_reliable(uint32_t by)
+{
+    return by == APP__HERD_BY_WRITE_RC || by == APP__HERD_BY_SEND_RC;
+}
 typedef enum { APP__HERD_PER_AUTO, APP__HERD_PER_WORKER, APP__HERD_PER_CLIENT } app__herd_per_t;
 typedef enum {
     APP__HERD_GATE_AUTO,
@@ -123,7 +135,8 @@ typedef struct app__herd_op {
     uint16_t tries;
     uint16_t reads; // done of a chain
     uint8_t state;  // app__herd_state_t
-    uint8_t probes;
+    uint8_t probes; // pilaf: buckets that did not have it
+    uint8_t stage;  // what the last READ was for
     bool put;
     bool by_read;
     bool measured;
@@ -192,6 +205,7 @@ typedef struct app__herd_client {
     uint64_t duplicates;
     uint64_t wrong;
     uint64_t reads;
+    uint64_t reads_again; // of them, because something was torn
     uint64_t request_bytes;
     uint64_t answer_bytes;
     sim_time_t last_ps; // of its answers
@@ -231,12 +245,12 @@ typedef struct app__herd_worker {
     uint32_t id;    // of all
     nic_memory_t *memory;
     app_mica_t *mica;
-    nic_qp_t **qps;     // ports x qps_per_port
-    nic_cq_t **cqs;     // one each
-    uint64_t *posted;   // of each, with those that were only taken
-    uint64_t *answered; // of each
-    nic_qp_t *requests; // by SEND; NULL: by WRITE
-    nic_cq_t *requests_cq;
+    nic_qp_t **qps;        // ports x qps_per_port
+    nic_cq_t **cqs;        // one each
+    uint64_t *posted;      // of each, with those that were only taken
+    uint64_t *answered;    // of each
+    nic_qp_t *requests;    // by datagrams; NULL: by WRITE, or the clients' connections
+    nic_cq_t *requests_cq; // by SEND; NULL: by WRITE
     uint32_t next_qp;
     uint32_t next_client;
     uint32_t next_answer; // buffer
@@ -276,7 +290,7 @@ struct app__herd {
     uint32_t client_count;
     uint32_t window;
     uint32_t ops_per_client;
-    uint32_t receives;      // of a client
+    uint32_t receives;      // of a client; over connections taken from each server's in turn
     uint32_t receive_bytes; // of each
     uint32_t slot_bytes;    // of the request region
     uint32_t answer_slot_bytes;
@@ -284,10 +298,13 @@ struct app__herd {
     uint32_t key_count;
     uint32_t skew_permille;
     bool large;
-    bool reads;               // GETs are READs
-    uint64_t memory_address;  // of the region on each machine
-    nic_cq_t **unused_cqs;    // by server, of queue pairs that nobody polls
-    app__machine_t *machines; // servers first
+    bool reads;                          // GETs are READs
+    uint32_t read_bytes;                 // that a GET's READs bring at most
+    app_herd_table_image_t *table_image; // what they read; NULL: GETs are not READs
+    app_herd_table_t **tables;           // by server
+    uint64_t memory_address;             // of the region on each machine
+    nic_cq_t **unused_cqs;               // by server, of queue pairs that nobody polls
+    app__machine_t *machines;            // servers first
     uint32_t machine_count;
     app__herd_worker_t *workers;
     app__herd_client_t *clients;
@@ -313,9 +330,8 @@ uint64_t app__herd_answers_address(const app__herd_t *herd, uint32_t worker, uin
 uint32_t app__herd_answer_buffers(const app__herd_t *herd);
 uint64_t app__herd_received_address(const app__herd_t *herd, uint32_t worker, uint32_t buffer);
 uint64_t app__herd_table_address(const app__herd_t *herd);
-uint64_t app__herd_table_bytes(const app__herd_t *herd);
 uint64_t app__herd_server_bytes(const app__herd_t *herd);
-// A client's part: requests, answers received, answers written.
+// A client's part: requests, answers received, answers written, what READs brought.
 uint64_t app__herd_client_bytes(const app__herd_t *herd);
 static inline uint64_t app__herd_request_address(const app__herd_client_t *client, uint32_t op)
 {
@@ -332,6 +348,12 @@ static inline uint64_t app__herd_answer_slot_address(const app__herd_client_t *c
     const app__herd_t *const herd = client->herd;
     return app__herd_receive_address(client, herd->receives) +
            (uint64_t)op * herd->answer_slot_bytes;
+}
+static inline uint64_t app__herd_read_address(const app__herd_client_t *client, uint32_t op)
+{
+    const app__herd_t *const herd = client->herd;
+    return app__herd_answer_slot_address(client, herd->ops_per_client) +
+           (uint64_t)op * herd->read_bytes;
 }
 
 static inline uint32_t app__herd_value_bytes(const app__herd_t *herd, app_city128_t key)
@@ -363,8 +385,9 @@ void app__herd_arrival(sim_node_t *node, sim_timer_t *timer);
 void app__herd_first_receives(app__herd_client_t *client);
 // An answer of so many bytes at an address of the client's memory (0: none was written).
 void app__herd_answered(app__herd_client_t *client, uint32_t op, uint32_t bytes, uint64_t address);
-// The next READ of an operation; false: that was the last one.
-bool app__herd_read_on(app__herd_client_t *client, uint32_t op);
+// The next READ of an operation. False: that was the last one, and the value lies there, or the key
+// is not in the store: 0.
+bool app__herd_read_on(app__herd_client_t *client, uint32_t op, uint64_t *value_address);
 
 // -- herd_worker.c
 bool app__herd_work(nic_core_t *core, void *worker);

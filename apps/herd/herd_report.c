@@ -41,6 +41,7 @@ typedef struct herd_report {
     uint64_t malformed;
     uint64_t looked_back;
     uint64_t reads;
+    uint64_t reads_again;
     double request_bytes_mean;
     double response_bytes_mean;
     double queue_mean;
@@ -103,6 +104,7 @@ static void take_clients(const app__herd_t *herd, herd_report_t *report)
         report->wrong_values += client->wrong;
         report->failed += client->thread.failed;
         report->reads += client->reads;
+        report->reads_again += client->reads_again;
         request_bytes += client->request_bytes;
         answer_bytes += client->answer_bytes;
     }
@@ -217,6 +219,10 @@ static void fill(const void *object, void *into)
     if (herd->image != NULL) {
         report->store_memory_bytes += app_mica_image_bytes(herd->image);
     }
+    if (herd->table_image != NULL) {
+        report->store_memory_bytes += app_herd_table_image_bytes(herd->table_image);
+        report->index_evictions = app_herd_table_left_out(herd->table_image);
+    }
 }
 
 static void fini(void *object)
@@ -268,6 +274,7 @@ static const sim_report_row_t report_rows[] = {
     ROW(herd_report_t, malformed, U64, "", false, "requests that workers could not read"),
     ROW(herd_report_t, looked_back, U64, "", false, "requests found in slots that were not expected"),
     ROW(herd_report_t, reads, U64, "", false, "READs of the systems that GET by them"),
+    ROW(herd_report_t, reads_again, U64, "", false, "of them, for what a PUT changed between or during READs"),
     ROW(herd_report_t, request_bytes_mean, REAL, "bytes", false, "payload of a request, those written again counted again"),
     ROW(herd_report_t, response_bytes_mean, REAL, "bytes", false, "payload of an answer"),
     ROW(herd_report_t, queue_mean, REAL, "", false, "requests that wait for a worker after its turn"),

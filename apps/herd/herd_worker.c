@@ -236,18 +236,37 @@ void app__herd_post_requests_receives(app__herd_worker_t *worker, uint32_t first
 {
     const app__herd_t *const herd = worker->herd;
     for (uint32_t i = 0; i < count; i++) {
+        const uint64_t client = (first + i) / herd->window;
+        nic_qp_t *const qp =
+            worker->requests != NULL
+                ? worker->requests
+                : herd->peers[(uint64_t)worker->server * herd->client_count + client].qp;
         const nic_recv_wr_t wr = {
             .wr_id = first + i,
             .sge = {app__herd_received_address(herd, worker->index, first + i),
                     herd->slot_bytes,
                     app__machine_key(worker->thread.machine)},
         };
-        const sim_err_t error = nic_post_recv_list(worker->requests, &wr, 1, NULL);
+        const sim_err_t error = nic_post_recv_list(qp, &wr, 1, NULL);
         SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
     }
 }
 
 // -- the store
+
+// A PUT into a store that is read by READs; they never ask a worker for a GET.
+static void put_into_table(app__herd_worker_t *worker,
+                           app__herd_call_t *call,
+                           const app_herd_request_t *request)
+{
+    const app__herd_t *const herd = worker->herd;
+    if (!call->put || request->value_bytes != herd->value_bytes) {
+        worker->malformed++;
+        return;
+    }
+    (void)app_herd_table_put(herd->tables[worker->server], request->key, request->value);
+    call->answer_bytes = (uint32_t)herd->config.put_answer;
+}
 
 // Reads the request's bytes and marks it as seen, by the store's opcode; runs it; leaves the answer
 // in a buffer of the worker's.
@@ -269,6 +288,10 @@ static void serve_by_store(app__herd_worker_t *worker, app__herd_call_t *call)
     } else {
         call->put = request.opcode == APP_MICA_PUT; // served before, and written again
     }
+    if (herd->reads) {
+        put_into_table(worker, call, &request);
+        return;
+    }
     if (herd->config.service == APP__HERD_MODEL) {
         const uint64_t hit = herd->config.model_hit.num;
         const uint64_t all = herd->config.model_hit.den;
@@ -286,7 +309,7 @@ static void serve_by_store(app__herd_worker_t *worker, app__herd_call_t *call)
         return;
     }
     uint8_t answer[16 + 1 + APP_HERD_VALUE_MAX] = {0};
-    const uint32_t status = herd->config.answer == APP__HERD_BY_SEND ? 0 : 1;
+    const uint32_t status = app__herd_sends(herd->config.answer) ? 0 : 1;
     const uint32_t head = status + (uint32_t)herd->config.get_head;
     uint32_t value_bytes = 0;
     call->hit = app_mica_get(worker->mica, request.key, answer + head, &value_bytes);
@@ -364,7 +387,7 @@ static void fill_answer(const app__herd_worker_t *worker,
 {
     const app__herd_t *const herd = worker->herd;
     const app__herd_client_t *const client = &herd->clients[call->client];
-    const bool by_send = herd->config.answer == APP__HERD_BY_SEND;
+    const bool by_send = app__herd_sends(herd->config.answer);
     const uint32_t bytes = call->answer_bytes + (by_send ? 0 : 1);
     const uint64_t address =
         call->answer_address != 0
@@ -376,10 +399,10 @@ static void fill_answer(const app__herd_worker_t *worker,
         .sge = {address, bytes, app__machine_key(worker->thread.machine)},
         .imm_data = app_herd_immediate(worker->id, call->slot),
     };
-    if (by_send) {
+    if (herd->config.answer == APP__HERD_BY_SEND) {
         wr->ud.remote_interface = client->thread.machine->endpoint->interface;
         wr->ud.remote_qpn = nic_qp_num(client->datagrams);
-    } else {
+    } else if (!by_send) {
         const uint32_t op = worker->id * herd->window + call->slot;
         wr->rdma.remote_addr = app__herd_answer_slot_address(client, op);
         wr->rdma.rkey = app__machine_key(client->thread.machine);
@@ -501,7 +524,7 @@ bool app__herd_work(nic_core_t *core, void *ctx)
         return false;
     }
     const taken_t taken =
-        worker->requests != NULL ? collect_messages(worker) : collect_slots(worker);
+        worker->requests_cq != NULL ? collect_messages(worker) : collect_slots(worker);
     if (taken == STAND_STILL) {
         return false;
     }

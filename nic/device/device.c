@@ -84,6 +84,11 @@ void nic_device_respond(nic_qp_t *qp)
     }
 }
 
+void nic_device_answer(nic_t *nic, net_packet_t *packet)
+{
+    nic__send(nic, packet);
+}
+
 void nic_device_receive(nic_t *nic, net_packet_t *packet)
 {
     nic__receive(nic, packet);

@@ -106,7 +106,7 @@ static const sim_attr_t attrs[] = {
     ATTR("ack-duplicates", BOOL, ack_duplicates, "true", NULL, NULL,
          "a request that came before is acknowledged again"),
     ATTR("frames", STRING, frames, "standard", NULL, NULL,
-         "how long frames are on links: standard, as their headers make them; bare, one header of fixed size and the "
+         "how long frames are on links: standard, as their headers make them; infiniband, as they would there; bare, one header of fixed size and the "
          "payload, of any path MTU; or a program's own"),
     ATTR_AUTO("base-rtt", TIME, base_rtt_ps, "auto", "1ps", "10s",
               "round-trip time without queueing, for congestion control; auto: of the path"),

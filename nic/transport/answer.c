@@ -86,7 +86,7 @@ static void send_answer(nic_qp_t *qp,
     net_packet_t *const packet = build_answer(qp, psn, aeth, sent_ps, cause, 0);
     const uint8_t class = packet->priority;
     const uint32_t number = (uint32_t)nic->queue_pushed[class];
-    nic__send(nic, packet);
+    nic__send_answer(qp, packet);
     // A later ACK must not overtake a NAK: it does not merge with what is before one.
     const bool queued =
         (uint32_t)nic->queue_pushed[class] != number && is_ack(aeth) && cause == NULL;

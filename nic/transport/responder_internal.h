@@ -20,6 +20,16 @@ typedef struct nic_answer {
 // answer.c
 // An ACK or NAK with so many bytes behind its AETH.
 net_packet_t *nic__build_answer(nic_qp_t *qp, const nic_answer_t *answer, uint32_t extra_bytes);
+// Sends one, as soon as the device lets it.
+static inline void nic__send_answer(nic_qp_t *qp, net_packet_t *packet)
+{
+    nic_t *const nic = qp->nic;
+    if (SIM_LIKELY(nic->device->answer == NULL)) {
+        nic__send(nic, packet);
+    } else {
+        nic->device->answer(qp, packet);
+    }
+}
 // Everything before expected_psn is acknowledged. cause: the packet it answers, if that wants
 // feedback; else NULL.
 void nic__acknowledge(nic_qp_t *qp, sim_time_t sent_ps, const net_packet_t *cause);

@@ -69,7 +69,7 @@ static void arrive(nic_t *nic, net_packet_t *packet)
 static void completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
 {
     if (cq->core != NULL) {
-        nic_device_complete(qp, cq, wc, nic__rnic_cqe(qp->nic, cq, wc));
+        nic_device_complete(qp, cq, wc, nic__rnic_cqe(qp, cq, wc));
     } else {
         nic__rnic_cqe_later(qp, cq, wc);
     }
@@ -115,6 +115,7 @@ const nic_device_ops_t nic_device_rnic = {
     .rewound = nic__rnic_rewound,
     .done = nic__rnic_wqe_done,
     .respond = nic__rnic_respond,
+    .answer = nic__rnic_answer,
     .arrive = arrive,
     .payload = nic__rnic_payload,
     .lands = nic__rnic_lands,

@@ -28,6 +28,7 @@ typedef enum nic_item_kind {
     NIC_ITEM_READY,    // a WQE whose payload is on its way
     NIC_ITEM_SEGMENT,  // the payload of the next packet of a message
     NIC_ITEM_RESPONSE, // the data of a READ or atomic to be answered
+    NIC_ITEM_ANSWER,   // an ACK or NAK that waits for the sending side
     NIC_ITEM_CQE,      // a CQE on its way to a queue that nobody polls
     NIC_ITEM_WRITE,    // a WRITE on its way to memory that someone looks at
 } nic_item_kind_t;
@@ -48,7 +49,8 @@ typedef struct nic_item {
     nic_cq_t *cq;
     union {
         nic_wc_t wc;
-        uint64_t address; // of a WRITE
+        uint64_t address;     // of a WRITE
+        net_packet_t *packet; // an ACK or NAK
     };
 } nic_item_t;
 
@@ -370,6 +372,7 @@ void nic__rnic_flushed(nic_qp_t *qp); // its send queue is empty
 void nic__rnic_gate(nic_qp_t *qp);    // sq_send or sq_done moved
 void nic__rnic_rewound(nic_qp_t *qp); // back
 void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic);
+void nic__rnic_answer(nic_qp_t *qp, net_packet_t *packet);
 void nic__rnic_item_fired(sim_node_t *node, sim_timer_t *timer);
 void nic__rnic_item_step(nic_step_t *step);
 
@@ -379,7 +382,9 @@ void nic__rnic_payload(nic_t *nic, uint32_t bytes);
 void nic__rnic_lands(nic_t *nic, sim_time_t time_ps);
 void nic__rnic_atomic_done(nic_t *nic, uint32_t rkey); // the word is written back
 void nic__rnic_tell_write(nic_qp_t *qp, uint64_t address, uint32_t bytes);
-sim_time_t nic__rnic_cqe(nic_t *nic, nic_cq_t *cq, const nic_wc_t *wc); // when the CQE is seen
+sim_time_t nic__rnic_cqe(const nic_qp_t *qp,
+                         nic_cq_t *cq,
+                         const nic_wc_t *wc); // when the CQE is seen
 void nic__rnic_cqe_later(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc);
 // Prefetches what the packets that come next will need.
 void nic__rnic_expect(const nic_t *nic, const sim_mail_t *mail);

@@ -363,12 +363,19 @@ void nic__rnic_tell_write(nic_qp_t *qp, uint64_t address, uint32_t bytes)
                      nic__rnic(nic)->detail.rx_latency_ps);
 }
 
-sim_time_t nic__rnic_cqe(nic_t *nic, nic_cq_t *cq, const nic_wc_t *wc)
+// Whether the receiving side writes it: what a response or an ACK completes.
+static inline bool is_completed_by_peer(const nic_qp_t *qp, const nic_wc_t *wc)
 {
+    return qp->type == NIC_QPT_RC && wc->opcode < NIC_WC_RECV;
+}
+
+sim_time_t nic__rnic_cqe(const nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
+{
+    nic_t *const nic = qp->nic;
     nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     nic__rnic_begin(nic);
-    sim_time_t stall_ps = nic__is_fetched(wc->opcode) ? rnic->detail.rx_cqe_ps : 0;
+    sim_time_t stall_ps = is_completed_by_peer(qp, wc) ? rnic->detail.rx_cqe_ps : 0;
     sim_time_t data_ps = now_ps;
     const uint64_t key = nic__cache_key(NIC_STORE_CQ, cq->number);
     nic__rnic_lookup(nic, NIC_STORE_CQ, &cq->context_slot, key, &stall_ps, &data_ps);
@@ -390,5 +397,5 @@ void nic__rnic_cqe_later(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
     nic_item_t *const item = nic__item_new(nic, NIC_ITEM_CQE, qp);
     item->cq = cq;
     item->wc = *wc;
-    nic__item_at(item, nic__rnic_cqe(nic, cq, wc));
+    nic__item_at(item, nic__rnic_cqe(qp, cq, wc));
 }

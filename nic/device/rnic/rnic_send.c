@@ -263,10 +263,31 @@ static void doorbell_arrives(nic_item_t *item, const nic_qp_t *qp)
 
 // -- the processing unit's part
 
-// A packet's payload, read from host memory, passes the sending side line by line.
-static inline sim_time_t payload_ps(const nic_detail_t *detail, uint32_t bytes)
+// A packet's payload, read from host memory, passes the sending side line by line, and what comes
+// in several completions is put together: completions end at multiples of their largest size
+// (PCI Express, 2.3.1.1), so that where a payload lies matters.
+static sim_time_t payload_ps(const nic_detail_t *detail, uint64_t address, uint32_t bytes)
 {
-    return (bytes + NIC_PCIE_LINE_BYTES - 1) / NIC_PCIE_LINE_BYTES * detail->tx_line_ps;
+    if (bytes == 0 || (detail->tx_line_ps | detail->tx_long_ps) == 0) {
+        return 0;
+    }
+    const uint64_t last = address + (bytes - 1);
+    const uint64_t lines = last / NIC_PCIE_LINE_BYTES - address / NIC_PCIE_LINE_BYTES + 1;
+    const uint64_t size = detail->completion_max_bytes;
+    return lines * detail->tx_line_ps + (last / size != address / size ? detail->tx_long_ps : 0);
+}
+
+// The same of a part of a work request's payload.
+static inline sim_time_t part_ps(const nic_detail_t *detail,
+                                 const nic_wqe_t *wqe,
+                                 uint64_t offset,
+                                 uint32_t bytes)
+{
+    if (SIM_LIKELY((detail->tx_line_ps | detail->tx_long_ps) == 0)) {
+        return 0;
+    }
+    const nic_place_t place = nic__wqe_place(wqe);
+    return payload_ps(detail, nic__first_piece(&place, offset, 1).addr, bytes);
 }
 
 static void translate_all(nic_t *nic,
@@ -339,7 +360,7 @@ sim_time_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp, sim_t
     nic__rnic_lookup_wqe(nic, qp, item->first, &stall_ps, here_ps);
     if (has_payload_to_read(wqe)) {
         translate_all(nic, wqe, &stall_ps, &data_ps);
-        stall_ps += payload_ps(detail, nic__min(wqe->length, qp->mtu_bytes));
+        stall_ps += part_ps(detail, wqe, 0, nic__min(wqe->length, qp->mtu_bytes));
     }
     rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + stall_ps;
     return nic__later(rnic->tx_free_ps, data_ps);
@@ -399,15 +420,10 @@ void nic__rnic_gate(nic_qp_t *qp)
 }
 
 // The payload of the next packet was asked for ahead of its turn: it comes as fast as PCIe is.
-static sim_time_t next_segment_ps(nic_t *nic,
-                                  uint32_t bytes,
-                                  sim_time_t cost_ps,
-                                  sim_time_t here_ps)
+static sim_time_t next_segment_ps(nic_t *nic, sim_time_t cost_ps, sim_time_t here_ps)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
-    rnic->tx_free_ps =
-        nic__later(rnic->tx_free_ps, now_ps) + cost_ps + payload_ps(&rnic->detail, bytes);
+    rnic->tx_free_ps = nic__later(rnic->tx_free_ps, nic__node(nic)->now_ps) + cost_ps;
     return nic__later(rnic->tx_free_ps, here_ps);
 }
 
@@ -425,7 +441,9 @@ static void response_sent(nic_t *nic, nic_qp_t *qp)
     const sim_time_t here_ps =
         nic__later(nic_pcie_prefetched(&rnic->pcie, nic__node(nic)->now_ps, bytes),
                    from_memory_ps(nic, read->address, bytes));
-    const sim_time_t ready_ps = next_segment_ps(nic, bytes, rnic->detail.tx_response_ps, here_ps);
+    const sim_time_t cost_ps =
+        rnic->detail.tx_response_ps + payload_ps(&rnic->detail, read->address, bytes);
+    const sim_time_t ready_ps = next_segment_ps(nic, cost_ps, here_ps);
     if (ready_ps > nic->port->busy_until_ps) {
         qp->flags &= (uint16_t)~NIC_QP_READS;
         // None where the requester went back meanwhile: what it asks for again is not here yet.
@@ -451,8 +469,9 @@ void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
     }
     const uint32_t bytes = nic__min(wqe->length - qp->send_offset, qp->mtu_bytes);
     const sim_time_t here_ps = read_payload_ps(nic, wqe, qp->send_offset, bytes, true);
-    const sim_time_t ready_ps =
-        next_segment_ps(nic, bytes, nic__rnic(nic)->detail.tx_send_ps, here_ps);
+    const nic_detail_t *const detail = &nic__rnic(nic)->detail;
+    const sim_time_t cost_ps = detail->tx_send_ps + part_ps(detail, wqe, qp->send_offset, bytes);
+    const sim_time_t ready_ps = next_segment_ps(nic, cost_ps, here_ps);
     if (ready_ps > nic->port->busy_until_ps) {
         qp->flags |= NIC_QP_FETCHING;
         nic__item_at(nic__item_new(nic, NIC_ITEM_SEGMENT, qp), ready_ps);
@@ -465,7 +484,7 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
     nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     sim_time_t stall_ps =
-        rnic->detail.tx_response_ps + (atomic ? 0 : payload_ps(&rnic->detail, bytes));
+        rnic->detail.tx_response_ps + (atomic ? 0 : payload_ps(&rnic->detail, address, bytes));
     sim_time_t data_ps = now_ps;
     nic__rnic_context(nic, qp, qp->number, NIC_SIDE_SEND, &stall_ps, &data_ps);
     if (atomic) {
@@ -481,6 +500,24 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
     nic__rnic_qp(qp)->response_ps =
         nic__later(nic__rnic_qp(qp)->response_ps, nic__later(rnic->tx_free_ps, data_ps));
     nic__item_at(nic__item_new(nic, NIC_ITEM_RESPONSE, qp), nic__rnic_qp(qp)->response_ps);
+}
+
+// An ACK or NAK takes its turn of the sending side. It goes when that comes up, so that one which
+// finds the side idle is not late; what is sent next is.
+void nic__rnic_answer(nic_qp_t *qp, net_packet_t *packet)
+{
+    nic_t *const nic = qp->nic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const sim_time_t turn_ps = nic__later(rnic->tx_free_ps, now_ps);
+    rnic->tx_free_ps = turn_ps + rnic->detail.tx_ack_ps;
+    if (turn_ps == now_ps) {
+        nic_device_answer(nic, packet);
+        return;
+    }
+    nic_item_t *const item = nic__item_new(nic, NIC_ITEM_ANSWER, qp);
+    item->packet = packet;
+    nic__item_at(item, turn_ps);
 }
 
 // -- steps
@@ -511,6 +548,7 @@ static void qp_step(nic_item_t *item, nic_qp_t *qp)
         break;
     case NIC_ITEM_DOORBELL:
     case NIC_ITEM_WQE:
+    case NIC_ITEM_ANSWER:
         break;
     }
 }
@@ -518,6 +556,11 @@ static void qp_step(nic_item_t *item, nic_qp_t *qp)
 static void item_step(nic_item_t *item)
 {
     nic__rnic_begin(item->nic);
+    if (item->kind == NIC_ITEM_ANSWER) {
+        nic_device_answer(item->nic, item->packet); // on its way, whatever became of its queue pair
+        nic__item_free(item);
+        return;
+    }
     nic_qp_t *const qp = nic__item_qp(item);
     const bool sending = item->kind == NIC_ITEM_DOORBELL || item->kind == NIC_ITEM_WQE;
     if (qp == NULL || (sending && (qp->flags & NIC_QP_CLOSED) != 0)) {
