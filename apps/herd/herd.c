@@ -396,6 +396,7 @@ static void make_threads(app__herd_t *herd, const app_context_t *context)
     herd->clients = sim_alloc_array(herd->client_count, sizeof(*herd->clients));
     herd->peers =
         sim_alloc_array((size_t)herd->server_count * herd->client_count, sizeof(*herd->peers));
+    herd->pcie_seen = sim_alloc_array(herd->server_count, sizeof(*herd->pcie_seen));
     herd->unused_cqs = sim_alloc_array(herd->server_count, sizeof(*herd->unused_cqs));
     for (uint32_t s = 0; s < herd->server_count; s++) {
         nic_t *const nic = herd->machines[s].endpoint->nic;
@@ -465,6 +466,8 @@ static void free_worker(app__herd_worker_t *worker)
     sim_free(worker->ready_count);
     sim_free(worker->expected);
     sim_free(worker->passed);
+    app__herd_bins_fini(&worker->series);
+    app__herd_counts_fini(&worker->batches);
 }
 
 static void free_client(app__herd_client_t *client)
@@ -477,7 +480,8 @@ static void free_client(app__herd_client_t *client)
     sim_free(client->arrived);
     sim_free(client->free_receives);
     sim_free(client->records);
-    sim_free(client->bins);
+    app__herd_bins_fini(&client->series);
+    app__herd_counts_fini(&client->answer_sizes);
     sim_sample_set_fini(&client->latencies);
 }
 
@@ -497,6 +501,7 @@ static void herd_destroy(app_t *app)
     app_herd_table_image_destroy(herd->table_image);
     app_herd_zipf_destroy(herd->zipf);
     app_mica_image_destroy(herd->image);
+    sim_free(herd->pcie_seen);
     sim_free(herd->workers);
     sim_free(herd->clients);
     sim_free(herd->peers);

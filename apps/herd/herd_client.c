@@ -313,15 +313,21 @@ static void record(app__herd_client_t *client, uint32_t at, sim_time_t end_ps, u
     };
 }
 
-static void count_bin(app__herd_client_t *client, sim_time_t now_ps)
+static void count_in_series(app__herd_client_t *client,
+                            const app__herd_op_t *op,
+                            sim_time_t now_ps,
+                            uint32_t bytes)
 {
-    const size_t bin =
-        (size_t)((now_ps - client->herd->config.span.start_ps) / client->herd->config.series_ps);
-    while (client->bin_count <= bin) {
-        SIM_GROW(client->bins, client->bin_count, &client->bin_capacity);
-        client->bins[client->bin_count++] = 0;
-    }
-    client->bins[bin]++;
+    const app__herd_config_t *const config = &client->herd->config;
+    app__herd_bin_t *const bin =
+        app__herd_bin_at(&client->series, now_ps - config->span.start_ps, config->series_ps);
+    const sim_time_t latency_ps = now_ps - op->start_ps;
+    bin->done++;
+    bin->gets += !op->put;
+    bin->hits += !op->put && bytes != 0;
+    bin->answer_bytes += bytes;
+    bin->latency_ps += latency_ps;
+    bin->latency_max_ps = latency_ps > bin->latency_max_ps ? latency_ps : bin->latency_max_ps;
 }
 
 // Whether what came is a value that the key can have.
@@ -367,12 +373,13 @@ void app__herd_answered(app__herd_client_t *client, uint32_t at, uint32_t bytes,
     app__thread_count(&client->thread, 1);
     if (app__herd_measured(herd, now_ps)) {
         sim_sample_set_add(&client->latencies, now_ps - op->start_ps);
+        app__herd_count(&client->answer_sizes, bytes);
     }
     if (herd->config.log) {
         record(client, at, now_ps, bytes);
     }
     if (herd->config.series_ps != 0) {
-        count_bin(client, now_ps);
+        count_in_series(client, op, now_ps, bytes);
     }
     if (op->tries != 0) {
         op->state = APP__HERD_OP_LINGERING;

@@ -12,6 +12,7 @@
 #define APPS_HERD_HERD_INTERNAL_H
 
 #include "apps/herd/herd_draw.h"
+#include "apps/herd/herd_series.h"
 #include "apps/herd/herd_table.h"
 #include "apps/herd/mica.h"
 #include "apps/machine_internal.h"
@@ -213,9 +214,8 @@ typedef struct app__herd_client {
     app__herd_record_t *records;
     size_t record_count;
     size_t record_capacity;
-    uint32_t *bins; // answers in each interval of the series
-    size_t bin_count;
-    size_t bin_capacity;
+    app__herd_bins_t series;
+    app__herd_counts_t answer_sizes;
 } app__herd_client_t;
 
 // The server's end of a client.
@@ -279,7 +279,10 @@ typedef struct app__herd_worker {
     uint64_t queue_max;
     uint64_t lists;
     uint64_t listed;
-    uint64_t looked_back; // requests found in slots that were not expected
+    app__herd_bins_t series;
+    sim_time_t busy_seen_ps;    // of its core, in the series
+    app__herd_counts_t batches; // turns by the requests taken
+    uint64_t looked_back;       // requests found in slots that were not expected
 } app__herd_worker_t;
 
 struct app__herd {
@@ -306,6 +309,7 @@ struct app__herd {
     nic_cq_t **unused_cqs;               // by server, of queue pairs that nobody polls
     app__machine_t *machines;            // servers first
     uint32_t machine_count;
+    uint64_t *pcie_seen; // by server: bytes over its PCIe, in the series
     app__herd_worker_t *workers;
     app__herd_client_t *clients;
     app__herd_peer_t *peers; // by server, then client

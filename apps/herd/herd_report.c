@@ -20,7 +20,21 @@ typedef struct interval_report {
     uint64_t index;
     double start_us;
     double mops;
+    double latency_us_mean;
+    double latency_us_max;
+    double get_hit_rate;
+    double response_bytes_mean;
+    double batch_mean;
+    double queue_mean;
+    double cores_busy;
+    double pcie_bytes_per_operation;
+    sim_report_list_t worker_mops;
 } interval_report_t;
+
+typedef struct count_report {
+    uint64_t number;
+    uint64_t times;
+} count_report_t;
 
 typedef struct herd_report {
     double mops;
@@ -58,6 +72,9 @@ typedef struct herd_report {
     uint64_t store_memory_bytes;
     sim_report_list_t workers;
     sim_report_list_t series;
+    sim_report_list_t batches;
+    sim_report_list_t response_sizes;
+    double *worker_mops; // of the series, an interval's behind another's
 } herd_report_t;
 
 static double ratio(double a, double b)
@@ -185,27 +202,93 @@ static void take_pcie(const app__herd_t *herd, herd_report_t *report)
     report->pcie_bytes_per_operation = ratio((double)bytes, (double)report->responses);
 }
 
+// An interval's share of each worker.
+static void take_worker_rates(const app__herd_t *herd,
+                              herd_report_t *report,
+                              interval_report_t *rows,
+                              size_t count)
+{
+    const size_t workers = (size_t)herd->server_count * herd->worker_count;
+    const double every_us = (double)herd->config.series_ps / (double)SIM_PS_PER_US;
+    report->worker_mops = sim_alloc_array(count * workers, sizeof(*report->worker_mops));
+    for (size_t i = 0; i < count; i++) {
+        double *const rates = &report->worker_mops[i * workers];
+        for (size_t w = 0; w < workers; w++) {
+            const app__herd_bins_t *const series = &herd->workers[w].series;
+            rates[w] = i < series->count ? (double)series->items[i].done / every_us : 0;
+        }
+        rows[i].worker_mops = (sim_report_list_t){rates, workers};
+    }
+}
+
 static void take_series(const app__herd_t *herd, herd_report_t *report)
 {
-    size_t count = 0;
+    app__herd_bins_t clients = {0};
+    app__herd_bins_t workers = {0};
     for (uint32_t c = 0; c < herd->client_count; c++) {
-        count = herd->clients[c].bin_count > count ? herd->clients[c].bin_count : count;
+        app__herd_bins_add(&clients, &herd->clients[c].series);
     }
+    for (uint32_t w = 0; w < herd->server_count * herd->worker_count; w++) {
+        app__herd_bins_add(&workers, &herd->workers[w].series);
+    }
+    const size_t count = clients.count > workers.count ? clients.count : workers.count;
     if (count == 0) {
         return;
     }
+    (void)app__herd_bin_at(&clients, count - 1, 1);
+    (void)app__herd_bin_at(&workers, count - 1, 1);
     interval_report_t *const rows = sim_alloc_array(count, sizeof(*rows));
-    const double every_us = (double)herd->config.series_ps / (double)SIM_PS_PER_US;
+    const double us = (double)SIM_PS_PER_US;
+    const double every_us = (double)herd->config.series_ps / us;
     for (size_t i = 0; i < count; i++) {
-        uint64_t answers = 0;
-        for (uint32_t c = 0; c < herd->client_count; c++) {
-            answers += i < herd->clients[c].bin_count ? herd->clients[c].bins[i] : 0;
-        }
-        const double start_us = (double)herd->config.span.start_ps / (double)SIM_PS_PER_US;
-        rows[i] =
-            (interval_report_t){i, start_us + every_us * (double)i, (double)answers / every_us};
+        const app__herd_bin_t *const seen = &clients.items[i];
+        const app__herd_bin_t *const served = &workers.items[i];
+        rows[i] = (interval_report_t){
+            .index = i,
+            .start_us = (double)herd->config.span.start_ps / us + every_us * (double)i,
+            .mops = (double)seen->done / every_us,
+            .latency_us_mean = ratio((double)seen->latency_ps / us, (double)seen->done),
+            .latency_us_max = (double)seen->latency_max_ps / us,
+            .get_hit_rate = ratio((double)seen->hits, (double)seen->gets),
+            .response_bytes_mean = ratio((double)seen->answer_bytes, (double)seen->done),
+            .batch_mean = ratio((double)served->done, (double)served->turns),
+            .queue_mean = ratio((double)served->queue, (double)served->turns),
+            .cores_busy = (double)served->busy_ps / (double)herd->config.series_ps,
+            .pcie_bytes_per_operation = ratio((double)served->pcie_bytes, (double)seen->done),
+        };
     }
+    take_worker_rates(herd, report, rows, count);
     report->series = (sim_report_list_t){rows, count};
+    app__herd_bins_fini(&clients);
+    app__herd_bins_fini(&workers);
+}
+
+static sim_report_list_t list_counts(const app__herd_counts_t *counts)
+{
+    count_report_t *const rows = sim_alloc_array(counts->count + 1, sizeof(*rows));
+    size_t used = 0;
+    for (size_t i = 0; i < counts->count; i++) {
+        if (counts->items[i] != 0) {
+            rows[used++] = (count_report_t){i, counts->items[i]};
+        }
+    }
+    return (sim_report_list_t){rows, used};
+}
+
+static void take_distributions(const app__herd_t *herd, herd_report_t *report)
+{
+    app__herd_counts_t batches = {0};
+    app__herd_counts_t sizes = {0};
+    for (uint32_t w = 0; w < herd->server_count * herd->worker_count; w++) {
+        app__herd_counts_add(&batches, &herd->workers[w].batches);
+    }
+    for (uint32_t c = 0; c < herd->client_count; c++) {
+        app__herd_counts_add(&sizes, &herd->clients[c].answer_sizes);
+    }
+    report->batches = list_counts(&batches);
+    report->response_sizes = list_counts(&sizes);
+    app__herd_counts_fini(&batches);
+    app__herd_counts_fini(&sizes);
 }
 
 static void fill(const void *object, void *into)
@@ -216,6 +299,7 @@ static void fill(const void *object, void *into)
     take_workers(herd, report);
     take_pcie(herd, report);
     take_series(herd, report);
+    take_distributions(herd, report);
     if (herd->image != NULL) {
         report->store_memory_bytes += app_mica_image_bytes(herd->image);
     }
@@ -230,6 +314,9 @@ static void fini(void *object)
     herd_report_t *const report = object;
     sim_free((void *)(uintptr_t)report->workers.items);
     sim_free((void *)(uintptr_t)report->series.items);
+    sim_free((void *)(uintptr_t)report->batches.items);
+    sim_free((void *)(uintptr_t)report->response_sizes.items);
+    sim_free(report->worker_mops);
 }
 
 // clang-format off
@@ -251,7 +338,30 @@ static const sim_report_row_t interval_rows[] = {
     ROW(interval_report_t, index, U64, "", false, "of the interval"),
     ROW(interval_report_t, start_us, REAL, "us", false, "when it begins"),
     ROW(interval_report_t, mops, REAL, "M/s", false, "answers seen in it"),
+    ROW(interval_report_t, latency_us_mean, REAL, "us", false, "of these"),
+    ROW(interval_report_t, latency_us_max, REAL, "us", false, "of these, at most"),
+    ROW(interval_report_t, get_hit_rate, REAL, "", false, "share of their GETs whose key was there"),
+    ROW(interval_report_t, response_bytes_mean, REAL, "bytes", false, "payload of an answer"),
+    ROW(interval_report_t, batch_mean, REAL, "", false, "requests that a worker took in a turn"),
+    ROW(interval_report_t, queue_mean, REAL, "", false, "requests that waited for a worker after its turn"),
+    ROW(interval_report_t, cores_busy, REAL, "", false, "cores' worth of time in turns that found a request"),
+    ROW(interval_report_t, pcie_bytes_per_operation, REAL, "bytes", false, "over the servers' PCIe, both ways; 0 with ideal NICs"),
+    {"worker_mops", SIM_REPORT_LIST, "M/s", "answers posted in it by each worker", .offset = offsetof(interval_report_t, worker_mops), .of = SIM_REPORT_REAL},
 };
+static const sim_report_row_t batch_rows[] = {
+    {"requests", SIM_REPORT_U64, "", "taken in a turn", .offset = offsetof(count_report_t, number)},
+    {"turns", SIM_REPORT_U64, "", "that took so many, within the time measured", .offset = offsetof(count_report_t, times)},
+};
+static const sim_report_table_t batch_table = {
+    .rows = batch_rows, .count = SIM_COUNT_OF(batch_rows), .bytes = sizeof(count_report_t)};
+
+static const sim_report_row_t size_rows[] = {
+    {"bytes", SIM_REPORT_U64, "bytes", "of an answer", .offset = offsetof(count_report_t, number)},
+    {"responses", SIM_REPORT_U64, "", "of this size, within the time measured", .offset = offsetof(count_report_t, times)},
+};
+static const sim_report_table_t size_table = {
+    .rows = size_rows, .count = SIM_COUNT_OF(size_rows), .bytes = sizeof(count_report_t)};
+
 static const sim_report_table_t interval_table = {
     .rows = interval_rows, .count = SIM_COUNT_OF(interval_rows), .bytes = sizeof(interval_report_t)};
 
@@ -290,7 +400,9 @@ static const sim_report_row_t report_rows[] = {
     ROW(herd_report_t, log_head_bytes, U64, "bytes", false, "where the logs' heads are, summed"),
     ROW(herd_report_t, store_memory_bytes, U64, "bytes", false, "memory of the simulation's own that the stores take"),
     {"workers", SIM_REPORT_LIST, "", "each worker", .offset = offsetof(herd_report_t, workers), .of = SIM_REPORT_OBJECT, .table = &worker_table},
-    {"series", SIM_REPORT_LIST, "", "answers over time (traffic.herd.series)", .offset = offsetof(herd_report_t, series), .of = SIM_REPORT_OBJECT, .table = &interval_table},
+    {"batches", SIM_REPORT_LIST, "", "distribution of batch_mean", .offset = offsetof(herd_report_t, batches), .of = SIM_REPORT_OBJECT, .table = &batch_table},
+    {"response_sizes", SIM_REPORT_LIST, "", "distribution of response_bytes_mean", .offset = offsetof(herd_report_t, response_sizes), .of = SIM_REPORT_OBJECT, .table = &size_table},
+    {"series", SIM_REPORT_LIST, "", "over time (traffic.herd.series)", .offset = offsetof(herd_report_t, series), .of = SIM_REPORT_OBJECT, .table = &interval_table},
 };
 #undef ROW
 

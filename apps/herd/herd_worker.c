@@ -469,6 +469,27 @@ static void post_one_by_one(app__herd_worker_t *worker)
     }
 }
 
+// What its core and the server's PCIe link did since the last turn of any, in the interval of now.
+static void count_in_series(app__herd_worker_t *worker, uint32_t count)
+{
+    app__herd_t *const herd = worker->herd;
+    const app__herd_config_t *const config = &herd->config;
+    const sim_time_t since_ps = nic_core_now_ps(worker->thread.core) - config->span.start_ps;
+    app__herd_bin_t *const bin = app__herd_bin_at(&worker->series, since_ps, config->series_ps);
+    bin->done += count;
+    bin->turns++;
+    bin->queue += worker->ready_total;
+    const sim_time_t busy_ps = nic_core_busy_ps(worker->thread.core);
+    bin->busy_ps += busy_ps - worker->busy_seen_ps;
+    worker->busy_seen_ps = busy_ps;
+    nic_rnic_counters_t counters;
+    if (nic_get_rnic_counters(worker->thread.machine->endpoint->nic, &counters)) {
+        const uint64_t bytes = counters.pcie_up_bytes + counters.pcie_down_bytes;
+        bin->pcie_bytes += bytes - herd->pcie_seen[worker->server];
+        herd->pcie_seen[worker->server] = bytes;
+    }
+}
+
 static void answer(app__herd_worker_t *worker)
 {
     const app__herd_t *const herd = worker->herd;
@@ -490,9 +511,13 @@ static void answer(app__herd_worker_t *worker)
     if (app__herd_measured(herd, nic_core_now_ps(worker->thread.core))) {
         worker->turns++;
         worker->taken += count;
+        app__herd_count(&worker->batches, count);
         worker->queue_sum += worker->ready_total;
         worker->queue_max =
             worker->ready_total > worker->queue_max ? worker->ready_total : worker->queue_max;
+    }
+    if (herd->config.series_ps != 0) {
+        count_in_series(worker, count);
     }
     worker->call_count = 0;
     worker->next_qp = (worker->next_qp + 1) % (uint32_t)herd->config.qps_per_port;

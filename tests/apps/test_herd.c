@@ -73,6 +73,11 @@ static const char *const systems[] = {
     "preset=sigcomm-2014; interval=1us",
     "preset=sigcomm-2014; system=echo",
     "preset=sigcomm-2014; system=echo; request=send",
+    "preset=sigcomm-2014; system=echo; request=send-rc; answer=send-rc; signal-all=on",
+    "preset=guide; request=send-rc; answer=send",
+    "preset=guide; request=write-rc; answer=send-rc",
+    "preset=sigcomm-2014; system=pilaf; value=1024",
+    "preset=sigcomm-2014; system=farm; value=13",
     "preset=sigcomm-2014; system=pilaf",
     "preset=sigcomm-2014; system=farm",
     "preset=sigcomm-2014; system=farm-var",
@@ -110,7 +115,7 @@ START_TEST(losses_are_made_up_for)
              "retries=20; %s",
              systems[_i / 2]);
     const bool reads = strstr(settings, "system=pilaf") || strstr(settings, "system=farm") ||
-                       strstr(settings, "write-rc");
+                       strstr(settings, "-rc");
     const app_t *const app = run(&world, _i % 2 != 0, reads ? 0 : 10, settings);
     check_books(app, 7 * 300);
     ck_assert_double_eq(world_value(app, "lost"), 0);
@@ -214,6 +219,115 @@ START_TEST(several_servers_share_the_keys)
 }
 END_TEST
 
+// Few keys, half of the operations PUTs: READs see values change under them, and never take one
+// that is not whole.
+START_TEST(stores_read_by_reads_hold_data)
+{
+    static const char *const stores[] = {"pilaf", "farm", "farm-var"};
+    world_t world;
+    char settings[512];
+    snprintf(settings,
+             sizeof(settings),
+             "preset=sigcomm-2014; system=%s; workers=3; clients=12; requests=600; keys=20; "
+             "update-percentage=50; value=1000",
+             stores[_i / 2]);
+    const app_t *const app = run(&world, _i % 2 != 0, 0, settings);
+    check_books(app, 12 * 600);
+    ck_assert_double_eq(world_value(app, "get_hit_rate"), 1);
+    // A pointer does not change, and a value behind one comes in one packet, whole.
+    ck_assert((world_value(app, "reads_again") > 0) == (_i / 2 != 2));
+    ck_assert_double_eq_tol(
+        world_value(app, "response_bytes_mean"),
+        (1000 * world_value(app, "hits") + (_i / 2 == 0 ? 1 : 31) * world_value(app, "puts")) /
+            (12 * 600),
+        1e-9);
+    world_fini(&world);
+}
+END_TEST
+
+// How many items a list of the report has whose items have such a value.
+static int count_items(const app_t *app, const char *list, const char *value)
+{
+    int count = 0;
+    double unused = 0;
+    char path[64];
+    do {
+        snprintf(path, sizeof(path), "%s[%d].%s", list, count++, value);
+    } while (sim_report_number(app->ops->report, app, path, &unused));
+    return count - 1;
+}
+
+// Intervals and distributions add up to what the whole run has.
+START_TEST(the_series_adds_up)
+{
+    world_t world;
+    const app_t *const app = run(&world,
+                                 true,
+                                 0,
+                                 "workers=3; clients=5; requests=400; keys=1000; value=auto; "
+                                 "update-percentage=20; series=20us");
+    check_books(app, 2000);
+    double answers = 0;
+    double posted = 0;
+    double bytes = 0;
+    double busy = 0;
+    double pcie = 0;
+    double worst_us = 0;
+    const int intervals = count_items(app, "series", "mops");
+    ck_assert_int_gt(intervals, 2);
+    for (int i = 0; i < intervals; i++) {
+        char path[64];
+        snprintf(path, sizeof(path), "series[%d].mops", i);
+        const double here = 20 * world_value(app, path);
+        answers += here;
+        snprintf(path, sizeof(path), "series[%d].response_bytes_mean", i);
+        bytes += here * world_value(app, path);
+        snprintf(path, sizeof(path), "series[%d].pcie_bytes_per_operation", i);
+        pcie += here * world_value(app, path);
+        snprintf(path, sizeof(path), "series[%d].cores_busy", i);
+        busy += world_value(app, path);
+        snprintf(path, sizeof(path), "series[%d].latency_us_max", i);
+        const double latest_us = world_value(app, path);
+        worst_us = latest_us > worst_us ? latest_us : worst_us;
+        for (int w = 0; w < 3; w++) {
+            snprintf(path, sizeof(path), "series[%d].worker_mops[%d]", i, w);
+            posted += 20 * world_value(app, path);
+        }
+    }
+    ck_assert_double_eq_tol(answers, 2000, 1e-6);
+    ck_assert_double_eq_tol(posted, 2000, 1e-6);
+    ck_assert_double_eq_tol(bytes / 2000, world_value(app, "response_bytes_mean"), 1e-6);
+    ck_assert_double_eq_tol(worst_us, world_value(app, "latency_us.max"), 1e-9);
+    ck_assert_double_gt(busy, 0);
+    // What came after the last turn is no one's.
+    ck_assert_double_le(pcie / 2000, world_value(app, "pcie_bytes_per_operation"));
+    ck_assert_double_ge(pcie / 2000, 0.95 * world_value(app, "pcie_bytes_per_operation"));
+    double turns = 0;
+    double requests = 0;
+    for (int i = 0; i < count_items(app, "batches", "turns"); i++) {
+        char path[64];
+        snprintf(path, sizeof(path), "batches[%d].turns", i);
+        const double times = world_value(app, path);
+        snprintf(path, sizeof(path), "batches[%d].requests", i);
+        turns += times;
+        requests += times * world_value(app, path);
+    }
+    ck_assert_double_eq(requests, 2000);
+    ck_assert_double_eq_tol(requests / turns, world_value(app, "batch_mean"), 1e-9);
+    double sized = 0;
+    for (int i = 0; i < count_items(app, "response_sizes", "bytes"); i++) {
+        char path[64];
+        snprintf(path, sizeof(path), "response_sizes[%d].bytes", i);
+        const double size = world_value(app, path);
+        ck_assert(size == 0 || (size >= 8 && size <= 46));
+        snprintf(path, sizeof(path), "response_sizes[%d].responses", i);
+        sized += world_value(app, path);
+    }
+    ck_assert_double_eq(sized, 2000);
+    world_fini(&world);
+}
+END_TEST
+
 START_TEST(the_log_has_a_row_per_operation)
 {
     world_t world;
@@ -243,6 +357,7 @@ static const char *const wrong[] = {
     "log-bytes=4100; value=1024; keys=1; window=0",
     "update-percentage=101",
     "server=host0; clients-on=host0",
+    "request=send-rc; worker-by-key=on",
 };
 
 START_TEST(what_cannot_be_is_refused)
@@ -264,5 +379,7 @@ CHECK_MAIN(CHECK_LOOP(every_operation_ends, 0, 2 * SIM_COUNT_OF(systems)),
            CHECK_TEST(counts_of_clients_workers_and_store_agree),
            CHECK_TEST(two_stores_on_the_same_machines_keep_apart),
            CHECK_TEST(several_servers_share_the_keys),
+           CHECK_LOOP(stores_read_by_reads_hold_data, 0, 6),
+           CHECK_TEST(the_series_adds_up),
            CHECK_TEST(the_log_has_a_row_per_operation),
            CHECK_LOOP(what_cannot_be_is_refused, 0, SIM_COUNT_OF(wrong)))

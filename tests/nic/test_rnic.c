@@ -48,31 +48,72 @@ static void post_list(pair_t *self, void *ctx)
     ck_assert_int_eq(nic_post_send_list(qps.qp[0], list, NULL), SIM_OK);
 }
 
-// READs that wait for nothing but the sending side of who answers: each takes a response, its
-// lines, and more beyond the length that fits in one piece.
+// READs that wait for nothing but the sending side of who answers: each takes a response, the lines
+// that it touches, and more where it comes in several completions, which end at multiples of 128.
 START_TEST(payloads_pass_the_sending_side_by_lines)
 {
     static const struct {
+        uint64_t offset;
         uint64_t bytes;
         uint64_t lines;
-        bool is_long;
-    } cases[] = {{1, 1, false}, {64, 1, false}, {65, 2, false}, {256, 4, false}, {257, 5, true}};
+        uint64_t more;
+    } cases[] = {
+        {0, 1, 1, 0},
+        {0, 64, 1, 0},
+        {0, 65, 2, 0},
+        {0, 128, 2, 0},
+        {0, 129, 3, 1},
+        {32, 64, 2, 0},
+        {64, 64, 1, 0},
+        {96, 64, 2, 1},
+        {127, 2, 2, 1},
+        {64, 256, 4, 1},
+    };
     for (size_t i = 0; i < SIM_COUNT_OF(cases); i++) {
         pair_config_init(&config);
         config.nic.detail.tx_response_ps = 300000;
         config.nic.detail.tx_line_ps = 2000000;
+        config.nic.detail.tx_long_ps = 7000000;
         set_up(NIC_QPT_RC);
-        const nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_READ, cases[i].bytes);
+        nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_READ, cases[i].bytes);
+        wr.rdma.remote_addr += cases[i].offset;
         for (uint32_t k = 0; k < 8; k++) {
             pair_post_at(pair, 1000, qps.qp[0], &wr);
         }
         pair_run(pair);
         ck_assert_uint_eq(pair->done_count[0], 8);
         const sim_time_t took_ps = pair->done[0][7].time_ps - pair->done[0][3].time_ps;
-        const sim_time_t each_ps = 300000 + cases[i].lines * 2000000;
+        const sim_time_t each_ps = 300000 + cases[i].lines * 2000000 + cases[i].more * 7000000;
         ck_assert_uint_eq(took_ps, 4 * each_ps);
         tear_down();
     }
+}
+END_TEST
+
+// ACKs of WRITEs that wait for nothing else: each takes its turn of the sending side, the first of
+// them at once.
+START_TEST(acks_take_turns_of_the_sending_side)
+{
+    pair_config_init(&config);
+    config.nic.detail.tx_ack_ps = 0;
+    set_up(NIC_QPT_RC);
+    const nic_send_wr_t first = pair_wr(pair, NIC_WR_RDMA_WRITE, 8);
+    pair_post_at(pair, 1000, qps.qp[0], &first);
+    pair_run(pair);
+    const sim_time_t alone_ps = pair->done[0][0].time_ps;
+    tear_down();
+    pair_config_init(&config);
+    config.nic.detail.tx_ack_ps = 5000000;
+    set_up(NIC_QPT_RC);
+    const nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_WRITE, 8);
+    for (uint32_t k = 0; k < 8; k++) {
+        pair_post_at(pair, 1000, qps.qp[0], &wr);
+    }
+    pair_run(pair);
+    ck_assert_uint_eq(pair->done_count[0], 8);
+    ck_assert_uint_eq(pair->done[0][0].time_ps, alone_ps);
+    ck_assert_uint_eq(pair->done[0][7].time_ps - pair->done[0][3].time_ps, 4 * 5000000);
+    tear_down();
 }
 END_TEST
 
@@ -103,14 +144,15 @@ START_TEST(long_responses_pass_the_receiving_side_twice)
 }
 END_TEST
 
-// And the CQE of each occupies the receiving side of who asked.
-START_TEST(cqes_of_reads_pass_the_receiving_side)
+// And the CQE of each occupies the receiving side of who asked, as do those that ACKs complete.
+START_TEST(cqes_pass_the_receiving_side)
 {
     pair_config_init(&config);
     config.nic.detail.rx_response_ps = 1000000;
+    config.nic.detail.rx_ack_ps = 1000000;
     config.nic.detail.rx_cqe_ps = 5000000;
     set_up(NIC_QPT_RC);
-    const nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_READ, 8);
+    const nic_send_wr_t wr = pair_wr(pair, _i == 0 ? NIC_WR_RDMA_READ : NIC_WR_RDMA_WRITE, 8);
     for (uint32_t k = 0; k < 8; k++) {
         pair_post_at(pair, 1000, qps.qp[0], &wr);
     }
@@ -496,7 +538,8 @@ END_TEST
 CHECK_MAIN(CHECK_TEST(payloads_pass_the_sending_side_by_lines),
            CHECK_TEST(long_responses_pass_the_receiving_side_twice),
            CHECK_LOOP(inline_payloads_fill_lines_with_headers, 0, 2),
-           CHECK_TEST(cqes_of_reads_pass_the_receiving_side),
+           CHECK_LOOP(cqes_pass_the_receiving_side, 0, 2),
+           CHECK_TEST(acks_take_turns_of_the_sending_side),
            CHECK_TEST(lines_of_a_wqe),
            CHECK_TEST(ten_wqes_by_doorbell),
            CHECK_TEST(writes_of_a_receive),
