@@ -5,6 +5,7 @@
 
 #define LINE_BYTES 64u
 #define PAGE_BYTES UINT64_C(4096)
+#define MEMORY_BITS 44 // 64 workers with logs of 64 GiB and more
 
 static uint64_t lines(uint64_t bytes)
 {
@@ -49,10 +50,17 @@ uint64_t app__herd_table_address(const app__herd_t *herd)
     return (end + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 }
 
+uint64_t app__herd_store_bytes(const app__herd_t *herd)
+{
+    const uint64_t bytes = herd->image == NULL ? 0 : app_mica_shown_bytes(&herd->mica_config);
+    return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
 uint64_t app__herd_server_bytes(const app__herd_t *herd)
 {
     return app__herd_table_address(herd) - herd->memory_address +
-           (herd->table_image == NULL ? 0 : app_herd_table_bytes(herd->table_image));
+           (herd->table_image == NULL ? herd->worker_count * app__herd_store_bytes(herd)
+                                      : app_herd_table_bytes(herd->table_image));
 }
 
 uint64_t app__herd_client_bytes(const app__herd_t *herd)
@@ -379,13 +387,33 @@ static void make_table_image(app__herd_t *herd)
     SIM_CHECK(herd->read_bytes <= APP__HERD_READ_MAX);
 }
 
-static void make_tables(app__herd_t *herd)
+// Workers' stores are their own memory's, which the host's memory shows.
+static uint64_t shown_word(uint64_t address, const void *ctx)
+{
+    const app__herd_shown_t *const shown = ctx;
+    const app__herd_t *const herd = shown->herd;
+    const uint64_t offset = address - app__herd_table_address(herd);
+    const uint64_t each = app__herd_store_bytes(herd);
+    const app__herd_worker_t *const worker =
+        &herd->workers[(uint64_t)shown->server * herd->worker_count + offset / each];
+    const bool within = offset % each < app_mica_shown_bytes(&herd->mica_config);
+    return within ? app_mica_word(worker->mica, offset % each) : 0;
+}
+
+static void show_stores(app__herd_t *herd)
 {
     herd->tables = sim_alloc_array(herd->server_count, sizeof(*herd->tables));
-    for (uint32_t s = 0; s < herd->server_count && herd->reads; s++) {
-        herd->tables[s] = app_herd_table_create(herd->table_image,
-                                                memory_of(&herd->machines[s]),
-                                                app__herd_table_address(herd));
+    herd->shown = sim_alloc_array(herd->server_count, sizeof(*herd->shown));
+    const uint64_t address = app__herd_table_address(herd);
+    for (uint32_t s = 0; s < herd->server_count; s++) {
+        nic_memory_t *const memory = memory_of(&herd->machines[s]);
+        herd->shown[s] = (app__herd_shown_t){herd, s};
+        if (herd->reads) {
+            herd->tables[s] = app_herd_table_create(herd->table_image, memory, address);
+        } else if (herd->image != NULL) {
+            const uint64_t bytes = herd->worker_count * app__herd_store_bytes(herd);
+            nic_memory_set_fill(memory, address, bytes, 8, shown_word, &herd->shown[s]);
+        }
     }
 }
 
@@ -436,7 +464,7 @@ static sim_err_t herd_create(const app_context_t *context,
     }
     config.server = config.clients_on = NULL; // the scenario's
     herd->config = config;
-    herd->memory_address = APP__MEMORY_ADDRESS + ((uint64_t)context->index << 36);
+    herd->memory_address = APP__MEMORY_ADDRESS + ((uint64_t)context->index << MEMORY_BITS);
     choose_sizes(herd);
     if (herd->skew_permille != 0) {
         herd->zipf = app_herd_zipf_create(herd->key_count, herd->skew_permille);
@@ -449,8 +477,8 @@ static sim_err_t herd_create(const app_context_t *context,
     herd->machines = sim_alloc_array(herd->machine_count, sizeof(*herd->machines));
     make_machines(herd, context, interfaces);
     sim_free(interfaces);
-    make_tables(herd);
     make_threads(herd, context);
+    show_stores(herd);
     *app = &herd->app;
     return SIM_OK;
 }
@@ -498,6 +526,7 @@ static void herd_destroy(app_t *app)
         app_herd_table_destroy(herd->tables[s]);
     }
     sim_free(herd->tables);
+    sim_free(herd->shown);
     app_herd_table_image_destroy(herd->table_image);
     app_herd_zipf_destroy(herd->zipf);
     app_mica_image_destroy(herd->image);

@@ -285,6 +285,11 @@ typedef struct app__herd_worker {
     uint64_t looked_back;       // requests found in slots that were not expected
 } app__herd_worker_t;
 
+typedef struct app__herd_shown {
+    const app__herd_t *herd;
+    uint32_t server;
+} app__herd_shown_t;
+
 struct app__herd {
     app_t app;                 // first
     app__herd_config_t config; // resolved; strings are not kept
@@ -305,6 +310,7 @@ struct app__herd {
     uint32_t read_bytes;                 // that a GET's READs bring at most
     app_herd_table_image_t *table_image; // what they read; NULL: GETs are not READs
     app_herd_table_t **tables;           // by server
+    app__herd_shown_t *shown;            // likewise: what its memory shows of its workers' stores
     uint64_t memory_address;             // of the region on each machine
     nic_cq_t **unused_cqs;               // by server, of queue pairs that nobody polls
     app__machine_t *machines;            // servers first
@@ -334,6 +340,7 @@ uint64_t app__herd_answers_address(const app__herd_t *herd, uint32_t worker, uin
 uint32_t app__herd_answer_buffers(const app__herd_t *herd);
 uint64_t app__herd_received_address(const app__herd_t *herd, uint32_t worker, uint32_t buffer);
 uint64_t app__herd_table_address(const app__herd_t *herd);
+uint64_t app__herd_store_bytes(const app__herd_t *herd); // of each worker's, there; 0: none
 uint64_t app__herd_server_bytes(const app__herd_t *herd);
 // A client's part: requests, answers received, answers written, what READs brought.
 uint64_t app__herd_client_bytes(const app__herd_t *herd);

@@ -36,6 +36,11 @@ typedef struct count_report {
     uint64_t times;
 } count_report_t;
 
+typedef struct point_report {
+    double percent;
+    double ms;
+} point_report_t;
+
 typedef struct herd_report {
     double mops;
     sim_percentiles_t latency_us;
@@ -74,6 +79,8 @@ typedef struct herd_report {
     sim_report_list_t series;
     sim_report_list_t batches;
     sim_report_list_t response_sizes;
+    point_report_t *latencies; // where a series or the log is asked for
+    size_t latency_count;
     double *worker_mops; // of the series, an interval's behind another's
 } herd_report_t;
 
@@ -97,6 +104,26 @@ static sim_time_t measured_ps(const app__herd_t *herd)
     const sim_time_t begin_ps = app__span_begin(span);
     const sim_time_t until_ps = last_ps < app__span_end(span) ? last_ps : app__span_end(span);
     return until_ps > begin_ps ? until_ps - begin_ps : span->measure_ps;
+}
+
+// In steps of a hundredth, and the last thousandths.
+static void take_latencies(const app__herd_t *herd, sim_sample_set_t *all, herd_report_t *report)
+{
+    static const uint64_t last[] = {995, 999, 1000};
+    const app__herd_config_t *const config = &herd->config;
+    if (all->count == 0 || (config->series_ps == 0 && !config->log)) {
+        return;
+    }
+    const size_t count = 99 + SIM_COUNT_OF(last);
+    report->latencies = sim_alloc_array(count, sizeof(*report->latencies));
+    report->latency_count = count;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t permille = i < 99 ? 10 * (i + 1) : last[i - 99];
+        report->latencies[i] = (point_report_t){
+            .percent = (double)permille / 10,
+            .ms = (double)sim_sample_set_percentile(all, permille, 1000) / (double)SIM_PS_PER_MS,
+        };
+    }
 }
 
 static void take_clients(const app__herd_t *herd, herd_report_t *report)
@@ -127,6 +154,7 @@ static void take_clients(const app__herd_t *herd, herd_report_t *report)
     }
     const sim_time_t span_ps = measured_ps(herd);
     report->latency_us = sim_percentiles(&all, SIM_PS_PER_US);
+    take_latencies(herd, &all, report);
     report->mops = (double)counted * (double)SIM_PS_PER_US / (double)span_ps;
     report->elapsed_us = (double)span_ps / (double)SIM_PS_PER_US;
     report->get_hit_rate = ratio((double)report->hits, (double)report->gets);
@@ -317,6 +345,14 @@ static void fini(void *object)
     sim_free((void *)(uintptr_t)report->batches.items);
     sim_free((void *)(uintptr_t)report->response_sizes.items);
     sim_free(report->worker_mops);
+    sim_free(report->latencies);
+}
+
+static bool get_latencies(const void *object, sim_report_value_t *value)
+{
+    const herd_report_t *const report = object;
+    value->list = (sim_report_list_t){report->latencies, report->latency_count};
+    return report->latency_count > 0;
 }
 
 // clang-format off
@@ -348,6 +384,13 @@ static const sim_report_row_t interval_rows[] = {
     ROW(interval_report_t, pcie_bytes_per_operation, REAL, "bytes", false, "over the servers' PCIe, both ways; 0 with ideal NICs"),
     {"worker_mops", SIM_REPORT_LIST, "M/s", "answers posted in it by each worker", .offset = offsetof(interval_report_t, worker_mops), .of = SIM_REPORT_REAL},
 };
+static const sim_report_row_t point_rows[] = {
+    ROW(point_report_t, percent, REAL, "", false, "of the operations, at most so long"),
+    ROW(point_report_t, ms, REAL, "ms", false, "from the start to the look that found the answer"),
+};
+static const sim_report_table_t point_table = {
+    .rows = point_rows, .count = SIM_COUNT_OF(point_rows), .bytes = sizeof(point_report_t)};
+
 static const sim_report_row_t batch_rows[] = {
     {"requests", SIM_REPORT_U64, "", "taken in a turn", .offset = offsetof(count_report_t, number)},
     {"turns", SIM_REPORT_U64, "", "that took so many, within the time measured", .offset = offsetof(count_report_t, times)},
@@ -400,6 +443,7 @@ static const sim_report_row_t report_rows[] = {
     ROW(herd_report_t, log_head_bytes, U64, "bytes", false, "where the logs' heads are, summed"),
     ROW(herd_report_t, store_memory_bytes, U64, "bytes", false, "memory of the simulation's own that the stores take"),
     {"workers", SIM_REPORT_LIST, "", "each worker", .offset = offsetof(herd_report_t, workers), .of = SIM_REPORT_OBJECT, .table = &worker_table},
+    {"latency_cdf", SIM_REPORT_LIST, "", "distribution of latency_us, where a series or the log is asked for", .get = get_latencies, .of = SIM_REPORT_OBJECT, .table = &point_table},
     {"batches", SIM_REPORT_LIST, "", "distribution of batch_mean", .offset = offsetof(herd_report_t, batches), .of = SIM_REPORT_OBJECT, .table = &batch_table},
     {"response_sizes", SIM_REPORT_LIST, "", "distribution of response_bytes_mean", .offset = offsetof(herd_report_t, response_sizes), .of = SIM_REPORT_OBJECT, .table = &size_table},
     {"series", SIM_REPORT_LIST, "", "over time (traffic.herd.series)", .offset = offsetof(herd_report_t, series), .of = SIM_REPORT_OBJECT, .table = &interval_table},

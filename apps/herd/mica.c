@@ -515,3 +515,73 @@ size_t app_mica_bytes(const app_mica_t *mica)
 {
     return mica->bytes;
 }
+
+// -- what memory shows
+
+// The key of the image whose entry begins last at or before an offset.
+static uint32_t image_key_at(const app_mica_image_t *image, uint64_t offset)
+{
+    uint32_t low = 0;
+    uint32_t high = image->key_count;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (image_offset(image, middle) <= offset) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static uint64_t image_word(const app_mica_t *mica, uint64_t offset)
+{
+    const uint32_t index = image_key_at(mica->image, offset);
+    found_t found = {.offset = image_offset(mica->image, index), .image_key = index};
+    const app_city128_t key = app_herd_key(index);
+    const bool good = load_image(mica, key, &found);
+    SIM_CHECK(good);
+    uint8_t entry[APP_HERD_REQUEST_MAX + 8] = {0};
+    const app_herd_request_t request = {key, APP_MICA_PUT, found.value_bytes, found.value};
+    const uint32_t count = app_herd_encode(&request, mica->config.large, entry);
+    const uint64_t within = offset - found.offset;
+    uint64_t word = 0;
+    for (uint32_t i = 0; i < 8 && within + i < count; i++) {
+        word |= (uint64_t)entry[within + i] << (8 * i);
+    }
+    return word;
+}
+
+// What was appended there last: the ring's lap that the head is in, or the one before.
+static uint64_t log_word(const app_mica_t *mica, uint64_t at)
+{
+    const uint64_t lap = mica->head / mica->config.log_bytes * mica->config.log_bytes;
+    uint64_t offset = lap + at;
+    if (offset >= mica->head) {
+        if (lap == 0) {
+            return 0;
+        }
+        offset -= mica->config.log_bytes;
+    }
+    if (offset < mica->image_head) {
+        return image_word(mica, offset);
+    }
+    const uint8_t *const chunk = mica->chunks[at / CHUNK_BYTES];
+    uint64_t word = 0;
+    for (uint32_t i = 0; chunk != NULL && i < 8; i++) {
+        word |= (uint64_t)chunk[at % CHUNK_BYTES + i] << (8 * i);
+    }
+    return word;
+}
+
+uint64_t app_mica_word(const app_mica_t *mica, uint64_t offset)
+{
+    const uint64_t index_bytes = mica->config.bucket_count * APP_MICA_SLOTS * 8;
+    SIM_CHECK(offset % 8 == 0 && offset < app_mica_shown_bytes(&mica->config));
+    if (offset >= index_bytes) {
+        return log_word(mica, offset - index_bytes);
+    }
+    bucket_t bucket;
+    load_bucket(mica, (uint32_t)(offset / 8 / APP_MICA_SLOTS), &bucket);
+    return bucket.slots[offset / 8 % APP_MICA_SLOTS];
+}

@@ -58,6 +58,16 @@ void app_mica_put(app_mica_t *mica, app_city128_t key, const uint8_t *value, uin
 app_mica_stats_t app_mica_stats(const app_mica_t *mica);
 size_t app_mica_bytes(const app_mica_t *mica); // of its own
 
+// What a server's memory shows of a store: the index, buckets in order, then the log, entries as
+// PUTs are in memory (herd_wire.h) with the store's opcode. A slot is, from its lowest bit: used 1,
+// tag 16, offset in the log 47, of all that was ever appended.
+static inline uint64_t app_mica_shown_bytes(const app_mica_config_t *config)
+{
+    return config->bucket_count * APP_MICA_SLOTS * 8 + config->log_bytes;
+}
+// The eight bytes at an offset, a multiple of 8; little-endian.
+uint64_t app_mica_word(const app_mica_t *mica, uint64_t offset);
+
 SIM_C_END
 
 #endif // APPS_HERD_MICA_H

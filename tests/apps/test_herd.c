@@ -6,6 +6,7 @@
 // Does not pin: rates (tests/apps/test_herd_figures.sh).
 #include <string.h>
 
+#include "apps/herd/herd_internal.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
 
@@ -245,6 +246,46 @@ START_TEST(stores_read_by_reads_hold_data)
 }
 END_TEST
 
+// The entry of each key that was put last lies in the server's memory: someone who reads index and log
+// there finds it.
+START_TEST(memory_shows_the_stores)
+{
+    world_t world;
+    const app_t *const app = run(&world,
+                                 _i != 0,
+                                 0,
+                                 "workers=2; clients=3; requests=500; keys=100; value=40; "
+                                 "update-percentage=50");
+    check_books(app, 1500);
+    const app__herd_t *const herd = (const app__herd_t *)(const void *)app;
+    const nic_memory_t *const memory = herd->workers[0].memory;
+    uint32_t changed = 0;
+    for (uint32_t i = 0; i < 200; i++) {
+        const app_city128_t key = app_herd_key(i % 100);
+        const uint64_t store =
+            app__herd_table_address(herd) + i / 100 * app__herd_store_bytes(herd);
+        const uint64_t bucket = key.high & (herd->mica_config.bucket_count - 1);
+        uint64_t slot = 0;
+        for (uint32_t s = 0; s < APP_MICA_SLOTS; s++) {
+            const uint64_t word = nic_memory_read64(memory, store + bucket * 64 + s * 8);
+            slot = (word & 1) != 0 && (word >> 1 & 0xffff) == key.high >> 48 ? word : slot;
+        }
+        ck_assert_uint_ne(slot, 0);
+        uint8_t entry[18 + 40];
+        const uint64_t log = store + herd->mica_config.bucket_count * 64;
+        nic_memory_read(memory, log + (slot >> 17), entry, sizeof(entry));
+        ck_assert_uint_eq(entry[16], APP_MICA_PUT);
+        ck_assert_uint_eq(entry[17], 40);
+        uint32_t stamp = 0;
+        ck_assert(app_herd_check_value(key, entry + 18, 40, &stamp));
+        changed += stamp != 0;
+    }
+    // 750 PUTs to 200 entries: e^-3.75 of them were not put.
+    ck_assert_uint_gt(changed, 180);
+    world_fini(&world);
+}
+END_TEST
+
 // How many items a list of the report has whose items have such a value.
 static int count_items(const app_t *app, const char *list, const char *value)
 {
@@ -380,6 +421,7 @@ CHECK_MAIN(CHECK_LOOP(every_operation_ends, 0, 2 * SIM_COUNT_OF(systems)),
            CHECK_TEST(two_stores_on_the_same_machines_keep_apart),
            CHECK_TEST(several_servers_share_the_keys),
            CHECK_LOOP(stores_read_by_reads_hold_data, 0, 6),
+           CHECK_LOOP(memory_shows_the_stores, 0, 2),
            CHECK_TEST(the_series_adds_up),
            CHECK_TEST(the_log_has_a_row_per_operation),
            CHECK_LOOP(what_cannot_be_is_refused, 0, SIM_COUNT_OF(wrong)))

@@ -3,6 +3,7 @@
 // answers have the bytes of HERD's enumeration.
 // Method: the counts of populating 8,388,608 keys with the public store; an image against the same
 // keys put one by one; a map of what was put against what is got, with a log that wraps.
+// What memory shows is followed by hand.
 // Does not pin: the time it takes, which is the worker's.
 #include "apps/herd/mica.h"
 #include "tests/check_main.h"
@@ -83,6 +84,42 @@ static int64_t get(app_mica_t *mica, const layout_t *layout, uint32_t index)
     return stamp;
 }
 
+// The same by what memory shows, as someone would who reads index and log there.
+static int64_t get_shown(const app_mica_t *mica, const layout_t *layout, uint32_t index)
+{
+    const app_mica_config_t *const config = &layout->config;
+    const app_city128_t key = app_herd_key(index);
+    const uint64_t bucket = key.high & (config->bucket_count - 1);
+    uint64_t slot = 0;
+    for (uint32_t i = APP_MICA_SLOTS; i-- > 0;) {
+        const uint64_t word = app_mica_word(mica, (bucket * APP_MICA_SLOTS + i) * 8);
+        slot = (word & 1) != 0 && (word >> 1 & 0xffff) == key.high >> 48 ? word : slot;
+    }
+    const uint64_t offset = slot >> 17;
+    if (slot == 0 || app_mica_stats(mica).appended_bytes - offset > config->log_bytes) {
+        return -1;
+    }
+    uint8_t entry[APP_HERD_REQUEST_MAX + 8] = {0};
+    const uint64_t left = config->log_bytes - offset % config->log_bytes;
+    for (uint32_t at = 0; at < APP_HERD_REQUEST_MAX && at < left; at += 8) {
+        const uint64_t log = config->bucket_count * APP_MICA_SLOTS * 8;
+        const uint64_t word = app_mica_word(mica, log + offset % config->log_bytes + at);
+        for (uint32_t i = 0; i < 8; i++) {
+            entry[at + i] = (uint8_t)(word >> (8 * i));
+        }
+    }
+    app_herd_request_t request;
+    uint32_t stamp = 0;
+    ck_assert(app_herd_decode(entry, sizeof(entry), config->large, &request));
+    ck_assert_uint_eq(request.opcode, APP_MICA_PUT);
+    if (request.key.low != key.low || request.key.high != key.high) {
+        return -1;
+    }
+    ck_assert_uint_eq(request.value_bytes, length_of(layout, key));
+    ck_assert(app_herd_check_value(key, request.value, request.value_bytes, &stamp));
+    return stamp;
+}
+
 START_TEST(an_image_is_what_putting_leaves)
 {
     const layout_t *const layout = &layouts[_i];
@@ -104,6 +141,15 @@ START_TEST(an_image_is_what_putting_leaves)
             ck_assert_int_eq(get(from_image, layout, index), get(put_singly, layout, index));
         }
     }
+    uint32_t there = 0;
+    for (uint32_t i = 0; i < layout->keys * 5 / 4; i++) {
+        const int64_t stamp = get_shown(from_image, layout, i);
+        ck_assert_int_eq(stamp, get_shown(put_singly, layout, i));
+        ck_assert_int_eq(stamp, get(from_image, layout, i));
+        ck_assert_int_eq(stamp, get(put_singly, layout, i));
+        there += stamp >= 0;
+    }
+    ck_assert_uint_gt(there, 0);
     const app_mica_stats_t a = app_mica_stats(from_image);
     const app_mica_stats_t b = app_mica_stats(put_singly);
     ck_assert_uint_eq(a.evictions, b.evictions);

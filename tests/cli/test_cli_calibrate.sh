@@ -80,6 +80,7 @@ grep -q 'correlation' "$work/said" || fail "what stands for each other is not to
 # HERD's own.
 for card in connectx-3 connect-ib; do
     options=(scenarios/herd/herd.yaml --set "profile=$card" --set measure=20us --set warm_up=0s)
+    [ $card = connectx-3 ] || options+=(--set rate=109.09Gbps) # two ports
     [ "$(digest "${options[@]}")" = \
         "$(digest "${options[@]}" --set "constants=scenarios/herd/constants/herd-$card.yaml")" ] ||
         fail "herd-$card.yaml is not what the program has"
