@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/frames.h - how long the frames of a NIC's packets are, as a table of operations.
 //
-// "standard": as the headers that a packet has make it, padded to Ethernet's least. "infiniband": as
-// long as the same packet is on InfiniBand, where cards were measured there. Other rows are for
-// agreement with simulators that count otherwise: a program adds them by name (nic/extra.h),
-// and nic.frames chooses one. What is in a captured frame is the standard's in any case.
+// "standard": as the headers that a packet has make it, padded to Ethernet's least. "infiniband":
+// as long as the same packet is there, for what was measured on it. Other rows are for agreement
+// with simulators that count otherwise: a program adds them by name (nic/extra.h), and nic.frames
+// chooses one. What is in a captured frame is the standard's in any case.
 #ifndef NIC_FRAMES_H
 #define NIC_FRAMES_H
 

@@ -339,7 +339,7 @@ static void choose_sizes(app__herd_t *herd)
     herd->slot_bytes = app_herd_slot_bytes(longest);
     herd->answer_slot_bytes = (uint32_t)lines(longest + config->get_head + 1);
     herd->receive_bytes = (uint32_t)lines(longest + config->get_head + config->put_answer);
-    // An answer to each request under way, and as many late ones; of each connection, if over those.
+    // An answer to each request under way, and as many late ones; of each connection, if there.
     herd->receives =
         2 * (config->window_per == APP__HERD_PER_CLIENT ? herd->window : herd->ops_per_client) *
         (config->answer == APP__HERD_BY_SEND_RC ? herd->server_count : 1);

@@ -37,7 +37,8 @@ static void draw_one(app__herd_client_t *client, app__herd_draw_t *draw)
     draw->worker = (uint16_t)worker;
 }
 
-// Which worker of all, by what was drawn. A connection's SENDs have one worker. Keys belong to servers by bits of their hash that buckets do not use.
+// Which worker of all, by what was drawn; a connection's SENDs have one. Keys belong to servers by
+// bits of their hash that buckets do not use.
 static uint16_t worker_of(const app__herd_client_t *client, const app__herd_draw_t *draw)
 {
     const app__herd_t *const herd = client->herd;

@@ -221,7 +221,8 @@ app_herd_extent_t app_herd_table_neighbourhood(const app_herd_table_image_t *ima
     return (app_herd_extent_t){home * image->place_bytes, APP_HERD_PLACES * image->place_bytes};
 }
 
-// A bucket: pointer at 0 (from the table's beginning; 0: empty), tag 8, length 12, checksums 16, 24.
+// A bucket: pointer (from the table's beginning), tag, length at 12, checksums at 16 and 24. Zeros:
+// it is empty.
 static void write_bucket(uint8_t *bucket,
                          uint64_t pointer,
                          uint32_t tag,
@@ -329,7 +330,8 @@ static void make_place(const app_herd_table_image_t *image, uint32_t place, uint
     }
 }
 
-// A byte of the populated table. Pieces are made whole, the last one is kept: it is read word by word.
+// A byte of the populated table. Pieces are made whole and the last one is kept: words are read in
+// order.
 static uint8_t byte_at(app_herd_table_t *table, uint64_t offset)
 {
     const app_herd_table_image_t *const image = table->image;

@@ -246,8 +246,8 @@ START_TEST(stores_read_by_reads_hold_data)
 }
 END_TEST
 
-// The entry of each key that was put last lies in the server's memory: someone who reads index and log
-// there finds it.
+// The entry of each key that was put last lies in the memory of the server: who reads index and
+// log there finds it.
 START_TEST(memory_shows_the_stores)
 {
     world_t world;
