@@ -28,7 +28,7 @@ static const sim_attr_t run_attrs[] = {
         "time of events without any progress that counts as a stall; 0s: never"),
     RUN("threads", SIM_ATTR_COUNT, threads, "1", "1", "64",
         "threads that run the simulation; results do not depend on it"),
-    {"memory-max", SIM_ATTR_BYTES, true, offsetof(world_run_config_t, memory_max_bytes), "8GB", "1MB", NULL,
+    {"memory-max", SIM_ATTR_BYTES, true, offsetof(world_run_config_t, memory_max_bytes), "8GB", "64KB", NULL,
      NULL, "what the network, and the transfers planned on it, may each need by estimate: more is refused before it is made; auto: no limit"},
     {"time-max", SIM_ATTR_TIME, true, offsetof(world_run_config_t, time_max_ps), "36000s", "1s", NULL,
      NULL, "time that a run may take by the estimate of its transfers' packets: a longer one is refused before it begins; auto: no limit"},

@@ -5,20 +5,20 @@
 # Goal: a network beyond memory-max is refused at once with its size, at its place, and nothing is
 # written; the sizes are those of the network that is built; a higher limit or --yes is enough. So are
 # transfers beyond it, and runs beyond time-max; the packet-hops of an estimate are those that a run has.
-# Method: limits of 1 MB, and 8 GB against a fat-tree of two million hosts, with 2 GB of address space.
+# Method: limits of 100 KB, and 8 GB against a fat-tree of two million hosts, with 2 GB of address space.
 set -u
 . tests/script.sh
 
 # refused EXPECTED TOPOLOGY
 refused() {
-    printf 'memory-max: 1MB\ntopology: %s\n' "$2" >"$work/large.yaml"
+    printf 'memory-max: 100KB\ntopology: %s\n' "$2" >"$work/large.yaml"
     "$ROCESIM" run "$work/large.yaml" -o "$work/out" 2>"$work/err"
     [ $? -eq 2 ] || fail "$2: exit status"
-    grep -q "large.yaml:2:.*: $1 take some .* of memory, expected at most 1.000 MB" "$work/err" ||
+    grep -q "large.yaml:2:.*: $1 take some .* of memory, expected at most 100.0 KB" "$work/err" ||
         fail "$2: $(cat "$work/err")"
     [ ! -e "$work/out" ] || fail "$2: a folder"
     # What was said is what is built.
-    sed -i 's/^memory-max: 1MB/memory-max: 1GB/' "$work/large.yaml"
+    sed -i 's/^memory-max: 100KB/memory-max: 1GB/' "$work/large.yaml"
     hosts=${1#*: } && hosts=${hosts%% hosts*}
     switches=${1#* hosts, } && switches=${switches%% switches*}
     links=${1#* and } && links=${links%% links*}
@@ -42,13 +42,13 @@ refused "topology.parking-lot: 120 hosts, 4 switches and 123 links" "{parking-lo
 refused "topology.wan: 210 hosts, 3 switches and 213 links" "{wan: {sites: 3, hosts: 70}}"
 for ((i = 0; i < 150; ++i)); do echo "h$i"; done >"$work/names"
 {
-    echo 'memory-max: 1MB'
+    echo 'memory-max: 100KB'
     echo "topology: {graph: {nodes: [{switch: s}, {host: [$(paste -sd, "$work/names")]}], links: ["
     sed "s/.*/  s--&,/" "$work/names"
     echo '  ]}}'
 } >"$work/graph.yaml"
 "$ROCESIM" check "$work/graph.yaml" >"$work/out.txt" 2>"$work/err"
-[ $? -eq 2 ] && grep -q "150 hosts, 1 switches and 150 links take some .* at most 1.000 MB" "$work/err" ||
+[ $? -eq 2 ] && grep -q "150 hosts, 1 switches and 150 links take some .* at most 100.0 KB" "$work/err" ||
     fail "a graph: $(cat "$work/err")"
 "$ROCESIM" check "$work/graph.yaml" --yes >"$work/out.txt" 2>"$work/err" || fail "--yes: $(cat "$work/err")"
 
