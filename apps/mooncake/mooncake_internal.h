@@ -100,6 +100,7 @@ struct app__mc_station {
     uint64_t next_address;   // where the next message is written
     app__mc_letter_t *local; // to itself, oldest first
     app__mc_letter_t *local_last;
+    app__mc_letter_t *posted; // their completions have not come
     sim_timer_t local_timer;
     sim_timer_t chores; // QPs to destroy, lines to set up again
     nic_qp_t **dead;

@@ -26,13 +26,33 @@
 struct app__mc_letter {
     app__mc_letter_t *next;
     app__mc_line_t *line;
-    uint64_t address; // while posted
+    uint64_t address;             // while posted
+    app__mc_letter_t **posted_at; // what points to it among those posted; posted_next follows
+    app__mc_letter_t *posted_next;
     uint32_t attempts;
     size_t size;
     char *bytes;
 };
 
 // -- letters
+
+static void keep_posted(app__mc_station_t *station, app__mc_letter_t *letter)
+{
+    letter->posted_at = &station->posted;
+    letter->posted_next = station->posted;
+    if (letter->posted_next != NULL) {
+        letter->posted_next->posted_at = &letter->posted_next;
+    }
+    station->posted = letter;
+}
+
+static void forget_posted(app__mc_letter_t *letter)
+{
+    *letter->posted_at = letter->posted_next;
+    if (letter->posted_next != NULL) {
+        letter->posted_next->posted_at = letter->posted_at;
+    }
+}
 
 static void letter_destroy(app__mc_letter_t *letter)
 {
@@ -129,6 +149,7 @@ static void post_letter(app__mc_line_t *line, app__mc_letter_t *letter)
     SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
     letter->attempts++;
     line->posted++;
+    keep_posted(station, letter);
 }
 
 static void pump(app__mc_line_t *line)
@@ -231,6 +252,7 @@ static void sent(nic_cq_t *cq, void *ctx)
             app__mc_line_t *const line = letter->line;
             nic_memory_forget(station->memory, letter->address, letter->size);
             line->posted--;
+            forget_posted(letter);
             const bool again = wc[i].status != NIC_WC_SUCCESS && letter->attempts < ATTEMPTS;
             if (wc[i].status != NIC_WC_SUCCESS) {
                 line->broken =
@@ -472,6 +494,11 @@ void app__mc_stations_destroy(app_mooncake_cluster_t *cluster)
     for (uint32_t i = 0; i < cluster->station_count; i++) {
         app__mc_station_t *const station = &cluster->stations[i];
         free_letters(station->local);
+        while (station->posted != NULL) { // the run ended before they were through
+            app__mc_letter_t *const letter = station->posted;
+            forget_posted(letter);
+            letter_destroy(letter);
+        }
         for (uint32_t j = 0; station->lines != NULL && j < cluster->station_count; j++) {
             free_letters(station->lines[j].waiting);
         }
