@@ -225,6 +225,7 @@ typedef struct transport_report {
     double repair_us_mean;
     double repair_us_max;
     double stalled_us;
+    double core_us;
     double work_per_repair;
     sim_report_list_t by_round;
 } transport_report_t;
@@ -266,6 +267,7 @@ static void fill_transport(const bulk_t *bulk, transport_report_t *report)
     report->repair_us_mean = (double)totals->repair_ps / repaired / 1e6;
     report->repair_us_max = (double)totals->repair_ps_max / 1e6;
     report->stalled_us = (double)totals->stalled_ps / 1e6;
+    report->core_us = (double)totals->core_ps / 1e6;
     report->work_per_repair = (double)totals->work / repaired;
 }
 
@@ -310,9 +312,9 @@ static void free_report(void *report)
 #define WHOLE(name_, unit_, shown_, help_) \
     {.name = #name_, .kind = SIM_REPORT_U64, .unit = unit_, .help = help_, \
      .offset = offsetof(transport_report_t, totals.name_), .shown = shown_}
-#define REAL(name_, unit_, shown_, help_) \
-    {.name = #name_, .kind = SIM_REPORT_REAL, .unit = unit_, .help = help_, \
-     .offset = offsetof(transport_report_t, name_), .shown = shown_}
+#define REAL(field_, name_, unit_, shown_, help_) \
+    {.name = name_, .kind = SIM_REPORT_REAL, .unit = unit_, .help = help_, \
+     .offset = offsetof(transport_report_t, field_), .shown = shown_}
 static const sim_report_row_t transport_rows[] = {
     WHOLE(retransmitted, "packets", true, "packets sent again"),
     {.name = "by_round", .kind = SIM_REPORT_LIST, .of = SIM_REPORT_U64, .unit = "packets",
@@ -323,11 +325,11 @@ static const sim_report_row_t transport_rows[] = {
     WHOLE(timeouts, "", true, "of senders"),
     WHOLE(nodes_max, "", true, "maps of losses that a NIC's queue pairs held at most, as sampled"),
     WHOLE(nodes_peak, "", false, "the same at any time"),
-    {.name = "nodes_mean", .kind = SIM_REPORT_REAL, .unit = "", .help = "mean over the samples, from the start of the run",
-     .offset = offsetof(transport_report_t, totals.nodes_mean), .shown = true},
-    WHOLE(nodes_p50, "", false, "median of the samples"),
-    WHOLE(nodes_p95, "", false, "95th percentile of the samples"),
-    WHOLE(nodes_p99, "", false, "99th"),
+    REAL(totals.nodes_mean, "nodes_mean", "", true, "mean over the samples, from the start of the run to the last progress"),
+    REAL(totals.nodes_p50, "nodes_p50", "", false, "median of the samples"),
+    REAL(totals.nodes_p95, "nodes_p95", "", false, "95th percentile of the samples"),
+    REAL(totals.nodes_p99, "nodes_p99", "", false, "99th"),
+    REAL(core_us, "core_us", "us", false, "time that hosts' cores took to insert maps (nic.adamap.insert-time)"),
     WHOLE(blocks_max, "", true, "blocks of a host's knitting buffer in use at most"),
     WHOLE(nic_bytes_per_qp, "bytes", true, "of the NIC's memory for repairs, whatever happens"),
     WHOLE(nic_bytes_per_qp_max, "bytes", false, "that a queue pair used at most: where that grows with the window"),
@@ -336,7 +338,7 @@ static const sim_report_row_t transport_rows[] = {
     WHOLE(host_refused, "", false, "times that it could not"),
     WHOLE(prefetch_hits, "", true, "first retransmissions whose map was on the NIC"),
     WHOLE(prefetch_stalls, "", true, "first retransmissions whose map was still in the host"),
-    REAL(stalled_us, "us", false, "time they waited for it, summed"),
+    REAL(stalled_us, "stalled_us", "us", false, "time they waited for it, summed"),
     WHOLE(dma_reads, "", false, "reads of the knitting buffer"),
     WHOLE(dma_writes, "", false, "writes to it"),
     WHOLE(table_access, "", false, "look-ups in the table, of later rounds"),
@@ -347,9 +349,9 @@ static const sim_report_row_t transport_rows[] = {
     WHOLE(duplicates, "packets", true, "that came although they had come before"),
     WHOLE(dropped, "packets", false, "that came but could not be recorded, and so were not taken"),
     WHOLE(repaired, "packets", false, "that were missed and came"),
-    REAL(repair_us_mean, "us", true, "from when a packet was missed until it came"),
-    REAL(repair_us_max, "us", false, "the longest"),
-    REAL(work_per_repair, "", false, "steps of the NIC's control path per packet repaired"),
+    REAL(repair_us_mean, "repair_us_mean", "us", true, "from when a packet was missed until it came"),
+    REAL(repair_us_max, "repair_us_max", "us", false, "the longest"),
+    REAL(work_per_repair, "work_per_repair", "", false, "steps of the NIC's control path per packet repaired"),
 };
 #undef WHOLE
 #undef REAL

@@ -49,6 +49,13 @@ void nic_cq_set_core(nic_cq_t *cq, nic_core_t *core);
 // Something else that the core polls changed, in an event of its host: at this instant.
 void nic_core_wake(nic_core_t *core);
 
+// A core without a program, for a driver's thread: it only does what comes, one piece of work behind
+// the other. Its clock counts with the others' from its first work on. The host owns it.
+nic_core_t *nic_core_create_worker(net_node_t *host);
+// Work that costs cost_ps at the highest clock rate, and is there from from_ps on, which is not
+// before the host's time: when it is done.
+sim_time_t nic_core_work(nic_core_t *core, sim_time_t from_ps, sim_time_t cost_ps);
+
 // Inside a step that does something: the next step would only look at the core's completion queues,
 // as the last step that found nothing did, before anything else. If it would find nothing, it is no
 // event.
@@ -61,7 +68,7 @@ void nic_core_wait(nic_core_t *core, sim_time_t wait_ps);
 // The core's time: within a step the step's start and what it has cost so far.
 sim_time_t nic_core_now_ps(const nic_core_t *core);
 
-// Time spent in steps that did something, and how many those were.
+// Time spent in steps that did something or in work, and how many those were.
 sim_time_t nic_core_busy_ps(const nic_core_t *core);
 uint64_t nic_core_steps(const nic_core_t *core);
 

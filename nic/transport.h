@@ -71,10 +71,11 @@ typedef struct nic_transport_totals {
     uint64_t rounds_max;
     uint64_t nodes_max;  // records of losses held by the queue pairs of a NIC, as sampled
     uint64_t nodes_peak; // the same, at any time
-    uint64_t nodes_p50;
-    uint64_t nodes_p95;
-    uint64_t nodes_p99;
+    double nodes_p50;    // of the samples from the start to the last progress, both included;
+    double nodes_p95;    // between two samples on the straight line
+    double nodes_p99;
     double nodes_mean;
+    uint64_t core_ps;    // time that hosts' cores took to insert them
     uint64_t blocks_max; // of a host's memory that hold them
     uint64_t host_bytes_max;
     uint64_t host_grown; // times that memory grew, and was refused
@@ -100,6 +101,20 @@ typedef struct nic_transport_totals {
     uint64_t repair_ps_max;
     uint64_t work; // steps of the NIC's control path for them
 } nic_transport_totals_t;
+
+// What transports hold now, added up over queue pairs: for series.
+typedef struct nic_transport_gauges {
+    uint64_t missing_packets; // receivers: a later one has come
+    uint64_t ahead_packets;   // that wait for those
+    uint64_t list_maps;       // adamap: closed maps
+    uint64_t chain_maps;      // of them, in the host
+    uint64_t table_maps;      // entries of look-up tables
+    uint64_t used_blocks;     // of the host's memory for them
+    uint64_t free_blocks;
+    uint64_t host_bytes;
+    uint64_t resend_packets;  // senders: that wait to be sent again
+    uint64_t again_stretches; // responders: answers to be given again
+} nic_transport_gauges_t;
 
 struct nic_transport_ops {
     const char *name;              // "go-back-n"
@@ -143,11 +158,16 @@ struct nic_transport_ops {
     // Adds what queue pairs of the NIC did to the totals; open ones count as far as they have come.
     void (*totals)(const nic_t *nic, const void *nic_state, nic_transport_totals_t *totals);
 
+    // Adds what a queue pair, or its NIC for all of them, holds now.
+    void (*gauges)(const nic_qp_t *qp, nic_transport_gauges_t *sums);
+    void (*nic_gauges)(const void *nic_state, nic_transport_gauges_t *sums);
+
     // For stall reports: why nothing moves. False: nothing to say, the NIC says what it knows.
     bool (*explain)(const nic_qp_t *qp, sim_message_t *why);
     // Called after each event of the host in builds with dear checks: SIM_CHECKs what must hold.
     void (*check)(const nic_qp_t *qp);
-}; // NULL where there is nothing to do: nic_create to close, timeout, nic_bytes, explain, check
+};  // NULL where there is nothing to do: nic_create to close, timeout, nic_bytes, totals, gauges,
+    // explain, check
 
 // By name; NULL: unknown. nic_transport_all ends with NULL.
 const nic_transport_ops_t *nic_transport_find(const char *name);
@@ -262,6 +282,17 @@ const nic_transport_ops_t *nic_transport_usual(const nic_t *nic, uint64_t *nic_b
 
 // Adds what the NIC's transports did.
 void nic_transport_add_totals(const nic_t *nic, nic_transport_totals_t *totals);
+
+// What they hold now: series "nic[HOST].transport.NAME" (observe). O(queue pairs) a reading.
+typedef struct nic_transport_metric {
+    const char *name; // with the prefix "transport."
+    const char *unit;
+    const char *help;
+    size_t offset; // in nic_transport_gauges_t
+} nic_transport_metric_t;
+extern const nic_transport_metric_t nic_transport_metrics[]; // ends with a NULL name
+uint64_t nic_transport_metric_read(const nic_t *nic, const nic_transport_metric_t *metric);
+uint64_t nic_qp_resend_packets(const nic_qp_t *qp); // that wait to be sent again
 
 // Frames lost on the network's links so far, and in how many events: where a link has no model of
 // its own each loss is one.

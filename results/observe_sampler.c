@@ -50,6 +50,9 @@ static uint64_t read_value(const results__sampler_t *sampler, sim_time_t time_ps
         if (series->cache_metric != NULL) {
             return nic_cache_metric_read(sampler->nic->nic, series->cache_metric);
         }
+        if (series->transport_metric != NULL) {
+            return nic_transport_metric_read(sampler->nic->nic, series->transport_metric);
+        }
         memcpy(&value,
                (const char *)nic_get_counters(sampler->nic->nic) +
                    nic_counter_infos[series->metric].offset,

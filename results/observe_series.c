@@ -116,10 +116,11 @@ static void attach_ports(results_series_writer_t *writer, const world_series_t *
 static char *nic_path(const world_series_t *series, const world_nic_t *nic)
 {
     if (series->kind == WORLD_SERIES_NIC) {
-        return sim_format("nic[%s].%s",
-                          nic->name,
-                          series->cache_metric != NULL ? series->cache_metric->name
-                                                       : nic_counter_infos[series->metric].name);
+        const char *const name = series->cache_metric != NULL ? series->cache_metric->name
+                                 : series->transport_metric != NULL
+                                     ? series->transport_metric->name
+                                     : nic_counter_infos[series->metric].name;
+        return sim_format("nic[%s].%s", nic->name, name);
     }
     return sim_format("qp[%s", nic->name);
 }

@@ -100,6 +100,11 @@ static void print_metrics(FILE *out)
         results_markdown_row(name, m->unit, m->help, out);
         sim_free(name);
     }
+    for (const nic_transport_metric_t *m = nic_transport_metrics; m->name != NULL; m++) {
+        char *const name = sim_format("nic[HOST].%s", m->name);
+        results_markdown_row(name, m->unit, m->help, out);
+        sim_free(name);
+    }
     for (const nic_qp_metric_t *m = nic_qp_metrics; m->name != NULL; m++) {
         char *const name = sim_format("qp[HOST:NUMBER].%s", m->name);
         results_markdown_row(name, m->unit, m->help, out);

@@ -9,6 +9,7 @@
 #include "apps/app.h"
 #include "compat/hpcc/compat_hpcc.h"
 #include "nic/cache.h"
+#include "nic/transport.h"
 #include "topologies/topology.h"
 #include "world/bind.h"
 #include "world/patterns.h"
@@ -107,6 +108,7 @@ typedef struct world_series {
     uint32_t metric;                        // index in the kind's table
     const char *cc_metric;                  // QP: instead, a number of its congestion control
     const nic_cache_metric_t *cache_metric; // NIC: instead, a number of its tiered cache
+    const nic_transport_metric_t *transport_metric; // NIC: instead, one of its transports
 } world_series_t;
 
 typedef struct world_capture {

@@ -156,6 +156,9 @@ static size_t metric_names(const world_registry_t *registry,
         for (size_t i = 0; nic_cache_metrics[i].name != NULL && count < NAMES_MAX; i++) {
             names[count++] = nic_cache_metrics[i].name;
         }
+        for (size_t i = 0; nic_transport_metrics[i].name != NULL && count < NAMES_MAX; i++) {
+            names[count++] = nic_transport_metrics[i].name;
+        }
     }
     return count;
 }
@@ -163,6 +166,15 @@ static size_t metric_names(const world_registry_t *registry,
 static const nic_cache_metric_t *find_cache_metric(const char *name)
 {
     const nic_cache_metric_t *metric = nic_cache_metrics;
+    while (metric->name != NULL && strcmp(metric->name, name) != 0) {
+        metric++;
+    }
+    return metric->name != NULL ? metric : NULL;
+}
+
+static const nic_transport_metric_t *find_transport_metric(const char *name)
+{
+    const nic_transport_metric_t *metric = nic_transport_metrics;
     while (metric->name != NULL && strcmp(metric->name, name) != 0) {
         metric++;
     }
@@ -184,6 +196,8 @@ static sim_err_t find_metric(const world_registry_t *registry,
                 series->kind == WORLD_SERIES_QP && !is_qp_metric(name) ? names[i] : NULL;
             series->cache_metric =
                 series->kind == WORLD_SERIES_NIC ? find_cache_metric(name) : NULL;
+            series->transport_metric =
+                series->kind == WORLD_SERIES_NIC ? find_transport_metric(name) : NULL;
             return SIM_OK;
         }
     }
@@ -224,16 +238,23 @@ static sim_err_t check_on(const world_series_t *series,
                           const world_place_t *place,
                           world_error_t *error)
 {
-    if (series->config.on == WORLD_ON_TIME || series->kind != WORLD_SERIES_PORT ||
-        net_port_metrics[series->metric].points != 0) {
+    const char *name = NULL;
+    if (series->transport_metric != NULL) {
+        name = series->transport_metric->name; // timers change them, too
+    } else if (series->kind == WORLD_SERIES_PORT && net_port_metrics[series->metric].points == 0) {
+        name = net_port_metrics[series->metric].name;
+    }
+    if (series->config.on == WORLD_ON_TIME || name == NULL) {
         return SIM_OK;
     }
     return world_fail(error,
                       SIM_ERR_INVALID,
                       place,
-                      "%s belongs to an interval and has no changes, expected 'every' without "
-                      "'on: change'",
-                      net_port_metrics[series->metric].name);
+                      "%s %s, expected 'every' without 'on: change'",
+                      name,
+                      series->transport_metric != NULL
+                          ? "is only sampled"
+                          : "belongs to an interval and has no changes");
 }
 
 static sim_err_t check_class(const world_series_t *series,

@@ -20,12 +20,7 @@ static bool is_stalled_in_colours(sim_t *sim, uint64_t next_window)
         return false;
     }
     if (!sim->quiet) {
-        sim_time_t last_ps = 0;
-        for (unsigned t = 0; t < sim->thread_count; t++) {
-            const sim_time_t other_ps = sim->threads[t]->worker.progress_ps;
-            last_ps = other_ps > last_ps ? other_ps : last_ps;
-        }
-        const uint64_t after = last_ps / width_ps + 1;
+        const uint64_t after = sim_last_progress_ps(sim) / width_ps + 1;
         sim->quiet = true;
         sim->quiet_cell = after + 1 > sim->window ? after : sim->window - 1;
         sim->excused_ps = 0;

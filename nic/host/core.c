@@ -12,9 +12,8 @@
 
 static void fired(sim_node_t *node, sim_timer_t *timer);
 
-nic_core_t *nic_core_create(net_node_t *node, nic_core_fn step, void *ctx)
+static nic_core_t *create(net_node_t *node, nic_core_fn step, void *ctx)
 {
-    SIM_CHECK(step != NULL);
     nic_host_t *const host = nic__host_of(node);
     nic_core_t *const core = sim_alloc_lines(sizeof(*core));
     core->host = host;
@@ -24,6 +23,17 @@ nic_core_t *nic_core_create(net_node_t *node, nic_core_fn step, void *ctx)
     host->cores = core;
     sim_timer_init(&core->timer, fired);
     return core;
+}
+
+nic_core_t *nic_core_create(net_node_t *node, nic_core_fn step, void *ctx)
+{
+    SIM_CHECK(step != NULL);
+    return create(node, step, ctx);
+}
+
+nic_core_t *nic_core_create_worker(net_node_t *node)
+{
+    return create(node, NULL, NULL);
 }
 
 void nic__cores_free(nic_host_t *host)
@@ -73,7 +83,7 @@ static void set_pace(nic_host_t *host)
 void nic_core_start(nic_core_t *core, sim_time_t time_ps)
 {
     sim_node_t *const node = &core->host->node.sim;
-    SIM_CHECK(!core->started && time_ps >= node->now_ps);
+    SIM_CHECK(core->step != NULL && !core->started && time_ps >= node->now_ps);
     core->host->cores_started++;
     set_pace(core->host);
     core->started = true;
@@ -90,6 +100,21 @@ void nic_core_stop(nic_core_t *core)
     core->started = false;
     core->idle = false;
     sim_timer_cancel(&core->host->node.sim, &core->timer);
+}
+
+sim_time_t nic_core_work(nic_core_t *core, sim_time_t from_ps, sim_time_t cost_ps)
+{
+    SIM_CHECK(core->step == NULL && from_ps >= core->host->node.sim.now_ps);
+    if (!core->started) {
+        core->started = true;
+        core->host->cores_started++;
+        set_clock(core->host);
+    }
+    const sim_time_t took_ps = cost_ps * core->host->core_slow_permille / 1000;
+    core->free_ps = (core->free_ps > from_ps ? core->free_ps : from_ps) + took_ps;
+    core->busy_ps += took_ps;
+    core->steps++;
+    return core->free_ps;
 }
 
 // -- time

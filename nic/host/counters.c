@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "nic/nic_internal.h"
+#include "nic/transport.h"
 
 // clang-format off
 #define COUNTER(field, help_) {#field, help_, offsetof(nic_counters_t, field)}
@@ -117,6 +118,7 @@ const nic_qp_metric_t nic_qp_metrics[] = {
     {"unacked_packets", "packets", "packets sent and not acknowledged", read_unacknowledged, SENT | ACKED, false},
     {"queued_requests", "requests", "send work requests not completed", read_queued, NIC_TRACE_POST | ACKED, false},
     {"retransmitted_packets", "packets", "packets sent again so far", read_retransmitted, NIC_TRACE_SEND, false},
+    {"resend_packets", "packets", "packets that wait to be sent again (irn, adamap, sdr)", nic_qp_resend_packets, SENT | ACKED | NIC_TRACE_NAK_RECEIVED | NIC_TRACE_TIMEOUT, false},
     {"rtt_ps", "ps", "round trip of the packet acknowledged last; of one sent again none is known", NULL, NIC_TRACE_ACK, false},
     {"state", "", "0 reset, 3 ready to send, 4 send queue error, 5 error, 6 send queue drains", read_state, NIC_TRACE_STATE | NIC_TRACE_LIFE, true},
     {"alpha", "1/1000000", "DCQCN, DCTCP: estimate of congestion", read_alpha, NIC_TRACE_CONTROL, false},

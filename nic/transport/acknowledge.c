@@ -106,32 +106,32 @@ static void keep_original(nic_t *nic, const nic_qp_t *qp, const nic_wqe_t *wqe, 
     }
 }
 
-void nic__accept_response(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, bool placed)
+// Bytes of the response with this offset in its work request.
+static uint32_t due_bytes(const nic_qp_t *qp, const nic_wqe_t *wqe, uint32_t offset)
+{
+    return nic__is_atomic(wqe->opcode) ? 0 : nic__min(wqe->length - offset, qp->mtu_bytes);
+}
+
+bool nic__response_fits(const nic_qp_t *qp,
+                        const nic_wqe_t *wqe,
+                        uint32_t offset,
+                        const net_packet_t *packet)
+{
+    return packet->payload_bytes == due_bytes(qp, wqe, offset) &&
+           nic__is_atomic(wqe->opcode) == (packet->opcode == ROCE_ATOMIC_ACKNOWLEDGE);
+}
+
+// The oldest PSN's response lies in memory.
+static void finish_response(nic_t *nic, nic_qp_t *qp, uint64_t original)
 {
     const nic_wqe_t wqe = *nic__wqe(qp, qp->sq_done);
-    const uint32_t left_bytes = wqe.length - qp->una_offset;
-    const bool last = left_bytes <= qp->mtu_bytes;
-    const bool atomic = nic__is_atomic(wqe.opcode);
-    const uint32_t due_bytes = atomic ? 0 : nic__min(left_bytes, qp->mtu_bytes);
-    if (packet->payload_bytes != due_bytes || is_last_response(packet->opcode) != last ||
-        atomic != (packet->opcode == ROCE_ATOMIC_ACKNOWLEDGE)) {
-        nic__fail_request(qp, NIC_WC_BAD_RESP_ERR);
-        return;
-    }
-    const uint64_t original = atomic ? net_packet_aside(packet)->atomic_original : 0;
-    if (!placed) {
-        nic__write_payload(nic, atomic ? wqe.length : packet->payload_bytes);
-    }
-    if (SIM_UNLIKELY(atomic)) {
+    const bool last = wqe.length - qp->una_offset <= qp->mtu_bytes;
+    if (SIM_UNLIKELY(nic__is_atomic(wqe.opcode))) {
         keep_original(nic, qp, &wqe, original);
-    }
-    if (!placed && nic__keeps(nic, packet)) {
-        const nic_place_t place = nic__wqe_place(&wqe);
-        nic__keep(nic, packet, &place, qp->una_offset);
     }
     nic__note_progress(nic, qp);
     qp->una_psn++;
-    qp->una_offset += packet->payload_bytes;
+    qp->una_offset += due_bytes(qp, &wqe, qp->una_offset);
     nic__trace_ack(nic, qp, SIM_TIME_NEVER);
     if (last) {
         if (qp->una_psn <= qp->next_psn) {
@@ -144,6 +144,35 @@ void nic__accept_response(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, 
     if (last) {
         nic__complete_fetch(qp, &wqe, original);
     }
+}
+
+void nic__accept_response(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, bool placed)
+{
+    const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_done);
+    const bool last = wqe->length - qp->una_offset <= qp->mtu_bytes;
+    const bool atomic = nic__is_atomic(wqe->opcode);
+    if (!nic__response_fits(qp, wqe, qp->una_offset, packet) ||
+        is_last_response(packet->opcode) != last) {
+        nic__fail_request(qp, NIC_WC_BAD_RESP_ERR);
+        return;
+    }
+    if (!placed) {
+        nic__write_payload(nic, atomic ? wqe->length : packet->payload_bytes);
+        if (nic__keeps(nic, packet)) {
+            const nic_place_t place = nic__wqe_place(wqe);
+            nic__keep(nic, packet, &place, qp->una_offset);
+        }
+    }
+    finish_response(nic, qp, atomic ? net_packet_aside(packet)->atomic_original : 0);
+}
+
+void nic__accept_placed(nic_t *nic, nic_qp_t *qp, uint64_t original)
+{
+    const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_done);
+    if (nic__is_atomic(wqe->opcode)) {
+        nic__write_payload(nic, wqe->length);
+    }
+    finish_response(nic, qp, original);
 }
 
 // -- refusals

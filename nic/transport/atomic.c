@@ -79,15 +79,14 @@ void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     nic__add_read(qp, &read);
 }
 
-void nic__repeat_atomic(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
+bool nic__atomic_again(const nic_qp_t *qp,
+                       const net_packet_t *packet,
+                       uint64_t psn,
+                       nic_read_t *read)
 {
     for (uint32_t i = 0; qp->atomics != NULL && i < qp->reads_accepted_max; i++) {
-        if (qp->atomics[i].psn != psn) {
-            continue;
-        }
-        nic__forget_answers(qp, psn);
-        if (qp->read_count < qp->reads_accepted_max) {
-            const nic_read_t read = {
+        if (qp->atomics[i].psn == psn) {
+            *read = (nic_read_t){
                 .next_psn = psn,
                 .address = net_packet_aside(packet)->atomic.address,
                 .msn = qp->msn,
@@ -95,9 +94,20 @@ void nic__repeat_atomic(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
                 .original = qp->atomics[i].original,
                 .retransmission = true,
             };
-            nic__add_read(qp, &read);
+            return true;
         }
-        return;
     }
-    // Older than what is remembered: discarded.
+    return false;
+}
+
+void nic__repeat_atomic(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
+{
+    nic_read_t read;
+    if (!nic__atomic_again(qp, packet, psn, &read)) {
+        return; // older than what is remembered: discarded
+    }
+    nic__forget_answers(qp, psn);
+    if (qp->read_count < qp->reads_accepted_max) {
+        nic__add_read(qp, &read);
+    }
 }

@@ -38,6 +38,14 @@ typedef struct nic_progress {
 nic_progress_t nic__advance(nic_t *nic, nic_qp_t *qp, uint64_t end_psn);
 // The response of the oldest PSN, which is a READ's or an atomic's.
 void nic__accept_response(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, bool placed);
+// Whether a packet can be the response at this offset of a READ or atomic. Of a part of a READ the
+// last one says LAST, wherever it ends.
+bool nic__response_fits(const nic_qp_t *qp,
+                        const nic_wqe_t *wqe,
+                        uint32_t offset,
+                        const net_packet_t *packet);
+// The response of the oldest PSN fits and was placed before; original: of an atomic.
+void nic__accept_placed(nic_t *nic, nic_qp_t *qp, uint64_t original);
 // What holds after any acknowledgement: the failed WQE may have its turn, the rest may go on.
 void nic__settle(nic_qp_t *qp);
 // The receiver was not ready: the send queue stands still for the time that its code says. False:

@@ -58,6 +58,20 @@ void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sen
 // responses.c
 void nic__receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 void nic__add_read(nic_qp_t *qp, const nic_read_t *read);
+nic_read_t *nic__read_at(const nic_qp_t *qp, uint32_t index); // the index-th READ to be answered
+// Behind the last PSN that it will be answered with.
+static inline uint64_t nic__read_end_psn(const nic_qp_t *qp, const nic_read_t *read)
+{
+    return read->next_psn + (read->atomic ? 1 : nic__packet_count(qp, read->left_bytes));
+}
+// The READ request of an executed PSN as what is to be answered. False: it is not allowed, or no
+// repetition of anything executed.
+bool nic__read_again(const nic_qp_t *qp,
+                     const net_packet_t *packet,
+                     uint64_t psn,
+                     nic_read_t *read);
+// The next packet that answers a READ, or an atomic's answer: *last: nothing of it is left.
+net_packet_t *nic__build_part(nic_qp_t *qp, nic_read_t *read, bool *last);
 // A READ that was executed is asked for again, from psn on.
 void nic__repeat_read(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn);
 // What was to be answered from psn on is asked for again: the requester went back.
@@ -66,5 +80,10 @@ void nic__forget_answers(nic_qp_t *qp, uint64_t psn);
 // atomic.c
 void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 void nic__repeat_atomic(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn);
+// False: it is older than what is remembered.
+bool nic__atomic_again(const nic_qp_t *qp,
+                       const net_packet_t *packet,
+                       uint64_t psn,
+                       nic_read_t *read);
 
 #endif // NIC_TRANSPORT_RESPONDER_INTERNAL_H

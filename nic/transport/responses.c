@@ -10,7 +10,7 @@ static inline bool responses_wait(const nic_t *nic)
     return SIM_UNLIKELY(nic->detailed) && nic->device->respond != NULL;
 }
 
-static nic_read_t *read_at(const nic_qp_t *qp, uint32_t index)
+nic_read_t *nic__read_at(const nic_qp_t *qp, uint32_t index)
 {
     return &qp->reads[(uint32_t)(qp->read_first + index) & (qp->read_capacity - 1u)];
 }
@@ -20,7 +20,7 @@ static void grow_reads(nic_qp_t *qp)
     const uint32_t capacity = qp->read_capacity == 0 ? 1 : qp->read_capacity * 2u;
     nic_read_t *const ring = sim_alloc_array(capacity, sizeof(*ring));
     for (uint32_t i = 0; i < qp->read_count; i++) {
-        ring[i] = *read_at(qp, i);
+        ring[i] = *nic__read_at(qp, i);
     }
     sim_free(qp->reads);
     qp->reads = ring;
@@ -36,7 +36,7 @@ void nic__add_read(nic_qp_t *qp, const nic_read_t *read)
     if (qp->read_count == 0) {
         qp->read_first = 0; // the same line over and over
     }
-    *read_at(qp, qp->read_count) = *read;
+    *nic__read_at(qp, qp->read_count) = *read;
     qp->read_count++;
     qp->rx_flags |= NIC_RX_READS;
     nic__trace(qp->nic, qp, NIC_TRACE_ANSWER, read->left_bytes, 0);
@@ -95,9 +95,7 @@ void nic__receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 void nic__forget_answers(nic_qp_t *qp, uint64_t psn)
 {
     while (qp->read_count > 0) {
-        const nic_read_t *const newest = read_at(qp, qp->read_count - 1u);
-        const uint32_t packets = newest->atomic ? 1 : nic__packet_count(qp, newest->left_bytes);
-        if (newest->next_psn + packets <= psn) {
+        if (nic__read_end_psn(qp, nic__read_at(qp, qp->read_count - 1u)) <= psn) {
             break;
         }
         qp->read_count--;
@@ -109,35 +107,41 @@ void nic__forget_answers(nic_qp_t *qp, uint64_t psn)
     qp->rx_flags &= (uint8_t) ~(NIC_RX_HELD | NIC_RX_NAK_SENT);
 }
 
-// A READ asked again replaces itself and what was to be answered after it: the requester went back
-// to it and sends all of that again (9.7.5.1.2).
-void nic__repeat_read(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
+bool nic__read_again(const nic_qp_t *qp, const net_packet_t *packet, uint64_t psn, nic_read_t *read)
 {
-    if ((qp->access & NIC_ACCESS_REMOTE_READ) == 0) {
-        return;
-    }
     const net_packet_aside_t *const aside = net_packet_aside(packet);
     const uint32_t length = aside->reth.length;
-    if (length > NIC_MESSAGE_BYTES_MAX || psn + nic__packet_count(qp, length) > qp->expected_psn ||
+    if ((qp->access & NIC_ACCESS_REMOTE_READ) == 0 || length > NIC_MESSAGE_BYTES_MAX ||
+        psn + nic__packet_count(qp, length) > qp->expected_psn ||
         !nic__access_ok(qp->pd,
                         aside->reth.rkey,
                         aside->reth.address,
                         length,
                         NIC_ACCESS_REMOTE_READ)) {
-        return; // not a repetition of anything executed: discarded
+        return false;
     }
-    nic__forget_answers(qp, psn);
-    if (qp->read_count >= qp->reads_accepted_max) {
-        return;
-    }
-    const nic_read_t read = {
+    *read = (nic_read_t){
         .next_psn = psn,
         .address = aside->reth.address,
         .left_bytes = length,
         .msn = qp->msn,
         .retransmission = true,
     };
-    nic__add_read(qp, &read);
+    return true;
+}
+
+// A READ asked again replaces itself and what was to be answered after it: the requester went back
+// to it and sends all of that again (9.7.5.1.2).
+void nic__repeat_read(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
+{
+    nic_read_t read;
+    if (!nic__read_again(qp, packet, psn, &read)) {
+        return;
+    }
+    nic__forget_answers(qp, psn);
+    if (qp->read_count < qp->reads_accepted_max) {
+        nic__add_read(qp, &read);
+    }
 }
 
 static void end_read(const nic_t *nic, nic_qp_t *qp)
@@ -157,8 +161,9 @@ static void count_repetition(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     qp->retransmitted_packets++;
 }
 
-static net_packet_t *build_atomic_response(nic_t *nic, nic_qp_t *qp, const nic_read_t *read)
+static net_packet_t *build_atomic_response(nic_qp_t *qp, const nic_read_t *read)
 {
+    nic_t *const nic = qp->nic;
     const uint32_t bytes = (uint32_t)ROCE_AETH_BYTES + ROCE_ATOMIC_ACK_ETH_BYTES;
     net_packet_t *const packet = nic__new_packet(nic, qp, qp->priority, qp->path.ecn, bytes);
     packet->opcode = ROCE_ATOMIC_ACKNOWLEDGE;
@@ -168,27 +173,27 @@ static net_packet_t *build_atomic_response(nic_t *nic, nic_qp_t *qp, const nic_r
     if (read->retransmission) {
         count_repetition(nic, qp, packet);
     }
-    end_read(nic, qp);
     return packet;
 }
 
-net_packet_t *nic__build_response(nic_t *nic, nic_qp_t *qp)
+net_packet_t *nic__build_part(nic_qp_t *qp, nic_read_t *read, bool *last)
 {
-    nic_read_t *const read = read_at(qp, 0);
+    nic_t *const nic = qp->nic;
     if (SIM_UNLIKELY(read->atomic)) {
-        return build_atomic_response(nic, qp, read);
+        *last = true;
+        return build_atomic_response(qp, read);
     }
     const bool first = !read->started;
-    const bool last = read->left_bytes <= qp->mtu_bytes;
-    const uint32_t payload_bytes = last ? read->left_bytes : qp->mtu_bytes;
-    const uint32_t aeth_bytes = first || last ? ROCE_AETH_BYTES : 0;
+    *last = read->left_bytes <= qp->mtu_bytes;
+    const uint32_t payload_bytes = *last ? read->left_bytes : qp->mtu_bytes;
+    const uint32_t aeth_bytes = first || *last ? ROCE_AETH_BYTES : 0;
     net_packet_t *const packet = nic__new_packet(nic,
                                                  qp,
                                                  qp->priority,
                                                  qp->path.ecn,
                                                  aeth_bytes + ((payload_bytes + 3) & ~3u));
-    packet->opcode = first ? (last ? ROCE_READ_RESPONSE_ONLY : ROCE_READ_RESPONSE_FIRST)
-                           : (last ? ROCE_READ_RESPONSE_LAST : ROCE_READ_RESPONSE_MIDDLE);
+    packet->opcode = first ? (*last ? ROCE_READ_RESPONSE_ONLY : ROCE_READ_RESPONSE_FIRST)
+                           : (*last ? ROCE_READ_RESPONSE_LAST : ROCE_READ_RESPONSE_MIDDLE);
     packet->payload_bytes = (uint16_t)payload_bytes;
     packet->psn = (uint32_t)read->next_psn & ROCE_PSN_MASK;
     packet->aeth = nic__ack_aeth(read->msn);
@@ -202,6 +207,13 @@ net_packet_t *nic__build_response(nic_t *nic, nic_qp_t *qp)
     read->next_psn++;
     read->address += payload_bytes;
     read->left_bytes -= payload_bytes;
+    return packet;
+}
+
+net_packet_t *nic__build_response(nic_t *nic, nic_qp_t *qp)
+{
+    bool last = false;
+    net_packet_t *const packet = nic__build_part(qp, nic__read_at(qp, 0), &last);
     if (last) {
         end_read(nic, qp);
     }

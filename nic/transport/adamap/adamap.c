@@ -107,54 +107,74 @@ static void open(nic_qp_t *qp)
     state->timeout_ps = config->timeout_ps != SIM_AUTO
                             ? config->timeout_ps
                             : 3 * state->base_rtt_ps + 200 * SIM_PS_PER_US;
-    state->recover_psn = UINT64_MAX;
     nic__resend_init(&state->resend);
     nic__adamap_open_receiver(state);
 }
 
-// Samples with this number of maps; those since the last change, too.
-static uint64_t samples_of(const nic_adamap_shared_t *shared, uint64_t nodes, uint64_t since)
+// Samples were taken at whole multiples of the interval, 0 included, up to the end of the run:
+// those with this number of maps, `since` of them after the last change.
+typedef struct samples {
+    const nic_adamap_shared_t *shared;
+    uint64_t since;
+    uint64_t all;
+} samples_t;
+
+static samples_t samples_until(const nic_adamap_shared_t *shared, sim_time_t end_ps)
 {
-    return (nodes < shared->samples_capacity ? shared->samples[nodes] : 0) +
-           (nodes == shared->nodes_now ? since : 0);
+    const uint64_t due = end_ps / shared->sample_ps;
+    const uint64_t since = due > shared->sampled ? due - shared->sampled : 0;
+    return (samples_t){shared, since, 1 + shared->sampled + since};
 }
 
-static uint64_t percentile(const nic_adamap_shared_t *shared, uint64_t since, uint64_t percent)
+static uint64_t samples_of(const samples_t *samples, uint64_t nodes)
 {
-    const uint64_t all = shared->sampled + since;
-    uint64_t seen = 0;
-    for (uint64_t i = 0; i <= shared->nodes_peak; i++) {
-        seen += samples_of(shared, i, since);
-        if (seen * 100 >= all * percent) {
-            return i;
-        }
+    const nic_adamap_shared_t *const shared = samples->shared;
+    return (nodes == 0) + (nodes < shared->samples_capacity ? shared->samples[nodes] : 0) +
+           (nodes == shared->nodes_now ? samples->since : 0);
+}
+
+// The sample at this place, in order of size.
+static uint64_t sample_at(const samples_t *samples, uint64_t place)
+{
+    uint64_t nodes = 0;
+    for (uint64_t seen = samples_of(samples, 0); seen <= place;
+         seen += samples_of(samples, nodes)) {
+        nodes++;
     }
-    return 0;
+    return nodes;
+}
+
+static double percentile(const samples_t *samples, double share)
+{
+    const double place = (double)(samples->all - 1) * share;
+    const uint64_t low = (uint64_t)place;
+    const uint64_t high = low + 1 < samples->all ? low + 1 : low;
+    const double below = (double)sample_at(samples, low);
+    return below + ((double)sample_at(samples, high) - below) * (place - (double)low);
 }
 
 static void add_nodes(const nic_adamap_shared_t *shared,
                       sim_time_t end_ps,
                       nic_transport_totals_t *totals)
 {
-    const uint64_t due = end_ps / shared->sample_ps;
-    const uint64_t since = due > shared->sampled ? due - shared->sampled : 0;
+    const samples_t samples = samples_until(shared, end_ps);
+    if (shared->nodes_peak < totals->nodes_peak) {
+        return;
+    }
     uint64_t sum = 0;
     uint64_t most = 0;
     for (uint64_t i = 0; i <= shared->nodes_peak; i++) {
-        const uint64_t samples = samples_of(shared, i, since);
-        sum += i * samples;
-        most = samples != 0 ? i : most;
-    }
-    if (shared->nodes_peak < totals->nodes_peak || shared->sampled + since == 0) {
-        return;
+        const uint64_t count = samples_of(&samples, i);
+        sum += i * count;
+        most = count != 0 ? i : most;
     }
     // Of the NIC that held the most.
     totals->nodes_peak = shared->nodes_peak;
     totals->nodes_max = most;
-    totals->nodes_mean = (double)sum / (double)(shared->sampled + since);
-    totals->nodes_p50 = percentile(shared, since, 50);
-    totals->nodes_p95 = percentile(shared, since, 95);
-    totals->nodes_p99 = percentile(shared, since, 99);
+    totals->nodes_mean = (double)sum / (double)samples.all;
+    totals->nodes_p50 = percentile(&samples, 0.50);
+    totals->nodes_p95 = percentile(&samples, 0.95);
+    totals->nodes_p99 = percentile(&samples, 0.99);
 }
 
 static void add_totals(const nic_t *nic, const void *nic_state, nic_transport_totals_t *totals)
@@ -164,7 +184,7 @@ static void add_totals(const nic_t *nic, const void *nic_state, nic_transport_to
     for (uint32_t i = 0; i < NIC_RESEND_ROUNDS; i++) {
         totals->by_round[i] += counters->by_round[i];
     }
-    add_nodes(shared, sim_end_time_ps(nic__node(nic)->sim), totals);
+    add_nodes(shared, sim_last_progress_ps(nic__node(nic)->sim), totals);
 #define TAKE_MAX(field, value) totals->field = (value) > totals->field ? (value) : totals->field
     TAKE_MAX(rounds_max, counters->rounds_max);
     TAKE_MAX(blocks_max, shared->knitting.used_max);
@@ -178,6 +198,7 @@ static void add_totals(const nic_t *nic, const void *nic_state, nic_transport_to
     totals->prefetch_hits += counters->prefetch_hits;
     totals->prefetch_stalls += counters->prefetch_stalls;
     totals->stalled_ps += counters->stalled_ps;
+    totals->core_ps += shared->core == NULL ? 0 : nic_core_busy_ps(shared->core);
     totals->dma_reads += counters->dma_reads;
     totals->dma_writes += counters->dma_writes;
     totals->table_access += counters->table_access;
@@ -217,6 +238,9 @@ static bool ready(const nic_qp_t *qp)
 {
     const nic_adamap_state_t *const state =
         (const nic_adamap_state_t *)(const void *)nic_transport_of_const(qp);
+    if (SIM_UNLIKELY(nic__again_waits(&state->kept.again))) {
+        return (qp->flags & NIC_QP_CLOSED) == 0;
+    }
     if (SIM_UNLIKELY(nic__resend_waits(&state->resend))) {
         return (qp->flags & (NIC_QP_RNR_WAIT | NIC_QP_CLOSED)) == 0;
     }
@@ -237,7 +261,10 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
 {
     (void)nic;
     nic_adamap_state_t *const state = nic__adamap_of(qp);
-    if (SIM_UNLIKELY(nic__resend_waits(&state->resend))) {
+    if (SIM_UNLIKELY(nic__again_waits(&state->kept.again))) {
+        return nic__again_next(&state->kept.again, qp);
+    }
+    if (SIM_UNLIKELY(nic__resend_waits(&state->resend) && (qp->flags & NIC_QP_RNR_WAIT) == 0)) {
         nic_resend_item_t item;
         net_packet_t *const packet = nic__resend_next(&state->resend, qp, &item);
         if (packet != NULL) {
@@ -283,9 +310,8 @@ static void timed_out(nic_qp_t *qp)
         return;
     }
     nic__adamap_shared(state)->counters.probes++;
-    state->recover_psn = UINT64_MAX;
-    nic__resend_fetches(&state->resend, qp);
-    nic__resend_probe(&state->resend, qp, qp->una_psn, 0);
+    nic__fetch_all(&state->resend, qp, state->silent);
+    nic__resend_oldest(&state->resend, qp, state->silent, 0);
     nic__resend_probe(&state->resend, qp, qp->next_psn - 1, 0);
     nic_transport_schedule(qp);
     state->active_ps = now_ps;
@@ -344,6 +370,7 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     state->silent = 0;
     const bool map = packet->aeth >> 24 == ((uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE);
     nic_transport_advance(qp, end_psn, packet, map);
+    nic__fetch_acknowledged(&state->resend, qp, end_psn, positive);
     if ((qp->flags & NIC_QP_CLOSED) == 0) {
         if (map) {
             qp->nic->counters.packet_seq_err++;
@@ -352,11 +379,6 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         } else if (!positive) {
             (void)nic_transport_refused(qp, packet);
             take_refusal(state);
-        } else if (qp->una_psn < end_psn && state->recover_psn != qp->una_psn) {
-            // An ACK passed responses that never came.
-            qp->nic->counters.implied_nak_seq_err++;
-            state->recover_psn = qp->una_psn;
-            nic__resend_fetches(&state->resend, qp);
         }
     }
     if ((qp->flags & NIC_QP_CLOSED) == 0) {
@@ -374,12 +396,32 @@ static void responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     (void)nic;
     nic_adamap_state_t *const state = nic__adamap_of(qp);
     state->silent = 0;
-    nic__resend_responded(&state->resend, qp, packet, &state->recover_psn);
+    nic__fetch_responded(&state->resend, qp, packet);
     if ((qp->flags & NIC_QP_CLOSED) == 0) {
         nic__resend_trim(&state->resend, qp);
         note_active(state);
         nic_transport_schedule(qp);
     }
+}
+
+static void gauges(const nic_qp_t *qp, nic_transport_gauges_t *sums)
+{
+    const nic_adamap_state_t *const state =
+        (const nic_adamap_state_t *)(const void *)nic_transport_of_const(qp);
+    nic__kept_gauges(&state->kept, sums);
+    sums->resend_packets += state->resend.waiting;
+    sums->list_maps += nic__adamap_list_count(state);
+    sums->chain_maps += nic__chain_count(&state->chain);
+}
+
+static void nic_gauges(const void *nic_state, nic_transport_gauges_t *sums)
+{
+    const nic_adamap_shared_t *const shared = nic_state;
+    const nic_knitting_t *const knitting = &shared->knitting;
+    sums->table_maps += shared->table_now;
+    sums->used_blocks += knitting->used_count;
+    sums->free_blocks += knitting->free_count;
+    sums->host_bytes += knitting->block_count * knitting->block_bytes;
 }
 
 static bool explain(const nic_qp_t *qp, sim_message_t *why)
@@ -417,6 +459,8 @@ const nic_transport_ops_t nic_transport_adamap = {
     .request = nic__adamap_request,
     .nic_bytes = nic_bytes,
     .totals = add_totals,
+    .gauges = gauges,
+    .nic_gauges = nic_gauges,
     .explain = explain,
     .check = nic__adamap_check,
 };

@@ -13,6 +13,7 @@
 #ifndef NIC_TRANSPORT_ADAMAP_ADAMAP_INTERNAL_H
 #define NIC_TRANSPORT_ADAMAP_ADAMAP_INTERNAL_H
 
+#include "nic/core.h"
 #include "nic/nic_internal.h"
 #include "nic/transport/adamap/knitting.h"
 #include "nic/transport/selective/kept.h"
@@ -65,7 +66,8 @@ typedef struct nic_adamap_shared {
     nic_knitting_t knitting;
     sim_time_t read_busy_ps; // the channels of the DMA engine
     sim_time_t write_busy_ps;
-    sim_time_t cpu_busy_ps; // the core that inserts
+    nic_core_t *core;   // that inserts; NULL before the first map
+    uint64_t table_now; // entries of tables now
     // maps held now, by all queue pairs; what was seen at whole multiples of the sampling interval
     uint64_t nodes_now;
     uint64_t nodes_peak;
@@ -114,7 +116,6 @@ typedef struct nic_adamap_state {
     sim_time_t base_rtt_ps;
     sim_time_t timeout_ps;
     sim_time_t active_ps; // of the last packet sent, or control packet received
-    uint64_t recover_psn; // where responses were found missing
     uint32_t silent;      // time-outs since the peer was last heard
     // receiver
     uint32_t unheard; // scans that asked again since a packet of the peer came

@@ -107,12 +107,14 @@ bool nic__adamap_list_room(const nic_adamap_state_t *state)
 static sim_time_t insertion_ps(nic_adamap_state_t *state, sim_time_t written_ps)
 {
     const sim_time_t cost_ps = nic__adamap_config(state)->insert_ps;
-    sim_time_t *const busy_ps = &nic__adamap_shared(state)->cpu_busy_ps;
+    nic_adamap_shared_t *const shared = nic__adamap_shared(state);
     if (cost_ps == 0) {
         return nic__adamap_now(state); // the NIC writes the link itself, with the map
     }
-    *busy_ps = (*busy_ps > written_ps ? *busy_ps : written_ps) + cost_ps;
-    return *busy_ps;
+    if (shared->core == NULL) {
+        shared->core = nic_core_create_worker(&state->base.nic->host->node);
+    }
+    return nic_core_work(shared->core, written_ps, cost_ps);
 }
 
 sim_time_t nic__adamap_list_append(nic_adamap_state_t *state, const nic_adamap_t *map)

@@ -82,6 +82,7 @@ static void erase(nic_adamap_state_t *state, uint32_t index)
     nic__knitting_give(&nic__adamap_shared(state)->knitting, entry->block);
     entry->live = false;
     state->live_count--;
+    nic__adamap_shared(state)->table_now--;
     nic__adamap_count_nodes(state, -1);
     while (state->entry_first != state->entry_end && !entry_at(state, state->entry_first)->live) {
         state->entry_first++;
@@ -93,6 +94,7 @@ void nic__adamap_table_free(nic_adamap_state_t *state)
     for (uint32_t i = state->entry_first; i != state->entry_end; i++) {
         if (entry_at(state, i)->live) {
             nic__knitting_give(&nic__adamap_shared(state)->knitting, entry_at(state, i)->block);
+            nic__adamap_shared(state)->table_now--;
             nic__adamap_count_nodes(state, -1);
         }
     }
@@ -123,6 +125,7 @@ static void add_piece(nic_adamap_state_t *state, const nic_adamap_t *piece, sim_
         (nic_adamap_entry_t){.map = *piece, .block = block, .round = 1, .live = true};
     link_newest(state, index);
     state->live_count++;
+    shared->table_now++;
     nic__adamap_count_nodes(state, 1);
     shared->counters.table_entries++;
     shared->counters.work++;

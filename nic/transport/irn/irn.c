@@ -106,8 +106,9 @@ static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals
 static bool ready(const nic_qp_t *qp)
 {
     const irn_t *const irn = (const irn_t *)(const void *)nic_transport_of_const(qp);
-    if (nic__resend_waits(&irn->held.resend)) {
-        return (qp->flags & (NIC_QP_RNR_WAIT | NIC_QP_CLOSED)) == 0;
+    bool may = false;
+    if (SIM_UNLIKELY(nic__held_waits(&irn->held, &may))) {
+        return may;
     }
     return qp->next_psn - qp->una_psn < irn->window_packets && nic_transport_new_ready(qp);
 }
@@ -135,7 +136,7 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
     irn_t *const irn = irn_of(qp);
     const bool idle = qp->una_psn == qp->next_psn;
     const nic_held_sent_t sent = ready(qp) ? nic__held_next(&irn->held) : (nic_held_sent_t){0};
-    if (sent.packet != NULL) {
+    if (sent.packet != NULL && !sent.answer) {
         if (idle) {
             nic_transport_timer_cancel(qp); // the first packet armed it with the standard's time
         }
@@ -204,9 +205,8 @@ static void timed_out(nic_qp_t *qp)
     irn->recovering = true;
     irn->recovery_psn = qp->next_psn;
     irn->looked_psn = qp->una_psn + 1;
-    irn->held.recover_psn = UINT64_MAX;
-    nic__resend_fetches(&irn->held.resend, qp);
-    nic__resend_probe(&irn->held.resend, qp, qp->una_psn, 1);
+    nic__fetch_all(&irn->held.resend, qp, irn->held.silent);
+    nic__resend_oldest(&irn->held.resend, qp, irn->held.silent, 1);
     // The newest tells, by its answer, what else is missing.
     nic__resend_probe(&irn->held.resend, qp, qp->next_psn - 1, 1);
     irn->held.active_ps = now_ps;
@@ -252,4 +252,5 @@ const nic_transport_ops_t nic_transport_irn = {
     .timeout = timed_out,
     .request = request,
     .totals = totals,
+    .gauges = nic__held_gauges,
 };

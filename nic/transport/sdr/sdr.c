@@ -41,6 +41,7 @@ static uint64_t begin_of(uint64_t origin_psn, const nic_sdr_t *sdr, uint64_t chu
 }
 
 static void chunk_due(sim_node_t *node, sim_timer_t *timer);
+static void fetch_due(sim_node_t *node, sim_timer_t *timer);
 
 static void sdr_open(nic_qp_t *qp)
 {
@@ -57,6 +58,7 @@ static void sdr_open(nic_qp_t *qp)
     sdr->origin_psn = qp->next_psn;
     sdr->source_psn = sdr->held.kept.first_psn;
     sim_timer_init(&sdr->timer, chunk_due);
+    sim_timer_init(&sdr->fetch_timer, fetch_due);
     if (config->code != NIC_SDR_PLAIN) {
         // A chunk may be told of only when its group's parity has come.
         sdr->rto_ps += (config->data_chunks + config->parity_chunks) * sdr->packets *
@@ -69,6 +71,7 @@ static void sdr_close(nic_qp_t *qp)
 {
     nic_sdr_t *const sdr = nic__sdr_of(qp);
     sim_timer_cancel(nic_transport_node(qp), &sdr->timer);
+    sim_timer_cancel(nic_transport_node(qp), &sdr->fetch_timer);
     sim_free(sdr->waits);
     nic__sdr_code_close(sdr);
     nic__held_close(&sdr->held);
@@ -90,7 +93,11 @@ static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals
 static bool ready(const nic_qp_t *qp)
 {
     const nic_sdr_t *const sdr = (const nic_sdr_t *)(const void *)nic_transport_of_const(qp);
-    if (nic__resend_waits(&sdr->held.resend) || nic__sdr_parity_due(sdr)) {
+    bool may = false;
+    if (SIM_UNLIKELY(nic__held_waits(&sdr->held, &may))) {
+        return may;
+    }
+    if (nic__sdr_parity_due(sdr)) {
         return (qp->flags & (NIC_QP_RNR_WAIT | NIC_QP_CLOSED)) == 0;
     }
     return nic_transport_new_ready(qp);
@@ -132,6 +139,62 @@ static bool stretch_of(const nic_sdr_t *sdr, uint64_t chunk, uint64_t *psn, uint
     return *count != 0;
 }
 
+// What of a chunk is no READ's and not known to have come is sent again. False: there is no data
+// in it: what it waits for are responses.
+static bool repeat(nic_sdr_t *sdr, uint64_t psn, uint64_t end_psn, bool only_look)
+{
+    nic_qp_t *const qp = sdr->held.base.qp;
+    bool data = false;
+    while (psn < end_psn) {
+        uint64_t begin_psn = 0;
+        uint64_t wqe_end_psn = 0;
+        const nic_wqe_t *const wqe = nic__resend_wqe(qp, psn, &begin_psn, &wqe_end_psn);
+        const uint64_t stop_psn = wqe_end_psn < end_psn ? wqe_end_psn : end_psn;
+        if (!nic__is_fetch(wqe->opcode)) {
+            data = true;
+            if (!only_look) {
+                nic__resend_add(&sdr->held.resend, qp, psn, (uint32_t)(stop_psn - psn), 1, 0);
+            }
+        }
+        psn = stop_psn;
+    }
+    return data;
+}
+
+// READs and atomics have no chunks: they are asked for when nothing was heard for RTO.
+static void await_fetches(nic_sdr_t *sdr)
+{
+    const nic_qp_t *const qp = sdr->held.base.qp;
+    if (qp->reads_outstanding != 0 && qp->timeout != 0 && !sim_timer_armed(&sdr->fetch_timer)) {
+        sim_node_t *const node = nic_transport_node(qp);
+        sdr->fetch_ps = node->now_ps;
+        sim_timer_arm(node, &sdr->fetch_timer, node->now_ps + sdr->rto_ps);
+    }
+}
+
+static void fetch_due(sim_node_t *node, sim_timer_t *timer)
+{
+    nic_sdr_t *const sdr = SIM_CONTAINER_OF(timer, nic_sdr_t, fetch_timer);
+    nic_qp_t *const qp = sdr->held.base.qp;
+    const sim_time_t due_ps = sdr->fetch_ps + sdr->rto_ps;
+    if (qp->reads_outstanding == 0) {
+        return;
+    }
+    if (node->now_ps < due_ps || (qp->flags & NIC_QP_RNR_WAIT) != 0) {
+        sim_timer_arm(node, timer, node->now_ps < due_ps ? due_ps : node->now_ps + sdr->rto_ps);
+        return;
+    }
+    sdr->fetch_ps = node->now_ps;
+    if (node->now_ps >= sdr->held.active_ps + sdr->rto_ps) {
+        sdr->held.active_ps = node->now_ps;
+        if (!nic__held_silent(&sdr->held)) {
+            return;
+        }
+    }
+    nic__fetch_all(&sdr->held.resend, qp, sdr->held.silent);
+    await_fetches(sdr);
+}
+
 static void chunk_due(sim_node_t *node, sim_timer_t *timer)
 {
     nic_sdr_t *const sdr = SIM_CONTAINER_OF(timer, nic_sdr_t, timer);
@@ -142,7 +205,8 @@ static void chunk_due(sim_node_t *node, sim_timer_t *timer)
         uint32_t count = 0;
         if (!stretch_of(sdr, wait.chunk, &psn, &count) ||
             ((*nic__resend_of(&sdr->held.resend, psn) & NIC_SENT_HELD) != 0 &&
-             psn != qp->una_psn)) {
+             psn != qp->una_psn) ||
+            !repeat(sdr, psn, psn + count, true)) {
             sdr->wait_first++;
             continue;
         }
@@ -160,15 +224,14 @@ static void chunk_due(sim_node_t *node, sim_timer_t *timer)
                 return;
             }
         }
-        sdr->held.recover_psn = UINT64_MAX;
         if (psn == qp->una_psn) {
             // Even if only its ACK is missing.
             *nic__resend_of(&sdr->held.resend, psn) &= (uint8_t)~NIC_SENT_HELD;
         }
-        nic__resend_add(&sdr->held.resend, qp, psn, count, 1, 0);
+        (void)repeat(sdr, psn, psn + count, false);
     }
     if (sdr->wait_first == sdr->wait_end && qp->una_psn != qp->next_psn &&
-        !nic__resend_waits(&sdr->held.resend)) {
+        !nic__resend_waits(&sdr->held.resend) && !nic_transport_expects_response(qp)) {
         await(sdr, (qp->una_psn - sdr->origin_psn) / sdr->packets, node->now_ps + sdr->rto_ps);
     }
     nic_transport_schedule(qp);
@@ -181,29 +244,27 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
     if (!ready(qp)) {
         return NULL;
     }
-    if (nic__sdr_parity_due(sdr) && !nic__resend_waits(&sdr->held.resend)) {
+    if (nic__sdr_parity_due(sdr) && !nic__held_waits(&sdr->held, &(bool){false})) {
         return nic__sdr_parity(sdr);
     }
     const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
     const uint32_t offset = qp->send_offset;
     const nic_held_sent_t sent = nic__held_next(&sdr->held);
-    if (sent.packet != NULL && !sent.again) {
+    if (sent.packet != NULL && !sent.again && !sent.answer) {
         nic__sdr_code_sent(sdr, wqe, offset, sent.packet);
     }
-    if (sent.packet == NULL) {
-        return NULL;
+    if (sent.packet == NULL || sent.answer) {
+        return sent.packet;
     }
     const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
     if (qp->una_psn == sent.psn && !sent.again) {
         sdr->held.active_ps = now_ps;
     }
-    // The last packet of its chunk, or of what is to be sent. A READ takes the PSNs of several.
-    const uint64_t last_chunk = (sent.end_psn - 1 - sdr->origin_psn) / sdr->packets;
-    uint64_t chunk = (sent.psn - sdr->origin_psn) / sdr->packets;
-    for (; chunk < last_chunk; chunk++) {
-        await(sdr, chunk, now_ps + sdr->rto_ps);
-    }
-    if (sent.end_psn == begin_of(sdr->origin_psn, sdr, chunk + 1) ||
+    await_fetches(sdr);
+    // The last packet of its chunk, or of what is to be sent. A READ ends the chunk it begins in.
+    const uint64_t chunk = (sent.psn - sdr->origin_psn) / sdr->packets;
+    const uint64_t chunk_end_psn = begin_of(sdr->origin_psn, sdr, chunk + 1);
+    if (sent.end_psn >= chunk_end_psn ||
         (sent.end_psn == qp->next_psn && qp->sq_send == qp->sq_posted)) {
         await(sdr, chunk, now_ps + sdr->rto_ps);
     }
@@ -240,6 +301,7 @@ static void responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     nic__held_responded(nic, qp, packet);
     nic_sdr_t *const sdr = nic__sdr_of(qp);
+    sdr->fetch_ps = nic_transport_node(qp)->now_ps;
     if ((qp->flags & NIC_QP_CLOSED) == 0 && qp->una_psn != qp->next_psn &&
         sdr->wait_first == sdr->wait_end) {
         await(sdr,
@@ -330,4 +392,5 @@ const nic_transport_ops_t nic_transport_sdr = {
     .responded = responded,
     .request = request,
     .totals = totals,
+    .gauges = nic__held_gauges,
 };

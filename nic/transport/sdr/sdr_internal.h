@@ -67,6 +67,8 @@ typedef struct nic_sdr {
     uint32_t wait_end;
     uint64_t asked; // receiver: chunks before it were asked for
     sim_timer_t timer;
+    sim_timer_t fetch_timer; // nothing was heard of READs
+    sim_time_t fetch_ps;     // since then
     // sender: the group that is being sent, or whose parity is
     nic_sdr_group_t sending;
     uint32_t sent_packets; // of it

@@ -13,7 +13,6 @@ void nic__held_open(nic_held_t *held)
 {
     nic_qp_t *const qp = held->base.qp;
     held->rtt_ps = nic__idle_rtt_ps(qp);
-    held->recover_psn = UINT64_MAX;
     nic__resend_init(&held->resend);
     nic__kept_init(&held->kept, nic_transport_look(qp).expected_psn);
 }
@@ -51,6 +50,13 @@ void nic__held_totals(const nic_held_shared_t *shared,
     totals->repaired += shared->repaired;
     totals->repair_ps += shared->repair_ps;
     totals->work += shared->repaired;
+}
+
+void nic__held_gauges(const nic_qp_t *qp, nic_transport_gauges_t *sums)
+{
+    const nic_held_t *const held = (const nic_held_t *)(const void *)nic_transport_of_const(qp);
+    nic__kept_gauges(&held->kept, sums);
+    sums->resend_packets += held->resend.waiting;
 }
 
 // -- the receiving side
@@ -142,6 +148,7 @@ nic_held_news_t nic__held_acknowledged(nic_held_t *held, net_packet_t *packet)
     if (end_psn > before_psn || !positive) {
         nic_transport_advance(qp, end_psn > before_psn ? end_psn : before_psn, packet, stretch);
     }
+    nic__fetch_acknowledged(&held->resend, qp, end_psn, positive);
     news.alive = (qp->flags & NIC_QP_CLOSED) == 0;
     news.moved = qp->una_psn != before_psn;
     if (news.alive && stretch) {
@@ -152,10 +159,6 @@ nic_held_news_t nic__held_acknowledged(nic_held_t *held, net_packet_t *packet)
         if (news.alive && qp->una_psn != qp->next_psn) {
             nic__resend_probe(&held->resend, qp, qp->una_psn, 0); // it was held, and refused then
         }
-    } else if (news.alive && qp->una_psn < end_psn && held->recover_psn != qp->una_psn) {
-        qp->nic->counters.implied_nak_seq_err++; // an ACK passed responses that never came
-        held->recover_psn = qp->una_psn;
-        nic__resend_fetches(&held->resend, qp);
     }
     if (news.alive) {
         nic__resend_trim(&held->resend, qp);
@@ -170,7 +173,7 @@ void nic__held_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     nic_held_t *const held = nic__held_of(qp);
     held->silent = 0;
     held->active_ps = nic_transport_node(qp)->now_ps;
-    nic__resend_responded(&held->resend, qp, packet, &held->recover_psn);
+    nic__fetch_responded(&held->resend, qp, packet);
     if ((qp->flags & NIC_QP_CLOSED) == 0) {
         nic__resend_trim(&held->resend, qp);
         nic_transport_schedule(qp);
@@ -181,6 +184,11 @@ nic_held_sent_t nic__held_next(nic_held_t *held)
 {
     nic_qp_t *const qp = held->base.qp;
     nic_held_sent_t sent = {0};
+    if (SIM_UNLIKELY(nic__again_waits(&held->kept.again))) {
+        sent.packet = nic__again_next(&held->kept.again, qp);
+        sent.answer = true;
+        return sent;
+    }
     if (nic__resend_waits(&held->resend)) {
         nic_resend_item_t item;
         sent.packet = nic__resend_next(&held->resend, qp, &item);

@@ -7,6 +7,7 @@
 #ifndef NIC_TRANSPORT_SELECTIVE_HELD_H
 #define NIC_TRANSPORT_SELECTIVE_HELD_H
 
+#include "nic/nic_internal.h"
 #include "nic/transport/selective/kept.h"
 #include "nic/transport/selective/resend.h"
 
@@ -16,7 +17,6 @@ typedef struct nic_held {
     nic_kept_t kept;
     sim_time_t rtt_ps;    // of the idle path
     sim_time_t active_ps; // the time-out runs from here
-    uint64_t recover_psn; // where responses were found missing
     uint64_t span_max;    // PSNs between the oldest gap and the newest packet, at most
     uint32_t silent;      // time-outs since the peer was last heard
 } nic_held_t;
@@ -41,6 +41,7 @@ static inline nic_held_t *nic__held_of(nic_qp_t *qp)
 
 void nic__held_open(nic_held_t *held);
 void nic__held_close(nic_held_t *held);
+void nic__held_gauges(const nic_qp_t *qp, nic_transport_gauges_t *sums);
 void nic__held_totals(const nic_held_shared_t *shared,
                       uint32_t bitmaps,
                       nic_transport_totals_t *totals);
@@ -61,15 +62,31 @@ typedef struct nic_held_news {
 } nic_held_news_t;
 // An ACK or NAK: advances, marks what is held, deals with refusals. Takes the packet.
 nic_held_news_t nic__held_acknowledged(nic_held_t *held, net_packet_t *packet);
+// Whether something waits that goes before new packets: answers to be given again, packets to be
+// sent again. False: *may is not known.
+static inline bool nic__held_waits(const nic_held_t *held, bool *may)
+{
+    const nic_qp_t *const qp = held->base.qp;
+    if (SIM_UNLIKELY(nic__again_waits(&held->kept.again))) {
+        *may = (qp->flags & NIC_QP_CLOSED) == 0;
+        return true;
+    }
+    if (SIM_UNLIKELY(nic__resend_waits(&held->resend))) {
+        *may = (qp->flags & (NIC_QP_RNR_WAIT | NIC_QP_CLOSED)) == 0;
+        return true;
+    }
+    return false;
+}
 void nic__held_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 
-// The next packet: of the queue, or a new one. first_psn, end_psn: its PSNs; again: it was sent
-// before.
+// The next packet: an answer given again, which has no PSNs of ours; of the queue; or a new one.
+// psn, end_psn: its PSNs; again: it was sent before.
 typedef struct nic_held_sent {
     net_packet_t *packet;
     uint64_t psn;
     uint64_t end_psn;
     bool again;
+    bool answer;
 } nic_held_sent_t;
 nic_held_sent_t nic__held_next(nic_held_t *held);
 // One more time-out without a word of the peer. False: the queue pair has failed.

@@ -38,6 +38,7 @@ void nic__kept_fini(nic_kept_t *kept, nic_qp_t *qp)
         }
     }
     sim_free(kept->slots);
+    nic__again_fini(&kept->again);
     nic__kept_init(kept, kept->first_psn);
 }
 
@@ -199,7 +200,7 @@ nic_arrival_t nic__kept_receive(nic_kept_t *kept, nic_qp_t *qp, net_packet_t *pa
     }
     if (arrival.psn < kept->first_psn) {
         qp->nic->counters.duplicate_request++;
-        (void)nic_transport_repeat_answer(qp, packet, true);
+        nic__again_ask(&kept->again, qp, packet, arrival.psn);
         nic_transport_consume(qp, packet);
         return arrival;
     }

@@ -12,7 +12,7 @@
 #ifndef NIC_TRANSPORT_SELECTIVE_KEPT_H
 #define NIC_TRANSPORT_SELECTIVE_KEPT_H
 
-#include "nic/transport.h"
+#include "nic/transport/selective/again.h"
 
 typedef struct nic_kept {
     uint64_t *slots; // by PSN; see kept.c
@@ -24,6 +24,7 @@ typedef struct nic_kept {
     uint64_t repair_ps; // sum over repaired gaps, of the time each was missed
     uint64_t repaired;
     uint64_t repair_ps_max;
+    nic_again_t again; // answers to be given again
 } nic_kept_t;
 
 typedef enum nic_kept_news {
@@ -33,6 +34,13 @@ typedef enum nic_kept_news {
 } nic_kept_news_t;
 
 void nic__kept_init(nic_kept_t *kept, uint64_t first_psn);
+static inline void nic__kept_gauges(const nic_kept_t *kept, nic_transport_gauges_t *sums)
+{
+    sums->missing_packets += kept->missing;
+    sums->ahead_packets += kept->packets;
+    sums->again_stretches += kept->again.end - kept->again.first;
+}
+
 // Consumes what is kept.
 void nic__kept_fini(nic_kept_t *kept, nic_qp_t *qp);
 

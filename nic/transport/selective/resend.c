@@ -2,11 +2,12 @@
 // nic/transport/selective/resend.c - the queue of retransmissions, and what became of each packet.
 #include "nic/transport/selective/resend.h"
 
-#include "nic/nic_internal.h"
+#include "nic/transport/requester_internal.h"
 
 #define FIRST_CAPACITY 256u
 #define FIRST_ITEMS 16u
 #define ROUND_BYTES 4u // in a retransmission: its round and index
+#define DONE ((uint32_t)NIC_SENT_HELD | (uint32_t)NIC_SENT_ANSWERED)
 
 void nic__resend_init(nic_resend_t *resend)
 {
@@ -17,6 +18,7 @@ void nic__resend_fini(nic_resend_t *resend)
 {
     sim_free(resend->sent);
     sim_free(resend->items);
+    nic__fetch_fini(&resend->fetch);
     nic__resend_init(resend);
 }
 
@@ -62,6 +64,7 @@ static void push(nic_resend_t *resend, const nic_resend_item_t *item)
         resend->item_capacity = capacity;
     }
     resend->items[resend->item_end++ & (resend->item_capacity - 1)] = *item;
+    resend->waiting += item->count;
 }
 
 void nic__resend_add(nic_resend_t *resend,
@@ -75,13 +78,12 @@ void nic__resend_add(nic_resend_t *resend,
     end_psn = end_psn > qp->next_psn ? qp->next_psn : end_psn;
     psn = psn < qp->una_psn ? qp->una_psn : psn;
     while (psn < end_psn) {
-        if ((*nic__resend_of(resend, psn) & (NIC_SENT_QUEUED | NIC_SENT_HELD)) != 0) {
+        if ((*nic__resend_of(resend, psn) & (NIC_SENT_QUEUED | DONE)) != 0) {
             psn++;
             continue;
         }
         nic_resend_item_t item = {.psn = psn, .index = index, .round = round};
-        while (psn < end_psn &&
-               (*nic__resend_of(resend, psn) & (NIC_SENT_QUEUED | NIC_SENT_HELD)) == 0) {
+        while (psn < end_psn && (*nic__resend_of(resend, psn) & (NIC_SENT_QUEUED | DONE)) == 0) {
             *nic__resend_of(resend, psn) |= NIC_SENT_QUEUED;
             item.count++;
             psn++;
@@ -96,28 +98,22 @@ void nic__resend_probe(nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn, u
     nic__resend_add(resend, qp, psn, 1, round, 0);
 }
 
-// The work request that a PSN under way belongs to.
-static const nic_wqe_t *find_wqe(const nic_qp_t *qp, uint64_t psn)
+void nic__resend_oldest(nic_resend_t *resend, const nic_qp_t *qp, uint32_t silent, uint8_t round)
 {
-    uint32_t low = qp->sq_done;
-    uint32_t high = qp->sq_send + (qp->send_offset != 0);
-    while (high - low > 1) {
-        // The last one whose predecessor ends at or before psn.
-        const uint32_t middle = low + (high - low) / 2;
-        if (nic__wqe_end(nic__wqe(qp, middle - 1), qp->una_psn) <= psn) {
-            low = middle;
-        } else {
-            high = middle;
-        }
+    const uint64_t end_psn = qp->una_psn + nic__resend_wide(silent);
+    for (uint64_t psn = qp->una_psn; psn < end_psn && psn < qp->next_psn; psn++) {
+        nic__resend_probe(resend, qp, psn, round);
     }
-    return nic__wqe(qp, low);
 }
 
-// A READ is asked for again as a whole, or for all of it that has not come.
-static uint64_t begin_of_fetch(const nic_qp_t *qp, const nic_wqe_t *wqe)
+const struct nic_wqe *nic__resend_wqe(const nic_qp_t *qp,
+                                      uint64_t psn,
+                                      uint64_t *begin_psn,
+                                      uint64_t *end_psn)
 {
-    const uint64_t begin_psn = nic__wqe_end(wqe, qp->una_psn) - nic__packet_count(qp, wqe->length);
-    return begin_psn < qp->una_psn ? qp->una_psn : begin_psn;
+    const nic_wqe_t *const wqe = nic__wqe(qp, nic__find_wqe(qp, psn, begin_psn));
+    *end_psn = nic__wqe_end(wqe, psn);
+    return wqe;
 }
 
 static void note_again(nic_resend_t *resend, uint64_t psn)
@@ -135,7 +131,7 @@ static void note_again(nic_resend_t *resend, uint64_t psn)
 // Whether the PSN at the head of the queue need not be sent: it is acknowledged, or held.
 static inline bool is_stale(const nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn)
 {
-    return psn < qp->una_psn || (*nic__resend_of(resend, psn) & NIC_SENT_HELD) != 0;
+    return psn < qp->una_psn || (*nic__resend_of(resend, psn) & DONE) != 0;
 }
 
 void nic__resend_trim(nic_resend_t *resend, const nic_qp_t *qp)
@@ -149,6 +145,7 @@ void nic__resend_trim(nic_resend_t *resend, const nic_qp_t *qp)
             }
             item->psn++;
             item->count--;
+            resend->waiting--;
             resend->left_out++;
         }
         if (item->count != 0) {
@@ -158,22 +155,25 @@ void nic__resend_trim(nic_resend_t *resend, const nic_qp_t *qp)
     }
 }
 
-// Takes all of a READ out of the item that its request will repeat; returns where that begins.
-static uint64_t take_fetch(const nic_resend_t *resend,
+// Takes PSNs of a READ or atomic out of the item, as many as one request asks for, which begins at
+// *psn; a part of a READ is so many packets. 0: it is not one of those.
+static uint32_t take_fetch(nic_resend_t *resend,
                            const nic_qp_t *qp,
                            nic_resend_item_t *item,
-                           uint64_t psn)
+                           uint64_t *psn)
 {
-    const nic_wqe_t *const wqe = find_wqe(qp, psn);
-    if (!nic__is_fetch(wqe->opcode)) {
-        return psn;
+    uint64_t begin_psn = 0;
+    uint64_t end_psn = 0;
+    if (!nic__is_fetch(nic__resend_wqe(qp, *psn, &begin_psn, &end_psn)->opcode)) {
+        return 0;
     }
-    const uint64_t end_psn = nic__wqe_end(wqe, qp->una_psn);
-    while (item->count != 0 && item->psn < end_psn) {
+    const uint32_t count = nic__fetch_stretch(resend, qp, psn, *psn + 1 + item->count);
+    while (item->count != 0 && item->psn < *psn + count) {
         *nic__resend_of(resend, item->psn++) &= (uint8_t)~NIC_SENT_QUEUED;
         item->count--;
+        resend->waiting--;
     }
-    return begin_of_fetch(qp, wqe);
+    return count;
 }
 
 net_packet_t *nic__resend_next(nic_resend_t *resend, nic_qp_t *qp, nic_resend_item_t *told)
@@ -184,9 +184,11 @@ net_packet_t *nic__resend_next(nic_resend_t *resend, nic_qp_t *qp, nic_resend_it
             &resend->items[resend->item_first & (resend->item_capacity - 1)];
         uint64_t psn = item->psn++;
         item->count--;
+        resend->waiting--;
         *nic__resend_of(resend, psn) &= (uint8_t)~NIC_SENT_QUEUED;
+        uint32_t part = 0;
         if (SIM_UNLIKELY(qp->reads_outstanding != 0)) {
-            psn = take_fetch(resend, qp, item, psn);
+            part = take_fetch(resend, qp, item, &psn);
         }
         *told = *item;
         told->psn = psn;
@@ -195,44 +197,12 @@ net_packet_t *nic__resend_next(nic_resend_t *resend, nic_qp_t *qp, nic_resend_it
             note_again(resend, psn);
             packet->addressed = true;
             nic__grow_frame(qp->nic, packet, ROUND_BYTES);
+            if (packet->opcode == ROCE_READ_REQUEST) {
+                uint32_t *const length = &net_packet_aside(packet)->reth.length;
+                *length = nic__min(*length, part * qp->mtu_bytes);
+            }
         }
         nic__resend_trim(resend, qp);
     }
     return packet;
-}
-
-void nic__resend_fetches(nic_resend_t *resend, nic_qp_t *qp)
-{
-    for (uint32_t i = qp->sq_done; i != qp->sq_send; i++) {
-        const nic_wqe_t *const wqe = nic__wqe(qp, i);
-        if (nic__is_fetch(wqe->opcode)) {
-            nic__resend_probe(resend, qp, begin_of_fetch(qp, wqe), 0);
-        }
-    }
-    nic_transport_schedule(qp);
-}
-
-void nic__resend_responded(nic_resend_t *resend,
-                           nic_qp_t *qp,
-                           net_packet_t *packet,
-                           uint64_t *recover_psn)
-{
-    const uint64_t psn = nic_transport_psn(packet->psn, qp->una_psn);
-    if (nic_transport_look(qp).failed || psn < qp->una_psn || psn >= qp->next_psn) {
-        nic_transport_consume(qp, packet);
-        return;
-    }
-    nic_transport_advance(qp, psn, NULL, false);
-    if (!nic_transport_look(qp).failed && psn == qp->una_psn &&
-        nic_transport_expects_response(qp)) {
-        nic_transport_accept(qp, packet, false);
-        return;
-    }
-    nic_transport_consume(qp, packet);
-    if (!nic_transport_look(qp).failed && psn > qp->una_psn && nic_transport_expects_response(qp) &&
-        *recover_psn != qp->una_psn) {
-        qp->nic->counters.implied_nak_seq_err++;
-        *recover_psn = qp->una_psn;
-        nic__resend_fetches(resend, qp);
-    }
 }

@@ -3,19 +3,21 @@
 // of each packet in [una_psn, next_psn), and a queue of what is to be sent again.
 //
 // A packet has a byte: how often it was sent again, whether the peer has it, whether it waits in
-// the queue. What is acknowledged by the time its turn comes is left out.
+// the queue. What is acknowledged by the time its turn comes is left out. Of READs and atomics the
+// queue asks for responses (nic/transport/selective/fetch.h).
 // Cost: O(1) a packet; memory a byte for each in flight, and 24 for each stretch in the queue.
 #ifndef NIC_TRANSPORT_SELECTIVE_RESEND_H
 #define NIC_TRANSPORT_SELECTIVE_RESEND_H
 
-#include "nic/transport.h"
+#include "nic/transport/selective/fetch.h"
 
 #define NIC_RESEND_ROUNDS 16u // retransmissions are counted by round, the last is "or more"
 
 enum {
-    NIC_SENT_TIMES = 0x3f, // sent again so often, at most
+    NIC_SENT_TIMES = 0x1f,    // sent again so often, at most
+    NIC_SENT_ANSWERED = 0x20, // of a READ or atomic: the response has come
     NIC_SENT_QUEUED = 0x40,
-    NIC_SENT_HELD = 0x80, // the peer has it
+    NIC_SENT_HELD = 0x80, // the peer has it; of a READ or atomic: its request
 };
 
 typedef struct nic_resend_item {
@@ -25,17 +27,19 @@ typedef struct nic_resend_item {
     uint8_t round;  // likewise
 } nic_resend_item_t;
 
-typedef struct nic_resend {
+struct nic_resend {
     uint8_t *sent; // by PSN
     uint64_t capacity;
     nic_resend_item_t *items;
     uint32_t item_capacity; // power of two
     uint32_t item_first;    // both run freely
     uint32_t item_end;
+    uint64_t waiting;  // packets in the queue
     uint64_t left_out; // of the queue: the peer had it when its turn came
     uint64_t by_round[NIC_RESEND_ROUNDS];
     uint32_t rounds_max;
-} nic_resend_t;
+    nic_fetch_t fetch; // responses
+};
 
 void nic__resend_init(nic_resend_t *resend);
 void nic__resend_fini(nic_resend_t *resend);
@@ -59,6 +63,15 @@ void nic__resend_add(nic_resend_t *resend,
 
 // One packet joins it, whatever is known of it: to make the peer speak.
 void nic__resend_probe(nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn, uint8_t round);
+// Nothing was heard `silent` times in a row: the oldest packet joins it; twice as many each further
+// time, since a burst of losses that ends with the packets it takes would else outlast the retries
+// of a single one.
+void nic__resend_oldest(nic_resend_t *resend, const nic_qp_t *qp, uint32_t silent, uint8_t round);
+// How many those are.
+static inline uint32_t nic__resend_wide(uint32_t silent)
+{
+    return silent < 2 ? 1 : 1u << (silent - 1 < 8 ? silent - 1 : 8);
+}
 
 static inline bool nic__resend_waits(const nic_resend_t *resend)
 {
@@ -71,14 +84,10 @@ void nic__resend_trim(nic_resend_t *resend, const nic_qp_t *qp);
 // The next packet of the queue; NULL: nothing of it was left. item tells what it was asked with.
 net_packet_t *nic__resend_next(nic_resend_t *resend, nic_qp_t *qp, nic_resend_item_t *item);
 
-// READs and atomics in [una_psn, next_psn) are all asked for again: their responses got lost.
-void nic__resend_fetches(nic_resend_t *resend, nic_qp_t *qp);
-
-// Deals with a response of a READ or atomic that came. Takes the packet. A gap in them makes all of
-// them be asked for again, once until that helps: *recover_psn is where it last was.
-void nic__resend_responded(nic_resend_t *resend,
-                           nic_qp_t *qp,
-                           net_packet_t *packet,
-                           uint64_t *recover_psn);
+// The work request that a PSN under way belongs to, and the PSNs it takes.
+const struct nic_wqe *nic__resend_wqe(const nic_qp_t *qp,
+                                      uint64_t psn,
+                                      uint64_t *begin_psn,
+                                      uint64_t *end_psn);
 
 #endif // NIC_TRANSPORT_SELECTIVE_RESEND_H

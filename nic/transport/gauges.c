@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/gauges.c - what the transports of a NIC hold now, for series.
+#include <string.h>
+
+#include "nic/transport.h"
+
+#include "nic/nic_internal.h"
+
+// clang-format off
+#define METRIC(field, unit_, help_) \
+    {"transport." #field, unit_, help_, offsetof(nic_transport_gauges_t, field)}
+const nic_transport_metric_t nic_transport_metrics[] = {
+    METRIC(missing_packets, "packets", "that receivers miss now: a later one has come (irn, adamap, sdr)"),
+    METRIC(ahead_packets, "packets", "that came ahead of their turn and wait for those"),
+    METRIC(list_maps, "", "adamap: closed maps in the lists now, on the NIC and in chains"),
+    METRIC(chain_maps, "", "of them, in the host's chains"),
+    METRIC(table_maps, "", "adamap: entries of the look-up tables now"),
+    METRIC(used_blocks, "", "adamap: blocks of the knitting buffer in use now"),
+    METRIC(free_blocks, "", "on its free list"),
+    METRIC(host_bytes, "bytes", "that the knitting buffer takes now"),
+    METRIC(resend_packets, "packets", "that wait to be sent again now"),
+    METRIC(again_stretches, "", "stretches of READ responses that wait to be given again"),
+    {NULL, NULL, NULL, 0},
+};
+// clang-format on
+
+static void add_qp(const nic_qp_t *qp, void *ctx)
+{
+    if (qp->transport_open && qp->ops->gauges != NULL) {
+        qp->ops->gauges(qp, ctx);
+    }
+}
+
+uint64_t nic_transport_metric_read(const nic_t *nic, const nic_transport_metric_t *metric)
+{
+    nic_transport_gauges_t gauges = {0};
+    nic_for_each_qp(nic, add_qp, &gauges);
+    for (const struct nic_transport_share *share = nic->shares; share != NULL;
+         share = share->next) {
+        if (share->ops->nic_gauges != NULL) {
+            share->ops->nic_gauges(share->state, &gauges);
+        }
+    }
+    uint64_t value = 0;
+    memcpy(&value, (const char *)&gauges + metric->offset, sizeof(value));
+    return value;
+}
+
+uint64_t nic_qp_resend_packets(const nic_qp_t *qp)
+{
+    nic_transport_gauges_t gauges = {0};
+    add_qp(qp, &gauges);
+    return gauges.resend_packets;
+}
