@@ -108,7 +108,7 @@ sim_time_t nic_core_work(nic_core_t *core, sim_time_t from_ps, sim_time_t cost_p
     if (!core->started) {
         core->started = true;
         core->host->cores_started++;
-        set_clock(core->host);
+        set_pace(core->host);
     }
     const sim_time_t took_ps = cost_ps * core->host->core_slow_permille / 1000;
     core->free_ps = (core->free_ps > from_ps ? core->free_ps : from_ps) + took_ps;
