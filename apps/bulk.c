@@ -326,6 +326,7 @@ static const sim_report_row_t transport_rows[] = {
     WHOLE(nodes_max, "", true, "maps of losses that a NIC's queue pairs held at most, as sampled"),
     WHOLE(nodes_peak, "", false, "the same at any time"),
     REAL(totals.nodes_mean, "nodes_mean", "", true, "mean over the samples, from the start of the run to the last progress"),
+    REAL(totals.nodes_steady, "nodes_steady", "", false, "mean in the steady state: from two round trips after the first packet came to the last new one; 0: there is none"),
     REAL(totals.nodes_p50, "nodes_p50", "", false, "median of the samples"),
     REAL(totals.nodes_p95, "nodes_p95", "", false, "95th percentile of the samples"),
     REAL(totals.nodes_p99, "nodes_p99", "", false, "99th"),

@@ -49,8 +49,8 @@ void nic_cq_set_core(nic_cq_t *cq, nic_core_t *core);
 // Something else that the core polls changed, in an event of its host: at this instant.
 void nic_core_wake(nic_core_t *core);
 
-// A core without a program, for a driver's thread: it only does what comes, one piece of work behind
-// the other. Its clock counts with the others' from its first work on. The host owns it.
+// A core without a program, for a driver's thread: it only does what comes, one piece of work
+// behind the other. Its clock counts with the others' from its first work on. The host owns it.
 nic_core_t *nic_core_create_worker(net_node_t *host);
 // Work that costs cost_ps at the highest clock rate, and is there from from_ps on, which is not
 // before the host's time: when it is done.

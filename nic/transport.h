@@ -75,6 +75,8 @@ typedef struct nic_transport_totals {
     double nodes_p95;    // between two samples on the straight line
     double nodes_p99;
     double nodes_mean;
+    // Mean from two round trips after the first packet to the last new one; 0: there is none.
+    double nodes_steady;
     uint64_t core_ps;    // time that hosts' cores took to insert them
     uint64_t blocks_max; // of a host's memory that hold them
     uint64_t host_bytes_max;
@@ -166,7 +168,7 @@ struct nic_transport_ops {
     bool (*explain)(const nic_qp_t *qp, sim_message_t *why);
     // Called after each event of the host in builds with dear checks: SIM_CHECKs what must hold.
     void (*check)(const nic_qp_t *qp);
-};  // NULL where there is nothing to do: nic_create to close, timeout, nic_bytes, totals, gauges,
+}; // NULL where there is nothing to do: nic_create to close, timeout, nic_bytes, totals, gauges,
     // explain, check
 
 // By name; NULL: unknown. nic_transport_all ends with NULL.

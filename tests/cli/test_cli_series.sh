@@ -187,7 +187,8 @@ END
 # What the page says there is. These have no events of their own between which they stay.
 metrics=$("$ROCESIM" params --outputs-markdown |
     sed -nE 's/^\| `((port|nic|qp|switch)\[.*\]\.[^`]*)` .*/\1/p' |
-    grep -v -e '\.utilisation' -e '\.transport\.' -e '\.paused_ps' -e '\.alpha' | sort -u) # algorithms share names
+    grep -v -e '\.utilisation' -e '\.transport\.' -e '\.paused_ps' -e '\.alpha' |
+    sort -u) # algorithms share names
 [ "$(echo "$metrics" | wc -l)" -gt 40 ] || fail "fewer metrics than there are"
 for on in "on: change" "every: 290ns"; do
     name=${on%%:*}

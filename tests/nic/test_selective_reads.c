@@ -2,9 +2,9 @@
 // tests/nic/test_selective_reads.c - READs over a path that loses responses, with the transports
 // that repair them one by one.
 //
-// Goal: of a READ only the responses that were lost come again, each once for each time that it was
-// lost; a stretch of them is one request, for its PSNs alone; they cost a round trip for each round
-// of losses, and no timer fires unless the last of what is on its way was lost. Under bursts
+// Goal: of a READ only the responses that were lost come again, each once for each time that it
+// was lost; a stretch of them is one request, for its PSNs alone; they cost a round trip for each
+// round of losses, and no timer fires unless the last of what is on its way was lost. Under bursts
 // requests are as few as those.
 // Method: two hosts 20 us apart, responses lost at random; everything sent is written down, and each
 // PSN's responses counted. Stamped on every transport but the first.

@@ -11,7 +11,8 @@
 set -eu
 . tests/script.sh
 
-series=(list_maps chain_maps table_maps used_blocks free_blocks missing_packets ahead_packets resend_packets)
+series=(list_maps chain_maps table_maps used_blocks free_blocks missing_packets ahead_packets
+    resend_packets)
 {
     cat scenarios/wan/goodput.yaml
     echo "observe:"
@@ -19,13 +20,16 @@ series=(list_maps chain_maps table_maps used_blocks free_blocks missing_packets 
     echo "  - {series: 'qp[host0:*].resend_packets', every: 10us}"
 } >"$work/observed.yaml"
 for transport in adamap irn sdr; do
-    "$ROCESIM" run "$work/observed.yaml" --quiet -o "$work/$transport" --set transport=$transport --set rtt=2ms \
-        --set loss=0.03 --set bytes=60MB >/dev/null || fail "$transport does not run"
+    "$ROCESIM" run "$work/observed.yaml" --quiet -o "$work/$transport" --set transport=$transport \
+        --set rtt=2ms --set loss=0.03 --set bytes=60MB >/dev/null || fail "$transport does not run"
     # Seen at the receiver or the sender, and gone at the end.
-    paths=(host1].transport.missing_packets host1].transport.ahead_packets host0].transport.resend_packets)
+    paths=(host1].transport.missing_packets host1].transport.ahead_packets
+        host0].transport.resend_packets)
     [ $transport != sdr ] || unset 'paths[2]' # single packets, each gone before the next sample
     for path in "${paths[@]}"; do
-        awk -F, -v path="nic[$path" '$2 == path { if ($3 > most) most = $3; last = $3 } END { exit !(most > 0 && last == 0) }' \
+        awk -F, -v path="nic[$path" '
+            $2 == path { if ($3 > most) most = $3; last = $3 }
+            END { exit !(most > 0 && last == 0) }' \
             "$work/$transport/series.csv" || fail "$transport: $path is not seen, or not gone at the end"
     done
     # Of the only queue pair as of its NIC.
@@ -37,11 +41,20 @@ most=$(sed -n 's/.*"nodes_max": \([0-9]*\).*/\1/p' "$work/adamap/summary.json")
 awk -F, -v most="$most" '
     $2 ~ /host1\].transport.list_maps/ { list[$1] = $3 }
     $2 ~ /host1\].transport.chain_maps/ { chain[$1] = $3; if ($3 > list[$1]) bad = "chain > list" }
-    $2 ~ /host1\].transport.table_maps/ { sum = list[$1] + $3; table = table > $3 ? table : $3; if (sum > top) top = sum }
+    $2 ~ /host1\].transport.table_maps/ {
+        sum = list[$1] + $3
+        table = table > $3 ? table : $3
+        if (sum > top) top = sum
+    }
     $2 ~ /host1\].transport.used_blocks/ { used[$1] = $3; if ($3 > 0) held = 1 }
-    $2 ~ /host1\].transport.free_blocks/ { if ((used[$1] + $3) % 64) bad = "blocks " used[$1] " + " $3 }
-    END { if (top != most) bad = "maps " top ", the summary has " most; if (!table || !held) bad = "nothing seen"
-        if (bad) { print bad; exit 1 } }' "$work/adamap/series.csv" || fail "adamap: series and summary differ"
+    $2 ~ /host1\].transport.free_blocks/ {
+        if ((used[$1] + $3) % 64) bad = "blocks " used[$1] " + " $3
+    }
+    END {
+        if (top != most) bad = "maps " top ", the summary has " most
+        if (!table || !held) bad = "nothing seen"
+        if (bad) { print bad; exit 1 }
+    }' "$work/adamap/series.csv" || fail "adamap: series and summary differ"
 
 sed 's/, every: 10us/, on: change/' "$work/observed.yaml" >"$work/change.yaml"
 "$ROCESIM" check "$work/change.yaml" 2>"$work/error" && fail "transport.list_maps on change is accepted"

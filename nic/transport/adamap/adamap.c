@@ -95,6 +95,7 @@ static void nic_destroy(nic_t *nic, void *nic_state)
     SIM_CHECK(shared->knitting.used_count == 0 && shared->nodes_now == 0);
     nic__knitting_fini(&shared->knitting);
     sim_free(shared->samples);
+    nic__adamap_flight_free(&shared->flight);
 }
 
 // -- the sending side
@@ -172,6 +173,7 @@ static void add_nodes(const nic_adamap_shared_t *shared,
     totals->nodes_peak = shared->nodes_peak;
     totals->nodes_max = most;
     totals->nodes_mean = (double)sum / (double)samples.all;
+    totals->nodes_steady = nic__adamap_flight_steady(&shared->flight);
     totals->nodes_p50 = percentile(&samples, 0.50);
     totals->nodes_p95 = percentile(&samples, 0.95);
     totals->nodes_p99 = percentile(&samples, 0.99);

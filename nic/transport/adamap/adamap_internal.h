@@ -61,6 +61,20 @@ typedef struct nic_adamap_late {
     uint8_t round;
 } nic_adamap_late_t;
 
+// How many maps there were over time: the area below the curve, at whole steps since the first
+// packet. A step is a round trip, and twice as long whenever there are FLIGHT_MARKS.
+#define NIC_ADAMAP_FLIGHT_MARKS 1024u
+typedef struct nic_adamap_flight {
+    sim_time_t first_ps; // first packet; 0: none yet
+    sim_time_t new_ps;   // latest new packet
+    sim_time_t rtt_ps;
+    sim_time_t step_ps;
+    sim_time_t counted_ps; // up to here
+    double area;           // maps x ps
+    double *marks;         // the area at first_ps + i x step_ps
+    uint32_t mark_count;
+} nic_adamap_flight_t;
+
 // Of a NIC: what its queue pairs share, and their numbers.
 typedef struct nic_adamap_shared {
     nic_knitting_t knitting;
@@ -75,6 +89,7 @@ typedef struct nic_adamap_shared {
     uint64_t sampled;  // intervals since the start
     uint64_t *samples; // by number of maps: how many intervals ended with it
     uint64_t samples_capacity;
+    nic_adamap_flight_t flight;
     struct nic_adamap_counters {
         uint64_t retransmitted;
         uint64_t by_round[NIC_RESEND_ROUNDS];
@@ -218,6 +233,18 @@ void nic__adamap_table_free(nic_adamap_state_t *state);
 // adamap_memory.c
 sim_time_t nic__adamap_read_ps(nic_adamap_state_t *state, uint32_t maps);
 sim_time_t nic__adamap_write_ps(nic_adamap_state_t *state, uint32_t maps);
+// A new packet came.
+static inline void nic__adamap_note_new(nic_adamap_state_t *state)
+{
+    nic_adamap_shared_t *const shared = nic__adamap_shared(state);
+    shared->flight.new_ps = nic__adamap_now(state);
+    if (SIM_UNLIKELY(shared->flight.first_ps == 0)) {
+        shared->flight.first_ps = shared->flight.counted_ps = shared->flight.new_ps;
+        shared->flight.rtt_ps = state->base_rtt_ps;
+    }
+}
+double nic__adamap_flight_steady(const nic_adamap_flight_t *flight);
+void nic__adamap_flight_free(nic_adamap_flight_t *flight);
 // The number of maps held by the NIC's queue pairs changes.
 void nic__adamap_count_nodes(nic_adamap_state_t *state, int64_t more);
 

@@ -65,10 +65,68 @@ static void note_sample(nic_adamap_shared_t *shared, uint64_t intervals)
     shared->samples[shared->nodes_now] += intervals;
 }
 
+// -- maps over time
+
+static void put_mark(nic_adamap_flight_t *flight, double area)
+{
+    if (flight->marks == NULL) {
+        flight->marks = sim_alloc_array(NIC_ADAMAP_FLIGHT_MARKS, sizeof(*flight->marks));
+        flight->step_ps = flight->rtt_ps > 0 ? flight->rtt_ps : SIM_PS_PER_US;
+    }
+    flight->marks[flight->mark_count++] = area;
+    if (flight->mark_count == NIC_ADAMAP_FLIGHT_MARKS) {
+        for (uint32_t i = 0; 2 * i < NIC_ADAMAP_FLIGHT_MARKS; i++) {
+            flight->marks[i] = flight->marks[2 * i];
+        }
+        flight->mark_count /= 2;
+        flight->step_ps *= 2;
+    }
+}
+
+// The curve was at this height until now.
+static void extend(nic_adamap_flight_t *flight, uint64_t nodes, sim_time_t now_ps)
+{
+    if (flight->first_ps == 0) {
+        return;
+    }
+    if (flight->marks == NULL) {
+        put_mark(flight, 0.0);
+    }
+    sim_time_t mark_ps = flight->first_ps + flight->mark_count * flight->step_ps;
+    while (mark_ps <= now_ps) {
+        put_mark(flight, flight->area + (double)nodes * (double)(mark_ps - flight->counted_ps));
+        mark_ps = flight->first_ps + flight->mark_count * flight->step_ps;
+    }
+    flight->area += (double)nodes * (double)(now_ps - flight->counted_ps);
+    flight->counted_ps = now_ps;
+}
+
+double nic__adamap_flight_steady(const nic_adamap_flight_t *flight)
+{
+    if (flight->first_ps == 0 || flight->marks == NULL) {
+        return 0.0;
+    }
+    const uint64_t first = (2 * flight->rtt_ps + flight->step_ps - 1) / flight->step_ps;
+    uint64_t last = (flight->new_ps - flight->first_ps) / flight->step_ps;
+    last = last < flight->mark_count ? last : flight->mark_count - 1;
+    if (last <= first) {
+        return 0.0;
+    }
+    const double span_ps = (double)(last - first) * (double)flight->step_ps;
+    return (flight->marks[last] - flight->marks[first]) / span_ps;
+}
+
+void nic__adamap_flight_free(nic_adamap_flight_t *flight)
+{
+    sim_free(flight->marks);
+    flight->marks = NULL;
+}
+
 void nic__adamap_count_nodes(nic_adamap_state_t *state, int64_t more)
 {
     nic_adamap_shared_t *const shared = nic__adamap_shared(state);
     const uint64_t due = nic__adamap_now(state) / shared->sample_ps;
+    extend(&shared->flight, shared->nodes_now, nic__adamap_now(state));
     if (due > shared->sampled) {
         note_sample(shared, due - shared->sampled);
         shared->sampled = due;

@@ -153,6 +153,7 @@ static bool admit(nic_adamap_state_t *state,
                   uint32_t span)
 {
     if (SIM_LIKELY(psn >= state->open.map.first_psn)) {
+        nic__adamap_note_new(state);
         return admit_new(state, psn, span);
     }
     const net_packet_aside_t *const aside = net_packet_aside(packet);

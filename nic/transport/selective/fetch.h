@@ -4,10 +4,10 @@
 //
 // A response is written where its READ wants it when it comes; requests complete in their order.
 // Responses leave the peer in the order of the PSNs, so a later one, or an ACK of what was posted
-// later, shows that those before it were lost: each stretch of them is asked for by a READ request of
-// its own, with the first missing PSN and the stretch's address and length. What is asked for comes
-// back in the order of asking, so a response of a later stretch, or a later one of the same, shows
-// that what was asked before it was lost again. What is asked for last is found missing by a
+// later, shows that those before it were lost: each stretch of them is asked for by a READ request
+// of its own, with the first missing PSN and the stretch's address and length. What is asked for
+// comes back in the order of asking, so a response of a later stretch, or a later one of the same,
+// shows that what was asked before it was lost again. What is asked for last is found missing by a
 // time-out. A path that reorders packets makes responses come twice, nothing worse.
 // Source: the idea of IRN's read (N)ACKs (Mittal et al., SIGCOMM 2018, section 5.1), with the
 // standard's repeated READ request (IBA vol. 1, 9.7.5.1.2) as the message.
