@@ -86,7 +86,7 @@ static void put_mark(nic_adamap_flight_t *flight, double area)
 // The curve was at this height until now.
 static void extend(nic_adamap_flight_t *flight, uint64_t nodes, sim_time_t now_ps)
 {
-    if (flight->first_ps == 0) {
+    if (flight->first_ps == 0 || now_ps == SIM_TIME_NEVER) { // the latter: the run is torn down
         return;
     }
     if (flight->marks == NULL) {
