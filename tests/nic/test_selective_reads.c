@@ -6,8 +6,8 @@
 // was lost; a stretch of them is one request, for its PSNs alone; they cost a round trip for each
 // round of losses, and no timer fires unless the last of what is on its way was lost. Under bursts
 // requests are as few as those.
-// Method: two hosts 20 us apart, responses lost at random; everything sent is written down, and each
-// PSN's responses counted. Stamped on every transport but the first.
+// Method: two hosts 20 us apart, responses lost at random; everything sent is written down, and
+// each PSN's responses counted. Stamped on every transport but the first.
 // Not pinned: contents (test_transport_torture); lost requests (test_single_loss).
 #include "net/loss.h"
 #include "nic/transport.h"

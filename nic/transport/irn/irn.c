@@ -113,20 +113,36 @@ static bool ready(const nic_qp_t *qp)
     return qp->next_psn - qp->una_psn < irn->window_packets && nic_transport_new_ready(qp);
 }
 
-static sim_time_t rto_ps(const irn_t *irn)
+// Few packets are under way.
+static bool is_low(const irn_t *irn)
 {
     const nic_qp_t *const qp = irn->held.base.qp;
     const irn_config_t *const config = irn->held.base.config;
-    return qp->next_psn - qp->una_psn <= config->rto_low_packets ? irn->rto_low_ps
-                                                                 : irn->rto_high_ps;
+    return qp->next_psn - qp->una_psn <= config->rto_low_packets;
+}
+
+static sim_time_t rto_ps(const irn_t *irn)
+{
+    return is_low(irn) ? irn->rto_low_ps : irn->rto_high_ps;
 }
 
 static void arm(irn_t *irn)
 {
     nic_qp_t *const qp = irn->held.base.qp;
-    if (!sim_timer_armed(&qp->retry_timer) && qp->timeout != 0 && qp->una_psn != qp->next_psn) {
-        irn->held.active_ps = nic_transport_node(qp)->now_ps;
+    sim_node_t *const node = nic_transport_node(qp);
+    if (qp->timeout == 0 || qp->una_psn == qp->next_psn) {
+        return;
+    }
+    if (!sim_timer_armed(&qp->retry_timer)) {
+        irn->held.active_ps = node->now_ps;
         nic_transport_timer_arm(qp, irn->held.active_ps + rto_ps(irn));
+    } else if (is_low(irn)) {
+        // It may have been armed while many were under way.
+        const sim_time_t low_ps = irn->held.active_ps + irn->rto_low_ps;
+        const sim_time_t due_ps = low_ps > node->now_ps ? low_ps : node->now_ps;
+        if (sim_timer_time_ps(node, &qp->retry_timer) > due_ps) {
+            nic_transport_timer_arm(qp, due_ps);
+        }
     }
 }
 
