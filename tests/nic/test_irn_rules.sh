@@ -150,7 +150,7 @@ for place in (repair - 1, repair, repair + 1, repair + 2):
 check("lost again: time-outs", timeouts, 1, 0)
 check("lost again: RTO high", twice, once + HIGH, 0.02 * once)
 last, again, timeouts = simulate(N, W, DELAY, [N], LOW, HIGH)
-check("the last one: RTO low", last, base - SLOT + LOW, 0.01 * base)
+check("the last one: RTO low", last, base - SLOT + LOW + RTT, 0.01 * base)
 check("the last one: sent again", again, 1, 0)
 tail, again, timeouts = simulate(N, W, DELAY, range(N - 9, N + 1), LOW, HIGH)
 # Two packets, the oldest and the newest, whose NAK begins a recovery.
