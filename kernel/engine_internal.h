@@ -232,7 +232,8 @@ sim_thread_t *sim__thread_create(sim_t *sim, unsigned index);
 void sim__thread_destroy(sim_thread_t *thread);
 
 // mail.c
-// What a node gets in this window: in node->mail, sorted, with a sentinel and padding behind it.
+// What a node gets in this window: in node->mail, sorted, with a sentinel (key UINT64_MAX) behind
+// it. What lies behind the sentinel is no message of now: it may be prefetched, never read.
 void sim__gather_mail(sim_thread_t *thread, sim_node_t *node);
 // A node that was alone has run through its mail.
 void sim__mail_done(sim_thread_t *thread);

@@ -51,11 +51,11 @@ static void release(nic_t *nic, uint32_t bytes)
 void nic__rnic_expect(const nic_t *nic, const sim_mail_t *mail)
 {
     const nic_rnic_t *const rnic = nic__rnic(nic);
-    const net_packet_t *const next = mail[0].message;
-    const net_packet_t *const after = mail[1].message;
-    if (next == NULL) {
+    if (mail[0].key == UINT64_MAX) {
         return;
     }
+    const net_packet_t *const next = mail[0].message;
+    const net_packet_t *const after = mail[1].key == UINT64_MAX ? NULL : mail[1].message;
     const nic_qp_t *const qp = nic__find_qp(nic, next->destination_qp);
     if (qp != NULL) {
         __builtin_prefetch(&rnic->near[1].slots[nic__rnic_qp(qp)->near_slot[1]]);
