@@ -166,15 +166,16 @@ static uint64_t bytes_per_qp(const net_t *net)
 // Of this process now; 0: the system does not say.
 static long resident_bytes(void)
 {
-    long pages = 0;
+    char line[128] = "";
     FILE *const file = fopen("/proc/self/statm", "r");
     if (file != NULL) {
-        if (fscanf(file, "%*d %ld", &pages) != 1) {
-            pages = 0;
+        if (fgets(line, sizeof(line), file) == NULL) {
+            line[0] = '\0';
         }
         (void)fclose(file);
     }
-    return pages * sysconf(_SC_PAGESIZE);
+    const char *const resident = strchr(line, ' '); // the second number, in pages
+    return resident == NULL ? 0 : strtol(resident, NULL, 10) * sysconf(_SC_PAGESIZE);
 }
 
 typedef struct spent {

@@ -394,6 +394,7 @@ static uint64_t shown_word(uint64_t address, const void *ctx)
     const app__herd_t *const herd = shown->herd;
     const uint64_t offset = address - app__herd_table_address(herd);
     const uint64_t each = app__herd_store_bytes(herd);
+    SIM_CHECK(each > 0);
     const app__herd_worker_t *const worker =
         &herd->workers[(uint64_t)shown->server * herd->worker_count + offset / each];
     const bool within = offset % each < app_mica_shown_bytes(&herd->mica_config);

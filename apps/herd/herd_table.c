@@ -338,10 +338,11 @@ static uint8_t byte_at(app_herd_table_t *table, uint64_t offset)
     const bool behind = offset >= image->entries;
     const uint64_t size = behind ? image->entry_bytes : image->place_bytes;
     const uint64_t within = behind ? offset - image->entries : offset;
-    const uint64_t number = size == 0 ? 0 : within / size;
-    if (number >= (behind ? (size == 0 ? 0 : image->key_count) : image->place_count)) {
+    const uint64_t count = behind ? image->key_count : image->place_count;
+    if (size == 0 || within / size >= count) {
         return 0; // up to the next page
     }
+    const uint64_t number = within / size;
     const uint64_t piece = 1 + number + (behind ? image->place_count : 0);
     if (table->shown != piece) {
         memset(table->bytes, 0, sizeof(table->bytes));

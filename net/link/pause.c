@@ -179,6 +179,7 @@ void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta)
         net_port_set_control(port, new_control(port));
         port->rare->knows_stop = port->rare->told_stop; // by the frames before this one
     }
+    SIM_CHECK(port->control != NULL);
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         if (classes & (1u << p)) {
             say(port, p, quanta);

@@ -121,6 +121,8 @@ static int post_login(studio_request_t *request, studio_response_t *response)
     case STUDIO_LOGIN_BUSY:
         studio_response_header(response, "Retry-After", seconds);
         return studio_response_error(response, 503, "too many logins at once: try again");
+    case STUDIO_LOGIN_UNCOUNTED:
+        return studio_response_store_failed(response, studio);
     case STUDIO_LOGIN_WRONG:
         break;
     }
@@ -200,6 +202,9 @@ static int put_password(studio_request_t *request, studio_response_t *response)
     }
     const studio_login_t result =
         studio_login_try(studio, user->name, old, address, &found, &wait_s);
+    if (result == STUDIO_LOGIN_UNCOUNTED) {
+        return studio_response_store_failed(response, studio);
+    }
     if (result != STUDIO_LOGIN_GOOD || found != user->id) {
         return studio_response_error(response,
                                      result == STUDIO_LOGIN_WRONG ? 403 : 429,

@@ -74,8 +74,9 @@ void studio_logins_destroy(studio_logins_t *logins);
 typedef enum studio_login {
     STUDIO_LOGIN_GOOD,
     STUDIO_LOGIN_WRONG,
-    STUDIO_LOGIN_LOCKED, // for *wait_s
-    STUDIO_LOGIN_BUSY,   // too many are being checked
+    STUDIO_LOGIN_LOCKED,    // for *wait_s
+    STUDIO_LOGIN_BUSY,      // too many are being checked
+    STUDIO_LOGIN_UNCOUNTED, // the store cannot write the try down, so none is made
 } studio_login_t;
 studio_login_t studio_login_try(studio_t *studio,
                                 const char *name,

@@ -133,18 +133,19 @@ static int64_t locked_until(studio_t *studio, const char *name, const char *addr
                             address);
 }
 
-// False: locked, for *wait_s. What is one too many locks before it is looked at, so that tries at
-// the same time, and those at the moment a lock ends, are no more than tries in a row.
-static bool begin_try(studio_t *studio,
-                      const char *name,
-                      const char *address,
-                      tries_t *tries,
-                      int64_t *wait_s)
+// STUDIO_LOGIN_GOOD: the password may be looked at; STUDIO_LOGIN_LOCKED: not for *wait_s;
+// STUDIO_LOGIN_UNCOUNTED: not at all. What is one too many locks before it is looked at, so that
+// tries at the same time, and those at the moment a lock ends, are no more than tries in a row.
+static studio_login_t begin_try(studio_t *studio,
+                                const char *name,
+                                const char *address,
+                                tries_t *tries,
+                                int64_t *wait_s)
 {
     const int64_t now_ms = studio_now_ms();
     *wait_s = 5;
     if (!studio_store_begin(studio->store)) {
-        return false;
+        return STUDIO_LOGIN_UNCOUNTED;
     }
     const int64_t until_ms = locked_until(studio, name, address);
     bool allowed = until_ms <= now_ms;
@@ -161,7 +162,10 @@ static bool begin_try(studio_t *studio,
         lock_out(studio, name, "", tries->name, ANYWHERE_MAX + 1, now_ms);
         lock_out(studio, "", address, tries->address, ADDRESS_MAX + 1, now_ms);
     }
-    return studio_store_commit(studio->store) && allowed;
+    if (!studio_store_commit(studio->store)) {
+        return STUDIO_LOGIN_UNCOUNTED;
+    }
+    return allowed ? STUDIO_LOGIN_GOOD : STUDIO_LOGIN_LOCKED;
 }
 
 static void end_try(studio_t *studio,
@@ -224,8 +228,9 @@ studio_login_t studio_login_try(studio_t *studio,
                                 int64_t *wait_s)
 {
     tries_t tries;
-    if (!begin_try(studio, name, address, &tries, wait_s)) {
-        return STUDIO_LOGIN_LOCKED;
+    const studio_login_t begun = begin_try(studio, name, address, &tries, wait_s);
+    if (begun != STUDIO_LOGIN_GOOD) {
+        return begun;
     }
     if (!enter(studio->logins)) {
         *wait_s = 5;

@@ -98,9 +98,9 @@ dd if=/dev/urandom of="$work/damaged/studio.sqlite" bs=4096 seek=1 count=20 conv
 timeout 20 "$program" --data "$work/damaged" --listen 127.0.0.1:0 >/dev/null 2>"$work/said"
 [ $? = 1 ] && grep -q 'studio.sqlite' "$work/said" || fail "damaged: $(cat "$work/said")"
 
-# -- a full disk: a file system of 24 MB
+# -- a full disk: a file system of 48 MB
 
-if mkdir "$work/small" && mount -t tmpfs -o size=24m tmpfs "$work/small" 2>/dev/null; then
+if mkdir "$work/small" && mount -t tmpfs -o size=48m tmpfs "$work/small" 2>/dev/null; then
     trap 'stop; end_runs; umount -l "$work/small"; rm -rf "$work"' EXIT
     data=$work/small/data
     begin --disk-free 4MB --run-disk 8MB
@@ -136,7 +136,7 @@ if mkdir "$work/small" && mount -t tmpfs -o size=24m tmpfs "$work/small" 2>/dev/
     expect 200 POST runs/1/import '{}'
     until_imported 1
     # No room at all: what cannot be kept is refused, and the server goes on.
-    head -c 30000000 /dev/zero >"$work/small/ballast" 2>/dev/null
+    head -c 60000000 /dev/zero >"$work/small/ballast" 2>/dev/null
     printf '{"kind":"query","name":"large","body":"%s"}' \
         "$(head -c 700000 /dev/zero | tr '\0' x)" >"$work/large"
     # The database's log has room of its own from before, and an import may free some: what fits
