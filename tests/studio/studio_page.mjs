@@ -550,7 +550,8 @@ const steps = {
         await go(ada, "simulate");
         await ada.keyboard.press("g");
         await ada.keyboard.press("r");
-        await ada.waitForFunction(() => location.hash === "#/runs");
+        // Only when the view stands: one that begins closes what was asked in the one before.
+        await ada.waitForFunction(() => location.hash === "#/runs" && document.title.startsWith("Runs"));
         await ada.keyboard.press("?");
         await ada.waitForSelector("dialog table");
         await picture(ada, "help");
