@@ -257,7 +257,7 @@ void world_survey_print(const world_t *world, FILE *out)
     world_text_t duration;
     fprintf(out,
             "  estimate  %" PRIu64 " transfers of %s, %.3g packets; %.3g packet-hops before the "
-            "end of the run, some %s on one thread%s\n",
+            "end of the run, on one thread %s%s\n",
             survey->transfers,
             bytes_text(&bytes, survey->bytes),
             survey->packets,
