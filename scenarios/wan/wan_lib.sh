@@ -3,6 +3,7 @@
 #
 # A study: begin OUT COLUMN,COLUMN...; for each simulation simulate SCENARIO NAME=VALUE... and put VALUE...;
 # then a figure. Rows go to data.csv.
+. "$(dirname "${BASH_SOURCE[0]}")/../study_lib.sh"
 
 # begin OUT COLUMNS: settles where everything is. Sets out, program, quick, here.
 begin() {
@@ -36,26 +37,11 @@ simulate() {
 
 # value PATH...: numbers of the summary by their paths (apps[0].goodput_gbps), with commas between; - if none
 value() {
-    awk -v wanted="$*" '
-        BEGIN { count_wanted = split(wanted, want, " ") }
-        { line = $0; match(line, /^ */); depth = RLENGTH / 2; sub(/^ */, "", line); sub(/,$/, "", line)
-          key = ""
-          if (match(line, /^"[^"]*": /)) {
-              key = substr(line, 2, RLENGTH - 4)
-              line = substr(line, RLENGTH + 1)
-          }
-          if (line ~ /^[\]}]/) next
-          if (key != "") name[depth] = key
-          else if (depth > 0) name[depth] = "[" (count[depth]++) "]"
-          path = ""
-          for (d = 1; d <= depth; d++) path = path (name[d] ~ /^\[/ || path == "" ? "" : ".") name[d]
-          if (line ~ /^[\[{]/) { count[depth + 1] = 0; next }
-          gsub(/"/, "", line)
-          if (!(path in found)) found[path] = line }
-        END { for (i = 1; i <= count_wanted; i++) {
-                  row = row (i > 1 ? "," : "") ((want[i] in found) ? found[want[i]] : "-")
-              }
-              print row }' "$summary"
+    local path row=""
+    for path in "$@"; do
+        row+=${row:+,}$(value_of "$summary" "$path")
+    done
+    echo "$row"
 }
 
 # transport NAME...: of apps[0].transport
@@ -77,11 +63,6 @@ lost() {
 put() {
     local IFS=,
     echo "$*" | tee -a "$out/data.csv"
-}
-
-# pick QUICK ALL: the values of x
-pick() {
-    if [ "$quick" = 1 ]; then echo "$1"; else echo "$2"; fi
 }
 
 two='function min(a, b) { return a < b ? a : b } function max(a, b) { return a > b ? a : b }'
