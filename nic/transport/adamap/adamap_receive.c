@@ -6,6 +6,7 @@
 // the list or the table; the expected packet always. Others are dropped as if they had been lost:
 // they are asked for again. So nothing depends on the host having blocks to spare but time.
 #include "nic/transport/adamap/adamap_internal.h"
+#include "nic/transport/selective/cause.h"
 
 // -- requests
 
@@ -216,7 +217,8 @@ void nic__adamap_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         nic_transport_consume(qp, packet);
         return;
     }
-    const net_packet_t cause = *packet;
+    nic_cause_t cause;
+    nic__cause_note(&cause, packet);
     const nic_arrival_t arrival = nic__kept_receive(&state->kept, qp, packet);
     if (SIM_UNLIKELY(state->kept.repaired != 0)) {
         note_repairs(state);
@@ -228,7 +230,7 @@ void nic__adamap_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     if (again) {
         nic_transport_acknowledge(qp, NULL);
     } else if (state->kept.first_psn != before_psn) {
-        nic_transport_acknowledge(qp, cause.telemetry == NET_TELEMETRY_INT ? NULL : &cause);
+        nic__cause_acknowledge(qp, &cause);
     }
 }
 

@@ -9,6 +9,7 @@
 // one while few packets are under way. docs/models/irn.md
 // Source: Mittal et al., "Revisiting network support for RDMA" (IRN), SIGCOMM 2018.
 #include "nic/nic_internal.h"
+#include "nic/transport/selective/cause.h"
 #include "nic/transport/selective/held.h"
 
 #define PREFIX "nic.irn"
@@ -238,14 +239,15 @@ static void request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     irn_t *const irn = irn_of(qp);
     const bool ack_request = packet->ack_request;
     const uint64_t before_psn = irn->held.kept.first_psn;
-    const net_packet_t cause = *packet;
+    nic_cause_t cause;
+    nic__cause_note(&cause, packet);
     const nic_arrival_t arrival = nic__held_take(&irn->held, packet, irn->bits);
     if (arrival.refused) {
         return;
     }
     if (irn->held.kept.first_psn != before_psn) {
         if (ack_request || arrival.news == NIC_KEPT_REPAIR) {
-            nic_transport_acknowledge(qp, cause.telemetry == NET_TELEMETRY_INT ? NULL : &cause);
+            nic__cause_acknowledge(qp, &cause);
         }
     } else if (arrival.psn > before_psn) {
         nic__held_tell(&irn->held, arrival.psn, arrival.span, false);

@@ -7,6 +7,7 @@
 // With nack on the receiver asks for a chunk as soon as a later one is whole. docs/models/sdr.md
 // Source: "SDR-RDMA", SC 2025 (arXiv 2505.05366), sections on reliability and its model.
 #include "nic/transport/sdr/sdr_internal.h"
+#include "nic/transport/selective/cause.h"
 
 #define PREFIX "nic.sdr"
 
@@ -172,6 +173,16 @@ static void await_fetches(nic_sdr_t *sdr)
     }
 }
 
+// RTO is of the idle path. On a busy one, or one that is paused, much is sent again for nothing;
+// but the peer is silent only when nothing was heard for the standard's time-out, too.
+static bool is_silent(const nic_sdr_t *sdr, sim_time_t now_ps)
+{
+    const nic_qp_t *const qp = sdr->held.base.qp;
+    const sim_time_t least_ps = qp->timeout == 0 ? SIM_TIME_NEVER : nic__timeout_ps(qp);
+    const sim_time_t wait_ps = least_ps > sdr->rto_ps ? least_ps : sdr->rto_ps;
+    return now_ps - sdr->held.active_ps >= wait_ps;
+}
+
 static void fetch_due(sim_node_t *node, sim_timer_t *timer)
 {
     nic_sdr_t *const sdr = SIM_CONTAINER_OF(timer, nic_sdr_t, fetch_timer);
@@ -185,7 +196,7 @@ static void fetch_due(sim_node_t *node, sim_timer_t *timer)
         return;
     }
     sdr->fetch_ps = node->now_ps;
-    if (node->now_ps >= sdr->held.active_ps + sdr->rto_ps) {
+    if (is_silent(sdr, node->now_ps)) {
         sdr->held.active_ps = node->now_ps;
         if (!nic__held_silent(&sdr->held)) {
             return;
@@ -218,7 +229,7 @@ static void chunk_due(sim_node_t *node, sim_timer_t *timer)
         }
         sdr->wait_first++;
         // One time-out for all that is due: the peer is silent, or it is not.
-        if (node->now_ps >= sdr->held.active_ps + sdr->rto_ps) {
+        if (is_silent(sdr, node->now_ps)) {
             sdr->held.active_ps = node->now_ps;
             if (!nic__held_silent(&sdr->held)) {
                 return;
@@ -345,14 +356,15 @@ void nic__sdr_take(nic_sdr_t *sdr, net_packet_t *packet)
     nic_kept_t *const kept = &sdr->held.kept;
     const bool message_end = packet->ack_request;
     const uint64_t before_psn = kept->first_psn;
-    const net_packet_t cause = *packet;
+    nic_cause_t cause;
+    nic__cause_note(&cause, packet);
     const nic_arrival_t arrival = nic__held_take(&sdr->held, packet, NIC_PSN_WINDOW);
     if (arrival.refused) {
         return;
     }
     if (kept->first_psn != before_psn) {
         if (message_end || arrival.news == NIC_KEPT_REPAIR) {
-            nic_transport_acknowledge(qp, cause.telemetry == NET_TELEMETRY_INT ? NULL : &cause);
+            nic__cause_acknowledge(qp, &cause);
         }
         return;
     }
