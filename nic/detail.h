@@ -45,8 +45,8 @@ enum {
     X(posted_bytes,         "pcie.posted-max",         BYTES, "256", "1MiB",  "16KiB",   "16KiB",      "16KiB",      "16KiB", "16KiB",     "FFFFF", "writes of the NIC that wait for the PCIe link at most; received packets wait meanwhile") \
     X(read_latency_ps,      "pcie.read-latency",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","330ns","420ns",    "400ns", "420ns",     "FFFFF", "read request to data, idle PCIe link") \
     X(write_latency_ps,     "pcie.write-latency",      TIME,  "0ps", NIC_DETAIL_PS_MAX, "300ns","300ns","400ns",    "200ns", "400ns",     "FFFFF", "a posted write until it is seen, idle PCIe link") \
-    X(overhead_permille,    "pcie.overhead",           COUNT, "0",   "1000",  "33",      "33",         "33",         "33", "33",        "FFFFF", "thousandths that the link layer adds to the time of each byte") \
-    X(mmio_overhead_permille,"pcie.mmio-overhead",     COUNT, "0",   "1000",  "60",      "626",        "60",         "60", "60",        "FFFFF", "thousandths that write-combined lines take longer still") \
+    X(overhead_permille,    "pcie.overhead",           COUNT, "0",   "1000",  "33",      "88",         "33",         "33", "33",        "FPFFF", "thousandths that the link layer adds to the time of each byte") \
+    X(mmio_overhead_permille,"pcie.mmio-overhead",     COUNT, "0",   "1000",  "60",      "571",        "60",         "60", "60",        "FFFFF", "thousandths that write-combined lines take longer still") \
     X(wqe_header_bytes,     "wqe.header",              BYTES, "16",  "192",   "36",      "36",         "36",         "36", "36",        "MMMPF", "WQE without inline payload, RC and UC") \
     X(datagram_header_bytes,"wqe.datagram-header",     BYTES, "16",  "192",   "68",      "68",         "68",         "68", "68",        "MMMPF", "WQE without inline payload, UD") \
     X(pointer_bytes,        "wqe.pointer",             BYTES, "0",   "64",    "16",      "16",         "16",         "16", "16",        "PPPPF", "part of a WQE that says where a payload lies") \
@@ -65,6 +65,7 @@ enum {
     X(tx_request_ps,        "tx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "90ns","36ns", "6.37ns",    "4.65ns", "6.37ns",    "FFFPF", "sending side, shared: a READ or atomic request") \
     X(tx_response_ps,       "tx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","28ns", "6.37ns",    "4.65ns", "6.37ns",    "FFFPF", "sending side, shared: a packet of a READ's or atomic's response") \
     X(tx_ack_ps,            "tx.ack",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","28ns", "6.37ns",    "4.65ns", "6.37ns",    "FFFFF", "sending side, shared: an ACK or NAK, as any packet without payload") \
+    X(tx_answer_latency_ps, "tx.answer-latency",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","520ns","0ns",     "0ns", "0ns",       "FFFFF", "sending side: what an ACK, NAK or response takes on top, and nothing else waits for") \
     X(tx_line_ps,           "tx.line",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","3ns",  "0ns",       "0ns", "0ns",       "FFFFF", "sending side, shared: each 64 bytes of a packet's payload read from host memory, or a part of them") \
     X(tx_long_ps,           "tx.long",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","12ns", "0ns",       "0ns", "0ns",       "FFFFF", "sending side, shared: a packet's payload that comes in more than one read completion (pcie.completion-max, at its multiples), on top") \
     X(rx_request_ps,        "rx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","38.5ns","8.2ns",   "4.65ns", "8.2ns",    "FMMPF", "receiving side, shared: a request but WRITEs and atomics") \

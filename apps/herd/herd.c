@@ -98,6 +98,7 @@ static void make_worker(app__herd_t *herd, uint32_t id)
     worker->posted = sim_alloc_array(qps, sizeof(*worker->posted));
     worker->answered = sim_alloc_array(qps, sizeof(*worker->answered));
     worker->ready = sim_alloc_array((size_t)herd->client_count * herd->window, 1);
+    worker->stages = sim_alloc_array(herd->config.pipeline, sizeof(*worker->stages));
     worker->ready_count = sim_alloc_array(herd->client_count, sizeof(uint32_t));
     worker->expected = sim_alloc_array(herd->client_count, sizeof(uint32_t));
     worker->passed = sim_alloc_array(herd->client_count, sizeof(uint32_t));
@@ -492,6 +493,7 @@ static void free_worker(app__herd_worker_t *worker)
     sim_free(worker->posted);
     sim_free(worker->answered);
     sim_free(worker->ready);
+    sim_free(worker->stages);
     sim_free(worker->ready_count);
     sim_free(worker->expected);
     sim_free(worker->passed);

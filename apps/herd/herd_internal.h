@@ -237,6 +237,12 @@ typedef struct app__herd_call {
     uint64_t answer_address;
 } app__herd_call_t;
 
+// Requests in the pipeline: what they need next from memory is on its way.
+typedef struct app__herd_stage {
+    app__herd_call_t calls[APP__HERD_POSTLIST_MAX];
+    uint32_t count;
+} app__herd_stage_t;
+
 typedef struct app__herd_worker {
     app__thread_t thread;
     app__herd_t *herd;
@@ -261,11 +267,12 @@ typedef struct app__herd_worker {
     uint64_t ready_total;
     app__herd_call_t calls[APP__HERD_POSTLIST_MAX];
     uint32_t call_count;
-    app__herd_call_t held[APP__HERD_POSTLIST_MAX]; // in the pipeline: prefetched, not served
-    uint32_t held_count;
-    uint32_t failed; // polls since a request was taken
-    uint32_t looked; // clients in this turn
-    bool waits;      // for a completion of the queue pair
+    app__herd_stage_t *stages; // of the pipeline, a ring
+    uint32_t oldest_stage;     // whose requests come out next
+    uint32_t held_count;       // in all of them
+    uint32_t failed;           // polls since a request was taken
+    uint32_t looked;           // clients in this turn
+    bool waits;                // for a completion of the queue pair
     uint32_t waits_for;
     uint32_t unpolled; // signal-all: answers whose completions were not taken yet
     uint64_t waited;

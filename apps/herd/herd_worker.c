@@ -526,18 +526,34 @@ static void answer(app__herd_worker_t *worker)
 
 // -- the loop
 
-// What was just taken goes into the pipeline; what was there is served now. False: nothing was.
+// What was just taken, or nothing, goes into the pipeline, all in it moves on by a stage, and what
+// comes out is served now. False: nothing does.
 static bool shift_pipeline(app__herd_worker_t *worker)
 {
-    const uint32_t served = worker->held_count;
+    app__herd_stage_t *const stage = &worker->stages[worker->oldest_stage];
     const uint32_t taken = worker->call_count;
+    const uint32_t served = stage->count;
     app__herd_call_t calls[APP__HERD_POSTLIST_MAX];
-    memcpy(calls, worker->calls, taken * sizeof(*calls));
-    memcpy(worker->calls, worker->held, served * sizeof(*calls));
-    memcpy(worker->held, calls, taken * sizeof(*calls));
+    memcpy(calls, stage->calls, served * sizeof(*calls));
+    memcpy(stage->calls, worker->calls, taken * sizeof(*calls));
+    memcpy(worker->calls, calls, served * sizeof(*calls));
+    stage->count = taken;
     worker->call_count = served;
-    worker->held_count = taken;
+    worker->oldest_stage = (worker->oldest_stage + 1) % (uint32_t)worker->herd->config.pipeline;
+    worker->held_count += taken;
+    worker->held_count -= served;
     return served != 0;
+}
+
+// No-ops push on what is in the pipeline: one, or until nothing is left in it.
+static void push_on(app__herd_worker_t *worker, bool all)
+{
+    do {
+        worker->failed = 0;
+        if (shift_pipeline(worker)) {
+            answer(worker);
+        }
+    } while (all && worker->held_count != 0);
 }
 
 bool app__herd_work(nic_core_t *core, void *ctx)
@@ -560,14 +576,12 @@ bool app__herd_work(nic_core_t *core, void *ctx)
             answer(worker);
         }
         if (taken == SERVE_FIRST && worker->held_count != 0) {
-            (void)shift_pipeline(worker);
-            answer(worker);
+            push_on(worker, true);
         }
         return true;
     }
     if (worker->held_count != 0 && worker->failed >= herd->config.failed_polls) {
-        (void)shift_pipeline(worker); // a no-op pushes them on
-        answer(worker);
+        push_on(worker, false);
         return true;
     }
     // Something lies in a slot that is not expected: it polls on towards looking back.

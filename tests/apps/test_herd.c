@@ -125,6 +125,30 @@ START_TEST(losses_are_made_up_for)
 }
 END_TEST
 
+// A request alone comes out of a stage of the pipeline by a no-op after `failed-polls` looks.
+START_TEST(a_stage_of_the_pipeline_is_left_by_a_no_op)
+{
+    double before_us = 0;
+    for (uint32_t stages = 0; stages <= 4; stages++) {
+        world_t world;
+        char settings[512];
+        snprintf(settings,
+                 sizeof(settings),
+                 "preset=sigcomm-2014; workers=1; clients=1; window=1; requests=50; keys=100; "
+                 "failed-polls=1000; look-back=0; cpu.look=2ns; pipeline=%u",
+                 stages);
+        const app_t *const app = run(&world, false, 0, settings);
+        check_books(app, 50);
+        const double mean_us = world_value(app, "latency_us.mean");
+        if (stages > 0) {
+            ck_assert_double_eq_tol(mean_us - before_us, 2, 0.1);
+        }
+        before_us = mean_us;
+        world_fini(&world);
+    }
+}
+END_TEST
+
 START_TEST(without_retries_what_is_lost_is_counted)
 {
     world_t world;
@@ -416,6 +440,7 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP(every_operation_ends, 0, 2 * SIM_COUNT_OF(systems)),
            CHECK_LOOP(losses_are_made_up_for, 0, 2 * SIM_COUNT_OF(systems)),
+           CHECK_TEST(a_stage_of_the_pipeline_is_left_by_a_no_op),
            CHECK_LOOP(without_retries_what_is_lost_is_counted, 0, 2),
            CHECK_TEST(counts_of_clients_workers_and_store_agree),
            CHECK_TEST(two_stores_on_the_same_machines_keep_apart),

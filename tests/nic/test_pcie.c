@@ -108,6 +108,26 @@ START_TEST(idle_latency)
 }
 END_TEST
 
+// Each completion but the last ends at a multiple of 128, so one more comes where a payload
+// crosses one more of them (PCI Express, 2.3.1.1).
+START_TEST(completions_end_at_multiples)
+{
+    const nic_pcie_config_t config = connect_ib();
+    ck_assert_uint_eq(nic_pcie_completion_bytes_at(&config, 0, 256), 256 + 2 * 22);
+    ck_assert_uint_eq(nic_pcie_completion_bytes_at(&config, 128, 256), 256 + 2 * 22);
+    ck_assert_uint_eq(nic_pcie_completion_bytes_at(&config, 1, 256), 256 + 3 * 22);
+    ck_assert_uint_eq(nic_pcie_completion_bytes_at(&config, 127, 2), 2 + 2 * 22);
+    ck_assert_uint_eq(nic_pcie_completion_bytes_at(&config, 120, 8), 8 + 22);
+    nic_pcie_t pcie;
+    nic_pcie_init(&pcie, &config);
+    (void)nic_pcie_read_at(&pcie, 0, 4095, 130, NIC_PCIE_PAYLOAD_READ);
+    ck_assert_uint_eq(pcie.down.bytes, 130 + 3 * 22);
+    (void)nic_pcie_prefetched(&pcie, 0, 4096, 128);
+    ck_assert_uint_eq(pcie.down.bytes, 130 + 3 * 22 + 128 + 22);
+    nic_pcie_fini(&pcie);
+}
+END_TEST
+
 START_TEST(tags)
 {
     nic_pcie_config_t config = connect_ib();
@@ -145,5 +165,6 @@ CHECK_MAIN(CHECK_TEST(ten_wqes),
            CHECK_TEST(rates),
            CHECK_TEST(rates_booked),
            CHECK_TEST(idle_latency),
+           CHECK_TEST(completions_end_at_multiples),
            CHECK_TEST(tags),
            CHECK_TEST(profiles_are_sound))

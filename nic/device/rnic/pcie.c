@@ -29,6 +29,15 @@ uint64_t nic_pcie_completion_bytes(const nic_pcie_config_t *config, uint64_t byt
     return bytes + chunks(bytes, config->completion_max_bytes) * config->completion_header_bytes;
 }
 
+uint64_t nic_pcie_completion_bytes_at(const nic_pcie_config_t *config,
+                                      uint64_t address,
+                                      uint64_t bytes)
+{
+    const uint64_t before = address % config->completion_max_bytes;
+    return bytes +
+           chunks(before + bytes, config->completion_max_bytes) * config->completion_header_bytes;
+}
+
 uint64_t nic_pcie_request_bytes(const nic_pcie_config_t *config, uint64_t bytes)
 {
     return chunks(bytes, config->read_max_bytes) * config->request_header_bytes;
@@ -166,9 +175,18 @@ static sim_time_t take_tags(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t reques
 
 sim_time_t nic_pcie_read(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use)
 {
+    return nic_pcie_read_at(pcie, now_ps, 0, bytes, use);
+}
+
+sim_time_t nic_pcie_read_at(nic_pcie_t *pcie,
+                            sim_time_t now_ps,
+                            uint64_t address,
+                            uint64_t bytes,
+                            nic_pcie_use_t use)
+{
     const uint64_t requests = chunks(bytes, pcie->config.read_max_bytes);
     const uint64_t up_bytes = nic_pcie_request_bytes(&pcie->config, bytes);
-    const uint64_t down_bytes = nic_pcie_completion_bytes(&pcie->config, bytes);
+    const uint64_t down_bytes = nic_pcie_completion_bytes_at(&pcie->config, address, bytes);
     count(pcie, use, requests, up_bytes + down_bytes);
     const sim_time_t held_ps = take_tags(pcie, now_ps, requests);
     const sim_time_t asked_ps = book(&pcie->up, now_ps, up_bytes, pcie->byte_time);
@@ -184,10 +202,13 @@ sim_time_t nic_pcie_read(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, ni
     return done_ps;
 }
 
-sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes)
+sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie,
+                               sim_time_t now_ps,
+                               uint64_t address,
+                               uint64_t bytes)
 {
     const uint64_t up_bytes = nic_pcie_request_bytes(&pcie->config, bytes);
-    const uint64_t down_bytes = nic_pcie_completion_bytes(&pcie->config, bytes);
+    const uint64_t down_bytes = nic_pcie_completion_bytes_at(&pcie->config, address, bytes);
     count(pcie,
           NIC_PCIE_PAYLOAD_READ,
           chunks(bytes, pcie->config.read_max_bytes),

@@ -93,8 +93,12 @@ typedef struct nic_pcie {
 uint64_t nic_pcie_mmio_bytes(const nic_pcie_config_t *config, uint64_t bytes);
 // CPU to NIC: a Doorbell.
 uint64_t nic_pcie_doorbell_bytes(const nic_pcie_config_t *config);
-// Host to NIC: completions of a read.
+// Host to NIC: completions of a read of what begins at a multiple of their largest size, and of
+// what lies anywhere: each but the last ends at such a multiple (PCI Express, 2.3.1.1).
 uint64_t nic_pcie_completion_bytes(const nic_pcie_config_t *config, uint64_t bytes);
+uint64_t nic_pcie_completion_bytes_at(const nic_pcie_config_t *config,
+                                      uint64_t address,
+                                      uint64_t bytes);
 // NIC to host: the requests of a read; a write.
 uint64_t nic_pcie_request_bytes(const nic_pcie_config_t *config, uint64_t bytes);
 uint64_t nic_pcie_write_bytes(const nic_pcie_config_t *config, uint64_t bytes);
@@ -113,9 +117,18 @@ void nic_pcie_fini(nic_pcie_t *pcie);
 sim_time_t nic_pcie_mmio(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes);
 sim_time_t nic_pcie_doorbell(nic_pcie_t *pcie, sim_time_t now_ps);
 sim_time_t nic_pcie_read(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use);
+// The same of what lies at an address.
+sim_time_t nic_pcie_read_at(nic_pcie_t *pcie,
+                            sim_time_t now_ps,
+                            uint64_t address,
+                            uint64_t bytes,
+                            nic_pcie_use_t use);
 sim_time_t nic_pcie_write(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use);
 // A read whose request went ahead in time: no latency but that of the link's own queue.
-sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes);
+sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie,
+                               sim_time_t now_ps,
+                               uint64_t address,
+                               uint64_t bytes);
 
 // From when on no more than config.posted_bytes of the NIC's writes wait for the link: who is to
 // write more has to wait until then.

@@ -329,8 +329,9 @@ static sim_time_t read_payload_ps(nic_t *nic,
         ready_ps = nic__later(ready_ps, from_memory_ps(nic, piece.addr, piece_bytes));
         ready_ps = nic__later(
             ready_ps,
-            prefetched ? nic_pcie_prefetched(pcie, now_ps, piece_bytes)
-                       : nic_pcie_read(pcie, now_ps, piece_bytes, NIC_PCIE_PAYLOAD_READ));
+            prefetched
+                ? nic_pcie_prefetched(pcie, now_ps, piece.addr, piece_bytes)
+                : nic_pcie_read_at(pcie, now_ps, piece.addr, piece_bytes, NIC_PCIE_PAYLOAD_READ));
         done += piece_bytes;
     }
     return ready_ps;
@@ -439,7 +440,7 @@ static void response_sent(nic_t *nic, nic_qp_t *qp)
     const uint32_t bytes = nic__min(read->left_bytes, qp->mtu_bytes);
     nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t here_ps =
-        nic__later(nic_pcie_prefetched(&rnic->pcie, nic__node(nic)->now_ps, bytes),
+        nic__later(nic_pcie_prefetched(&rnic->pcie, nic__node(nic)->now_ps, read->address, bytes),
                    from_memory_ps(nic, read->address, bytes));
     const sim_time_t cost_ps =
         rnic->detail.tx_response_ps + payload_ps(&rnic->detail, read->address, bytes);
@@ -491,14 +492,15 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
         data_ps = nic__later(data_ps, rnic->granted_ps);
     } else if (bytes != 0) {
         nic__rnic_translate(nic, 0, address, &stall_ps, &data_ps);
-        data_ps =
-            nic__later(data_ps, nic_pcie_read(&rnic->pcie, now_ps, bytes, NIC_PCIE_PAYLOAD_READ));
+        data_ps = nic__later(
+            data_ps,
+            nic_pcie_read_at(&rnic->pcie, now_ps, address, bytes, NIC_PCIE_PAYLOAD_READ));
         data_ps = nic__later(data_ps, from_memory_ps(nic, address, bytes));
     }
     rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + stall_ps;
-    data_ps += rnic->detail.rx_latency_ps;
-    nic__rnic_qp(qp)->response_ps =
-        nic__later(nic__rnic_qp(qp)->response_ps, nic__later(rnic->tx_free_ps, data_ps));
+    data_ps = nic__later(data_ps + rnic->detail.rx_latency_ps, rnic->tx_free_ps) +
+              rnic->detail.tx_answer_latency_ps;
+    nic__rnic_qp(qp)->response_ps = nic__later(nic__rnic_qp(qp)->response_ps, data_ps);
     nic__item_at(nic__item_new(nic, NIC_ITEM_RESPONSE, qp), nic__rnic_qp(qp)->response_ps);
 }
 
@@ -510,14 +512,15 @@ void nic__rnic_answer(nic_qp_t *qp, net_packet_t *packet)
     nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     const sim_time_t turn_ps = nic__later(rnic->tx_free_ps, now_ps);
+    const sim_time_t sent_ps = turn_ps + rnic->detail.tx_answer_latency_ps;
     rnic->tx_free_ps = turn_ps + rnic->detail.tx_ack_ps;
-    if (turn_ps == now_ps) {
+    if (sent_ps == now_ps) {
         nic_device_answer(nic, packet);
         return;
     }
     nic_item_t *const item = nic__item_new(nic, NIC_ITEM_ANSWER, qp);
     item->packet = packet;
-    nic__item_at(item, turn_ps);
+    nic__item_at(item, sent_ps);
 }
 
 // -- steps
