@@ -87,54 +87,57 @@ typedef struct preset {
     uint64_t buckets_denominator;
 } preset_t;
 
-// A random access to memory: of the Xeon E5 v3 that the benchmark of 2016 ran on (Molka et al., ICPP
-// 2015: 96 ns, local), and in the middle of the 60 to 120 ns that the paper of 2014 gives.
+// A random access to memory: of the Xeon E5 v3 that the benchmark of 2016 ran on (96 ns, local:
+// Molka et al., ICPP 2015), and in the middle of the 60 to 120 ns that the paper of 2014 gives.
 #define HASWELL_PS (96 * SIM_PS_PER_NS)
 #define APT_PS (80 * SIM_PS_PER_NS)
 
 static const preset_t presets[] = {
-    [APP__HERD_GUIDE] = {12,
-                         70,
-                         32,
-                         APP__HERD_PER_WORKER,
-                         APP__HERD_GATE_POLL,
-                         32,
-                         2,
-                         1u << 20,
-                         0,
-                         HASWELL_PS,
-                         0,
-                         0,
-                         1,
-                         4},
-    [APP__HERD_PUBLIC] = {12,
-                          70,
-                          32,
-                          APP__HERD_PER_CLIENT,
-                          APP__HERD_GATE_ALL,
-                          32,
-                          2,
-                          1u << 23,
-                          0,
-                          HASWELL_PS,
-                          0,
-                          0,
-                          1,
-                          4},
-    [APP__HERD_2014] = {6,
-                        51,
-                        4,
-                        APP__HERD_PER_CLIENT,
-                        APP__HERD_GATE_EACH,
-                        1,
-                        1,
-                        1u << 20,
-                        2,
-                        APT_PS,
-                        2,
-                        1,
-                        4,
-                        1},
+    [APP__HERD_GUIDE] =
+        {
+            .workers = 12,
+            .clients = 70,
+            .window = 32,
+            .window_per = APP__HERD_PER_WORKER,
+            .gate = APP__HERD_GATE_POLL,
+            .postlist = 32,
+            .ports = 2,
+            .keys = 1u << 20,
+            .memory_ps = HASWELL_PS,
+            .buckets_numerator = 1,
+            .buckets_denominator = 4,
+        },
+    [APP__HERD_PUBLIC] =
+        {
+            .workers = 12,
+            .clients = 70,
+            .window = 32,
+            .window_per = APP__HERD_PER_CLIENT,
+            .gate = APP__HERD_GATE_ALL,
+            .postlist = 32,
+            .ports = 2,
+            .keys = 1u << 23,
+            .memory_ps = HASWELL_PS,
+            .buckets_numerator = 1,
+            .buckets_denominator = 4,
+        },
+    [APP__HERD_2014] =
+        {
+            .workers = 6,
+            .clients = 51,
+            .window = 4,
+            .window_per = APP__HERD_PER_CLIENT,
+            .gate = APP__HERD_GATE_EACH,
+            .postlist = 1,
+            .ports = 1,
+            .keys = 1u << 20,
+            .pipeline = 2,
+            .memory_ps = APT_PS,
+            .get_head = 2,
+            .put_answer = 1,
+            .buckets_numerator = 4,
+            .buckets_denominator = 1,
+        },
 };
 
 static uint64_t preset_of(uint64_t value, uint64_t preset)

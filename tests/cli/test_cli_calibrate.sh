@@ -17,7 +17,7 @@ parameters: {workers: "traffic[0].herd.workers", put: "traffic[0].herd.update-pe
 nic: {congestion-control: none}
 traffic:
   - herd: {server: host0, clients: 8, workers: 1, keys: 5000, service: model, requests: 500, window: 4,
-           postlist: 4, ports: 1, permutation: false}
+           postlist: 4, ports: 1, permutation: false, cpu: {look: 1ns}}
 END
 get='traffic[0].herd.model.get'
 put='traffic[0].herd.model.put'
