@@ -5,9 +5,13 @@
 
 #include "nic/core.h"
 #include "nic/nic_internal.h"
+#include "nic/steps_internal.h"
 
 struct nic_core {
-    sim_timer_t timer;
+    nic_step_t step_at; // its next turn
+    sim_timer_t timer;  // where that has no lane
+    sim_time_t due_ps;  // when that is; NEVER: nothing is booked
+    bool in_lane;
     nic_host_t *host;
     nic_core_fn step;
     void *ctx;
@@ -24,6 +28,9 @@ struct nic_core {
     uint64_t steps;
     nic_core_t *next;
 };
+
+// Its turn comes: of the lane of cores.
+void nic__core_step(nic_step_t *step);
 
 // The time of the core that is posting, or of the event.
 static inline sim_time_t nic__posting_ps(const nic_host_t *host)

@@ -10,6 +10,9 @@
 //
 // The moment when the port of a host's only NIC is free for its next packet is such a time, too.
 //
+// When a core looks at its completion queues again is known, too, but may come earlier: only these
+// steps are taken out of their lane again.
+//
 // A step that lies far from the end of its lane is not taken: its owner arms a timer instead. So
 // does everything that is booked while the host is not running, and everything on a host without
 // lanes: one with ideal NICs, or where ties go by insertion.
@@ -33,6 +36,7 @@ typedef enum nic_lane_index {
     NIC_LANE_RECEIVE, // one of the receiving side with a packet
     NIC_LANE_DATA,    // what is sent is there: payload, data of a READ or atomic
     NIC_LANE_HOST,    // what else goes to the host or comes from it
+    NIC_LANE_CORE,    // a core's turn
     NIC_LANE_COUNT
 } nic_lane_index_t;
 
@@ -60,8 +64,6 @@ static inline sim_time_t nic__no_step_ps(uint32_t index)
 // Lanes for this host, if its node takes them: the first of its NICs that has steps asks for them.
 void nic__steps_create(nic_host_t *host);
 void nic__steps_destroy(nic_host_t *host);
-// The earliest step happens. There is one.
-void nic__step(nic_host_t *host);
 // What is left is for a later window.
 void nic__steps_rest(nic_host_t *host);
 bool nic__step_before_timer(const nic_host_t *host); // where both are due at one instant
@@ -69,6 +71,8 @@ bool nic__step_among(nic_host_t *host,
                      nic_lane_index_t index,
                      nic_step_t *step,
                      sim_time_t time_ps);
+// The step, which is in that lane, does not happen.
+void nic__step_remove(nic_host_t *host, nic_lane_index_t index, nic_step_t *step);
 
 // The step happens then, not before now. False: a timer has to do it.
 static inline bool nic__step_at(nic_host_t *host,
@@ -123,18 +127,67 @@ static inline void nic__port_free(nic_host_t *host)
     host->steps->wake_ps = SIM_TIME_NEVER;
 }
 
+// Finds the lane whose first step is the earliest of all.
+static inline void nic__steps_find_next(nic_steps_t *steps)
+{
+    uint32_t best = 0;
+    sim_time_t best_ps = steps->first_ps[0];
+#pragma GCC unroll 8
+    for (uint32_t i = 1; i < NIC_LANE_COUNT; i++) {
+        const sim_time_t time_ps = steps->first_ps[i];
+        if (SIM_UNLIKELY(time_ps == best_ps) &&
+            steps->lanes[i].first->sequence > steps->lanes[best].first->sequence) {
+            continue;
+        }
+        best = time_ps <= best_ps ? i : best;
+        best_ps = time_ps <= best_ps ? time_ps : best_ps;
+    }
+    steps->next_lane = best;
+    steps->next_ps = best_ps;
+}
+
+// The earliest step happens. There is one.
+static inline void nic__step(nic_host_t *host)
+{
+    sim_node_t *const node = &host->node.sim;
+    nic_steps_t *const steps = host->steps;
+    const uint32_t index = steps->next_lane;
+    nic_lane_t *const lane = &steps->lanes[index];
+    nic_step_t *const step = lane->first;
+    nic_step_t *const next = step->next;
+    node->now_ps = steps->next_ps;
+    node->background_events = 0; // something happened since the last one
+    lane->first = next;
+    if (next == NULL) {
+        lane->last = NULL;
+        steps->first_ps[index] = nic__no_step_ps(index);
+    } else {
+        next->previous = NULL;
+        steps->first_ps[index] = next->time_ps;
+    }
+    nic__steps_find_next(steps);
+    lane->fn(step);
+}
+
 typedef enum nic_turn { NIC_TURN_EVENT, NIC_TURN_STEP, NIC_TURN_WAKE } nic_turn_t;
 
+// Until then, in this window, no mail arrives at the host: steps do not change that.
+static inline sim_time_t nic__steps_until_ps(const nic_host_t *host)
+{
+    const sim_time_t mail_ps = sim__mail_time(&host->node.sim);
+    const sim_time_t end_ps = host->node.sim.run_end_ps;
+    return mail_ps < end_ps ? mail_ps : end_ps;
+}
+
 // What the host does next; EVENT also where it does nothing more for now.
-static inline nic_turn_t nic__turn(const nic_host_t *host)
+static inline nic_turn_t nic__turn(const nic_host_t *host, sim_time_t until_ps)
 {
     const sim_node_t *const node = &host->node.sim;
     const nic_steps_t *const steps = host->steps;
     const sim_time_t step_ps = steps->next_ps;
     const sim_time_t wake_ps = steps->wake_ps;
     const sim_time_t due_ps = step_ps < wake_ps ? step_ps : wake_ps;
-    if (due_ps >= sim__mail_time(node) || due_ps > node->timer_ps || due_ps >= node->run_end_ps ||
-        SIM_UNLIKELY(due_ps > node->wake_ps)) {
+    if (due_ps >= until_ps || due_ps > node->timer_ps || SIM_UNLIKELY(due_ps > node->wake_ps)) {
         return NIC_TURN_EVENT;
     }
     if (wake_ps <= step_ps) {

@@ -12,6 +12,33 @@
 
 static void fired(sim_node_t *node, sim_timer_t *timer);
 
+// -- its next turn
+
+static void forget_turn(nic_core_t *core)
+{
+    if (core->in_lane) {
+        nic__step_remove(core->host, NIC_LANE_CORE, &core->step_at);
+        core->in_lane = false;
+    } else {
+        sim_timer_cancel(&core->host->node.sim, &core->timer);
+    }
+    core->due_ps = SIM_TIME_NEVER;
+}
+
+static void begin_at(nic_core_t *core, sim_time_t time_ps)
+{
+    if (core->due_ps != SIM_TIME_NEVER) {
+        forget_turn(core);
+    }
+    core->due_ps = time_ps;
+    core->in_lane = nic__step_at(core->host, NIC_LANE_CORE, &core->step_at, time_ps);
+    if (!core->in_lane) {
+        sim_timer_arm(&core->host->node.sim, &core->timer, time_ps);
+    }
+}
+
+// -- life
+
 static nic_core_t *create(net_node_t *node, nic_core_fn step, void *ctx)
 {
     nic_host_t *const host = nic__host_of(node);
@@ -20,6 +47,7 @@ static nic_core_t *create(net_node_t *node, nic_core_fn step, void *ctx)
     core->step = step;
     core->ctx = ctx;
     core->next = host->cores;
+    core->due_ps = SIM_TIME_NEVER;
     host->cores = core;
     sim_timer_init(&core->timer, fired);
     return core;
@@ -82,13 +110,12 @@ static void set_pace(nic_host_t *host)
 
 void nic_core_start(nic_core_t *core, sim_time_t time_ps)
 {
-    sim_node_t *const node = &core->host->node.sim;
-    SIM_CHECK(core->step != NULL && !core->started && time_ps >= node->now_ps);
+    SIM_CHECK(core->step != NULL && !core->started && time_ps >= core->host->node.sim.now_ps);
     core->host->cores_started++;
     set_pace(core->host);
     core->started = true;
     core->idle = false;
-    sim_timer_arm(node, &core->timer, time_ps > core->free_ps ? time_ps : core->free_ps);
+    begin_at(core, time_ps > core->free_ps ? time_ps : core->free_ps);
 }
 
 void nic_core_stop(nic_core_t *core)
@@ -99,7 +126,7 @@ void nic_core_stop(nic_core_t *core)
     }
     core->started = false;
     core->idle = false;
-    sim_timer_cancel(&core->host->node.sim, &core->timer);
+    forget_turn(core);
 }
 
 sim_time_t nic_core_work(nic_core_t *core, sim_time_t from_ps, sim_time_t cost_ps)
@@ -161,10 +188,9 @@ void nic__core_notice(nic_core_t *core, sim_time_t seen_ps)
     if (!core->idle) {
         return; // it looks again before it rests
     }
-    sim_node_t *const node = &core->host->node.sim;
     const sim_time_t at_ps = poll_at(core, seen_ps);
-    if (!sim_timer_armed(&core->timer) || sim_timer_time_ps(node, &core->timer) > at_ps) {
-        sim_timer_arm(node, &core->timer, at_ps);
+    if (at_ps < core->due_ps) {
+        begin_at(core, at_ps);
     }
 }
 
@@ -206,9 +232,11 @@ static void rest(nic_core_t *core)
     }
 }
 
-static void fired(sim_node_t *node, sim_timer_t *timer)
+static void take_turn(nic_core_t *core)
 {
-    nic_core_t *const core = SIM_CONTAINER_OF(timer, nic_core_t, timer);
+    const sim_time_t now_ps = core->host->node.sim.now_ps;
+    core->in_lane = false;
+    core->due_ps = SIM_TIME_NEVER;
     core->idle = false;
     core->woken = false;
     core->only_polls = false;
@@ -218,19 +246,30 @@ static void fired(sim_node_t *node, sim_timer_t *timer)
     core->host->core = NULL;
     const sim_time_t cost_ps = core->spent_ps > LEAST_STEP_PS ? core->spent_ps : LEAST_STEP_PS;
     core->spent_ps = 0;
-    core->free_ps = node->now_ps + cost_ps;
+    core->free_ps = now_ps + cost_ps;
     if (did) {
         core->steps++;
         core->busy_ps += cost_ps;
     } else {
         core->poll_ps = cost_ps;
     }
-    if (!core->started || sim_timer_armed(timer)) {
+    if (!core->started || core->due_ps != SIM_TIME_NEVER) {
         return; // stopped by its own step, or stopped and started again
     }
     if (did && (!core->only_polls || core->poll_ps == 0)) {
-        sim_timer_arm(node, timer, core->free_ps);
+        begin_at(core, core->free_ps);
     } else {
         rest(core);
     }
+}
+
+void nic__core_step(nic_step_t *step)
+{
+    take_turn(SIM_CONTAINER_OF(step, nic_core_t, step_at));
+}
+
+static void fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    take_turn(SIM_CONTAINER_OF(timer, nic_core_t, timer));
 }

@@ -108,25 +108,36 @@ static inline void after_event(nic_host_t *host)
 #endif
 }
 
+// False: none is left in this window.
+static inline bool take_event(nic_host_t *host)
+{
+    sim_event_t event;
+    if (!sim_node_next(&host->node.sim, &event)) {
+        return false;
+    }
+    handle(host, &event);
+    after_event(host);
+    return true;
+}
+
 // Steps of its NICs, and the moments when their port is free, come in their turn among events.
 static void run_with_steps(nic_host_t *host)
 {
-    for (;;) {
-        const nic_turn_t turn = nic__turn(host);
-        if (turn == NIC_TURN_STEP) {
-            nic__step(host);
-        } else if (turn == NIC_TURN_WAKE) {
-            nic__port_free(host);
-            transmit(&host->nics[0]);
-        } else {
-            sim_event_t event;
-            if (!sim_node_next(&host->node.sim, &event)) {
+    do {
+        const sim_time_t until_ps = nic__steps_until_ps(host);
+        for (;;) {
+            const nic_turn_t turn = nic__turn(host, until_ps);
+            if (turn == NIC_TURN_STEP) {
+                nic__step(host);
+            } else if (turn == NIC_TURN_WAKE) {
+                nic__port_free(host);
+                transmit(&host->nics[0]);
+            } else {
                 break;
             }
-            handle(host, &event);
+            after_event(host);
         }
-        after_event(host);
-    }
+    } while (take_event(host));
     nic__steps_rest(host);
 }
 
@@ -137,10 +148,7 @@ static void host_run(sim_node_t *node)
     if (host->steps != NULL) {
         run_with_steps(host);
     } else {
-        sim_event_t event;
-        while (sim_node_next(node, &event)) {
-            handle(host, &event);
-            after_event(host);
+        while (take_event(host)) {
         }
     }
     host->in_event = false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/host/steps.c - lanes of steps: taking the earliest, finding a place between others.
+// nic/host/steps.c - lanes of steps: their life, finding a place between others, leaving it.
 #include "nic/steps_internal.h"
+
+#include "nic/core_internal.h"
 
 // How many steps of a lane may end later than one that is booked after them.
 #define STEPS_PASSED_MAX 8u
@@ -22,6 +24,7 @@ void nic__steps_create(nic_host_t *host)
     for (uint32_t i = 0; i < NIC_LANE_COUNT; i++) {
         steps->first_ps[i] = nic__no_step_ps(i);
     }
+    steps->lanes[NIC_LANE_CORE].fn = nic__core_step;
     sim_timer_init(&steps->timer, nothing);
     host->steps = steps;
 }
@@ -35,43 +38,22 @@ void nic__steps_destroy(nic_host_t *host)
     host->steps = NULL;
 }
 
-static inline void find_next(nic_steps_t *steps)
+void nic__step_remove(nic_host_t *host, nic_lane_index_t index, nic_step_t *step)
 {
-    uint32_t best = 0;
-    sim_time_t best_ps = steps->first_ps[0];
-#pragma GCC unroll 8
-    for (uint32_t i = 1; i < NIC_LANE_COUNT; i++) {
-        const sim_time_t time_ps = steps->first_ps[i];
-        if (SIM_UNLIKELY(time_ps == best_ps) &&
-            steps->lanes[i].first->sequence > steps->lanes[best].first->sequence) {
-            continue;
-        }
-        best = time_ps <= best_ps ? i : best;
-        best_ps = time_ps <= best_ps ? time_ps : best_ps;
-    }
-    steps->next_lane = best;
-    steps->next_ps = best_ps;
-}
-
-void nic__step(nic_host_t *host)
-{
-    sim_node_t *const node = &host->node.sim;
     nic_steps_t *const steps = host->steps;
-    nic_lane_t *const lane = &steps->lanes[steps->next_lane];
-    nic_step_t *const step = lane->first;
-    nic_step_t *const next = step->next;
-    node->now_ps = step->time_ps;
-    node->background_events = 0; // something happened since the last one
-    lane->first = next;
-    if (next == NULL) {
-        lane->last = NULL;
-        steps->first_ps[steps->next_lane] = nic__no_step_ps(steps->next_lane);
+    nic_lane_t *const lane = &steps->lanes[index];
+    if (step->next != NULL) {
+        step->next->previous = step->previous;
     } else {
-        next->previous = NULL;
-        steps->first_ps[steps->next_lane] = next->time_ps;
+        lane->last = step->previous;
     }
-    find_next(steps);
-    lane->fn(step);
+    if (step->previous != NULL) {
+        step->previous->next = step->next;
+        return;
+    }
+    lane->first = step->next;
+    steps->first_ps[index] = step->next == NULL ? nic__no_step_ps(index) : step->next->time_ps;
+    nic__steps_find_next(steps);
 }
 
 bool nic__step_among(nic_host_t *host, nic_lane_index_t index, nic_step_t *step, sim_time_t time_ps)

@@ -90,7 +90,9 @@ void nic__rnic_create(nic_t *nic)
     rnic->nic = nic;
     rnic->coming_ps = SIM_TIME_NEVER;
     sim_timer_init(&rnic->pause_timer, nic__rnic_pause_fired);
-    sim_timer_init(&rnic->coming_timer, nic__rnic_coming_fired);
+    rnic->coming_look = nic__items_grow(nic);
+    rnic->free_items = rnic->coming_look->next;
+    rnic->coming_look->kind = NIC_ITEM_COMING;
     nic__rnic_set_costs(rnic);
     nic__units_create(nic);
 }

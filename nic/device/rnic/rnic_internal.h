@@ -31,6 +31,7 @@ typedef enum nic_item_kind {
     NIC_ITEM_ANSWER,   // an ACK or NAK that waits for the sending side
     NIC_ITEM_CQE,      // a CQE on its way to a queue that nobody polls
     NIC_ITEM_WRITE,    // a WRITE on its way to memory that someone looks at
+    NIC_ITEM_COMING,   // a look at the WQEs that come by MMIO; one for each NIC
 } nic_item_kind_t;
 
 typedef struct nic_item {
@@ -135,7 +136,8 @@ struct nic_rnic {
     sim_time_t coming_ps;  // when the first of those arrives; NEVER if none is on its way
     nic_item_t *coming;    // WQEs on their way by MMIO, in order of arrival
     nic_item_t *coming_last;
-    sim_timer_t coming_timer;
+    nic_item_t *coming_look; // at those
+    bool looks;              // that is booked
     nic_tx_unit_t *tx_units;
     nic_rx_unit_t *rx_units;
     nic_item_t *free_items;
@@ -359,7 +361,6 @@ static inline void nic__rnic_begin(nic_t *nic)
     }
     rnic->at_ps = now_ps;
 }
-void nic__rnic_coming_fired(sim_node_t *node, sim_timer_t *timer);
 // Begins with item->first: when it is done, and when the WQE itself is there. qp may be NULL.
 sim_time_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp, sim_time_t *here_ps);
 void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t here_ps);

@@ -140,10 +140,10 @@ static void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
 // -- WQEs on their way by MMIO: the link keeps their order
 
 // Until a unit could be through with it: what it does before shows nowhere outside.
-static void arm_coming(nic_t *nic)
+static void look_for_coming(nic_rnic_t *rnic)
 {
-    nic_rnic_t *const rnic = nic__rnic(nic);
-    sim_timer_arm(nic__node(nic), &rnic->coming_timer, rnic->coming_ps + rnic->detail.pu_send_ps);
+    rnic->looks = true;
+    nic__item_at(rnic->coming_look, rnic->coming_ps + rnic->detail.pu_send_ps);
 }
 
 static void add_coming(nic_t *nic, nic_item_t *item)
@@ -152,8 +152,8 @@ static void add_coming(nic_t *nic, nic_item_t *item)
     if (rnic->coming == NULL) {
         rnic->coming = item;
         rnic->coming_ps = item->arrives_ps;
-        if (!sim_timer_armed(&rnic->coming_timer)) {
-            arm_coming(nic);
+        if (!rnic->looks) {
+            look_for_coming(rnic);
         }
     } else {
         SIM_ASSERT(rnic->coming_last->arrives_ps <= item->arrives_ps);
@@ -178,16 +178,6 @@ void nic__rnic_take_coming(nic_t *nic)
         } else {
             wqes_arrive(item, qp);
         }
-    }
-}
-
-void nic__rnic_coming_fired(sim_node_t *node, sim_timer_t *timer)
-{
-    (void)node;
-    nic_rnic_t *const rnic = SIM_CONTAINER_OF(timer, nic_rnic_t, coming_timer);
-    nic__rnic_begin(rnic->nic);
-    if (rnic->coming != NULL) {
-        arm_coming(rnic->nic);
     }
 }
 
@@ -552,6 +542,7 @@ static void qp_step(nic_item_t *item, nic_qp_t *qp)
     case NIC_ITEM_DOORBELL:
     case NIC_ITEM_WQE:
     case NIC_ITEM_ANSWER:
+    case NIC_ITEM_COMING:
         break;
     }
 }
@@ -559,6 +550,14 @@ static void qp_step(nic_item_t *item, nic_qp_t *qp)
 static void item_step(nic_item_t *item)
 {
     nic__rnic_begin(item->nic);
+    if (SIM_UNLIKELY(item->kind == NIC_ITEM_COMING)) { // those that are here were taken just now
+        nic_rnic_t *const rnic = nic__rnic(item->nic);
+        rnic->looks = false;
+        if (rnic->coming != NULL) {
+            look_for_coming(rnic);
+        }
+        return;
+    }
     if (item->kind == NIC_ITEM_ANSWER) {
         nic_device_answer(item->nic, item->packet); // on its way, whatever became of its queue pair
         nic__item_free(item);

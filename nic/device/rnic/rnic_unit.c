@@ -31,11 +31,10 @@ void nic__units_create(nic_t *nic)
     nic__steps_create(nic->host);
     nic_steps_t *const steps = nic->host->steps;
     if (steps != NULL) {
-        for (uint32_t i = 0; i < NIC_LANE_COUNT; i++) {
-            steps->lanes[i].fn = nic__rnic_item_step;
-        }
         steps->lanes[NIC_LANE_SEND].fn = tx_unit_step;
         steps->lanes[NIC_LANE_RECEIVE].fn = rx_unit_step;
+        steps->lanes[NIC_LANE_DATA].fn = nic__rnic_item_step;
+        steps->lanes[NIC_LANE_HOST].fn = nic__rnic_item_step;
     }
 }
 
