@@ -85,6 +85,8 @@ void nic__rnic_create(nic_t *nic)
         rnic->flat_contexts = (uint8_t) ~(apart ? 1u << NIC_QPT_UC : 0u);
     }
     rnic->looks_up_keys = rnic->detail.key_entries != 0 || (rnic->answered >> NIC_STORE_KEY) != 0;
+    rnic->wqes_know = rnic->held[NIC_STORE_WQE]->sets * rnic->held[NIC_STORE_WQE]->ways <=
+                      (uint64_t)UINT16_MAX + 1;
     rnic->lock_free_ps = sim_alloc_array(rnic->detail.atomic_locks, sizeof(*rnic->lock_free_ps));
     rnic->page_shift = (uint64_t)__builtin_ctzll(rnic->detail.page_bytes);
     rnic->nic = nic;
@@ -180,30 +182,26 @@ void nic__rnic_place_cq(nic_cq_t *cq)
     nic__store_add(cq->nic, NIC_STORE_CQ, cq->number);
 }
 
-void nic__rnic_look_further(nic_t *nic,
-                            uint32_t cache,
-                            uint32_t *slot,
-                            uint64_t key,
-                            sim_time_t *stall_ps,
-                            sim_time_t *data_ps)
+nic_cost_t nic__rnic_look_further(nic_rnic_t *rnic,
+                                  uint32_t cache,
+                                  uint32_t *slot,
+                                  uint64_t key,
+                                  nic_cost_t cost)
 {
-    nic_rnic_t *const rnic = nic__rnic(nic);
     if (SIM_UNLIKELY((rnic->answered >> cache & 1) != 0)) {
         nic_store_lookup_t lookup = {
             .kind = (nic_store_kind_t)cache,
             .side = NIC_SIDE_RECEIVE,
             .key = (key - 4) >> 2,
-            .ready_ps = *data_ps,
+            .ready_ps = cost.ready_ps,
         };
-        nic__store_look_up(nic, &lookup);
-        *stall_ps += lookup.stall_ps;
-        *data_ps = lookup.ready_ps;
-        return;
+        nic__store_look_up(rnic->nic, &lookup);
+        return (nic_cost_t){cost.stall_ps + lookup.stall_ps, lookup.ready_ps};
     }
     nic_cache_t *const held = rnic->held[cache];
     if (nic__cache_use(held, slot, key)) {
         rnic->caches[cache].hits++;
-        return;
+        return cost;
     }
     nic_store_t *const store = rnic->store;
     sim_time_t here_ps = SIM_TIME_NEVER;
@@ -214,118 +212,84 @@ void nic__rnic_look_further(nic_t *nic,
         here_ps = nic_pcie_read(&rnic->pcie, rnic->at_ps, CONTEXT_BYTES, NIC_PCIE_CONTEXT_READ);
     }
     rnic->caches[cache].misses++;
-    *stall_ps += rnic->stall_ps[cache];
-    *data_ps = nic__later(*data_ps, here_ps);
+    return (nic_cost_t){cost.stall_ps + rnic->stall_ps[cache], nic__later(cost.ready_ps, here_ps)};
 }
 
 // A store has one context for both sides.
-static void look_up_context(nic_t *nic,
-                            uint32_t number,
-                            uint32_t side,
-                            sim_time_t *stall_ps,
-                            sim_time_t *data_ps)
+static nic_cost_t look_up_context(nic_rnic_t *rnic, uint32_t number, uint32_t side, nic_cost_t cost)
 {
     const bool begins = (side & NIC_SIDE_BEGINS) != 0;
     nic_store_lookup_t lookup = {
         .kind = NIC_STORE_CONTEXT,
         .side = side & NIC_SIDE_MASK,
         .begins = begins,
-        .urgent = begins && ((side & NIC_SIDE_MASK) != 0 || !nic__rnic(nic)->asynchronous),
+        .urgent = begins && ((side & NIC_SIDE_MASK) != 0 || !rnic->asynchronous),
         .key = number,
-        .ready_ps = *data_ps,
+        .ready_ps = cost.ready_ps,
     };
-    nic__store_look_up(nic, &lookup);
-    *stall_ps += lookup.stall_ps;
-    *data_ps = lookup.ready_ps;
+    nic__store_look_up(rnic->nic, &lookup);
+    return (nic_cost_t){cost.stall_ps + lookup.stall_ps, lookup.ready_ps};
 }
 
 // Of an unreliable connection's receiver little is needed, the next PSN and the rights: where their
 // contexts lie apart, a miss costs less.
-static void look_up_unreliable(nic_t *nic,
-                               uint64_t key,
-                               bool receives,
-                               sim_time_t *stall_ps,
-                               sim_time_t *data_ps)
+static nic_cost_t look_up_unreliable(nic_rnic_t *rnic, uint64_t key, bool receives, nic_cost_t cost)
 {
-    nic_rnic_t *const rnic = nic__rnic(nic);
     nic_cache_t *const contexts = &rnic->caches[NIC_STORE_CONTEXT];
     if (nic_cache_insert(&rnic->uc_contexts, key)) {
         contexts->hits++;
-        return;
+        return cost;
     }
     contexts->misses++;
     const sim_time_t here_ps =
         nic_pcie_read(&rnic->pcie, rnic->at_ps, CONTEXT_BYTES, NIC_PCIE_CONTEXT_READ);
-    *stall_ps += receives ? rnic->detail.put_context_stall_ps : rnic->detail.context_stall_ps;
-    *data_ps = nic__later(*data_ps, here_ps);
+    const sim_time_t stall_ps =
+        receives ? rnic->detail.put_context_stall_ps : rnic->detail.context_stall_ps;
+    return (nic_cost_t){cost.stall_ps + stall_ps, nic__later(cost.ready_ps, here_ps)};
 }
 
-void nic__rnic_context_elsewhere(nic_t *nic,
-                                 const nic_qp_t *qp,
-                                 uint32_t number,
-                                 uint32_t side,
-                                 sim_time_t *stall_ps,
-                                 sim_time_t *data_ps)
+nic_cost_t nic__rnic_context_elsewhere(nic_rnic_t *rnic,
+                                       const nic_qp_t *qp,
+                                       uint32_t number,
+                                       uint32_t side,
+                                       nic_cost_t cost)
 {
-    nic_rnic_t *const rnic = nic__rnic(nic);
     if ((rnic->answered & 1u << NIC_STORE_CONTEXT) != 0) {
-        look_up_context(nic, number, side, stall_ps, data_ps);
-        return;
+        return look_up_context(rnic, number, side, cost);
     }
     side &= NIC_SIDE_MASK;
     const uint64_t key = nic__context_key(number, side);
     if (qp != NULL) {
-        look_up_unreliable(nic, key, side == NIC_SIDE_RECEIVE, stall_ps, data_ps);
-        return;
+        return look_up_unreliable(rnic, key, side == NIC_SIDE_RECEIVE, cost);
     }
     uint32_t slot = nic_cache_set(rnic->held[NIC_STORE_CONTEXT], key);
-    nic__rnic_lookup(nic, NIC_STORE_CONTEXT, &slot, key, stall_ps, data_ps);
+    return nic__rnic_lookup(rnic, NIC_STORE_CONTEXT, &slot, key, cost);
 }
 
 // The region of a key, and where a store has them its protection domain.
-static void look_up_key(nic_t *nic, uint32_t key, sim_time_t *stall_ps, sim_time_t *data_ps)
+nic_cost_t nic__rnic_look_up_key(nic_rnic_t *rnic, uint32_t key, nic_cost_t cost)
 {
-    nic_rnic_t *const rnic = nic__rnic(nic);
     if (SIM_LIKELY((rnic->answered & 1u << NIC_STORE_KEY) == 0)) {
         // Translations and keys have names apart in a memory that all kinds share.
         const uint64_t name =
             nic__cache_key(NIC_STORE_TRANSLATION, (uint64_t)key | UINT64_C(1) << 60);
         uint32_t slot = nic_cache_set(rnic->held[NIC_STORE_KEY], name);
-        nic__rnic_lookup(nic, NIC_STORE_KEY, &slot, name, stall_ps, data_ps);
-        return;
+        return nic__rnic_lookup(rnic, NIC_STORE_KEY, &slot, name, cost);
     }
-    const uint64_t keys[] = {key, nic__pd_number(nic, key)};
+    const uint64_t keys[] = {key, nic__pd_number(rnic->nic, key)};
     for (uint32_t i = 0; i < SIM_COUNT_OF(keys) && keys[i] != 0; i++) {
         nic_store_lookup_t lookup = {
             .kind = i == 0 ? NIC_STORE_KEY : NIC_STORE_PD,
             .key = keys[i],
-            .ready_ps = *data_ps,
+            .ready_ps = cost.ready_ps,
         };
         if ((rnic->answered >> lookup.kind & 1) != 0) {
-            nic__store_look_up(nic, &lookup);
-            *stall_ps += lookup.stall_ps;
-            *data_ps = lookup.ready_ps;
+            nic__store_look_up(rnic->nic, &lookup);
+            cost.stall_ps += lookup.stall_ps;
+            cost.ready_ps = lookup.ready_ps;
         }
     }
-}
-
-void nic__rnic_translate(nic_t *nic,
-                         uint32_t key,
-                         uint64_t address,
-                         sim_time_t *stall_ps,
-                         sim_time_t *data_ps)
-{
-    nic_rnic_t *const rnic = nic__rnic(nic);
-    if (SIM_UNLIKELY(rnic->looks_up_keys) && key != 0) {
-        look_up_key(nic, key, stall_ps, data_ps);
-    }
-    const uint64_t page = address >> rnic->page_shift;
-    const uint64_t name = nic__cache_key(NIC_STORE_TRANSLATION, page);
-    nic_page_place_t *const place = &rnic->pages[page % NIC_PAGES_KNOWN];
-    if (SIM_UNLIKELY(place->key != name)) {
-        *place = (nic_page_place_t){name, nic_cache_set(rnic->held[NIC_STORE_TRANSLATION], name)};
-    }
-    nic__rnic_lookup(nic, NIC_STORE_TRANSLATION, &place->slot, name, stall_ps, data_ps);
+    return cost;
 }
 
 void nic__rnic_check_qp(const nic_qp_t *qp)

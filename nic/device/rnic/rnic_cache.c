@@ -115,18 +115,25 @@ bool nic_cache_touch(nic_cache_t *cache, uint64_t key)
 
 void nic_cache_remove(nic_cache_t *cache, uint64_t key)
 {
-    nic_cache_slot_t *const set = &cache->slots[nic_cache_set(cache, key)];
-    uint64_t way = 0;
-    while (way < cache->ways && set[way].key != key) {
-        way++;
+    const uint32_t first = nic_cache_set(cache, key);
+    const uint32_t end = first + (uint32_t)cache->ways;
+    for (uint32_t slot = first; slot < end; slot++) {
+        if (cache->slots[slot].key == key) {
+            nic__cache_remove_at(cache, slot);
+            return;
+        }
     }
-    if (way == cache->ways) {
-        return;
-    }
-    uint64_t last = way; // fills the gap
-    while (last + 1 < cache->ways && set[last + 1].key != 0) {
+}
+
+void nic__cache_remove_at(nic_cache_t *cache, uint32_t slot)
+{
+    nic_cache_slot_t *const slots = cache->slots;
+    const uint32_t ways = (uint32_t)cache->ways;
+    const uint32_t end = slot - slot % ways + ways;
+    uint32_t last = slot; // fills the gap
+    while (last + 1 < end && slots[last + 1].key != 0) {
         last++;
     }
-    set[way] = set[last];
-    set[last] = (nic_cache_slot_t){0, 0};
+    slots[slot] = slots[last];
+    slots[last] = (nic_cache_slot_t){0, 0};
 }

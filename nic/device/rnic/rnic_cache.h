@@ -57,6 +57,8 @@ bool nic_cache_touch(nic_cache_t *cache, uint64_t key);
 // Puts the key in without counting; whether it was there.
 bool nic_cache_insert(nic_cache_t *cache, uint64_t key);
 void nic_cache_remove(nic_cache_t *cache, uint64_t key);
+// The key in this slot, in which there is one.
+void nic__cache_remove_at(nic_cache_t *cache, uint32_t slot);
 
 SIM_C_END
 

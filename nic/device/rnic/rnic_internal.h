@@ -153,6 +153,7 @@ struct nic_rnic {
     nic_cache_t near[2];     // contexts of RC queue pairs next to the units, by side
     nic_page_place_t pages[NIC_PAGES_KNOWN];
     bool looks_up_keys;
+    bool wqes_know; // the slots where they are in the cache: all have small numbers
     uint8_t flat_contexts; // 1 << nic_qp_type_t: of those, they are in the flat cache
     uint64_t stall_ps[NIC_CACHE_COUNT];
     uint64_t rx_cost_ps[NIC_PACKET_CLASS_COUNT]; // of a packet, on the receiving side
@@ -242,71 +243,92 @@ static inline nic_qp_t *nic__item_qp(const nic_item_t *item) // NULL: it is gone
     return SIM_LIKELY(qp != NULL) && SIM_LIKELY(nic__rnic_qp(qp)->serial == item->serial) ? qp
                                                                                           : NULL;
 }
+// What something costs: how long it occupies its side of the NIC, and from when on what it needs
+// is there.
+typedef struct nic_cost {
+    sim_time_t stall_ps;
+    sim_time_t ready_ps;
+} nic_cost_t;
 // What is left of a lookup where the key was not in its slot.
-void nic__rnic_look_further(nic_t *nic,
-                            uint32_t cache,
-                            uint32_t *slot,
-                            uint64_t key,
-                            sim_time_t *stall_ps,
-                            sim_time_t *data_ps);
-// Looks a key up, first in *slot, which becomes where it is: what it costs is added to *stall_ps;
-// *data_ps moves to when it is there.
-static inline void nic__rnic_lookup(nic_t *nic,
-                                    uint32_t cache,
-                                    uint32_t *slot,
-                                    uint64_t key,
-                                    sim_time_t *stall_ps,
-                                    sim_time_t *data_ps)
+nic_cost_t nic__rnic_look_further(nic_rnic_t *rnic,
+                                  uint32_t cache,
+                                  uint32_t *slot,
+                                  uint64_t key,
+                                  nic_cost_t cost);
+// Looks a key up, first in *slot, which becomes where it is, and adds to the cost.
+static SIM_ALWAYS_INLINE nic_cost_t nic__rnic_lookup(nic_rnic_t *rnic,
+                                                     uint32_t cache,
+                                                     uint32_t *slot,
+                                                     uint64_t key,
+                                                     nic_cost_t cost)
 {
-    nic_rnic_t *const rnic = nic__rnic(nic);
     nic_cache_t *const held = rnic->held[cache];
-    if (SIM_LIKELY(held->slots[*slot].key == key)) {
-        held->slots[*slot].used = ++held->clock;
+    nic_cache_slot_t *const here = &held->slots[*slot];
+    if (SIM_LIKELY(here->key == key)) {
+        here->used = ++held->clock;
         rnic->caches[cache].hits++;
-    } else {
-        nic__rnic_look_further(nic, cache, slot, key, stall_ps, data_ps);
+        return cost;
     }
+    return nic__rnic_look_further(rnic, cache, slot, key, cost);
 }
-static inline void nic__rnic_lookup_wqe(nic_t *nic,
-                                        const nic_qp_t *qp,
-                                        uint32_t index,
-                                        sim_time_t *stall_ps,
-                                        sim_time_t *here_ps)
+// A slot of the set that a WQE belongs into, best the one where it is; it arrived on the NIC before.
+static inline uint32_t nic__rnic_wqe_slot(const nic_rnic_t *rnic,
+                                          const nic_wqe_t *wqe,
+                                          uint64_t key)
 {
-    const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
-    uint32_t slot = nic_cache_set(nic__rnic(nic)->held[NIC_STORE_WQE], key);
-    nic__rnic_lookup(nic, NIC_STORE_WQE, &slot, key, stall_ps, here_ps);
+    return SIM_LIKELY(rnic->wqes_know) ? wqe->device_slot
+                                       : nic_cache_set(rnic->held[NIC_STORE_WQE], key);
 }
+static inline nic_cost_t nic__rnic_lookup_wqe(nic_rnic_t *rnic,
+                                              const nic_qp_t *qp,
+                                              uint32_t index,
+                                              nic_cost_t cost)
+{
+    nic_wqe_t *const wqe = nic__wqe(qp, index);
+    const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
+    uint32_t slot = nic__rnic_wqe_slot(rnic, wqe, key);
+    cost = nic__rnic_lookup(rnic, NIC_STORE_WQE, &slot, key, cost);
+    wqe->device_slot = (uint16_t)slot;
+    return cost;
+}
+nic_cost_t nic__rnic_look_up_key(nic_rnic_t *rnic, uint32_t key, nic_cost_t cost);
 // Key and page of an address. key 0: of what was looked up before.
-void nic__rnic_translate(nic_t *nic,
-                         uint32_t key,
-                         uint64_t address,
-                         sim_time_t *stall_ps,
-                         sim_time_t *data_ps);
+static inline nic_cost_t nic__rnic_translate(nic_rnic_t *rnic,
+                                             uint32_t key,
+                                             uint64_t address,
+                                             nic_cost_t cost)
+{
+    if (SIM_UNLIKELY(rnic->looks_up_keys) && key != 0) {
+        cost = nic__rnic_look_up_key(rnic, key, cost);
+    }
+    const uint64_t page = address >> rnic->page_shift;
+    const uint64_t name = nic__cache_key(NIC_STORE_TRANSLATION, page);
+    nic_page_place_t *const place = &rnic->pages[page % NIC_PAGES_KNOWN];
+    if (SIM_UNLIKELY(place->key != name)) {
+        *place = (nic_page_place_t){name, nic_cache_set(rnic->held[NIC_STORE_TRANSLATION], name)};
+    }
+    return nic__rnic_lookup(rnic, NIC_STORE_TRANSLATION, &place->slot, name, cost);
+}
 enum { NIC_SIDE_SEND, NIC_SIDE_RECEIVE, NIC_SIDE_MASK = 1, NIC_SIDE_BEGINS = 2 };
 static inline uint64_t nic__context_key(uint32_t number, uint32_t side)
 {
     return nic__cache_key(NIC_STORE_CONTEXT, (uint64_t)number << 1 | side);
 }
 // The same of one that the flat cache does not have, or that is of no queue pair.
-void nic__rnic_context_elsewhere(nic_t *nic,
-                                 const nic_qp_t *qp,
-                                 uint32_t number,
-                                 uint32_t side,
-                                 sim_time_t *stall_ps,
-                                 sim_time_t *data_ps);
+nic_cost_t nic__rnic_context_elsewhere(nic_rnic_t *rnic,
+                                       const nic_qp_t *qp,
+                                       uint32_t number,
+                                       uint32_t side,
+                                       nic_cost_t cost);
 // The context of a queue pair, for one side of the NIC. qp may be NULL.
-static SIM_ALWAYS_INLINE void nic__rnic_context(nic_t *nic,
-                                                const nic_qp_t *qp,
-                                                uint32_t number,
-                                                uint32_t side, // BEGINS: an operation does
-                                                sim_time_t *stall_ps,
-                                                sim_time_t *data_ps)
+static SIM_ALWAYS_INLINE nic_cost_t nic__rnic_context(nic_rnic_t *rnic,
+                                                      const nic_qp_t *qp,
+                                                      uint32_t number,
+                                                      uint32_t side, // BEGINS: an operation does
+                                                      nic_cost_t cost)
 {
-    nic_rnic_t *const rnic = nic__rnic(nic);
     if (SIM_UNLIKELY(qp == NULL) || SIM_UNLIKELY((rnic->flat_contexts >> qp->type & 1) == 0)) {
-        nic__rnic_context_elsewhere(nic, qp, number, side, stall_ps, data_ps);
-        return;
+        return nic__rnic_context_elsewhere(rnic, qp, number, side, cost);
     }
     side &= NIC_SIDE_MASK;
     nic_rnic_qp_t *const state = nic__rnic_qp(qp);
@@ -317,17 +339,16 @@ static SIM_ALWAYS_INLINE void nic__rnic_context(nic_t *nic,
         if (SIM_LIKELY(slot->key == number)) {
             slot->used = ++near->clock;
         } else {
-            *stall_ps += rnic->detail.near_stall_ps;
+            cost.stall_ps += rnic->detail.near_stall_ps;
             state->near_slot[side] =
                 (uint16_t)nic__cache_take_in(near, state->near_slot[side], number);
         }
     }
-    nic__rnic_lookup(nic,
-                     NIC_STORE_CONTEXT,
-                     &state->context_slot[side],
-                     nic__context_key(number, side),
-                     stall_ps,
-                     data_ps);
+    return nic__rnic_lookup(rnic,
+                            NIC_STORE_CONTEXT,
+                            &state->context_slot[side],
+                            nic__context_key(number, side),
+                            cost);
 }
 
 // store/store.c: kinds that a store answers for
@@ -345,7 +366,19 @@ void nic__store_wait(nic_rnic_t *rnic, sim_timer_t *timer, sim_time_t least_ps);
 // rnic_unit.c: the processing units
 void nic__units_create(nic_t *nic);
 void nic__tx_unit_push(nic_item_t *item, nic_qp_t *qp);
-void nic__rx_unit_push(nic_t *nic, net_packet_t *packet, nic_qp_t *qp); // qp may be NULL
+// The service ends then, or when the store has brought what it waits for.
+static inline void nic__unit_arm(nic_t *nic,
+                                 nic_lane_index_t lane,
+                                 nic_step_t *step,
+                                 sim_timer_t *timer,
+                                 sim_time_t end_ps)
+{
+    if (SIM_UNLIKELY(nic__rnic(nic)->waits)) {
+        nic__store_wait(nic__rnic(nic), timer, end_ps);
+    } else if (!nic__step_at(nic->host, lane, step, end_ps)) {
+        sim_timer_arm(nic__node(nic), timer, end_ps);
+    }
+}
 
 // rnic_send.c
 void nic__rnic_take_coming(nic_t *nic);
@@ -361,8 +394,13 @@ static inline void nic__rnic_begin(nic_t *nic)
     }
     rnic->at_ps = now_ps;
 }
-// Begins with item->first: when it is done, and when the WQE itself is there. qp may be NULL.
-sim_time_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp, sim_time_t *here_ps);
+// When a unit is done with what it begins with, and when the WQE itself that this needs is there.
+typedef struct nic_service {
+    sim_time_t end_ps;
+    sim_time_t here_ps;
+} nic_service_t;
+// Begins with item->first. qp may be NULL.
+nic_service_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp);
 void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t here_ps);
 void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell); // the last `count` WQEs
 void nic__rnic_post_receive(nic_t *nic, uint32_t count);
@@ -390,12 +428,8 @@ void nic__rnic_cqe_later(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc);
 // Prefetches what the packets that come next will need.
 void nic__rnic_expect(const nic_t *nic, const sim_mail_t *mail);
 void nic__rnic_set_costs(nic_rnic_t *rnic);
-// The same of a packet, and the WQE that it answers.
-sim_time_t nic__rnic_serve_packet(nic_t *nic,
-                                  const net_packet_t *packet,
-                                  const nic_qp_t *qp,
-                                  sim_time_t *here_ps);
-void nic__rnic_packet_served(nic_t *nic, net_packet_t *packet, sim_time_t here_ps);
+void nic__rx_unit_fired(sim_node_t *node, sim_timer_t *timer);
+void nic__rx_unit_step(nic_step_t *step);
 void nic__rnic_pause_fired(sim_node_t *node, sim_timer_t *timer);
 
 #endif // NIC_DEVICE_RNIC_RNIC_INTERNAL_H

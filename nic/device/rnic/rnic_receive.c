@@ -73,51 +73,40 @@ void nic__rnic_expect(const nic_t *nic, const sim_mail_t *mail)
     }
 }
 
-void nic__rnic_arrive(nic_t *nic, net_packet_t *packet)
-{
-    nic_rnic_t *const rnic = nic__rnic(nic);
-    nic__rnic_begin(nic);
-    const uint64_t bytes = rnic->buffered_bytes + packet->frame_bytes;
-    if (SIM_UNLIKELY(bytes > rnic->detail.buffer_bytes)) {
-        net_port_drop(nic->port, packet, NET_DROP_BUFFER_FULL);
-        return;
-    }
-    rnic->buffered_bytes = bytes;
-    if (bytes > rnic->counters.buffer_bytes_max) {
-        rnic->counters.buffer_bytes_max = bytes;
-    }
-    const uint8_t class = (uint8_t)(1u << packet->priority);
-    if (SIM_UNLIKELY(bytes >= rnic->detail.pause_bytes) && (rnic->pausing & class) == 0) {
-        pause_link(nic, class);
-    }
-    nic_qp_t *const qp = nic__find_qp(nic, packet->destination_qp);
-    nic__rx_unit_push(nic, packet, qp);
-}
-
 // -- the processing unit's part
 
-static inline nic_packet_class_t classify(uint8_t opcode)
+// The class of a packet by its operation, and what else is to be known of it.
+enum {
+    PACKET_CLASS = 7,
+    PACKET_BEGINS = 8,    // it is the first of a request
+    PACKET_ADDRESSED = 16 // and says where its payload goes
+};
+static inline uint32_t classify(uint8_t opcode)
 {
     static const uint8_t classes[ROCE_OPERATION_MASK + 1] = {
-        [ROCE_WRITE_FIRST] = NIC_IS_WRITE,
+        [ROCE_SEND_FIRST] = NIC_IS_SEND | PACKET_BEGINS,
+        [ROCE_SEND_MIDDLE] = NIC_IS_SEND,
+        [ROCE_SEND_LAST] = NIC_IS_SEND,
+        [ROCE_SEND_LAST_IMM] = NIC_IS_SEND,
+        [ROCE_SEND_ONLY] = NIC_IS_SEND | PACKET_BEGINS,
+        [ROCE_SEND_ONLY_IMM] = NIC_IS_SEND | PACKET_BEGINS,
+        [ROCE_WRITE_FIRST] = NIC_IS_WRITE | PACKET_BEGINS | PACKET_ADDRESSED,
         [ROCE_WRITE_MIDDLE] = NIC_IS_WRITE,
         [ROCE_WRITE_LAST] = NIC_IS_WRITE,
         [ROCE_WRITE_LAST_IMM] = NIC_IS_WRITE,
-        [ROCE_WRITE_ONLY] = NIC_IS_WRITE,
-        [ROCE_WRITE_ONLY_IMM] = NIC_IS_WRITE,
-        [ROCE_READ_REQUEST] = NIC_IS_READ,
+        [ROCE_WRITE_ONLY] = NIC_IS_WRITE | PACKET_BEGINS | PACKET_ADDRESSED,
+        [ROCE_WRITE_ONLY_IMM] = NIC_IS_WRITE | PACKET_BEGINS | PACKET_ADDRESSED,
+        [ROCE_READ_REQUEST] = NIC_IS_READ | PACKET_BEGINS,
         [ROCE_READ_RESPONSE_FIRST] = NIC_IS_RESPONSE,
         [ROCE_READ_RESPONSE_MIDDLE] = NIC_IS_RESPONSE,
         [ROCE_READ_RESPONSE_LAST] = NIC_IS_RESPONSE,
         [ROCE_READ_RESPONSE_ONLY] = NIC_IS_RESPONSE,
         [ROCE_ATOMIC_ACKNOWLEDGE] = NIC_IS_RESPONSE,
         [ROCE_ACKNOWLEDGE] = NIC_IS_ACK,
-        [ROCE_COMPARE_SWAP] = NIC_IS_ATOMIC,
-        [ROCE_FETCH_ADD] = NIC_IS_ATOMIC,
+        [ROCE_COMPARE_SWAP] = NIC_IS_ATOMIC | PACKET_BEGINS,
+        [ROCE_FETCH_ADD] = NIC_IS_ATOMIC | PACKET_BEGINS,
     };
-    return SIM_UNLIKELY(opcode == ROCE_CNP)
-               ? NIC_IS_ACK
-               : (nic_packet_class_t)classes[opcode & ROCE_OPERATION_MASK];
+    return SIM_UNLIKELY(opcode == ROCE_CNP) ? NIC_IS_ACK : classes[opcode & ROCE_OPERATION_MASK];
 }
 
 void nic__rnic_set_costs(nic_rnic_t *rnic)
@@ -177,101 +166,125 @@ static sim_time_t take_lock(nic_t *nic, const net_packet_t *packet, sim_time_t t
 }
 
 // Where a payload goes: the first place of it.
-static inline void translate_at(nic_t *nic,
-                                const nic_place_t *place,
-                                uint64_t offset,
-                                sim_time_t *stall_ps,
-                                sim_time_t *data_ps)
+static inline nic_cost_t translate_at(nic_rnic_t *rnic,
+                                      const nic_place_t *place,
+                                      uint64_t offset,
+                                      nic_cost_t cost)
 {
     if (SIM_LIKELY(place->list == NULL)) {
-        nic__rnic_translate(nic, place->key, place->address, stall_ps, data_ps);
-        return;
+        return nic__rnic_translate(rnic, place->key, place->address, cost);
     }
     uint64_t end = 0;
     for (uint32_t i = 0; i < place->count; i++) {
         end += place->list[i].length;
         if (end > offset) {
-            nic__rnic_translate(nic, place->list[i].lkey, place->list[i].addr, stall_ps, data_ps);
-            return;
+            return nic__rnic_translate(rnic, place->list[i].lkey, place->list[i].addr, cost);
         }
     }
+    return cost;
 }
 
-// What a packet needs besides its QP's context.
-static inline void look_up_memory(nic_t *nic,
-                                  const net_packet_t *packet,
-                                  const nic_qp_t *qp,
-                                  nic_packet_class_t class,
-                                  sim_time_t *stall_ps,
-                                  sim_time_t *data_ps)
+// What a SEND needs besides its QP's context.
+static nic_cost_t look_up_receive(nic_rnic_t *rnic, const nic_qp_t *qp, nic_cost_t cost)
 {
-    const net_packet_aside_t *const aside = net_packet_aside(packet);
-    const uint8_t operation = packet->opcode & ROCE_OPERATION_MASK;
-    if (class == NIC_IS_RESPONSE) {
-        if (qp != NULL && qp->sq_done != qp->sq_posted) {
-            const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_done);
-            const nic_place_t place = nic__wqe_place(wqe);
-            translate_at(nic, &place, qp->una_offset, stall_ps, data_ps);
-        }
-    } else if (class == NIC_IS_ATOMIC) {
-        nic__rnic_translate(nic, aside->atomic.rkey, aside->atomic.address, stall_ps, data_ps);
-    } else if (class == NIC_IS_WRITE) {
-        if (operation == ROCE_WRITE_FIRST || operation == ROCE_WRITE_ONLY ||
-            operation == ROCE_WRITE_ONLY_IMM) {
-            nic__rnic_translate(nic, aside->reth.rkey, aside->reth.address, stall_ps, data_ps);
-        }
-    } else if (class == NIC_IS_SEND && qp != NULL && qp->srq != NULL) {
+    if (qp->srq != NULL) {
         // CQs are numbered below that
         const uint64_t key = nic__cache_key(NIC_STORE_CQ, qp->srq->number << 32);
-        uint32_t slot = nic_cache_set(nic__rnic(nic)->held[NIC_STORE_CQ], key);
-        nic__rnic_lookup(nic, NIC_STORE_CQ, &slot, key, stall_ps, data_ps);
-    } else if (class == NIC_IS_SEND && qp != NULL && qp->rq_done != qp->rq_posted) {
-        const nic_recv_wqe_t *const receive = &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
-        const nic_place_t place = nic__receive_place(receive);
-        const bool first = qp->rx_kind == NIC_RX_NONE;
-        translate_at(nic, &place, first ? 0 : qp->rx_bytes, stall_ps, data_ps);
+        uint32_t slot = nic_cache_set(rnic->held[NIC_STORE_CQ], key);
+        return nic__rnic_lookup(rnic, NIC_STORE_CQ, &slot, key, cost);
     }
+    if (qp->rq_done == qp->rq_posted) {
+        return cost;
+    }
+    const nic_recv_wqe_t *const receive = &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
+    const nic_place_t place = nic__receive_place(receive);
+    return translate_at(rnic, &place, qp->rx_kind == NIC_RX_NONE ? 0 : qp->rx_bytes, cost);
 }
 
-// Whether a packet is the first of a request.
-static inline bool begins(nic_packet_class_t class, uint8_t opcode)
+// What any packet does.
+static inline nic_cost_t look_up_memory(nic_rnic_t *rnic,
+                                        const net_packet_t *packet,
+                                        const nic_qp_t *qp,
+                                        uint32_t kind,
+                                        nic_cost_t cost)
 {
-    const uint8_t operation = opcode & ROCE_OPERATION_MASK;
-    return class < NIC_IS_RESPONSE && operation != ROCE_SEND_MIDDLE &&
-           operation != ROCE_SEND_LAST && operation != ROCE_SEND_LAST_IMM &&
-           operation != ROCE_WRITE_MIDDLE && operation != ROCE_WRITE_LAST &&
-           operation != ROCE_WRITE_LAST_IMM;
+    switch ((nic_packet_class_t)(kind & PACKET_CLASS)) {
+    case NIC_IS_RESPONSE:
+        if (qp != NULL && qp->sq_done != qp->sq_posted) {
+            const nic_place_t place = nic__wqe_place(nic__wqe(qp, qp->sq_done));
+            return translate_at(rnic, &place, qp->una_offset, cost);
+        }
+        break;
+    case NIC_IS_WRITE:
+        if ((kind & PACKET_ADDRESSED) != 0) {
+            const net_packet_aside_t *const aside = net_packet_aside(packet);
+            return nic__rnic_translate(rnic, aside->reth.rkey, aside->reth.address, cost);
+        }
+        break;
+    case NIC_IS_ATOMIC: {
+        const net_packet_aside_t *const aside = net_packet_aside(packet);
+        return nic__rnic_translate(rnic, aside->atomic.rkey, aside->atomic.address, cost);
+    }
+    case NIC_IS_SEND:
+        if (qp != NULL) {
+            return look_up_receive(rnic, qp, cost);
+        }
+        break;
+    case NIC_IS_READ:
+    case NIC_IS_ACK:
+    case NIC_PACKET_CLASS_COUNT:
+        break;
+    }
+    return cost;
 }
 
-sim_time_t nic__rnic_serve_packet(nic_t *nic,
-                                  const net_packet_t *packet,
-                                  const nic_qp_t *qp,
-                                  sim_time_t *here_ps)
+// What the receiving side works on a packet besides its own time.
+static inline sim_time_t more_ps(const nic_rnic_t *rnic,
+                                 const net_packet_t *packet,
+                                 nic_packet_class_t class)
+{
+    const uint32_t bytes = packet->payload_bytes;
+    if (class == NIC_IS_WRITE) {
+        return lines_of(bytes) * rnic->detail.rx_put_line_ps;
+    }
+    if (class == NIC_IS_SEND) {
+        return goes_inline(rnic, packet) ? 0 : rnic->detail.rx_write_ps;
+    }
+    if (class == NIC_IS_RESPONSE && SIM_UNLIKELY(bytes > rnic->detail.payload_max_bytes)) {
+        // What one PCIe write does not take needs a second piece of work.
+        const uint64_t beyond = bytes - rnic->detail.payload_max_bytes;
+        return rnic->detail.rx_long_ps + lines_of(beyond) * rnic->detail.rx_long_line_ps;
+    }
+    return 0;
+}
+
+// Begins with a packet; the WQE is what it answers. qp may be NULL.
+static inline nic_service_t serve_packet(nic_t *nic, const net_packet_t *packet, const nic_qp_t *qp)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__node(nic)->now_ps;
-    const nic_packet_class_t class = classify(packet->opcode);
-    sim_time_t stall_ps = rnic->rx_cost_ps[class];
-    if (class == NIC_IS_SEND && packet->payload_bytes != 0 && !goes_inline(rnic, packet)) {
-        stall_ps += rnic->detail.rx_write_ps;
-    } else if (class == NIC_IS_WRITE) {
-        stall_ps += lines_of(packet->payload_bytes) * rnic->detail.rx_put_line_ps;
-    } else if (class == NIC_IS_RESPONSE && packet->payload_bytes > rnic->detail.payload_max_bytes) {
-        // What one PCIe write does not take needs a second piece of work.
-        const uint64_t beyond = packet->payload_bytes - rnic->detail.payload_max_bytes;
-        stall_ps += rnic->detail.rx_long_ps + lines_of(beyond) * rnic->detail.rx_long_line_ps;
+    const uint32_t kind = classify(packet->opcode);
+    const nic_packet_class_t class = (nic_packet_class_t)(kind & PACKET_CLASS);
+    nic_cost_t cost = {rnic->rx_cost_ps[class], now_ps + rnic->detail.pu_receive_ps};
+    if (packet->payload_bytes != 0) {
+        cost.stall_ps += more_ps(rnic, packet, class);
     }
-    sim_time_t data_ps = now_ps + rnic->detail.pu_receive_ps;
     // The sending and the receiving side each have their part of a context.
-    const uint32_t side = NIC_SIDE_RECEIVE | (begins(class, packet->opcode) ? NIC_SIDE_BEGINS : 0u);
-    nic__rnic_context(nic, qp, packet->destination_qp, side, &stall_ps, &data_ps);
-    look_up_memory(nic, packet, qp, class, &stall_ps, &data_ps);
-    *here_ps = now_ps;
+    const uint32_t side =
+        NIC_SIDE_RECEIVE | ((kind & PACKET_BEGINS) != 0 ? NIC_SIDE_BEGINS : 0u);
+    cost = nic__rnic_context(rnic, qp, packet->destination_qp, side, cost);
+    if (class != NIC_IS_READ) {
+        cost = look_up_memory(rnic, packet, qp, kind, cost);
+    }
+    sim_time_t here_ps = now_ps;
+    sim_time_t data_ps = cost.ready_ps;
     if (class >= NIC_IS_RESPONSE && qp != NULL && qp->sq_done != nic__rnic_qp(qp)->sq_ready) {
         // What it finishes: the completion waits where that has to be read again, nothing else.
-        nic__rnic_lookup_wqe(nic, qp, qp->sq_done, &stall_ps, here_ps);
+        cost.ready_ps = here_ps;
+        cost = nic__rnic_lookup_wqe(rnic, qp, qp->sq_done, cost);
+        here_ps = cost.ready_ps;
     }
-    rnic->rx_free_ps = nic__later(rnic->rx_free_ps, now_ps) + stall_ps;
+    rnic->rx_free_ps = nic__later(rnic->rx_free_ps, now_ps) + cost.stall_ps;
     data_ps = nic__later(data_ps, rnic->rx_free_ps);
     if (packet->payload_bytes != 0) {
         // It is written to host memory: PCIe that is behind holds it back, and fills the buffer.
@@ -283,7 +296,7 @@ sim_time_t nic__rnic_serve_packet(nic_t *nic,
     if (SIM_UNLIKELY(class == NIC_IS_ATOMIC)) {
         data_ps = nic__later(data_ps, take_lock(nic, packet, rnic->rx_free_ps));
     }
-    return data_ps;
+    return (nic_service_t){data_ps, here_ps};
 }
 
 // Receives are read from host memory some at a time, ahead of their use.
@@ -305,11 +318,11 @@ static void count_receive(nic_t *nic, const net_packet_t *packet)
     }
 }
 
-void nic__rnic_packet_served(nic_t *nic, net_packet_t *packet, sim_time_t here_ps)
+static inline void packet_served(nic_t *nic, net_packet_t *packet, sim_time_t here_ps)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
     rnic->wqe_here_ps = here_ps;
-    const nic_packet_class_t class = classify(packet->opcode);
+    const nic_packet_class_t class = (nic_packet_class_t)(classify(packet->opcode) & PACKET_CLASS);
     const uint32_t bytes = packet->frame_bytes;
     rnic->inline_receive = class == NIC_IS_SEND && goes_inline(rnic, packet);
     if (class == NIC_IS_SEND) {
@@ -322,6 +335,95 @@ void nic__rnic_packet_served(nic_t *nic, net_packet_t *packet, sim_time_t here_p
     nic_device_receive(nic, packet);
     rnic->inline_receive = false;
     release(nic, bytes);
+}
+
+// -- the unit: packets that come while their queue pair waits for its turn are served in it
+
+static void rx_begin(nic_rx_unit_t *unit, nic_qp_t *qp)
+{
+    const net_packet_t *const packet = unit->head;
+    if (qp != NULL && nic__rnic_qp(qp)->waiting_packet == packet) {
+        nic__rnic_qp(qp)->waiting_packet = NULL;
+    }
+    const nic_service_t service = serve_packet(unit->nic, packet, qp);
+    unit->here_ps = service.here_ps;
+    unit->busy = true;
+    nic__unit_arm(unit->nic, NIC_LANE_RECEIVE, &unit->step, &unit->timer, service.end_ps);
+}
+
+static inline void push(nic_t *nic, net_packet_t *packet, nic_qp_t *qp)
+{
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    nic_rx_unit_t *const unit =
+        &rnic->rx_units[SIM_LIKELY(qp != NULL) ? nic__rnic_qp(qp)->unit
+                                               : packet->destination_qp % rnic->detail.pu_count];
+    net_packet_t *const waiting = qp == NULL ? NULL : nic__rnic_qp(qp)->waiting_packet;
+    if (qp != NULL) {
+        nic__rnic_qp(qp)->waiting_packet = packet;
+    }
+    if (waiting != NULL) {
+        packet->next = waiting->next;
+        waiting->next = packet;
+        if (unit->tail == waiting) {
+            unit->tail = packet;
+        }
+        return;
+    }
+    packet->next = NULL;
+    if (unit->head == NULL) {
+        unit->head = packet;
+    } else {
+        unit->tail->next = packet;
+    }
+    unit->tail = packet;
+    if (!unit->busy) {
+        rx_begin(unit, qp);
+    }
+}
+
+static void rx_end(nic_rx_unit_t *unit)
+{
+    nic_t *const nic = unit->nic;
+    nic__rnic_begin(nic);
+    net_packet_t *const packet = unit->head;
+    unit->head = packet->next;
+    packet_served(nic, packet, unit->here_ps);
+    unit->busy = false;
+    if (unit->head != NULL) {
+        rx_begin(unit, nic__find_qp(nic, unit->head->destination_qp));
+    }
+}
+
+void nic__rx_unit_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    rx_end(SIM_CONTAINER_OF(timer, nic_rx_unit_t, timer));
+}
+
+void nic__rx_unit_step(nic_step_t *step)
+{
+    rx_end(SIM_CONTAINER_OF(step, nic_rx_unit_t, step));
+}
+
+void nic__rnic_arrive(nic_t *nic, net_packet_t *packet)
+{
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    nic__rnic_begin(nic);
+    const uint64_t bytes = rnic->buffered_bytes + packet->frame_bytes;
+    if (SIM_UNLIKELY(bytes > rnic->detail.buffer_bytes)) {
+        net_port_drop(nic->port, packet, NET_DROP_BUFFER_FULL);
+        return;
+    }
+    rnic->buffered_bytes = bytes;
+    if (bytes > rnic->counters.buffer_bytes_max) {
+        rnic->counters.buffer_bytes_max = bytes;
+    }
+    const uint8_t class = (uint8_t)(1u << packet->priority);
+    if (SIM_UNLIKELY(bytes >= rnic->detail.pause_bytes) && (rnic->pausing & class) == 0) {
+        pause_link(nic, class);
+    }
+    nic_qp_t *const qp = nic__find_qp(nic, packet->destination_qp);
+    push(nic, packet, qp);
 }
 
 // -- writes to host memory
@@ -375,14 +477,13 @@ sim_time_t nic__rnic_cqe(const nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
     nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     nic__rnic_begin(nic);
-    sim_time_t stall_ps = is_completed_by_peer(qp, wc) ? rnic->detail.rx_cqe_ps : 0;
-    sim_time_t data_ps = now_ps;
+    nic_cost_t cost = {is_completed_by_peer(qp, wc) ? rnic->detail.rx_cqe_ps : 0, now_ps};
     const uint64_t key = nic__cache_key(NIC_STORE_CQ, cq->number);
-    nic__rnic_lookup(nic, NIC_STORE_CQ, &cq->context_slot, key, &stall_ps, &data_ps);
-    rnic->rx_free_ps += stall_ps;
+    cost = nic__rnic_lookup(rnic, NIC_STORE_CQ, &cq->context_slot, key, cost);
+    rnic->rx_free_ps += cost.stall_ps;
     const sim_time_t seen_ps =
         nic_pcie_write(&rnic->pcie, now_ps, rnic->detail.cqe_bytes, NIC_PCIE_CQE_WRITE);
-    data_ps = nic__later(data_ps, rnic->wqe_here_ps);
+    sim_time_t data_ps = nic__later(cost.ready_ps, rnic->wqe_here_ps);
     if (SIM_UNLIKELY(nic->bound)) {
         data_ps = nic__later(data_ps, rnic->payload_ps); // it follows its payload
     }

@@ -131,8 +131,11 @@ static void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
     }
     nic_cache_t *const cache = nic__rnic(item->nic)->held[NIC_STORE_WQE];
     for (uint32_t i = 0; i < item->count; i++) {
-        const uint64_t key = nic__wqe_key(qp, item->first + i);
-        (void)nic_cache_insert(cache, nic__cache_key(NIC_STORE_WQE, key));
+        const uint32_t index = item->first + i;
+        const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
+        uint32_t slot = nic_cache_set(cache, key);
+        (void)nic_cache_use(cache, &slot, key);
+        nic__wqe(qp, index)->device_slot = (uint16_t)slot;
     }
     push_in_order(item, qp);
 }
@@ -280,21 +283,18 @@ static inline sim_time_t part_ps(const nic_detail_t *detail,
     return payload_ps(detail, nic__first_piece(&place, offset, 1).addr, bytes);
 }
 
-static void translate_all(nic_t *nic,
-                          const nic_wqe_t *wqe,
-                          sim_time_t *stall_ps,
-                          sim_time_t *data_ps)
+static nic_cost_t translate_all(nic_rnic_t *rnic, const nic_wqe_t *wqe, nic_cost_t cost)
 {
     const nic_place_t place = nic__wqe_place(wqe);
     if (SIM_LIKELY(place.list == NULL)) {
-        nic__rnic_translate(nic, place.key, place.address, stall_ps, data_ps);
-        return;
+        return nic__rnic_translate(rnic, place.key, place.address, cost);
     }
     for (uint32_t i = 0; i < place.count; i++) {
         if (place.list[i].length != 0) {
-            nic__rnic_translate(nic, place.list[i].lkey, place.list[i].addr, stall_ps, data_ps);
+            cost = nic__rnic_translate(rnic, place.list[i].lkey, place.list[i].addr, cost);
         }
     }
+    return cost;
 }
 
 static inline sim_time_t from_memory_ps(nic_t *nic, uint64_t address, uint64_t bytes)
@@ -327,34 +327,32 @@ static sim_time_t read_payload_ps(nic_t *nic,
     return ready_ps;
 }
 
-sim_time_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp, sim_time_t *here_ps)
+nic_service_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp)
 {
-    nic_t *const nic = item->nic;
-    nic_rnic_t *const rnic = nic__rnic(nic);
+    nic_rnic_t *const rnic = nic__rnic(item->nic);
     const nic_detail_t *const detail = &rnic->detail;
     const sim_time_t now_ps = rnic->at_ps;
     if (qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0 || item->lap != nic__rnic_qp(qp)->lap) {
-        *here_ps = now_ps;
-        return now_ps; // it was flushed, or is sent again
+        return (nic_service_t){now_ps, now_ps}; // it was flushed, or is sent again
     }
     const nic_wqe_t *const wqe = nic__wqe(qp, item->first);
-    sim_time_t stall_ps = is_fetch(wqe) ? detail->tx_request_ps : detail->tx_send_ps;
     sim_time_t data_ps = now_ps + (item->fetched ? detail->pu_send_fetched_ps : detail->pu_send_ps);
-    *here_ps = now_ps;
-    nic__rnic_context(nic,
-                      qp,
-                      qp->number,
-                      NIC_SIDE_SEND | NIC_SIDE_BEGINS,
-                      &stall_ps,
-                      rnic->asynchronous ? here_ps : &data_ps);
+    sim_time_t here_ps = now_ps;
+    sim_time_t *const context_ps = rnic->asynchronous ? &here_ps : &data_ps;
+    nic_cost_t cost = {is_fetch(wqe) ? detail->tx_request_ps : detail->tx_send_ps, *context_ps};
+    cost = nic__rnic_context(rnic, qp, qp->number, NIC_SIDE_SEND | NIC_SIDE_BEGINS, cost);
+    *context_ps = cost.ready_ps;
     // A WQE that has to be read again keeps its own queue pair waiting, not the unit.
-    nic__rnic_lookup_wqe(nic, qp, item->first, &stall_ps, here_ps);
+    cost.ready_ps = here_ps;
+    cost = nic__rnic_lookup_wqe(rnic, qp, item->first, cost);
+    here_ps = cost.ready_ps;
+    cost.ready_ps = data_ps;
     if (has_payload_to_read(wqe)) {
-        translate_all(nic, wqe, &stall_ps, &data_ps);
-        stall_ps += part_ps(detail, wqe, 0, nic__min(wqe->length, qp->mtu_bytes));
+        cost = translate_all(rnic, wqe, cost);
+        cost.stall_ps += part_ps(detail, wqe, 0, nic__min(wqe->length, qp->mtu_bytes));
     }
-    rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + stall_ps;
-    return nic__later(rnic->tx_free_ps, data_ps);
+    rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + cost.stall_ps;
+    return (nic_service_t){nic__later(rnic->tx_free_ps, cost.ready_ps), here_ps};
 }
 
 static void make_ready(nic_qp_t *qp)
@@ -394,8 +392,15 @@ void nic__rnic_wqe_done(nic_qp_t *qp)
 {
     nic_rnic_t *const rnic = nic__rnic(qp->nic);
     rnic->counters.wqes_completed++;
-    const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, qp->sq_done - 1));
-    nic_cache_remove(rnic->held[NIC_STORE_WQE], key);
+    nic_cache_t *const cache = rnic->held[NIC_STORE_WQE];
+    const uint32_t index = qp->sq_done - 1;
+    const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
+    const uint32_t slot = nic__rnic_wqe_slot(rnic, nic__wqe(qp, index), key);
+    if (SIM_LIKELY(cache->slots[slot].key == key)) {
+        nic__cache_remove_at(cache, slot);
+    } else {
+        nic_cache_remove(cache, key);
+    }
 }
 
 // -- what the protocol's part may send
@@ -474,20 +479,22 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
     nic_t *const nic = qp->nic;
     nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__node(nic)->now_ps;
-    sim_time_t stall_ps =
-        rnic->detail.tx_response_ps + (atomic ? 0 : payload_ps(&rnic->detail, address, bytes));
-    sim_time_t data_ps = now_ps;
-    nic__rnic_context(nic, qp, qp->number, NIC_SIDE_SEND, &stall_ps, &data_ps);
+    nic_cost_t cost = {
+        rnic->detail.tx_response_ps + (atomic ? 0 : payload_ps(&rnic->detail, address, bytes)),
+        now_ps,
+    };
+    cost = nic__rnic_context(rnic, qp, qp->number, NIC_SIDE_SEND, cost);
+    sim_time_t data_ps = cost.ready_ps;
     if (atomic) {
         data_ps = nic__later(data_ps, rnic->granted_ps);
     } else if (bytes != 0) {
-        nic__rnic_translate(nic, 0, address, &stall_ps, &data_ps);
+        cost = nic__rnic_translate(rnic, 0, address, cost);
         data_ps = nic__later(
-            data_ps,
+            cost.ready_ps,
             nic_pcie_read_at(&rnic->pcie, now_ps, address, bytes, NIC_PCIE_PAYLOAD_READ));
         data_ps = nic__later(data_ps, from_memory_ps(nic, address, bytes));
     }
-    rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + stall_ps;
+    rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + cost.stall_ps;
     data_ps = nic__later(data_ps + rnic->detail.rx_latency_ps, rnic->tx_free_ps) +
               rnic->detail.tx_answer_latency_ps;
     nic__rnic_qp(qp)->response_ps = nic__later(nic__rnic_qp(qp)->response_ps, data_ps);

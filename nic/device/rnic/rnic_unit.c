@@ -12,9 +12,7 @@
 #include "nic/device/rnic/rnic_internal.h"
 
 static void tx_unit_fired(sim_node_t *node, sim_timer_t *timer);
-static void rx_unit_fired(sim_node_t *node, sim_timer_t *timer);
 static void tx_unit_step(nic_step_t *step);
-static void rx_unit_step(nic_step_t *step);
 
 void nic__units_create(nic_t *nic)
 {
@@ -26,29 +24,15 @@ void nic__units_create(nic_t *nic)
         rnic->tx_units[i].nic = nic;
         rnic->rx_units[i].nic = nic;
         sim_timer_init(&rnic->tx_units[i].timer, tx_unit_fired);
-        sim_timer_init(&rnic->rx_units[i].timer, rx_unit_fired);
+        sim_timer_init(&rnic->rx_units[i].timer, nic__rx_unit_fired);
     }
     nic__steps_create(nic->host);
     nic_steps_t *const steps = nic->host->steps;
     if (steps != NULL) {
         steps->lanes[NIC_LANE_SEND].fn = tx_unit_step;
-        steps->lanes[NIC_LANE_RECEIVE].fn = rx_unit_step;
+        steps->lanes[NIC_LANE_RECEIVE].fn = nic__rx_unit_step;
         steps->lanes[NIC_LANE_DATA].fn = nic__rnic_item_step;
         steps->lanes[NIC_LANE_HOST].fn = nic__rnic_item_step;
-    }
-}
-
-// The service ends then, or when the store has brought what it waits for.
-static inline void arm(nic_t *nic,
-                       nic_lane_index_t lane,
-                       nic_step_t *step,
-                       sim_timer_t *timer,
-                       sim_time_t end_ps)
-{
-    if (SIM_UNLIKELY(nic__rnic(nic)->waits)) {
-        nic__store_wait(nic__rnic(nic), timer, end_ps);
-    } else if (!nic__step_at(nic->host, lane, step, end_ps)) {
-        sim_timer_arm(nic__node(nic), timer, end_ps);
     }
 }
 
@@ -60,9 +44,10 @@ static void tx_begin(nic_tx_unit_t *unit, nic_qp_t *qp)
     if (qp != NULL && nic__rnic_qp(qp)->waiting == item) {
         nic__rnic_qp(qp)->waiting = NULL; // its turn has come
     }
-    const sim_time_t end_ps = nic__rnic_serve_wqe(item, qp, &unit->here_ps);
+    const nic_service_t service = nic__rnic_serve_wqe(item, qp);
+    unit->here_ps = service.here_ps;
     unit->busy = true;
-    arm(unit->nic, NIC_LANE_SEND, &unit->step, &unit->timer, end_ps);
+    nic__unit_arm(unit->nic, NIC_LANE_SEND, &unit->step, &unit->timer, service.end_ps);
 }
 
 void nic__tx_unit_push(nic_item_t *item, nic_qp_t *qp)
@@ -120,71 +105,4 @@ static void tx_unit_fired(sim_node_t *node, sim_timer_t *timer)
 static void tx_unit_step(nic_step_t *step)
 {
     tx_end(SIM_CONTAINER_OF(step, nic_tx_unit_t, step));
-}
-
-// -- receiving
-
-static void rx_begin(nic_rx_unit_t *unit, nic_qp_t *qp)
-{
-    const net_packet_t *const packet = unit->head;
-    if (qp != NULL && nic__rnic_qp(qp)->waiting_packet == packet) {
-        nic__rnic_qp(qp)->waiting_packet = NULL;
-    }
-    const sim_time_t end_ps = nic__rnic_serve_packet(unit->nic, packet, qp, &unit->here_ps);
-    unit->busy = true;
-    arm(unit->nic, NIC_LANE_RECEIVE, &unit->step, &unit->timer, end_ps);
-}
-
-void nic__rx_unit_push(nic_t *nic, net_packet_t *packet, nic_qp_t *qp)
-{
-    nic_rnic_t *const rnic = nic__rnic(nic);
-    nic_rx_unit_t *const unit =
-        &rnic->rx_units[SIM_LIKELY(qp != NULL) ? nic__rnic_qp(qp)->unit
-                                               : packet->destination_qp % rnic->detail.pu_count];
-    net_packet_t *const waiting = qp == NULL ? NULL : nic__rnic_qp(qp)->waiting_packet;
-    if (qp != NULL) {
-        nic__rnic_qp(qp)->waiting_packet = packet;
-    }
-    if (waiting != NULL) {
-        packet->next = waiting->next;
-        waiting->next = packet;
-        if (unit->tail == waiting) {
-            unit->tail = packet;
-        }
-        return;
-    }
-    packet->next = NULL;
-    if (unit->head == NULL) {
-        unit->head = packet;
-    } else {
-        unit->tail->next = packet;
-    }
-    unit->tail = packet;
-    if (!unit->busy) {
-        rx_begin(unit, qp);
-    }
-}
-
-static void rx_end(nic_rx_unit_t *unit)
-{
-    nic_t *const nic = unit->nic;
-    nic__rnic_begin(nic);
-    net_packet_t *const packet = unit->head;
-    unit->head = packet->next;
-    nic__rnic_packet_served(nic, packet, unit->here_ps);
-    unit->busy = false;
-    if (unit->head != NULL) {
-        rx_begin(unit, nic__find_qp(nic, unit->head->destination_qp));
-    }
-}
-
-static void rx_unit_fired(sim_node_t *node, sim_timer_t *timer)
-{
-    (void)node;
-    rx_end(SIM_CONTAINER_OF(timer, nic_rx_unit_t, timer));
-}
-
-static void rx_unit_step(nic_step_t *step)
-{
-    rx_end(SIM_CONTAINER_OF(step, nic_rx_unit_t, step));
 }
