@@ -35,9 +35,9 @@ typedef struct nic_wqe {
     uint32_t lkey;
     uint32_t rkey; // UD: Q_Key
     uint32_t immediate;
-    uint32_t end_psn; // first PSN after it, low 32 bits; valid once it began to be sent
-    uint8_t opcode;   // nic_wr_opcode_t
-    uint8_t flags;    // NIC_SEND_ bits, NIC_WQE_HELD, NIC_WQE_LIST
+    uint32_t end_psn;     // first PSN after it, low 32 bits; valid once it began to be sent
+    uint8_t opcode;       // nic_wr_opcode_t
+    uint8_t flags;        // NIC_SEND_ bits, NIC_WQE_HELD, NIC_WQE_LIST
     uint16_t device_slot; // where the device's cache has it
 } nic_wqe_t;
 

@@ -153,7 +153,7 @@ struct nic_rnic {
     nic_cache_t near[2];     // contexts of RC queue pairs next to the units, by side
     nic_page_place_t pages[NIC_PAGES_KNOWN];
     bool looks_up_keys;
-    bool wqes_know; // the slots where they are in the cache: all have small numbers
+    bool wqes_know;        // the slots where they are in the cache: all have small numbers
     uint8_t flat_contexts; // 1 << nic_qp_type_t: of those, they are in the flat cache
     uint64_t stall_ps[NIC_CACHE_COUNT];
     uint64_t rx_cost_ps[NIC_PACKET_CLASS_COUNT]; // of a packet, on the receiving side
@@ -256,11 +256,8 @@ nic_cost_t nic__rnic_look_further(nic_rnic_t *rnic,
                                   uint64_t key,
                                   nic_cost_t cost);
 // Looks a key up, first in *slot, which becomes where it is, and adds to the cost.
-static SIM_ALWAYS_INLINE nic_cost_t nic__rnic_lookup(nic_rnic_t *rnic,
-                                                     uint32_t cache,
-                                                     uint32_t *slot,
-                                                     uint64_t key,
-                                                     nic_cost_t cost)
+static SIM_ALWAYS_INLINE nic_cost_t
+nic__rnic_lookup(nic_rnic_t *rnic, uint32_t cache, uint32_t *slot, uint64_t key, nic_cost_t cost)
 {
     nic_cache_t *const held = rnic->held[cache];
     nic_cache_slot_t *const here = &held->slots[*slot];
@@ -271,7 +268,7 @@ static SIM_ALWAYS_INLINE nic_cost_t nic__rnic_lookup(nic_rnic_t *rnic,
     }
     return nic__rnic_look_further(rnic, cache, slot, key, cost);
 }
-// A slot of the set that a WQE belongs into, best the one where it is; it arrived on the NIC before.
+// A slot of the set that a WQE belongs into, best the one where it is. It has arrived on the NIC.
 static inline uint32_t nic__rnic_wqe_slot(const nic_rnic_t *rnic,
                                           const nic_wqe_t *wqe,
                                           uint64_t key)

@@ -270,8 +270,7 @@ static inline nic_service_t serve_packet(nic_t *nic, const net_packet_t *packet,
         cost.stall_ps += more_ps(rnic, packet, class);
     }
     // The sending and the receiving side each have their part of a context.
-    const uint32_t side =
-        NIC_SIDE_RECEIVE | ((kind & PACKET_BEGINS) != 0 ? NIC_SIDE_BEGINS : 0u);
+    const uint32_t side = NIC_SIDE_RECEIVE | ((kind & PACKET_BEGINS) != 0 ? NIC_SIDE_BEGINS : 0u);
     cost = nic__rnic_context(rnic, qp, packet->destination_qp, side, cost);
     if (class != NIC_IS_READ) {
         cost = look_up_memory(rnic, packet, qp, kind, cost);
