@@ -136,6 +136,11 @@ static sim_err_t write_flows(const results_run_t *run, world_error_t *error)
                                         : SIM_OK;
 }
 
+static sim_err_t write_apps(const results_run_t *run, world_error_t *error)
+{
+    return results_write_apps(run->world, run->stage, error);
+}
+
 static sim_err_t write_ports(const results_run_t *run, world_error_t *error)
 {
     return results_write_ports(run->world, &run->results, run->stage, error);
@@ -157,8 +162,14 @@ static sim_err_t write_manifest(const results_run_t *run, world_error_t *error)
 // Writes what can be written even when one file fails.
 static void write_files(results_run_t *run)
 {
-    static sim_err_t (*const steps[])(const results_run_t *run, world_error_t *error) =
-        {write_flows, write_ports, write_topology, write_schema, write_summary, write_manifest};
+    static sim_err_t (*const steps[])(const results_run_t *run,
+                                      world_error_t *error) = {write_flows,
+                                                               write_apps,
+                                                               write_ports,
+                                                               write_topology,
+                                                               write_schema,
+                                                               write_summary,
+                                                               write_manifest};
     world_error_t error;
     for (size_t i = 0; i < SIM_COUNT_OF(steps) && run->stage != NULL; i++) {
         if (steps[i](run, &error) != SIM_OK) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 const results_table_t *const results_tables[] = {&results_flow_table,
+                                                 &results_app_table,
                                                  &results_port_table,
                                                  &results_event_table,
                                                  &results_pause_table,

@@ -52,6 +52,16 @@ typedef struct results_flow_row {
     const app_flow_result_t *flow;
 } results_flow_row_t;
 
+typedef struct results_app_row {
+    size_t app; // its number
+    const char *kind;
+    const char *list;
+    char item[24]; // of that list; "": it is in none
+    const char *field;
+    const char *value;
+    const char *unit;
+} results_app_row_t;
+
 typedef struct results_port_row {
     const world_t *world;
     const net_port_t *port;
@@ -91,6 +101,7 @@ typedef struct results_pause_row {
 } results_pause_row_t;
 
 extern const results_table_t results_flow_table;      // flows.csv
+extern const results_table_t results_app_table;       // apps.csv
 extern const results_table_t results_port_table;      // ports.csv
 extern const results_table_t results_event_table;     // events.csv
 extern const results_table_t results_pause_table;     // pauses.csv
@@ -105,10 +116,13 @@ SIM_MUST_CHECK sim_err_t results_table_open(const results_table_t *table,
 void results_table_put_header(const results_table_t *table, results_file_t *file);
 void results_table_put_row(const results_table_t *table, results_file_t *file, const void *row);
 
-// Writes FOLDER/flows.csv and FOLDER/ports.csv.
+// Writes FOLDER/flows.csv, FOLDER/apps.csv and FOLDER/ports.csv.
 SIM_MUST_CHECK sim_err_t results_write_flows(const world_t *world,
                                              const char *folder,
                                              world_error_t *error);
+SIM_MUST_CHECK sim_err_t results_write_apps(const world_t *world,
+                                            const char *folder,
+                                            world_error_t *error);
 SIM_MUST_CHECK sim_err_t results_write_ports(const world_t *world,
                                              const results_t *results,
                                              const char *folder,

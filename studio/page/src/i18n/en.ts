@@ -398,7 +398,7 @@ export const en = {
         host_columns: { src: "Host", flows: "Flows", bytes: "Sent", slowdown_p50: "Slowdown, median", slowdown_p99: "Slowdown, p99", fct_max: "Longest flow", retransmitted: "Sent again" } as Record<string, string>,
         no_files: "There are none yet.",
         files_text: (id: number) => `An ordinary result folder: rocesim plot and compare read it. On the server it is runs/${id}/result in the studio's data folder.`,
-        file_help: { "scenario.yaml": "the scenario, with every default filled in the result", "summary.json": "the numbers", "flows.csv": "a row per flow", "ports.csv": "a row per port", "events.csv": "drops, pauses, link changes", "series.csv": "what observe asked for", "topology.json": "nodes and links", "schema.json": "what every field means", "manifest.json": "what the folder holds", log: "what the program said", hosts: "names for Wireshark", ethers: "names for Wireshark" } as Record<string, string>,
+        file_help: { "scenario.yaml": "the scenario, with every default filled in the result", "summary.json": "the numbers", "flows.csv": "a row per flow", "apps.csv": "a row per number of an application", "ports.csv": "a row per port", "events.csv": "drops, pauses, link changes", "series.csv": "what observe asked for", "topology.json": "nodes and links", "schema.json": "what every field means", "manifest.json": "what the folder holds", log: "what the program said", hosts: "names for Wireshark", ethers: "names for Wireshark" } as Record<string, string>,
         no_log: "The program said nothing",
     },
     story: {

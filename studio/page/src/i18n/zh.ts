@@ -399,7 +399,7 @@ export const zh: Dictionary = {
         host_columns: { src: "主机", flows: "流数", bytes: "发送量", slowdown_p50: "减速比中位数", slowdown_p99: "减速比 p99", fct_max: "最长的流", retransmitted: "重传包数" },
         no_files: "还没有文件。",
         files_text: (id) => `这是普通的结果文件夹，rocesim plot 和 compare 可直接读取。在服务器上位于数据文件夹的 runs/${id}/result。`,
-        file_help: { "scenario.yaml": "场景（结果中已填入所有默认值）", "summary.json": "各项数值", "flows.csv": "每个流一行", "ports.csv": "每个端口一行", "events.csv": "丢包、暂停、链路变化", "series.csv": "observe 指定的序列", "topology.json": "节点与链路", "schema.json": "各字段的含义", "manifest.json": "文件夹的内容", log: "程序的输出", hosts: "供 Wireshark 使用的名称", ethers: "供 Wireshark 使用的名称" },
+        file_help: { "scenario.yaml": "场景（结果中已填入所有默认值）", "summary.json": "各项数值", "flows.csv": "每个流一行", "apps.csv": "应用的每个数值一行", "ports.csv": "每个端口一行", "events.csv": "丢包、暂停、链路变化", "series.csv": "observe 指定的序列", "topology.json": "节点与链路", "schema.json": "各字段的含义", "manifest.json": "文件夹的内容", log: "程序的输出", hosts: "供 Wireshark 使用的名称", ethers: "供 Wireshark 使用的名称" },
         no_log: "程序没有输出",
     },
     story: {
