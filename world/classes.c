@@ -122,6 +122,7 @@ void world_print_classes(const world_t *world, FILE *out)
 void world__advise_classes(const world_t *world, FILE *out)
 {
     kind_t kinds[KINDS_MAX];
+    world_text_t classes;
     const size_t count = collect(world, kinds);
     for (size_t k = 0; k < count; k++) {
         const kind_t *const kind = &kinds[k];
@@ -142,10 +143,10 @@ void world__advise_classes(const world_t *world, FILE *out)
             fprintf(
                 out,
                 "warning: data of %s is in class %u, which is lossy: switch.pfc.priorities does "
-                "not name it; set it to [%u], or nic.priority to %d\n",
+                "not name it; set it to [%s], or nic.priority to %d\n",
                 kind->first,
                 kind->priority,
-                kind->priority,
+                world_format_classes(&classes, at.lossy->pfc_priorities | 1u << kind->priority),
                 __builtin_ctz(at.lossy->pfc_priorities));
         }
     }

@@ -80,3 +80,19 @@ const char *world_format_percent(world_text_t *buffer, double share)
     snprintf(buffer->text, sizeof(buffer->text), "%.1f %%", share * 100);
     return buffer->text;
 }
+
+const char *world_format_classes(world_text_t *buffer, unsigned mask)
+{
+    size_t used = 0;
+    buffer->text[0] = '\0';
+    for (unsigned class = 0; mask >> class != 0; class ++) {
+        if ((mask >> class & 1u) != 0) {
+            used += (size_t)snprintf(buffer->text + used,
+                                     sizeof(buffer->text) - used,
+                                     "%s%u",
+                                     used > 0 ? ", " : "",
+                                     class);
+        }
+    }
+    return buffer->text;
+}

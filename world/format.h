@@ -18,6 +18,8 @@ const char *world_format_rate(world_text_t *buffer, uint64_t rate_bps);
 // "12345", "1.234 M"
 const char *world_format_count(world_text_t *buffer, double count);
 const char *world_format_percent(world_text_t *buffer, double share); // 0.5 -> "50.0 %"
+// Classes, a bit each, as a list in YAML has them: "1, 3".
+const char *world_format_classes(world_text_t *buffer, unsigned mask);
 
 SIM_C_END
 

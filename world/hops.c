@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "world/advice.h"
+#include "world/format.h"
 #include "world/survey.h"
 
 #define GROUPS_MAX 64u
@@ -270,6 +271,7 @@ static void advise_kind(const world_t *world,
                         const verdict_t *verdict,
                         FILE *out)
 {
+    world_text_t classes;
     if (verdict->elsewhere > 0 && !of_a_nic(world, kind)) {
         fprintf(out,
                 "warning: transfers (%" PRIu64
@@ -296,10 +298,10 @@ static void advise_kind(const world_t *world,
     } else if (verdict->lossy > 0 && !of_a_nic(world, kind)) {
         fprintf(out,
                 "warning: data of transfers (%" PRIu64 ") is in class %u, which is lossy: "
-                "switch.pfc.priorities does not name it; set it to [%u], or their priority to %d\n",
+                "switch.pfc.priorities does not name it; set it to [%s], or their priority to %d\n",
                 kind->transfers,
                 kind->priority,
-                kind->priority,
+                world_format_classes(&classes, verdict->protected | 1u << kind->priority),
                 __builtin_ctz(verdict->protected));
     }
 }

@@ -66,6 +66,7 @@ hops "{leaf-spine: {}}" "" "flows: {list: [host0 host1 1MB 0us], priority: 5}"
 says check "priority (PCP) 5, DSCP 40, of 1 transfer"
 says check "leaf*->host*         2 ports: class 5, lossy: PFC is for 3, marked by ECN"
 says check "warning: data of transfers (1) is in class 5, which is lossy"
+says check "does not name it; set it to [3, 5], or their priority to 3"
 grep -q 'spine' <(grep -F -- '->' "$work/check.txt") && fail "a hop that no path has"
 "$ROCESIM" run "$work/hops.yaml" --quiet 2>&1 | grep -q 'warning: data of transfers (1) is in class 5' ||
     fail "the run does not warn"
