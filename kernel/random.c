@@ -23,17 +23,12 @@ void sim_random_init(sim_random_t *random, uint64_t seed, uint64_t entity, const
     random->counter = 0;
 }
 
-// Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1), 2019: the high half of
-// number * limit, where the low half tells which numbers would make some results more frequent.
-uint64_t sim_random_below(sim_random_t *random, uint64_t limit)
+uint64_t sim__random_below_again(sim_random_t *random, uint64_t limit, uint64_t low, uint64_t high)
 {
-    SIM_CHECK(limit >= 1);
-    u128 product = (u128)sim_random_u64(random) * limit;
-    if (SIM_UNLIKELY((uint64_t)product < limit)) {
-        const uint64_t excess = (0 - limit) % limit; // 2^64 mod limit
-        while ((uint64_t)product < excess) {
-            product = (u128)sim_random_u64(random) * limit;
-        }
+    const uint64_t excess = (0 - limit) % limit; // 2^64 mod limit
+    u128 product = (u128)high << 64 | low;
+    while ((uint64_t)product < excess) {
+        product = (u128)sim_random_u64(random) * limit;
     }
     return (uint64_t)(product >> 64);
 }

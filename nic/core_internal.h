@@ -32,6 +32,11 @@ struct nic_core {
 // Its turn comes: of the lane of cores.
 void nic__core_step(nic_step_t *step);
 
+static inline void nic__core_spend(nic_core_t *core, sim_time_t cost_ps)
+{
+    core->spent_ps += cost_ps * core->host->core_slow_permille / 1000;
+}
+
 // The time of the core that is posting, or of the event.
 static inline sim_time_t nic__posting_ps(const nic_host_t *host)
 {

@@ -148,7 +148,7 @@ sim_time_t nic_core_work(nic_core_t *core, sim_time_t from_ps, sim_time_t cost_p
 
 void nic_core_spend(nic_core_t *core, sim_time_t cost_ps)
 {
-    core->spent_ps += cost_ps * core->host->core_slow_permille / 1000;
+    nic__core_spend(core, cost_ps);
 }
 
 void nic_core_wait(nic_core_t *core, sim_time_t wait_ps)

@@ -180,7 +180,7 @@ static void complete_unreliable(nic_qp_t *qp)
     nic__complete_send(qp, &wqe, NIC_WC_SUCCESS);
 }
 
-static void packet_left(nic_qp_t *qp, bool response)
+static ALWAYS_INLINE void packet_left(nic_qp_t *qp, bool response)
 {
     if (SIM_UNLIKELY(response) && qp->read_count == 0) {
         nic__responses_sent(qp);
@@ -233,7 +233,9 @@ static ALWAYS_INLINE bool transmit_qp(nic_t *nic, nic_qp_t *qp, const bool ring)
         pace(qp, now_ps, bytes);
     }
     if (!nic__can_send(qp)) {
-        nic__unschedule(qp);
+        if ((qp->flags & NIC_QP_READY) != 0) {
+            leave(nic, qp, ring);
+        }
     } else if ((qp->flags & NIC_QP_PACED) != 0 && qp->next_send_ps > nic->port->busy_until_ps) {
         nic__unschedule(qp);
         wait_for_pace(qp);

@@ -90,7 +90,7 @@ void nic__settle(nic_qp_t *qp)
 
 // -- READ responses
 
-static bool is_last_response(uint8_t opcode)
+static inline bool is_last_response(uint8_t opcode)
 {
     return opcode == ROCE_READ_RESPONSE_LAST || opcode == ROCE_READ_RESPONSE_ONLY ||
            opcode == ROCE_ATOMIC_ACKNOWLEDGE;
@@ -122,7 +122,7 @@ bool nic__response_fits(const nic_qp_t *qp,
 }
 
 // The oldest PSN's response lies in memory.
-static void finish_response(nic_t *nic, nic_qp_t *qp, uint64_t original)
+static inline void finish_response(nic_t *nic, nic_qp_t *qp, uint64_t original)
 {
     const nic_wqe_t wqe = *nic__wqe(qp, qp->sq_done);
     const bool last = wqe.length - qp->una_offset <= qp->mtu_bytes;

@@ -194,7 +194,8 @@ static void responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         psn < qp->max_psn) {
         // It acknowledges what came before its READ.
         const uint64_t una_psn = qp->una_psn;
-        const nic_progress_t progress = nic__advance(nic, qp, psn);
+        const nic_progress_t progress =
+            SIM_LIKELY(psn == una_psn) ? (nic_progress_t){0} : nic__advance(nic, qp, psn);
         if (!progress.gone) {
             if (qp->una_psn != una_psn) {
                 nic__note_progress(nic, qp);

@@ -28,7 +28,7 @@ static void grow_reads(nic_qp_t *qp)
     qp->read_first = 0;
 }
 
-void nic__add_read(nic_qp_t *qp, const nic_read_t *read)
+static inline void add_read(nic_qp_t *qp, const nic_read_t *read)
 {
     if (qp->read_count == qp->read_capacity) {
         grow_reads(qp);
@@ -52,7 +52,12 @@ void nic__add_read(nic_qp_t *qp, const nic_read_t *read)
     nic__schedule(qp);
 }
 
-static nic_verdict_t check_read(const nic_qp_t *qp, const net_packet_t *packet)
+void nic__add_read(nic_qp_t *qp, const nic_read_t *read)
+{
+    add_read(qp, read);
+}
+
+static inline nic_verdict_t check_read(const nic_qp_t *qp, const net_packet_t *packet)
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);
     if (qp->rx_kind != NIC_RX_NONE || qp->read_count >= qp->reads_accepted_max ||
@@ -89,7 +94,7 @@ void nic__receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     qp->rx_flags &= (uint8_t)~NIC_RX_NAK_SENT;
     qp->expected_psn += nic__packet_count(qp, length);
     sim_progress(nic__node(nic));
-    nic__add_read(qp, &read);
+    add_read(qp, &read);
 }
 
 void nic__forget_answers(nic_qp_t *qp, uint64_t psn)
@@ -176,7 +181,7 @@ static net_packet_t *build_atomic_response(nic_qp_t *qp, const nic_read_t *read)
     return packet;
 }
 
-net_packet_t *nic__build_part(nic_qp_t *qp, nic_read_t *read, bool *last)
+static inline net_packet_t *build_part(nic_qp_t *qp, nic_read_t *read, bool *last)
 {
     nic_t *const nic = qp->nic;
     if (SIM_UNLIKELY(read->atomic)) {
@@ -210,10 +215,15 @@ net_packet_t *nic__build_part(nic_qp_t *qp, nic_read_t *read, bool *last)
     return packet;
 }
 
+net_packet_t *nic__build_part(nic_qp_t *qp, nic_read_t *read, bool *last)
+{
+    return build_part(qp, read, last);
+}
+
 net_packet_t *nic__build_response(nic_t *nic, nic_qp_t *qp)
 {
     bool last = false;
-    net_packet_t *const packet = nic__build_part(qp, nic__read_at(qp, 0), &last);
+    net_packet_t *const packet = build_part(qp, &qp->reads[qp->read_first], &last);
     if (last) {
         end_read(nic, qp);
     }

@@ -104,7 +104,7 @@ bool nic__access_ok(const nic_pd_t *pd,
     }
     const nic_mr_t *const mr = nic->mrs[index];
     return mr != NULL && mr->key == key && mr->pd == pd && (mr->access & access) == access &&
-           address >= mr->address && address - mr->address <= mr->length_bytes &&
+           address - mr->address <= mr->length_bytes && // not before it, either
            mr->length_bytes - (address - mr->address) >= length_bytes;
 }
 

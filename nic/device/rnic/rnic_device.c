@@ -30,6 +30,7 @@ static void qp_reset(nic_qp_t *qp, uint32_t unfinished)
 {
     nic_rnic_qp_t *const state = nic__rnic_qp(qp);
     nic__rnic(qp->nic)->counters.wqes_completed += unfinished;
+    nic__rnic(qp->nic)->renewals++;
     state->serial = ++nic__rnic(qp->nic)->last_serial;
     state->sq_ready = state->sq_here = qp->sq_posted;
     state->ready_ps = state->response_ps = 0;
@@ -40,6 +41,7 @@ static void qp_reset(nic_qp_t *qp, uint32_t unfinished)
 static void qp_destroyed(nic_qp_t *qp, uint32_t unfinished)
 {
     nic__rnic(qp->nic)->counters.wqes_completed += unfinished;
+    nic__rnic(qp->nic)->renewals++;
     nic__store_remove(qp->nic, NIC_STORE_CONTEXT, qp->number);
 }
 
@@ -60,21 +62,6 @@ static void mr_deregistered(nic_t *nic, uint32_t key)
 
 // -- packets and completions
 
-static void arrive(nic_t *nic, net_packet_t *packet)
-{
-    nic__rnic_expect(nic, nic__node(nic)->mail);
-    nic__rnic_arrive(nic, packet);
-}
-
-static void completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
-{
-    if (cq->core != NULL) {
-        nic_device_complete(qp, cq, wc, nic__rnic_cqe(qp, cq, wc));
-    } else {
-        nic__rnic_cqe_later(qp, cq, wc);
-    }
-}
-
 static void completed(nic_t *nic)
 {
     nic__rnic(nic)->counters.cqes_written++;
@@ -87,7 +74,7 @@ static void polled(nic_t *nic, nic_core_t *core, uint32_t count)
     nic_rnic_t *const rnic = nic__rnic(nic);
     rnic->counters.cqes_polled += count;
     if (core != NULL) {
-        nic_core_spend(core, rnic->detail.cpu_poll_ps + count * rnic->detail.cpu_cqe_ps);
+        nic__core_spend(core, rnic->detail.cpu_poll_ps + count * rnic->detail.cpu_cqe_ps);
     }
 }
 
@@ -116,12 +103,12 @@ const nic_device_ops_t nic_device_rnic = {
     .done = nic__rnic_wqe_done,
     .respond = nic__rnic_respond,
     .answer = nic__rnic_answer,
-    .arrive = arrive,
+    .arrive = nic__rnic_arrive,
     .payload = nic__rnic_payload,
     .lands = nic__rnic_lands,
     .atomic_done = nic__rnic_atomic_done,
     .wrote = nic__rnic_tell_write,
-    .completion = completion,
+    .completion = nic__rnic_completion,
     .completed = completed,
     .polled = polled,
     .host_read_ps = nic__rnic_host_read,

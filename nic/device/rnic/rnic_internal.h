@@ -37,9 +37,11 @@ typedef enum nic_item_kind {
 typedef struct nic_item {
     _Alignas(SIM_CACHE_LINE) nic_step_t step;
     nic_t *nic;
+    nic_qp_t *qp;    // while none of the NIC's queue pairs is destroyed or reset
     uint64_t serial; // of the QP
     uint32_t qp_number;
-    uint32_t first; // WQE
+    uint32_t renewals; // as many of that as there were
+    uint32_t first;    // WQE
     uint32_t count;
     uint8_t kind; // nic_item_kind_t
     bool fetched; // by Doorbell
@@ -169,6 +171,7 @@ struct nic_rnic {
     sim_timer_t pause_timer; // refreshes the pause
     nic_t *nic;
     uint64_t last_serial; // of a QP
+    uint32_t renewals;    // how many queue pairs were destroyed or reset
     nic_rnic_counters_t counters;
 };
 static inline nic_rnic_t *nic__rnic(const nic_t *nic)
@@ -213,6 +216,8 @@ static inline nic_item_t *nic__item_new(nic_t *nic, nic_item_kind_t kind, const 
     rnic->free_items = item->next;
     item->next = NULL;
     item->kind = (uint8_t)kind;
+    item->qp = (nic_qp_t *)(uintptr_t)qp;
+    item->renewals = rnic->renewals;
     item->serial = nic__rnic_qp(qp)->serial;
     item->lap = nic__rnic_qp(qp)->lap;
     item->qp_number = qp->number;
@@ -239,6 +244,9 @@ static inline void nic__item_at(nic_item_t *item, sim_time_t time_ps) // its ste
 }
 static inline nic_qp_t *nic__item_qp(const nic_item_t *item) // NULL: it is gone
 {
+    if (SIM_LIKELY(item->renewals == nic__rnic(item->nic)->renewals)) {
+        return item->qp;
+    }
     nic_qp_t *const qp = nic__find_qp(item->nic, item->qp_number);
     return SIM_LIKELY(qp != NULL) && SIM_LIKELY(nic__rnic_qp(qp)->serial == item->serial) ? qp
                                                                                           : NULL;
@@ -396,9 +404,6 @@ typedef struct nic_service {
     sim_time_t end_ps;
     sim_time_t here_ps;
 } nic_service_t;
-// Begins with item->first. qp may be NULL.
-nic_service_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp);
-void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t here_ps);
 void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell); // the last `count` WQEs
 void nic__rnic_post_receive(nic_t *nic, uint32_t count);
 void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response);
@@ -406,6 +411,13 @@ void nic__rnic_wqe_done(nic_qp_t *qp); // the one before sq_done
 void nic__rnic_forget_early(nic_qp_t *qp);
 void nic__rnic_flushed(nic_qp_t *qp); // its send queue is empty
 void nic__rnic_gate(nic_qp_t *qp);    // sq_send or sq_done moved
+// A WQE is through the NIC, and may be sent.
+static inline void nic__rnic_make_ready(nic_qp_t *qp)
+{
+    nic__rnic_qp(qp)->sq_ready++;
+    nic__rnic_gate(qp);
+    nic__schedule(qp);
+}
 void nic__rnic_rewound(nic_qp_t *qp); // back
 void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic);
 void nic__rnic_answer(nic_qp_t *qp, net_packet_t *packet);
@@ -418,12 +430,7 @@ void nic__rnic_payload(nic_t *nic, uint32_t bytes);
 void nic__rnic_lands(nic_t *nic, sim_time_t time_ps);
 void nic__rnic_atomic_done(nic_t *nic, uint32_t rkey); // the word is written back
 void nic__rnic_tell_write(nic_qp_t *qp, uint64_t address, uint32_t bytes);
-sim_time_t nic__rnic_cqe(const nic_qp_t *qp,
-                         nic_cq_t *cq,
-                         const nic_wc_t *wc); // when the CQE is seen
-void nic__rnic_cqe_later(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc);
-// Prefetches what the packets that come next will need.
-void nic__rnic_expect(const nic_t *nic, const sim_mail_t *mail);
+void nic__rnic_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc); // the CQE is written
 void nic__rnic_set_costs(nic_rnic_t *rnic);
 void nic__rx_unit_fired(sim_node_t *node, sim_timer_t *timer);
 void nic__rx_unit_step(nic_step_t *step);

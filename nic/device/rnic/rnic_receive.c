@@ -47,32 +47,6 @@ static void release(nic_t *nic, uint32_t bytes)
     }
 }
 
-// In two steps, each reads what the one before has brought: the queue pair, then its contexts.
-void nic__rnic_expect(const nic_t *nic, const sim_mail_t *mail)
-{
-    const nic_rnic_t *const rnic = nic__rnic(nic);
-    if (mail[0].key == UINT64_MAX) {
-        return;
-    }
-    const net_packet_t *const next = mail[0].message;
-    const net_packet_t *const after = mail[1].key == UINT64_MAX ? NULL : mail[1].message;
-    const nic_qp_t *const qp = nic__find_qp(nic, next->destination_qp);
-    if (qp != NULL) {
-        __builtin_prefetch(&rnic->near[1].slots[nic__rnic_qp(qp)->near_slot[1]]);
-        __builtin_prefetch(
-            &rnic->held[NIC_STORE_CONTEXT]->slots[nic__rnic_qp(qp)->context_slot[1]]);
-        __builtin_prefetch(net_packet_aside(next));
-    }
-    const nic_qp_t *const later = after == NULL ? NULL : nic__find_qp(nic, after->destination_qp);
-    if (later != NULL) {
-        __builtin_prefetch(later);
-        __builtin_prefetch((const char *)later + SIM_CACHE_LINE);
-        __builtin_prefetch((const char *)later + 2 * SIM_CACHE_LINE);
-        __builtin_prefetch((const char *)later + 4 * SIM_CACHE_LINE);
-        __builtin_prefetch(nic__rnic_qp(later));
-    }
-}
-
 // -- the processing unit's part
 
 // The class of a packet by its operation, and what else is to be known of it.
@@ -404,9 +378,37 @@ void nic__rx_unit_step(nic_step_t *step)
     rx_end(SIM_CONTAINER_OF(step, nic_rx_unit_t, step));
 }
 
+// Prefetches what the packets that come next will need. In two steps, each reads what the one
+// before has brought: the queue pair, then its contexts.
+static inline void expect(const nic_t *nic, const sim_mail_t *mail)
+{
+    const nic_rnic_t *const rnic = nic__rnic(nic);
+    if (mail[0].key == UINT64_MAX) {
+        return;
+    }
+    const net_packet_t *const next = mail[0].message;
+    const net_packet_t *const after = mail[1].key == UINT64_MAX ? NULL : mail[1].message;
+    const nic_qp_t *const qp = nic__find_qp(nic, next->destination_qp);
+    if (qp != NULL) {
+        __builtin_prefetch(&rnic->near[1].slots[nic__rnic_qp(qp)->near_slot[1]]);
+        __builtin_prefetch(
+            &rnic->held[NIC_STORE_CONTEXT]->slots[nic__rnic_qp(qp)->context_slot[1]]);
+        __builtin_prefetch(net_packet_aside(next));
+    }
+    const nic_qp_t *const later = after == NULL ? NULL : nic__find_qp(nic, after->destination_qp);
+    if (later != NULL) {
+        __builtin_prefetch(later);
+        __builtin_prefetch((const char *)later + SIM_CACHE_LINE);
+        __builtin_prefetch((const char *)later + 2 * SIM_CACHE_LINE);
+        __builtin_prefetch((const char *)later + 4 * SIM_CACHE_LINE);
+        __builtin_prefetch(nic__rnic_qp(later));
+    }
+}
+
 void nic__rnic_arrive(nic_t *nic, net_packet_t *packet)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
+    expect(nic, nic__node(nic)->mail);
     nic__rnic_begin(nic);
     const uint64_t bytes = rnic->buffered_bytes + packet->frame_bytes;
     if (SIM_UNLIKELY(bytes > rnic->detail.buffer_bytes)) {
@@ -470,7 +472,8 @@ static inline bool is_completed_by_peer(const nic_qp_t *qp, const nic_wc_t *wc)
     return qp->type == NIC_QPT_RC && wc->opcode < NIC_WC_RECV;
 }
 
-sim_time_t nic__rnic_cqe(const nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
+// When the CQE is seen.
+static inline sim_time_t write_cqe(const nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
 {
     nic_t *const nic = qp->nic;
     nic_rnic_t *const rnic = nic__rnic(nic);
@@ -491,11 +494,15 @@ sim_time_t nic__rnic_cqe(const nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
     return cq->last_seen_ps;
 }
 
-void nic__rnic_cqe_later(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
+void nic__rnic_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
 {
-    nic_t *const nic = qp->nic;
-    nic_item_t *const item = nic__item_new(nic, NIC_ITEM_CQE, qp);
+    const sim_time_t seen_ps = write_cqe(qp, cq, wc);
+    if (cq->core != NULL) {
+        nic_device_complete(qp, cq, wc, seen_ps);
+        return;
+    }
+    nic_item_t *const item = nic__item_new(qp->nic, NIC_ITEM_CQE, qp);
     item->cq = cq;
     item->wc = *wc;
-    nic__item_at(item, nic__rnic_cqe(qp, cq, wc));
+    nic__item_at(item, seen_ps);
 }

@@ -6,19 +6,9 @@
 // Doorbell: the core writes 8 bytes, and the NIC reads all new WQEs, padded to lines, at once.
 // Either way they enter the WQE cache, the queue of the processing unit, and, when that is through
 // with them and the payload is there, what nic/transport/requester.c may send from.
-#include "nic/device/rnic/rnic_internal.h"
+#include "nic/device/rnic/rnic_payload.h"
 
 #define COPY_BYTES 16u // a register, nic.detailed.cpu.copy
-
-static inline bool is_fetch(const nic_wqe_t *wqe)
-{
-    return wqe->opcode >= NIC_WR_RDMA_READ;
-}
-
-static inline bool has_payload_to_read(const nic_wqe_t *wqe)
-{
-    return !is_fetch(wqe) && wqe->length != 0 && (wqe->flags & NIC_SEND_INLINE) == 0;
-}
 
 // A pointer in the WQE for each.
 static inline uint64_t places(const nic_wqe_t *wqe)
@@ -33,7 +23,7 @@ static uint64_t wqe_bytes(const nic_detail_t *detail, const nic_qp_t *qp, const 
     if (wqe->opcode == NIC_WR_RDMA_READ) {
         return header + places(wqe) * detail->pointer_bytes;
     }
-    if (is_fetch(wqe)) {
+    if (nic__wqe_fetches(wqe)) {
         return header + detail->pointer_bytes + detail->atomic_bytes;
     }
     if (wqe->length == 0) {
@@ -58,7 +48,7 @@ static uint64_t padded(uint64_t bytes)
 static void spend(nic_host_t *host, sim_time_t cost_ps)
 {
     if (host->core != NULL) {
-        nic_core_spend(host->core, cost_ps);
+        nic__core_spend(host->core, cost_ps);
     }
 }
 
@@ -68,7 +58,13 @@ static void spend(nic_host_t *host, sim_time_t cost_ps)
 // it still reads after a Doorbell.
 static void push_in_order(nic_item_t *item, nic_qp_t *qp)
 {
-    nic_item_t **link = &nic__rnic_qp(qp)->early;
+    nic_rnic_qp_t *const state = nic__rnic_qp(qp);
+    if (SIM_LIKELY(state->early == NULL) && SIM_LIKELY(item->first == state->sq_here)) {
+        state->sq_here += item->count;
+        nic__tx_unit_push(item, qp);
+        return;
+    }
+    nic_item_t **link = &state->early;
     while (*link != NULL && (int32_t)((*link)->first - item->first) < 0) {
         link = &(*link)->next;
     }
@@ -195,7 +191,7 @@ static sim_time_t copy_ps(const nic_detail_t *detail,
     uint64_t chunks = 0;
     for (uint32_t i = 0; i < count; i++) {
         const nic_wqe_t *const wqe = nic__wqe(qp, first + i);
-        const bool inlined = !is_fetch(wqe) && (wqe->flags & NIC_SEND_INLINE) != 0;
+        const bool inlined = !nic__wqe_fetches(wqe) && (wqe->flags & NIC_SEND_INLINE) != 0;
         chunks += inlined ? ((uint64_t)wqe->length + COPY_BYTES - 1) / COPY_BYTES : 0;
     }
     return chunks * detail->cpu_copy_ps;
@@ -216,7 +212,7 @@ void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
     item->fetched = doorbell;
     spend(host, count * detail->cpu_post_ps);
     if (host->core != NULL && detail->cpu_copy_ps != 0) {
-        nic_core_spend(host->core, copy_ps(detail, qp, first, count));
+        nic__core_spend(host->core, copy_ps(detail, qp, first, count));
     }
     if (doorbell) {
         spend(host, detail->cpu_doorbell_ps);
@@ -252,140 +248,6 @@ static void doorbell_arrives(nic_item_t *item, const nic_qp_t *qp)
         here_ps += store->ops->hold_doorbell(store, now_ps, here_ps);
     }
     nic__item_at(item, here_ps);
-}
-
-// -- the processing unit's part
-
-// A packet's payload, read from host memory, passes the sending side line by line, and what comes
-// in several completions is put together: completions end at multiples of their largest size
-// (PCI Express, 2.3.1.1), so that where a payload lies matters.
-static sim_time_t payload_ps(const nic_detail_t *detail, uint64_t address, uint32_t bytes)
-{
-    if (bytes == 0 || (detail->tx_line_ps | detail->tx_long_ps) == 0) {
-        return 0;
-    }
-    const uint64_t last = address + (bytes - 1);
-    const uint64_t lines = last / NIC_PCIE_LINE_BYTES - address / NIC_PCIE_LINE_BYTES + 1;
-    const uint64_t size = detail->completion_max_bytes;
-    return lines * detail->tx_line_ps + (last / size != address / size ? detail->tx_long_ps : 0);
-}
-
-// The same of a part of a work request's payload.
-static inline sim_time_t part_ps(const nic_detail_t *detail,
-                                 const nic_wqe_t *wqe,
-                                 uint64_t offset,
-                                 uint32_t bytes)
-{
-    if (SIM_LIKELY((detail->tx_line_ps | detail->tx_long_ps) == 0)) {
-        return 0;
-    }
-    const nic_place_t place = nic__wqe_place(wqe);
-    return payload_ps(detail, nic__first_piece(&place, offset, 1).addr, bytes);
-}
-
-static nic_cost_t translate_all(nic_rnic_t *rnic, const nic_wqe_t *wqe, nic_cost_t cost)
-{
-    const nic_place_t place = nic__wqe_place(wqe);
-    if (SIM_LIKELY(place.list == NULL)) {
-        return nic__rnic_translate(rnic, place.key, place.address, cost);
-    }
-    for (uint32_t i = 0; i < place.count; i++) {
-        if (place.list[i].length != 0) {
-            cost = nic__rnic_translate(rnic, place.list[i].lkey, place.list[i].addr, cost);
-        }
-    }
-    return cost;
-}
-
-static inline sim_time_t from_memory_ps(nic_t *nic, uint64_t address, uint64_t bytes)
-{
-    return SIM_LIKELY(!nic->bound) ? 0 : nic__dma(nic, address, bytes, false);
-}
-
-// A packet's payload: a read for each place that it comes from, all asked for at once.
-static sim_time_t read_payload_ps(nic_t *nic,
-                                  const nic_wqe_t *wqe,
-                                  uint64_t offset,
-                                  uint32_t bytes,
-                                  bool prefetched)
-{
-    nic_pcie_t *const pcie = &nic__rnic(nic)->pcie;
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
-    const nic_place_t place = nic__wqe_place(wqe);
-    sim_time_t ready_ps = now_ps;
-    for (uint64_t done = 0; done < bytes;) {
-        const nic_sge_t piece = nic__first_piece(&place, offset + done, bytes - done);
-        const uint64_t piece_bytes = piece.length;
-        ready_ps = nic__later(ready_ps, from_memory_ps(nic, piece.addr, piece_bytes));
-        ready_ps = nic__later(
-            ready_ps,
-            prefetched
-                ? nic_pcie_prefetched(pcie, now_ps, piece.addr, piece_bytes)
-                : nic_pcie_read_at(pcie, now_ps, piece.addr, piece_bytes, NIC_PCIE_PAYLOAD_READ));
-        done += piece_bytes;
-    }
-    return ready_ps;
-}
-
-nic_service_t nic__rnic_serve_wqe(const nic_item_t *item, const nic_qp_t *qp)
-{
-    nic_rnic_t *const rnic = nic__rnic(item->nic);
-    const nic_detail_t *const detail = &rnic->detail;
-    const sim_time_t now_ps = rnic->at_ps;
-    if (qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0 || item->lap != nic__rnic_qp(qp)->lap) {
-        return (nic_service_t){now_ps, now_ps}; // it was flushed, or is sent again
-    }
-    const nic_wqe_t *const wqe = nic__wqe(qp, item->first);
-    sim_time_t data_ps = now_ps + (item->fetched ? detail->pu_send_fetched_ps : detail->pu_send_ps);
-    sim_time_t here_ps = now_ps;
-    sim_time_t *const context_ps = rnic->asynchronous ? &here_ps : &data_ps;
-    nic_cost_t cost = {is_fetch(wqe) ? detail->tx_request_ps : detail->tx_send_ps, *context_ps};
-    cost = nic__rnic_context(rnic, qp, qp->number, NIC_SIDE_SEND | NIC_SIDE_BEGINS, cost);
-    *context_ps = cost.ready_ps;
-    // A WQE that has to be read again keeps its own queue pair waiting, not the unit.
-    cost.ready_ps = here_ps;
-    cost = nic__rnic_lookup_wqe(rnic, qp, item->first, cost);
-    here_ps = cost.ready_ps;
-    cost.ready_ps = data_ps;
-    if (has_payload_to_read(wqe)) {
-        cost = translate_all(rnic, wqe, cost);
-        cost.stall_ps += part_ps(detail, wqe, 0, nic__min(wqe->length, qp->mtu_bytes));
-    }
-    rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + cost.stall_ps;
-    return (nic_service_t){nic__later(rnic->tx_free_ps, cost.ready_ps), here_ps};
-}
-
-static void make_ready(nic_qp_t *qp)
-{
-    nic__rnic_qp(qp)->sq_ready++;
-    nic__rnic_gate(qp);
-    nic__schedule(qp);
-}
-
-void nic__rnic_wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t here_ps)
-{
-    if ((qp->flags & NIC_QP_CLOSED) != 0) {
-        return;
-    }
-    if (SIM_UNLIKELY((int32_t)(index - qp->sq_done) < 0)) {
-        make_ready(qp); // acknowledged while it was on its way again
-        return;
-    }
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
-    const nic_wqe_t *const wqe = nic__wqe(qp, index);
-    sim_time_t ready_ps = here_ps;
-    if (has_payload_to_read(wqe)) {
-        const uint32_t bytes = nic__min(wqe->length, qp->mtu_bytes);
-        const sim_time_t late_ps = nic__later(here_ps, now_ps) - now_ps;
-        ready_ps = late_ps + read_payload_ps(nic, wqe, 0, bytes, false);
-    }
-    // WQEs are sent in order: one behind another whose payload is on its way waits for that.
-    nic__rnic_qp(qp)->ready_ps = nic__later(nic__rnic_qp(qp)->ready_ps, ready_ps);
-    if (nic__rnic_qp(qp)->ready_ps <= now_ps) {
-        make_ready(qp);
-    } else {
-        nic__item_at(nic__item_new(nic, NIC_ITEM_READY, qp), nic__rnic_qp(qp)->ready_ps);
-    }
 }
 
 void nic__rnic_wqe_done(nic_qp_t *qp)
@@ -436,9 +298,9 @@ static void response_sent(nic_t *nic, nic_qp_t *qp)
     nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t here_ps =
         nic__later(nic_pcie_prefetched(&rnic->pcie, nic__node(nic)->now_ps, read->address, bytes),
-                   from_memory_ps(nic, read->address, bytes));
+                   nic__from_memory_ps(nic, read->address, bytes));
     const sim_time_t cost_ps =
-        rnic->detail.tx_response_ps + payload_ps(&rnic->detail, read->address, bytes);
+        rnic->detail.tx_response_ps + nic__payload_ps(&rnic->detail, read->address, bytes);
     const sim_time_t ready_ps = next_segment_ps(nic, cost_ps, here_ps);
     if (ready_ps > nic->port->busy_until_ps) {
         qp->flags &= (uint16_t)~NIC_QP_READS;
@@ -460,13 +322,14 @@ void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
         return;
     }
     const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
-    if (!has_payload_to_read(wqe)) {
+    if (!nic__wqe_carries(wqe)) {
         return;
     }
     const uint32_t bytes = nic__min(wqe->length - qp->send_offset, qp->mtu_bytes);
-    const sim_time_t here_ps = read_payload_ps(nic, wqe, qp->send_offset, bytes, true);
+    const sim_time_t here_ps = nic__read_payload_ps(nic, wqe, qp->send_offset, bytes, true);
     const nic_detail_t *const detail = &nic__rnic(nic)->detail;
-    const sim_time_t cost_ps = detail->tx_send_ps + part_ps(detail, wqe, qp->send_offset, bytes);
+    const sim_time_t cost_ps =
+        detail->tx_send_ps + nic__part_ps(detail, wqe, qp->send_offset, bytes);
     const sim_time_t ready_ps = next_segment_ps(nic, cost_ps, here_ps);
     if (ready_ps > nic->port->busy_until_ps) {
         qp->flags |= NIC_QP_FETCHING;
@@ -480,7 +343,7 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
     nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     nic_cost_t cost = {
-        rnic->detail.tx_response_ps + (atomic ? 0 : payload_ps(&rnic->detail, address, bytes)),
+        rnic->detail.tx_response_ps + (atomic ? 0 : nic__payload_ps(&rnic->detail, address, bytes)),
         now_ps,
     };
     cost = nic__rnic_context(rnic, qp, qp->number, NIC_SIDE_SEND, cost);
@@ -492,7 +355,7 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
         data_ps = nic__later(
             cost.ready_ps,
             nic_pcie_read_at(&rnic->pcie, now_ps, address, bytes, NIC_PCIE_PAYLOAD_READ));
-        data_ps = nic__later(data_ps, from_memory_ps(nic, address, bytes));
+        data_ps = nic__later(data_ps, nic__from_memory_ps(nic, address, bytes));
     }
     rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + cost.stall_ps;
     data_ps = nic__later(data_ps + rnic->detail.rx_latency_ps, rnic->tx_free_ps) +
@@ -528,7 +391,7 @@ static void qp_step(nic_item_t *item, nic_qp_t *qp)
     switch ((nic_item_kind_t)item->kind) {
     case NIC_ITEM_READY:
         if (open && item->lap == nic__rnic_qp(qp)->lap) {
-            make_ready(qp);
+            nic__rnic_make_ready(qp);
         }
         break;
     case NIC_ITEM_SEGMENT:

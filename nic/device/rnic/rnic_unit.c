@@ -9,7 +9,7 @@
 // pair takes more requests than one unit could if the responses went through it too (Spec-S0).
 // A queue pair belongs to the units of its number: operations of one have an order to keep, so one
 // queue pair cannot use more than one unit, and several can (Kalia et al., USENIX ATC 2016, 3.3).
-#include "nic/device/rnic/rnic_internal.h"
+#include "nic/device/rnic/rnic_payload.h"
 
 static void tx_unit_fired(sim_node_t *node, sim_timer_t *timer);
 static void tx_unit_step(nic_step_t *step);
@@ -36,7 +36,79 @@ void nic__units_create(nic_t *nic)
     }
 }
 
-// -- sending
+// -- serving a WQE
+
+static nic_cost_t translate_all(nic_rnic_t *rnic, const nic_wqe_t *wqe, nic_cost_t cost)
+{
+    const nic_place_t place = nic__wqe_place(wqe);
+    if (SIM_LIKELY(place.list == NULL)) {
+        return nic__rnic_translate(rnic, place.key, place.address, cost);
+    }
+    for (uint32_t i = 0; i < place.count; i++) {
+        if (place.list[i].length != 0) {
+            cost = nic__rnic_translate(rnic, place.list[i].lkey, place.list[i].addr, cost);
+        }
+    }
+    return cost;
+}
+
+// Begins with item->first. qp may be NULL.
+static inline nic_service_t serve_wqe(const nic_item_t *item, const nic_qp_t *qp)
+{
+    nic_rnic_t *const rnic = nic__rnic(item->nic);
+    const nic_detail_t *const detail = &rnic->detail;
+    const sim_time_t now_ps = rnic->at_ps;
+    if (qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0 || item->lap != nic__rnic_qp(qp)->lap) {
+        return (nic_service_t){now_ps, now_ps}; // it was flushed, or is sent again
+    }
+    const nic_wqe_t *const wqe = nic__wqe(qp, item->first);
+    sim_time_t data_ps = now_ps + (item->fetched ? detail->pu_send_fetched_ps : detail->pu_send_ps);
+    sim_time_t here_ps = now_ps;
+    sim_time_t *const context_ps = rnic->asynchronous ? &here_ps : &data_ps;
+    nic_cost_t cost = {nic__wqe_fetches(wqe) ? detail->tx_request_ps : detail->tx_send_ps,
+                       *context_ps};
+    cost = nic__rnic_context(rnic, qp, qp->number, NIC_SIDE_SEND | NIC_SIDE_BEGINS, cost);
+    *context_ps = cost.ready_ps;
+    // A WQE that has to be read again keeps its own queue pair waiting, not the unit.
+    cost.ready_ps = here_ps;
+    cost = nic__rnic_lookup_wqe(rnic, qp, item->first, cost);
+    here_ps = cost.ready_ps;
+    cost.ready_ps = data_ps;
+    if (nic__wqe_carries(wqe)) {
+        cost = translate_all(rnic, wqe, cost);
+        cost.stall_ps += nic__part_ps(detail, wqe, 0, nic__min(wqe->length, qp->mtu_bytes));
+    }
+    rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + cost.stall_ps;
+    return (nic_service_t){nic__later(rnic->tx_free_ps, cost.ready_ps), here_ps};
+}
+
+static inline void wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t here_ps)
+{
+    if ((qp->flags & NIC_QP_CLOSED) != 0) {
+        return;
+    }
+    if (SIM_UNLIKELY((int32_t)(index - qp->sq_done) < 0)) {
+        nic__rnic_make_ready(qp); // acknowledged while it was on its way again
+        return;
+    }
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const nic_wqe_t *const wqe = nic__wqe(qp, index);
+    sim_time_t ready_ps = here_ps;
+    if (nic__wqe_carries(wqe)) {
+        const uint32_t bytes = nic__min(wqe->length, qp->mtu_bytes);
+        const sim_time_t late_ps = nic__later(here_ps, now_ps) - now_ps;
+        ready_ps = late_ps + nic__read_payload_ps(nic, wqe, 0, bytes, false);
+    }
+    // WQEs are sent in order: one behind another whose payload is on its way waits for that.
+    nic__rnic_qp(qp)->ready_ps = nic__later(nic__rnic_qp(qp)->ready_ps, ready_ps);
+    if (nic__rnic_qp(qp)->ready_ps <= now_ps) {
+        nic__rnic_make_ready(qp);
+    } else {
+        nic__item_at(nic__item_new(nic, NIC_ITEM_READY, qp), nic__rnic_qp(qp)->ready_ps);
+    }
+}
+
+// -- the queue
 
 static void tx_begin(nic_tx_unit_t *unit, nic_qp_t *qp)
 {
@@ -44,7 +116,7 @@ static void tx_begin(nic_tx_unit_t *unit, nic_qp_t *qp)
     if (qp != NULL && nic__rnic_qp(qp)->waiting == item) {
         nic__rnic_qp(qp)->waiting = NULL; // its turn has come
     }
-    const nic_service_t service = nic__rnic_serve_wqe(item, qp);
+    const nic_service_t service = serve_wqe(item, qp);
     unit->here_ps = service.here_ps;
     unit->busy = true;
     nic__unit_arm(unit->nic, NIC_LANE_SEND, &unit->step, &unit->timer, service.end_ps);
@@ -87,7 +159,7 @@ static void tx_end(nic_tx_unit_t *unit)
         nic__item_free(item);
     }
     if (qp != NULL && lap == nic__rnic_qp(qp)->lap) {
-        nic__rnic_wqe_served(unit->nic, qp, index, unit->here_ps);
+        wqe_served(unit->nic, qp, index, unit->here_ps);
     }
     // What happened just now may have pushed more: the unit still counts as busy.
     unit->busy = false;
