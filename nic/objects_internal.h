@@ -145,15 +145,14 @@ enum {
     NIC_QP_ACTIVE = 1 << 4,     // the algorithm was started
     NIC_QP_RNR_WAIT = 1 << 5,   // retry_timer holds back the send queue
     NIC_QP_SQ_STOPPED = 1 << 6, // the WQE at sq_send failed locally; its error waits for its turn
-    NIC_QP_RECOVERING = 1 << 7, // a READ was issued again and has not progressed yet
-    NIC_QP_TURN = 1 << 8,       // READ responses had the last turn
-    NIC_QP_DEAD = 1 << 9,       // destroyed, memory held until the end of the event
-    NIC_QP_UNRELIABLE = 1 << 10,
-    NIC_QP_CLOSED = 1 << 11,    // the send queue does not work: the state is not RTS
-    NIC_QP_READS = 1 << 12,     // READs are to be answered
-    NIC_QP_FEEDBACK = 1 << 13,  // packets say how they are to be answered
-    NIC_QP_OVERSHOOT = 1 << 14, // a packet may start while less than the window is in flight
-    NIC_QP_FETCHING = 1 << 15,  // detailed NIC: what is to be sent next is on its way through it
+    NIC_QP_TURN = 1 << 7,       // READ responses had the last turn
+    NIC_QP_DEAD = 1 << 8,       // destroyed, memory held until the end of the event
+    NIC_QP_UNRELIABLE = 1 << 9,
+    NIC_QP_CLOSED = 1 << 10,    // the send queue does not work: the state is not RTS
+    NIC_QP_READS = 1 << 11,     // READs are to be answered
+    NIC_QP_FEEDBACK = 1 << 12,  // packets say how they are to be answered
+    NIC_QP_OVERSHOOT = 1 << 13, // a packet may start while less than the window is in flight
+    NIC_QP_FETCHING = 1 << 14,  // detailed NIC: what is to be sent next is on its way through it
 };
 
 // Opcode bits of no transport, for QPs that take no packets.
@@ -162,15 +161,14 @@ enum {
 typedef enum nic_rx_kind { NIC_RX_NONE, NIC_RX_SEND, NIC_RX_WRITE } nic_rx_kind_t;
 
 enum {
-    NIC_RX_NAK_SENT = 1 << 0, // for expected_psn, which has not come since
-    NIC_RX_STOPPED = 1 << 1,  // a fatal NAK waits behind READ responses
-    NIC_RX_HELD = 1 << 2,     // held_aeth waits behind READ responses
-    NIC_RX_READS = 1 << 3,    // there were READs: answers keep to the class of data
+    NIC_RX_STOPPED = 1 << 0, // a fatal NAK waits behind READ responses
+    NIC_RX_HELD = 1 << 1,    // held_aeth waits behind READ responses
+    NIC_RX_READS = 1 << 2,   // there were READs: answers keep to the class of data
 };
 
 struct nic_qp {
     // line 0: what sending needs
-    nic_qp_t *ready_next; // ring of the class; of the dead: the next one
+    alignas(SIM_CACHE_LINE) nic_qp_t *ready_next; // ring of the class; of the dead: the next one
     nic_qp_t *ready_previous;
     nic_wqe_t *sq; // ring of sq_capacity
     uint64_t next_psn;
@@ -255,8 +253,7 @@ struct nic_qp {
     uint32_t held_aeth;
     sim_time_t held_sent_ps;
     uint64_t retransmitted_packets;
-    uint64_t traced_rate_bps; // that listeners were told; not kept while there are none
-    sim_time_t nak_ps;
+    uint64_t traced_rate_bps;   // that listeners were told; not kept while there are none
     nic_wqe_more_t *sq_more;    // parallel to sq; NULL before the first that needs it
     nic_atomic_done_t *atomics; // the last reads_accepted_max executed; NULL before the first
     uint8_t state;              // nic_qp_state_t
@@ -400,7 +397,6 @@ struct nic {
     size_t mr_capacity;
     uint32_t mr_free; // no slot before it is free, 0 apart
     uint32_t mr_generation;
-    uint64_t went_back; // sequence NAKs after which a requester went back
     nic_pd_t *pds;
     nic_cq_t *cqs;
     nic_srq_t *srqs;

@@ -154,6 +154,10 @@ struct nic_transport_ops {
     // A request came, in whatever order.
     void (*request)(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 
+    // The request whose turn it is was refused for now, as no receive is posted: its RNR NAK is
+    // made, expected_psn stays.
+    void (*not_ready)(nic_qp_t *qp);
+
     // Bytes of the NIC's memory that a queue pair takes for repairs, where that is a constant.
     uint64_t (*nic_bytes)(const void *config);
 
@@ -168,8 +172,8 @@ struct nic_transport_ops {
     bool (*explain)(const nic_qp_t *qp, sim_message_t *why);
     // Called after each event of the host in builds with dear checks: SIM_CHECKs what must hold.
     void (*check)(const nic_qp_t *qp);
-}; // NULL where there is nothing to do: nic_create to close, timeout, nic_bytes, totals, gauges,
-    // explain, check
+}; // NULL where there is nothing to do: nic_create to close, timeout, not_ready, nic_bytes, totals,
+    // gauges, explain, check
 
 // By name; NULL: unknown. nic_transport_all ends with NULL.
 const nic_transport_ops_t *nic_transport_find(const char *name);

@@ -72,7 +72,6 @@ void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         .atomic = true,
         .original = original,
     };
-    qp->rx_flags &= (uint8_t)~NIC_RX_NAK_SENT;
     qp->expected_psn++;
     sim_progress(nic__node(nic));
     NIC_DEVICE(nic, atomic_done, nic, rkey);
@@ -100,14 +99,15 @@ bool nic__atomic_again(const nic_qp_t *qp,
     return false;
 }
 
-void nic__repeat_atomic(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
+bool nic__repeat_atomic(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
 {
     nic_read_t read;
     if (!nic__atomic_again(qp, packet, psn, &read)) {
-        return; // older than what is remembered: discarded
+        return false;
     }
     nic__forget_answers(qp, psn);
     if (qp->read_count < qp->reads_accepted_max) {
         nic__add_read(qp, &read);
     }
+    return true;
 }

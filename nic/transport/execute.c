@@ -98,8 +98,9 @@ void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sen
     switch (verdict) {
     case NIC_VERDICT_NOT_READY:
         nic->counters.out_of_buffer++;
-        qp->rx_flags |= NIC_RX_NAK_SENT;
-        qp->nak_ps = nic__node(nic)->now_ps;
+        if (qp->ops->not_ready != NULL) {
+            qp->ops->not_ready(qp);
+        }
         nic__refuse(qp, (uint32_t)ROCE_SYNDROME_RNR_NAK | qp->min_rnr_timer, sent_ps, NULL);
         break;
     case NIC_VERDICT_LOCAL_SIZE:
@@ -190,7 +191,6 @@ ALWAYS_INLINE void receive_message(nic_t *nic,
     qp->rx_left_bytes -= bytes;
     qp->rx_bytes += bytes;
     qp->rx_kind = last ? NIC_RX_NONE : ((operation & IS_SEND) != 0 ? NIC_RX_SEND : NIC_RX_WRITE);
-    qp->rx_flags &= (uint8_t)~NIC_RX_NAK_SENT;
     qp->expected_psn++;
     qp->msn += last;
     if (SIM_UNLIKELY(needed)) {

@@ -65,7 +65,6 @@ static inline void nic__note_progress(nic_t *nic, nic_qp_t *qp)
     qp->retry_base_ps = node->now_ps;
     qp->retries_used = 0;
     qp->rnr_retries_used = 0;
-    qp->flags &= (uint16_t)~NIC_QP_RECOVERING;
     sim_progress(node);
 }
 

@@ -72,14 +72,16 @@ bool nic__read_again(const nic_qp_t *qp,
                      nic_read_t *read);
 // The next packet that answers a READ, or an atomic's answer: *last: nothing of it is left.
 net_packet_t *nic__build_part(nic_qp_t *qp, nic_read_t *read, bool *last);
-// A READ that was executed is asked for again, from psn on.
-void nic__repeat_read(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn);
+// A READ that was executed is asked for again, from psn on: what was to be answered after it is
+// forgotten. False: it is not allowed, or no repetition, and nothing happened.
+bool nic__repeat_read(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn);
 // What was to be answered from psn on is asked for again: the requester went back.
 void nic__forget_answers(nic_qp_t *qp, uint64_t psn);
 
 // atomic.c
 void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
-void nic__repeat_atomic(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn);
+// Likewise of an atomic; false: it is older than what is remembered, too.
+bool nic__repeat_atomic(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn);
 // False: it is older than what is remembered.
 bool nic__atomic_again(const nic_qp_t *qp,
                        const net_packet_t *packet,

@@ -91,7 +91,6 @@ void nic__receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         .left_bytes = length,
         .msn = ++qp->msn,
     };
-    qp->rx_flags &= (uint8_t)~NIC_RX_NAK_SENT;
     qp->expected_psn += nic__packet_count(qp, length);
     sim_progress(nic__node(nic));
     add_read(qp, &read);
@@ -108,8 +107,7 @@ void nic__forget_answers(nic_qp_t *qp, uint64_t psn)
     if (qp->reads_ready > qp->read_count) {
         qp->reads_ready = qp->read_count;
     }
-    // A gap that is still there when the rest has come again is told of again.
-    qp->rx_flags &= (uint8_t) ~(NIC_RX_HELD | NIC_RX_NAK_SENT);
+    qp->rx_flags &= (uint8_t)~NIC_RX_HELD;
 }
 
 bool nic__read_again(const nic_qp_t *qp, const net_packet_t *packet, uint64_t psn, nic_read_t *read)
@@ -137,16 +135,17 @@ bool nic__read_again(const nic_qp_t *qp, const net_packet_t *packet, uint64_t ps
 
 // A READ asked again replaces itself and what was to be answered after it: the requester went back
 // to it and sends all of that again (9.7.5.1.2).
-void nic__repeat_read(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
+bool nic__repeat_read(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
 {
     nic_read_t read;
     if (!nic__read_again(qp, packet, psn, &read)) {
-        return;
+        return false;
     }
     nic__forget_answers(qp, psn);
     if (qp->read_count < qp->reads_accepted_max) {
         nic__add_read(qp, &read);
     }
+    return true;
 }
 
 static void end_read(const nic_t *nic, nic_qp_t *qp)

@@ -182,7 +182,6 @@ void nic_transport_add_totals(const nic_t *nic, nic_transport_totals_t *totals)
 {
     const nic_counters_t *const counters = nic_get_counters(nic);
     totals->retransmitted += counters->retransmitted_packets;
-    totals->went_back += nic->went_back;
     totals->timeouts += counters->local_ack_timeout_err;
     for (const struct nic_transport_share *share = nic->shares; share != NULL;
          share = share->next) {
@@ -415,9 +414,9 @@ bool nic_transport_repeat_answer(nic_qp_t *qp, const net_packet_t *packet, bool 
         nic__forget_answers(qp, psn);
     }
     if ((operation & IS_READ) != 0) {
-        nic__repeat_read(qp, packet, psn);
+        (void)nic__repeat_read(qp, packet, psn);
     } else {
-        nic__repeat_atomic(qp, packet, psn);
+        (void)nic__repeat_atomic(qp, packet, psn);
     }
     return true;
 }

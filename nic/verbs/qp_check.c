@@ -47,9 +47,6 @@ static void check_timers(const nic_qp_t *qp)
     if ((qp->flags & NIC_QP_RNR_WAIT) != 0) {
         SIM_CHECK(sim_timer_armed(&qp->retry_timer));
     }
-    if (!closed && qp->next_psn != qp->una_psn && qp->timeout != 0) {
-        SIM_CHECK(qp->ops != &nic_transport_gbn || sim_timer_armed(&qp->retry_timer));
-    }
     // The work requests to be flushed wait for it.
     if (closed && qp->sq_done != qp->sq_posted) {
         SIM_CHECK(sim_timer_armed(&qp->retry_timer));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/gbn_receive.c - go-back-N, the receiving side: only the expected packet is taken.
+// nic/transport/gbn/gbn_receive.c - go-back-N, the receiving side: only the expected packet is taken.
 //
 // A packet behind a gap is dropped and tells of it: one NAK a gap, or one each nic.nak-interval. A
 // packet that came before is acknowledged, or answered, again.
 // Source: IBA vol. 1, 9.7.4.1 (sequence errors), 9.7.5.1.2 (duplicates).
-#include "nic/transport/gbn_internal.h"
+#include "nic/transport/gbn/gbn_internal.h"
 #include "nic/transport/operation_internal.h"
 #include "nic/transport/responder_internal.h"
 
@@ -26,21 +26,34 @@ static void restart_message(nic_t *nic, nic_qp_t *qp)
     }
 }
 
+// A NAK of the expected packet is on its way.
+static void note_nak(nic_qp_t *qp)
+{
+    nic_gbn_t *const gbn = nic__gbn(qp);
+    gbn->nak_psn = qp->expected_psn;
+    gbn->nak_ps = nic__node(qp->nic)->now_ps;
+}
+
+// A packet refused because there was no receive leaves a gap, too.
+void nic__gbn_not_ready(nic_qp_t *qp)
+{
+    note_nak(qp);
+}
+
 static void receive_ahead(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet)
 {
     nic->counters.out_of_sequence++;
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const nic_gbn_t *const gbn = nic__gbn_const(qp);
     const sim_time_t interval_ps = nic->host->config->nak_interval_ps;
     // Nothing may follow the end of a longer message that would make the next NAK due.
     const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
     const bool last = nic->host->config->nak_ends && (operation & (IS_FIRST | IS_LAST)) == IS_LAST;
-    if ((qp->rx_flags & NIC_RX_NAK_SENT) != 0 && !last &&
-        (interval_ps == 0 || now_ps < qp->nak_ps + interval_ps)) {
+    if (gbn->nak_psn == qp->expected_psn && !last &&
+        (interval_ps == 0 || nic__node(nic)->now_ps < gbn->nak_ps + interval_ps)) {
         return;
     }
-    qp->rx_flags |= NIC_RX_NAK_SENT;
-    qp->nak_ps = now_ps;
     restart_message(nic, qp);
+    note_nak(qp);
     nic__refuse(qp,
                 (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE,
                 packet->retransmission ? SIM_TIME_NEVER : packet->sent_ps,
@@ -50,11 +63,14 @@ static void receive_ahead(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet)
 static void receive_again(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
 {
     nic->counters.duplicate_request++;
-    if (packet->opcode == ROCE_READ_REQUEST) {
-        nic__repeat_read(qp, packet, psn);
-    } else if (SIM_UNLIKELY((nic__operations[packet->opcode & ROCE_OPERATION_MASK] & IS_ATOMIC) !=
-                            0)) {
-        nic__repeat_atomic(qp, packet, psn);
+    const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
+    if ((operation & (IS_READ | IS_ATOMIC)) != 0) {
+        const bool again = (operation & IS_READ) != 0 ? nic__repeat_read(qp, packet, psn)
+                                                      : nic__repeat_atomic(qp, packet, psn);
+        if (again) {
+            // A gap that is still there when the rest has come again is told of again.
+            nic__gbn(qp)->nak_psn = NIC_GBN_NO_PSN;
+        }
     } else if (packet->ack_request && nic->host->config->ack_duplicates) {
         nic__acknowledge(qp, 0, nic__wants_feedback(packet) ? packet : NULL);
     }

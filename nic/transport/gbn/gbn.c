@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/gbn.c - the transport "go-back-n": its sending side. docs/models/nic-ideal.md
+// nic/transport/gbn/gbn.c - the transport "go-back-n": its sending side. docs/models/nic-ideal.md
 //
 // A queue pair sends from a position (sq_send, send_offset, next_psn) and knows what is
 // acknowledged (sq_done, una_offset, una_psn). A loss is repaired by setting the first to the
@@ -8,8 +8,16 @@
 // zero (nic.retransmission) takes the acknowledgement of the message (or chunk) that was
 // interrupted back too; a finished one stays finished.
 // Source: IBA vol. 1, 9.7.5 (ACK protocol), 9.7.6 (retries), 9.9.2 (requester's errors).
-#include "nic/transport/gbn_internal.h"
+#include "nic/transport/gbn/gbn_internal.h"
 #include "nic/transport/requester_internal.h"
+
+// -- going back
+
+// Whether it went back and nothing was acknowledged since.
+static bool is_recovering(const nic_qp_t *qp)
+{
+    return nic__gbn_const(qp)->recovering_psn == qp->una_psn;
+}
 
 static void rewind(nic_qp_t *qp)
 {
@@ -41,6 +49,8 @@ static void take_back(nic_qp_t *qp, uint32_t packets)
     if (packets == 0) {
         return;
     }
+    nic_gbn_t *const gbn = nic__gbn(qp);
+    gbn->recovering_psn = is_recovering(qp) ? qp->una_psn - packets : NIC_GBN_NO_PSN;
     qp->una_psn -= packets;
     qp->una_offset -= packets * qp->mtu_bytes;
     if (nic__wqe(qp, qp->sq_done)->opcode == NIC_WR_RDMA_READ) {
@@ -65,12 +75,12 @@ static bool retry(nic_qp_t *qp)
 // already shows the same gap again.
 static void implied_nak(nic_qp_t *qp)
 {
-    if ((qp->flags & NIC_QP_RECOVERING) != 0 || qp->next_psn == qp->una_psn) {
+    if (is_recovering(qp) || qp->next_psn == qp->una_psn) {
         return;
     }
     qp->nic->counters.implied_nak_seq_err++;
     if (retry(qp)) {
-        qp->flags |= NIC_QP_RECOVERING;
+        nic__gbn(qp)->recovering_psn = qp->una_psn;
     }
 }
 
@@ -80,7 +90,7 @@ static void implied_nak(nic_qp_t *qp)
 // packet: it comes less than a round trip of the idle path after that.
 static bool is_stale(const nic_qp_t *qp)
 {
-    return (qp->flags & NIC_QP_RECOVERING) != 0 &&
+    return is_recovering(qp) &&
            nic__node(qp->nic)->now_ps < qp->retry_base_ps + nic__idle_rtt_ps(qp);
 }
 
@@ -96,7 +106,8 @@ static void sequence_error(nic_qp_t *qp)
         (config->nak_once && is_stale(qp))) {
         return;
     }
-    qp->nic->went_back++;
+    nic_gbn_t *const gbn = nic__gbn(qp);
+    ((nic_gbn_shared_t *)gbn->transport.nic_state)->went_back++;
     if (config->nak_interval_ps == 0) {
         if (!retry(qp)) {
             return;
@@ -106,7 +117,7 @@ static void sequence_error(nic_qp_t *qp)
         rewind(qp);
     }
     if (config->nak_once) {
-        qp->flags |= NIC_QP_RECOVERING;
+        gbn->recovering_psn = qp->una_psn;
     }
     if (SIM_UNLIKELY(config->recovery_delay_ps != 0)) {
         sim_node_t *const node = nic__node(qp->nic);
@@ -228,7 +239,7 @@ static void timed_out(nic_qp_t *qp)
     }
     qp->nic->counters.local_ack_timeout_err++;
     nic__trace(qp->nic, qp, NIC_TRACE_TIMEOUT, qp->retries_used, 0);
-    qp->flags &= (uint16_t)~NIC_QP_RECOVERING;
+    nic__gbn(qp)->recovering_psn = NIC_GBN_NO_PSN;
     if (retry(qp)) {
         nic_cc_t *const cc = nic__cc(qp);
         if (cc->ops->timeout != NULL) {
@@ -238,12 +249,44 @@ static void timed_out(nic_qp_t *qp)
     }
 }
 
+// -- the transport
+
+static void gbn_open(nic_qp_t *qp)
+{
+    nic_gbn_t *const gbn = nic__gbn(qp);
+    gbn->recovering_psn = NIC_GBN_NO_PSN;
+    gbn->nak_psn = NIC_GBN_NO_PSN;
+}
+
+static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals_t *totals)
+{
+    (void)nic;
+    const nic_gbn_shared_t *const shared = nic_state;
+    totals->went_back += shared->went_back;
+}
+
+static void check(const nic_qp_t *qp)
+{
+    const nic_gbn_t *const gbn = nic__gbn_const(qp);
+    SIM_CHECK(gbn->recovering_psn == NIC_GBN_NO_PSN || gbn->recovering_psn <= qp->una_psn);
+    SIM_CHECK(gbn->nak_psn == NIC_GBN_NO_PSN || gbn->nak_psn <= qp->expected_psn);
+    if (nic__still_alive(qp) && qp->next_psn != qp->una_psn && qp->timeout != 0) {
+        SIM_CHECK(sim_timer_armed(&qp->retry_timer));
+    }
+}
+
 const nic_transport_ops_t nic_transport_gbn = {
     .name = "go-back-n",
+    .state_bytes = sizeof(nic_gbn_t),
+    .nic_state_bytes = sizeof(nic_gbn_shared_t),
+    .open = gbn_open,
     .ready = nic__cursor_ready,
     .next_packet = nic__cursor_packet,
     .acknowledged = acknowledged,
     .responded = responded,
     .timeout = timed_out,
     .request = nic__gbn_request,
+    .not_ready = nic__gbn_not_ready,
+    .totals = totals,
+    .check = check,
 };

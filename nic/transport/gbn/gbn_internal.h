@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/gbn/gbn_internal.h - what go-back-N's two sides agree on.
+#ifndef NIC_TRANSPORT_GBN_GBN_INTERNAL_H
+#define NIC_TRANSPORT_GBN_GBN_INTERNAL_H
+
+#include "nic/nic_internal.h"
+
+#define NIC_GBN_NO_PSN UINT64_MAX
+
+// Of a queue pair. Each PSN stands for itself being the next: progress ends what it says, and costs
+// nothing.
+typedef struct nic_gbn {
+    nic_transport_t transport; // first
+    // The sender went back to it: while una_psn is still this, what shows the same loss again was
+    // on its way then. NO_PSN: it did not, or a time-out made that void.
+    uint64_t recovering_psn;
+    // The receiver said NAK of it: while expected_psn is still this, the gap is known. NO_PSN: not.
+    uint64_t nak_psn;
+    sim_time_t nak_ps; // when it last did
+} nic_gbn_t;
+
+// What the queue pairs of a NIC share.
+typedef struct nic_gbn_shared {
+    uint64_t went_back; // sequence NAKs after which a sender went back
+} nic_gbn_shared_t;
+
+static inline nic_gbn_t *nic__gbn(nic_qp_t *qp)
+{
+    return (nic_gbn_t *)(void *)nic_transport_of(qp);
+}
+
+static inline const nic_gbn_t *nic__gbn_const(const nic_qp_t *qp)
+{
+    return (const nic_gbn_t *)(const void *)nic_transport_of_const(qp);
+}
+
+// How many of the packets at the start of a message stay done when a loss interrupts it there.
+static inline uint32_t nic__packets_kept(const nic_t *nic, uint32_t mtu_bytes, uint32_t packets)
+{
+    const nic_config_t *const config = nic->host->config;
+    if (config->retransmission == NIC_GO_BACK_N) {
+        return packets;
+    }
+    const uint32_t chunk = (uint32_t)(config->chunk_bytes / mtu_bytes);
+    if (chunk == 0) {
+        return config->chunk_bytes == 0 ? 0 : packets; // a chunk within a packet is the packet
+    }
+    return packets / chunk * chunk;
+}
+
+// gbn_receive.c
+void nic__gbn_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+void nic__gbn_not_ready(nic_qp_t *qp);
+
+#endif // NIC_TRANSPORT_GBN_GBN_INTERNAL_H
