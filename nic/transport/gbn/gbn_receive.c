@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/gbn/gbn_receive.c - go-back-N, the receiving side: only the expected packet is taken.
+// nic/transport/gbn/gbn_receive.c - go-back-N, the receiving side: the expected packet is taken, no
+// other.
 //
 // A packet behind a gap is dropped and tells of it: one NAK a gap, or one each nic.nak-interval. A
 // packet that came before is acknowledged, or answered, again.
