@@ -307,7 +307,11 @@ static void timed_out(nic_qp_t *qp)
     }
     qp->nic->counters.local_ack_timeout_err++;
     nic__trace(qp->nic, qp, NIC_TRACE_TIMEOUT, state->silent, 0);
-    if (state->silent++ >= qp->retry_count) {
+    if (state->silent == 0) {
+        state->quiet_ps = state->active_ps;
+    }
+    state->silent++;
+    if (nic__is_gone(qp, state->silent, state->quiet_ps)) {
         nic_transport_fail(qp, NIC_WC_RETRY_EXC_ERR);
         return;
     }

@@ -131,6 +131,7 @@ typedef struct nic_adamap_state {
     sim_time_t base_rtt_ps;
     sim_time_t timeout_ps;
     sim_time_t active_ps; // of the last packet sent, or control packet received
+    sim_time_t quiet_ps;  // silent: nothing was heard since then
     uint32_t silent;      // time-outs since the peer was last heard
     // receiver
     uint32_t unheard; // scans that asked again since a packet of the peer came

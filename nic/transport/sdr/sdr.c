@@ -173,16 +173,6 @@ static void await_fetches(nic_sdr_t *sdr)
     }
 }
 
-// RTO is of the idle path. On a busy one, or one that is paused, much is sent again for nothing;
-// but the peer is silent only when nothing was heard for the standard's time-out, too.
-static bool is_silent(const nic_sdr_t *sdr, sim_time_t now_ps)
-{
-    const nic_qp_t *const qp = sdr->held.base.qp;
-    const sim_time_t least_ps = qp->timeout == 0 ? SIM_TIME_NEVER : nic__timeout_ps(qp);
-    const sim_time_t wait_ps = least_ps > sdr->rto_ps ? least_ps : sdr->rto_ps;
-    return now_ps - sdr->held.active_ps >= wait_ps;
-}
-
 static void fetch_due(sim_node_t *node, sim_timer_t *timer)
 {
     nic_sdr_t *const sdr = SIM_CONTAINER_OF(timer, nic_sdr_t, fetch_timer);
@@ -196,11 +186,11 @@ static void fetch_due(sim_node_t *node, sim_timer_t *timer)
         return;
     }
     sdr->fetch_ps = node->now_ps;
-    if (is_silent(sdr, node->now_ps)) {
-        sdr->held.active_ps = node->now_ps;
+    if (node->now_ps >= sdr->held.active_ps + sdr->rto_ps) {
         if (!nic__held_silent(&sdr->held)) {
             return;
         }
+        sdr->held.active_ps = node->now_ps;
     }
     nic__fetch_all(&sdr->held.resend, qp, sdr->held.silent);
     await_fetches(sdr);
@@ -229,11 +219,11 @@ static void chunk_due(sim_node_t *node, sim_timer_t *timer)
         }
         sdr->wait_first++;
         // One time-out for all that is due: the peer is silent, or it is not.
-        if (is_silent(sdr, node->now_ps)) {
-            sdr->held.active_ps = node->now_ps;
+        if (node->now_ps >= sdr->held.active_ps + sdr->rto_ps) {
             if (!nic__held_silent(&sdr->held)) {
                 return;
             }
+            sdr->held.active_ps = node->now_ps;
         }
         if (psn == qp->una_psn) {
             // Even if only its ACK is missing.

@@ -215,7 +215,11 @@ bool nic__held_silent(nic_held_t *held)
     nic_qp_t *const qp = held->base.qp;
     qp->nic->counters.local_ack_timeout_err++;
     nic__trace(qp->nic, qp, NIC_TRACE_TIMEOUT, held->silent, 0);
-    if (held->silent++ >= qp->retry_count) {
+    if (held->silent == 0) {
+        held->quiet_ps = held->active_ps;
+    }
+    held->silent++;
+    if (nic__is_gone(qp, held->silent, held->quiet_ps)) {
         nic_transport_fail(qp, NIC_WC_RETRY_EXC_ERR);
         return false;
     }

@@ -18,6 +18,7 @@ typedef struct nic_held {
     sim_time_t rtt_ps;    // of the idle path
     sim_time_t active_ps; // the time-out runs from here
     uint64_t span_max;    // PSNs between the oldest gap and the newest packet, at most
+    sim_time_t quiet_ps;  // silent: nothing was heard since then
     uint32_t silent;      // time-outs since the peer was last heard
 } nic_held_t;
 
@@ -89,7 +90,7 @@ typedef struct nic_held_sent {
     bool answer;
 } nic_held_sent_t;
 nic_held_sent_t nic__held_next(nic_held_t *held);
-// One more time-out without a word of the peer. False: the queue pair has failed.
+// One more time-out without a word of the peer since active_ps. False: the queue pair has failed.
 bool nic__held_silent(nic_held_t *held);
 
 #endif // NIC_TRANSPORT_SELECTIVE_HELD_H

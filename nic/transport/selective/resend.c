@@ -98,6 +98,13 @@ void nic__resend_probe(nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn, u
     nic__resend_add(resend, qp, psn, 1, round, 0);
 }
 
+bool nic__is_gone(const nic_qp_t *qp, uint32_t silent, sim_time_t quiet_ps)
+{
+    const sim_time_t quiet_for_ps = nic__node(qp->nic)->now_ps - quiet_ps;
+    return silent > qp->retry_count && qp->timeout != 0 &&
+           quiet_for_ps / nic__timeout_ps(qp) >= qp->retry_count;
+}
+
 void nic__resend_oldest(nic_resend_t *resend, const nic_qp_t *qp, uint32_t silent, uint8_t round)
 {
     const uint64_t end_psn = qp->una_psn + nic__resend_wide(silent);

@@ -72,6 +72,10 @@ static inline uint32_t nic__resend_wide(uint32_t silent)
 {
     return silent < 2 ? 1 : 1u << (silent - 1 < 8 ? silent - 1 : 8);
 }
+// Whether a peer that was not heard for `silent` time-outs in a row, since quiet_ps, is gone. The
+// time-outs of these transports are of the idle path; on one that is busy or paused, and where many
+// queue pairs take turns, answers need longer: so it takes what the standard's retries would, too.
+bool nic__is_gone(const nic_qp_t *qp, uint32_t silent, sim_time_t quiet_ps);
 
 static inline bool nic__resend_waits(const nic_resend_t *resend)
 {
