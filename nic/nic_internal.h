@@ -119,7 +119,9 @@ static inline uint64_t nic__wqe_end(const nic_wqe_t *wqe, uint64_t near_psn)
 // A message of no bytes is one packet.
 static inline uint32_t nic__packet_count(const nic_qp_t *qp, uint32_t length_bytes)
 {
-    return length_bytes == 0 ? 1 : (length_bytes + qp->mtu_bytes - 1) / qp->mtu_bytes;
+    return SIM_LIKELY(length_bytes <= qp->mtu_bytes)
+               ? 1
+               : (length_bytes + qp->mtu_bytes - 1) / qp->mtu_bytes;
 }
 
 // host.c

@@ -470,6 +470,7 @@ struct nic_host {
     nic_t *kicked;   // NICs that may have something to send, looked at when the event is over
     nic_qp_t *dead;  // destroyed QPs, freed when the event is over
     bool in_event;
+    bool unsettled;            // something of the event is left to be done
     bool ending;               // packets go with their network
     uint8_t warm_class;        // the class most packets are expected in
     const nic_qp_t *sent_last; // only to be prefetched: they may be gone
@@ -482,6 +483,7 @@ struct nic_host {
     nic_memory_t memory;
     nic_fabric_t *fabric;
     nic_steps_t *steps;    // nic/steps_internal.h; NULL: timers do it all
+    nic_steps_t *lanes;    // those, while the host runs
     nic_notice_t *notices; // in order
     uint32_t notice_count;
     uint32_t notice_capacity;

@@ -80,8 +80,8 @@ static inline bool nic__step_at(nic_host_t *host,
                                 nic_step_t *step,
                                 sim_time_t time_ps)
 {
-    nic_steps_t *const steps = host->steps;
-    if (SIM_UNLIKELY(steps == NULL) || SIM_UNLIKELY(!host->in_event)) {
+    nic_steps_t *const steps = host->lanes;
+    if (SIM_UNLIKELY(steps == NULL)) {
         return false;
     }
     nic_lane_t *const lane = &steps->lanes[index];
@@ -109,12 +109,13 @@ static inline void nic__wake(nic_t *nic)
 {
     nic_host_t *const host = nic->host;
     net_port_t *const port = nic->port;
-    if (SIM_LIKELY(host->steps == NULL) || !host->in_event || host->node.port_count != 1) {
+    nic_steps_t *const steps = host->lanes;
+    if (SIM_LIKELY(steps == NULL) || host->node.port_count != 1) {
         net_port_wake(port);
     } else if (port->wake_pending == NET_WAKE_NONE) {
         const sim_time_t now_ps = host->node.sim.now_ps;
         port->wake_pending = NET_WAKE_LATE;
-        host->steps->wake_ps = port->busy_until_ps > now_ps ? port->busy_until_ps : now_ps;
+        steps->wake_ps = port->busy_until_ps > now_ps ? port->busy_until_ps : now_ps;
     }
 }
 

@@ -69,12 +69,14 @@ static void settle(nic_host_t *host)
         }
     }
     nic__free_dead(host);
+    host->unsettled = false;
 }
 
 #ifdef SIM_DEAR_CHECKS
 static void check_after_event(const nic_host_t *host)
 {
     SIM_CHECK(host->notice_count == 0 && host->kicked == NULL && host->dead == NULL);
+    SIM_CHECK(!host->unsettled);
     for (uint32_t i = 0; i < host->node.port_count; i++) {
         nic__check_after_event(&host->nics[i]);
     }
@@ -99,8 +101,7 @@ static inline void handle(nic_host_t *host, const sim_event_t *event)
 
 static inline void after_event(nic_host_t *host)
 {
-    // One branch for all three: none of them is usual.
-    if (((uintptr_t)host->kicked | (uintptr_t)host->dead | host->notice_count) != 0) {
+    if (host->unsettled) {
         settle(host);
     }
 #ifdef SIM_DEAR_CHECKS
@@ -123,6 +124,7 @@ static inline bool take_event(nic_host_t *host)
 // Steps of its NICs, and the moments when their port is free, come in their turn among events.
 static void run_with_steps(nic_host_t *host)
 {
+    host->lanes = host->steps;
     do {
         const sim_time_t until_ps = nic__steps_until_ps(host);
         for (;;) {
@@ -138,6 +140,7 @@ static void run_with_steps(nic_host_t *host)
             after_event(host);
         }
     } while (take_event(host));
+    host->lanes = NULL;
     nic__steps_rest(host);
 }
 

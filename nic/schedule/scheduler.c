@@ -210,7 +210,7 @@ static ALWAYS_INLINE const net_packet_t *start(nic_t *nic,
     nic->counters.tx_packets++;
     nic->counters.tx_data_bytes += *payload_bytes;
     net_port_transmit(nic->port, packet);
-    qp->flags = (uint16_t)(*response ? qp->flags | NIC_QP_TURN : qp->flags & ~NIC_QP_TURN);
+    qp->flags = (uint16_t)((qp->flags & ~NIC_QP_TURN) | (*response ? NIC_QP_TURN : 0));
     return packet;
 }
 
@@ -358,6 +358,7 @@ void nic__kick(nic_t *nic)
     nic->kicked = true;
     nic->next_kicked = nic->host->kicked;
     nic->host->kicked = nic;
+    nic->host->unsettled = true;
 }
 
 void nic__send(nic_t *nic, net_packet_t *packet)

@@ -122,16 +122,16 @@ bool nic__response_fits(const nic_qp_t *qp,
 }
 
 // The oldest PSN's response lies in memory.
-static inline void finish_response(nic_t *nic, nic_qp_t *qp, uint64_t original)
+static SIM_ALWAYS_INLINE void finish_response(nic_t *nic, nic_qp_t *qp, uint64_t original)
 {
-    const nic_wqe_t wqe = *nic__wqe(qp, qp->sq_done);
-    const bool last = wqe.length - qp->una_offset <= qp->mtu_bytes;
-    if (SIM_UNLIKELY(nic__is_atomic(wqe.opcode))) {
-        keep_original(nic, qp, &wqe, original);
+    const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_done);
+    const bool last = wqe->length - qp->una_offset <= qp->mtu_bytes;
+    if (SIM_UNLIKELY(nic__is_atomic(wqe->opcode))) {
+        keep_original(nic, qp, wqe, original);
     }
     nic__note_progress(nic, qp);
     qp->una_psn++;
-    qp->una_offset += due_bytes(qp, &wqe, qp->una_offset);
+    qp->una_offset += due_bytes(qp, wqe, qp->una_offset);
     nic__trace_ack(nic, qp, SIM_TIME_NEVER);
     if (last) {
         if (qp->una_psn <= qp->next_psn) {
@@ -142,7 +142,7 @@ static inline void finish_response(nic_t *nic, nic_qp_t *qp, uint64_t original)
     }
     nic__catch_up(qp);
     if (last) {
-        nic__complete_fetch(qp, &wqe, original);
+        nic__complete_fetch(qp, wqe, original);
     }
 }
 

@@ -28,7 +28,7 @@ static void grow_reads(nic_qp_t *qp)
     qp->read_first = 0;
 }
 
-static inline void add_read(nic_qp_t *qp, const nic_read_t *read)
+static SIM_ALWAYS_INLINE void add_read(nic_qp_t *qp, const nic_read_t *read)
 {
     if (qp->read_count == qp->read_capacity) {
         grow_reads(qp);
@@ -180,7 +180,7 @@ static net_packet_t *build_atomic_response(nic_qp_t *qp, const nic_read_t *read)
     return packet;
 }
 
-static inline net_packet_t *build_part(nic_qp_t *qp, nic_read_t *read, bool *last)
+static SIM_ALWAYS_INLINE net_packet_t *build_part(nic_qp_t *qp, nic_read_t *read, bool *last)
 {
     nic_t *const nic = qp->nic;
     if (SIM_UNLIKELY(read->atomic)) {

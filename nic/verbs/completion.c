@@ -107,7 +107,7 @@ static inline void trace_completion(const nic_qp_t *qp, const nic_wc_t *wc)
     }
 }
 
-void nic__write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
+static SIM_ALWAYS_INLINE void write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
 {
     const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
     const nic_t *const nic = qp->nic;
@@ -116,6 +116,11 @@ void nic__write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
     } else {
         nic->device->completion(qp, cq, wc);
     }
+}
+
+void nic__write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
+{
+    write_cqe(qp, cq, wc);
 }
 
 void nic__add_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_time_t seen_ps)
@@ -169,7 +174,10 @@ static nic_wc_opcode_t completed_opcode(uint8_t opcode)
     return NIC_WC_RDMA_READ;
 }
 
-static void complete(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status, uint64_t original)
+static SIM_ALWAYS_INLINE void complete(nic_qp_t *qp,
+                                       const nic_wqe_t *wqe,
+                                       nic_wc_status_t status,
+                                       uint64_t original)
 {
     NIC_DEVICE(qp->nic, done, qp);
     if (status == NIC_WC_SUCCESS && (wqe->flags & NIC_SEND_SIGNALED) == 0) {
@@ -184,7 +192,7 @@ static void complete(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status,
         .qp_num = qp->number,
         .atomic_original = original,
     };
-    nic__write_cqe(qp, qp->send_cq, &wc);
+    write_cqe(qp, qp->send_cq, &wc);
 }
 
 void nic__complete_send(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status)

@@ -16,6 +16,7 @@ void nic__notice(nic_host_t *host, const nic_notice_t *notice)
             sim_realloc_array(host->notices, host->notice_capacity, sizeof(*host->notices));
     }
     host->notices[host->notice_count++] = *notice;
+    host->unsettled = true;
 }
 
 static void tell(const nic_notice_t *notice)

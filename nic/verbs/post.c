@@ -32,7 +32,9 @@ static inline bool in_error(const nic_qp_t *qp)
     return (qp->state == NIC_QPS_ERR || qp->state == NIC_QPS_SQE) && (qp->flags & NIC_QP_DEAD) == 0;
 }
 
-static sim_err_t check_send(const nic_qp_t *qp, const nic_send_wr_t *wr, uint64_t *length_bytes)
+static SIM_ALWAYS_INLINE sim_err_t check_send(const nic_qp_t *qp,
+                                              const nic_send_wr_t *wr,
+                                              uint64_t *length_bytes)
 {
     if ((qp->flags & NIC_QP_CLOSED) != 0 && !in_error(qp)) {
         return SIM_ERR_STATE;
@@ -82,7 +84,20 @@ static inline void nic__doorbell(nic_qp_t *qp, uint32_t count, bool batch)
     nic__schedule(qp);
 }
 
-static sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
+static void trace_post(const nic_qp_t *qp, const nic_send_wr_t *wr, uint64_t length_bytes)
+{
+    const nic_trace_t trace = {
+        .point = NIC_TRACE_POST,
+        .time_ps = nic__node(qp->nic)->now_ps,
+        .nic = qp->nic,
+        .qp = qp,
+        .value = length_bytes,
+        .wr = wr,
+    };
+    nic__trace_tell(&trace);
+}
+
+static SIM_ALWAYS_INLINE sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
 {
     uint64_t length_bytes = 0;
     const sim_err_t error = check_send(qp, wr, &length_bytes);
@@ -113,15 +128,7 @@ static sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
     }
     qp->sq_posted++;
     if (nic__traced(qp->nic, NIC_TRACE_POST)) {
-        const nic_trace_t trace = {
-            .point = NIC_TRACE_POST,
-            .time_ps = nic__node(qp->nic)->now_ps,
-            .nic = qp->nic,
-            .qp = qp,
-            .value = length_bytes,
-            .wr = wr,
-        };
-        nic__trace_tell(&trace);
+        trace_post(qp, wr, length_bytes);
     }
     return SIM_OK;
 }

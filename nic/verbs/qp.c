@@ -185,6 +185,7 @@ void nic_qp_destroy(nic_qp_t *qp)
     if (nic->host->in_event) {
         qp->ready_next = nic->host->dead;
         nic->host->dead = qp;
+        nic->host->unsettled = true;
     } else {
         nic__qp_free(qp);
     }

@@ -2,20 +2,11 @@
 // nic/device/rnic/pcie.c - transactions of a PCIe link: their bytes, and when each is through.
 #include "nic/device/rnic/pcie.h"
 
-#define FRACTION_BITS 20
-#define FRACTION_MASK ((UINT64_C(1) << FRACTION_BITS) - 1)
-
-// A transfer of no bytes is one transaction too; most are one, and need no division.
-static inline uint64_t chunks(uint64_t bytes, uint64_t chunk_bytes)
-{
-    return SIM_LIKELY(bytes <= chunk_bytes) ? 1 : (bytes + chunk_bytes - 1) / chunk_bytes;
-}
-
 // -- closed forms
 
 uint64_t nic_pcie_mmio_bytes(const nic_pcie_config_t *config, uint64_t bytes)
 {
-    return chunks(bytes, NIC_PCIE_LINE_BYTES) *
+    return nic__pcie_chunks(bytes, NIC_PCIE_LINE_BYTES) *
            (NIC_PCIE_LINE_BYTES + config->request_header_bytes);
 }
 
@@ -26,7 +17,8 @@ uint64_t nic_pcie_doorbell_bytes(const nic_pcie_config_t *config)
 
 uint64_t nic_pcie_completion_bytes(const nic_pcie_config_t *config, uint64_t bytes)
 {
-    return bytes + chunks(bytes, config->completion_max_bytes) * config->completion_header_bytes;
+    return bytes +
+           nic__pcie_chunks(bytes, config->completion_max_bytes) * config->completion_header_bytes;
 }
 
 uint64_t nic_pcie_completion_bytes_at(const nic_pcie_config_t *config,
@@ -34,18 +26,19 @@ uint64_t nic_pcie_completion_bytes_at(const nic_pcie_config_t *config,
                                       uint64_t bytes)
 {
     const uint64_t before = address % config->completion_max_bytes;
-    return bytes +
-           chunks(before + bytes, config->completion_max_bytes) * config->completion_header_bytes;
+    return bytes + nic__pcie_chunks(before + bytes, config->completion_max_bytes) *
+                       config->completion_header_bytes;
 }
 
 uint64_t nic_pcie_request_bytes(const nic_pcie_config_t *config, uint64_t bytes)
 {
-    return chunks(bytes, config->read_max_bytes) * config->request_header_bytes;
+    return nic__pcie_chunks(bytes, config->read_max_bytes) * config->request_header_bytes;
 }
 
 uint64_t nic_pcie_write_bytes(const nic_pcie_config_t *config, uint64_t bytes)
 {
-    return bytes + chunks(bytes, config->payload_max_bytes) * config->request_header_bytes;
+    return bytes +
+           nic__pcie_chunks(bytes, config->payload_max_bytes) * config->request_header_bytes;
 }
 
 uint64_t nic_pcie_read_rate(const nic_pcie_config_t *config)
@@ -68,7 +61,8 @@ static uint64_t byte_time(const nic_pcie_config_t *config, uint64_t overhead_per
     __extension__ typedef unsigned __int128 wide_t;
     const uint64_t rate_bps = config->lanes * config->lane_rate_bps;
     SIM_CHECK(rate_bps != 0);
-    const wide_t work = ((wide_t)8 * SIM_PS_PER_S << FRACTION_BITS) * (1000 + overhead_permille);
+    const wide_t work =
+        ((wide_t)8 * SIM_PS_PER_S << NIC_PCIE_FRACTION_BITS) * (1000 + overhead_permille);
     const wide_t rate = (wide_t)rate_bps * 1000;
     return (uint64_t)((work + rate - 1) / rate);
 }
@@ -84,7 +78,7 @@ void nic_pcie_init(nic_pcie_t *pcie, const nic_pcie_config_t *config)
             byte_time(config, config->overhead_permille + config->mmio_overhead_permille),
         .tag_free_ps = sim_alloc_array(config->tags, sizeof(sim_time_t)),
     };
-    pcie->posted_ps = config->posted_bytes * pcie->byte_time >> FRACTION_BITS;
+    pcie->posted_ps = config->posted_bytes * pcie->byte_time >> NIC_PCIE_FRACTION_BITS;
 }
 
 void nic_pcie_fini(nic_pcie_t *pcie)
@@ -93,65 +87,24 @@ void nic_pcie_fini(nic_pcie_t *pcie)
     pcie->tag_free_ps = NULL;
 }
 
-// Gives `bytes` of the link away from now_ps on; returns when the last of them is through.
-static inline sim_time_t book(nic_pcie_link_t *link,
-                              sim_time_t now_ps,
-                              uint64_t bytes,
-                              uint64_t time_per_byte)
-{
-    if (link->free_ps < now_ps) {
-        link->free_ps = now_ps;
-        link->fraction = 0;
-    }
-    const uint64_t work = bytes * time_per_byte + link->fraction;
-    link->fraction = work & FRACTION_MASK;
-    link->free_ps += work >> FRACTION_BITS;
-    link->busy_ps += work >> FRACTION_BITS;
-    link->bytes += bytes;
-    return link->free_ps;
-}
-
-static inline void count(nic_pcie_t *pcie,
-                         nic_pcie_use_t use,
-                         uint64_t transactions,
-                         uint64_t bytes)
-{
-    pcie->counters.transactions[use] += transactions;
-    pcie->counters.bytes[use] += bytes;
-}
-
-// A transfer that the link is through with at link_ps, and what is beyond it when it is.
-static inline sim_time_t and_beyond(nic_pcie_t *pcie,
-                                    sim_time_t now_ps,
-                                    uint64_t bytes,
-                                    nic_pcie_use_t use,
-                                    sim_time_t link_ps)
-{
-    if (SIM_LIKELY(pcie->beyond == NULL) || use == NIC_PCIE_PAYLOAD_READ ||
-        use == NIC_PCIE_PAYLOAD_WRITE) {
-        return link_ps;
-    }
-    const sim_time_t beyond_ps = pcie->beyond(pcie->beyond_ctx, now_ps, bytes, use);
-    return beyond_ps > link_ps ? beyond_ps : link_ps;
-}
-
 sim_time_t nic_pcie_mmio(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes)
 {
     const uint64_t sent_bytes = nic_pcie_mmio_bytes(&pcie->config, bytes);
-    const uint64_t lines = chunks(bytes, NIC_PCIE_LINE_BYTES);
-    count(pcie, NIC_PCIE_WQE_MMIO, lines, sent_bytes);
-    const sim_time_t link_ps = book(&pcie->down, now_ps, sent_bytes, pcie->mmio_byte_time);
+    const uint64_t lines = nic__pcie_chunks(bytes, NIC_PCIE_LINE_BYTES);
+    nic__pcie_count(pcie, NIC_PCIE_WQE_MMIO, lines, sent_bytes);
+    const sim_time_t link_ps =
+        nic__pcie_book(&pcie->down, now_ps, sent_bytes, pcie->mmio_byte_time);
     const uint64_t line_bytes = lines * NIC_PCIE_LINE_BYTES;
-    return and_beyond(pcie, now_ps, line_bytes, NIC_PCIE_WQE_MMIO, link_ps) +
+    return nic__pcie_and_beyond(pcie, now_ps, line_bytes, NIC_PCIE_WQE_MMIO, link_ps) +
            pcie->config.write_latency_ps;
 }
 
 sim_time_t nic_pcie_doorbell(nic_pcie_t *pcie, sim_time_t now_ps)
 {
     const uint64_t sent_bytes = nic_pcie_doorbell_bytes(&pcie->config);
-    count(pcie, NIC_PCIE_DOORBELL, 1, sent_bytes);
-    const sim_time_t link_ps = book(&pcie->down, now_ps, sent_bytes, pcie->byte_time);
-    return and_beyond(pcie, now_ps, NIC_PCIE_DOORBELL_BYTES, NIC_PCIE_DOORBELL, link_ps) +
+    nic__pcie_count(pcie, NIC_PCIE_DOORBELL, 1, sent_bytes);
+    const sim_time_t link_ps = nic__pcie_book(&pcie->down, now_ps, sent_bytes, pcie->byte_time);
+    return nic__pcie_and_beyond(pcie, now_ps, NIC_PCIE_DOORBELL_BYTES, NIC_PCIE_DOORBELL, link_ps) +
            pcie->config.write_latency_ps;
 }
 
@@ -161,7 +114,7 @@ static inline uint64_t next_tag(const nic_pcie_t *pcie, uint64_t tag)
 }
 
 // Takes a tag for each request; the first that is not free yet holds the read back.
-static sim_time_t take_tags(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t requests)
+static sim_time_t take_tags(const nic_pcie_t *pcie, sim_time_t now_ps, uint64_t requests)
 {
     sim_time_t start_ps = now_ps;
     uint64_t tag = pcie->tag_next;
@@ -171,6 +124,14 @@ static sim_time_t take_tags(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t reques
         tag = next_tag(pcie, tag);
     }
     return start_ps;
+}
+
+static void give_tags(nic_pcie_t *pcie, sim_time_t free_ps, uint64_t requests)
+{
+    for (uint64_t i = 0; i < requests; i++) {
+        pcie->tag_free_ps[pcie->tag_next] = free_ps;
+        pcie->tag_next = next_tag(pcie, pcie->tag_next);
+    }
 }
 
 sim_time_t nic_pcie_read(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use)
@@ -184,20 +145,24 @@ sim_time_t nic_pcie_read_at(nic_pcie_t *pcie,
                             uint64_t bytes,
                             nic_pcie_use_t use)
 {
-    const uint64_t requests = chunks(bytes, pcie->config.read_max_bytes);
-    const uint64_t up_bytes = nic_pcie_request_bytes(&pcie->config, bytes);
+    const uint64_t requests = nic__pcie_chunks(bytes, pcie->config.read_max_bytes);
+    const uint64_t up_bytes = requests * pcie->config.request_header_bytes;
     const uint64_t down_bytes = nic_pcie_completion_bytes_at(&pcie->config, address, bytes);
-    count(pcie, use, requests, up_bytes + down_bytes);
-    const sim_time_t held_ps = take_tags(pcie, now_ps, requests);
-    const sim_time_t asked_ps = book(&pcie->up, now_ps, up_bytes, pcie->byte_time);
-    const sim_time_t data_ps = book(&pcie->down, now_ps, down_bytes, pcie->byte_time);
+    nic__pcie_count(pcie, use, requests, up_bytes + down_bytes);
+    sim_time_t *const tag_ps = &pcie->tag_free_ps[pcie->tag_next];
+    const bool once = SIM_LIKELY(requests == 1);
+    const sim_time_t held_ps = once ? *tag_ps : take_tags(pcie, now_ps, requests);
+    const sim_time_t asked_ps = nic__pcie_book(&pcie->up, now_ps, up_bytes, pcie->byte_time);
+    const sim_time_t data_ps = nic__pcie_book(&pcie->down, now_ps, down_bytes, pcie->byte_time);
     const sim_time_t link_ps =
-        and_beyond(pcie, now_ps, bytes, use, asked_ps > data_ps ? asked_ps : data_ps);
+        nic__pcie_and_beyond(pcie, now_ps, bytes, use, asked_ps > data_ps ? asked_ps : data_ps);
     const sim_time_t done_ps =
         (link_ps > held_ps ? link_ps : held_ps) + pcie->config.read_latency_ps;
-    for (uint64_t i = 0; i < requests; i++) {
-        pcie->tag_free_ps[pcie->tag_next] = done_ps;
+    if (once) {
+        *tag_ps = done_ps;
         pcie->tag_next = next_tag(pcie, pcie->tag_next);
+    } else {
+        give_tags(pcie, done_ps, requests);
     }
     return done_ps;
 }
@@ -209,21 +174,13 @@ sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie,
 {
     const uint64_t up_bytes = nic_pcie_request_bytes(&pcie->config, bytes);
     const uint64_t down_bytes = nic_pcie_completion_bytes_at(&pcie->config, address, bytes);
-    count(pcie,
-          NIC_PCIE_PAYLOAD_READ,
-          chunks(bytes, pcie->config.read_max_bytes),
-          up_bytes + down_bytes);
-    const sim_time_t asked_ps = book(&pcie->up, now_ps, up_bytes, pcie->byte_time);
-    const sim_time_t data_ps = book(&pcie->down, now_ps, down_bytes, pcie->byte_time);
+    nic__pcie_count(pcie,
+                    NIC_PCIE_PAYLOAD_READ,
+                    nic__pcie_chunks(bytes, pcie->config.read_max_bytes),
+                    up_bytes + down_bytes);
+    const sim_time_t asked_ps = nic__pcie_book(&pcie->up, now_ps, up_bytes, pcie->byte_time);
+    const sim_time_t data_ps = nic__pcie_book(&pcie->down, now_ps, down_bytes, pcie->byte_time);
     return asked_ps > data_ps ? asked_ps : data_ps;
-}
-
-sim_time_t nic_pcie_write(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use)
-{
-    const uint64_t sent_bytes = nic_pcie_write_bytes(&pcie->config, bytes);
-    count(pcie, use, chunks(bytes, pcie->config.payload_max_bytes), sent_bytes);
-    const sim_time_t link_ps = book(&pcie->up, now_ps, sent_bytes, pcie->byte_time);
-    return and_beyond(pcie, now_ps, bytes, use, link_ps) + pcie->config.write_latency_ps;
 }
 
 bool nic_pcie_conserved(const nic_pcie_t *pcie)

@@ -111,6 +111,55 @@ uint64_t nic_pcie_line_rate(const nic_pcie_config_t *config);
 void nic_pcie_init(nic_pcie_t *pcie, const nic_pcie_config_t *config);
 void nic_pcie_fini(nic_pcie_t *pcie);
 
+#define NIC_PCIE_FRACTION_BITS 20
+#define NIC_PCIE_FRACTION_MASK ((UINT64_C(1) << NIC_PCIE_FRACTION_BITS) - 1)
+
+// A transfer of no bytes is one transaction too; most are one, and need no division.
+static inline uint64_t nic__pcie_chunks(uint64_t bytes, uint64_t chunk_bytes)
+{
+    return SIM_LIKELY(bytes <= chunk_bytes) ? 1 : (bytes + chunk_bytes - 1) / chunk_bytes;
+}
+
+// Gives `bytes` of the link away from now_ps on; returns when the last of them is through.
+static inline sim_time_t nic__pcie_book(nic_pcie_link_t *link,
+                                        sim_time_t now_ps,
+                                        uint64_t bytes,
+                                        uint64_t time_per_byte)
+{
+    const bool idle = link->free_ps < now_ps;
+    const uint64_t work = bytes * time_per_byte + (idle ? 0 : link->fraction);
+    const sim_time_t free_ps = (idle ? now_ps : link->free_ps) + (work >> NIC_PCIE_FRACTION_BITS);
+    link->fraction = work & NIC_PCIE_FRACTION_MASK;
+    link->free_ps = free_ps;
+    link->busy_ps += work >> NIC_PCIE_FRACTION_BITS;
+    link->bytes += bytes;
+    return free_ps;
+}
+
+static inline void nic__pcie_count(nic_pcie_t *pcie,
+                                   nic_pcie_use_t use,
+                                   uint64_t transactions,
+                                   uint64_t bytes)
+{
+    pcie->counters.transactions[use] += transactions;
+    pcie->counters.bytes[use] += bytes;
+}
+
+// A transfer that the link is through with at link_ps, and what is beyond it when it is.
+static inline sim_time_t nic__pcie_and_beyond(nic_pcie_t *pcie,
+                                              sim_time_t now_ps,
+                                              uint64_t bytes,
+                                              nic_pcie_use_t use,
+                                              sim_time_t link_ps)
+{
+    if (SIM_LIKELY(pcie->beyond == NULL) || use == NIC_PCIE_PAYLOAD_READ ||
+        use == NIC_PCIE_PAYLOAD_WRITE) {
+        return link_ps;
+    }
+    const sim_time_t beyond_ps = pcie->beyond(pcie->beyond_ctx, now_ps, bytes, use);
+    return beyond_ps > link_ps ? beyond_ps : link_ps;
+}
+
 // Each books a transfer that is asked for at `now_ps` and returns when it is through: all its bytes
 // at the other end. Calls of one direction come in the order in which the link is to serve them;
 // now_ps may lie a little ahead of the simulation's time (a core in the middle of its step).
@@ -123,12 +172,24 @@ sim_time_t nic_pcie_read_at(nic_pcie_t *pcie,
                             uint64_t address,
                             uint64_t bytes,
                             nic_pcie_use_t use);
-sim_time_t nic_pcie_write(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use);
 // A read whose request went ahead in time: no latency but that of the link's own queue.
 sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie,
                                sim_time_t now_ps,
                                uint64_t address,
                                uint64_t bytes);
+
+// A posted write.
+static inline sim_time_t nic_pcie_write(nic_pcie_t *pcie,
+                                        sim_time_t now_ps,
+                                        uint64_t bytes,
+                                        nic_pcie_use_t use)
+{
+    const uint64_t writes = nic__pcie_chunks(bytes, pcie->config.payload_max_bytes);
+    const uint64_t sent_bytes = bytes + writes * pcie->config.request_header_bytes;
+    nic__pcie_count(pcie, use, writes, sent_bytes);
+    const sim_time_t link_ps = nic__pcie_book(&pcie->up, now_ps, sent_bytes, pcie->byte_time);
+    return nic__pcie_and_beyond(pcie, now_ps, bytes, use, link_ps) + pcie->config.write_latency_ps;
+}
 
 // From when on no more than config.posted_bytes of the NIC's writes wait for the link: who is to
 // write more has to wait until then.

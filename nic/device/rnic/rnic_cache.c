@@ -71,11 +71,12 @@ bool nic__cache_use(nic_cache_t *cache, uint32_t *slot, uint64_t key)
     SIM_ASSERT(key != 0);
     const uint32_t ways = (uint32_t)cache->ways;
     const uint32_t first = *slot - *slot % ways;
-    for (uint32_t i = first; i < first + ways && cache->slots[i].key != 0; i++) {
-        if (cache->slots[i].key == key) {
-            cache->slots[i].used = ++cache->clock;
+    for (uint32_t i = first; i < first + ways; i++) {
+        const uint64_t there = cache->slots[i].key;
+        if (there == key || there == 0) {
+            cache->slots[i] = (nic_cache_slot_t){key, ++cache->clock};
             *slot = i;
-            return true;
+            return there == key;
         }
     }
     *slot = nic__cache_take_in(cache, first, key);

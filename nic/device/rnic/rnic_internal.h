@@ -84,6 +84,7 @@ typedef struct nic_rx_unit {
     net_packet_t *tail;
     sim_time_t here_ps; // the WQE that the packet being served answers is on the NIC
     bool busy;
+    uint8_t kind; // of that packet
 } nic_rx_unit_t;
 
 typedef enum nic_packet_class {
@@ -423,6 +424,7 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
 void nic__rnic_answer(nic_qp_t *qp, net_packet_t *packet);
 void nic__rnic_item_fired(sim_node_t *node, sim_timer_t *timer);
 void nic__rnic_item_step(nic_step_t *step);
+void nic__rnic_data_step(nic_step_t *step);
 
 // rnic_receive.c
 void nic__rnic_arrive(nic_t *nic, net_packet_t *packet);

@@ -233,11 +233,13 @@ static inline sim_time_t more_ps(const nic_rnic_t *rnic,
 }
 
 // Begins with a packet; the WQE is what it answers. qp may be NULL.
-static inline nic_service_t serve_packet(nic_t *nic, const net_packet_t *packet, const nic_qp_t *qp)
+static inline nic_service_t serve_packet(nic_t *nic,
+                                         const net_packet_t *packet,
+                                         const nic_qp_t *qp,
+                                         uint32_t kind)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__node(nic)->now_ps;
-    const uint32_t kind = classify(packet->opcode);
     const nic_packet_class_t class = (nic_packet_class_t)(kind & PACKET_CLASS);
     nic_cost_t cost = {rnic->rx_cost_ps[class], now_ps + rnic->detail.pu_receive_ps};
     if (packet->payload_bytes != 0) {
@@ -291,14 +293,15 @@ static void count_receive(nic_t *nic, const net_packet_t *packet)
     }
 }
 
-static inline void packet_served(nic_t *nic, net_packet_t *packet, sim_time_t here_ps)
+static inline void packet_served(const nic_rx_unit_t *unit, net_packet_t *packet)
 {
+    nic_t *const nic = unit->nic;
     nic_rnic_t *const rnic = nic__rnic(nic);
-    rnic->wqe_here_ps = here_ps;
-    const nic_packet_class_t class = (nic_packet_class_t)(classify(packet->opcode) & PACKET_CLASS);
+    rnic->wqe_here_ps = unit->here_ps;
+    const nic_packet_class_t class = (nic_packet_class_t)(unit->kind & PACKET_CLASS);
     const uint32_t bytes = packet->frame_bytes;
-    rnic->inline_receive = class == NIC_IS_SEND && goes_inline(rnic, packet);
     if (class == NIC_IS_SEND) {
+        rnic->inline_receive = goes_inline(rnic, packet);
         count_receive(nic, packet);
     }
     if (class == NIC_IS_ATOMIC) {
@@ -318,7 +321,9 @@ static void rx_begin(nic_rx_unit_t *unit, nic_qp_t *qp)
     if (qp != NULL && nic__rnic_qp(qp)->waiting_packet == packet) {
         nic__rnic_qp(qp)->waiting_packet = NULL;
     }
-    const nic_service_t service = serve_packet(unit->nic, packet, qp);
+    const uint32_t kind = classify(packet->opcode);
+    const nic_service_t service = serve_packet(unit->nic, packet, qp, kind);
+    unit->kind = (uint8_t)kind;
     unit->here_ps = service.here_ps;
     unit->busy = true;
     nic__unit_arm(unit->nic, NIC_LANE_RECEIVE, &unit->step, &unit->timer, service.end_ps);
@@ -360,7 +365,7 @@ static void rx_end(nic_rx_unit_t *unit)
     nic__rnic_begin(nic);
     net_packet_t *const packet = unit->head;
     unit->head = packet->next;
-    packet_served(nic, packet, unit->here_ps);
+    packet_served(unit, packet);
     unit->busy = false;
     if (unit->head != NULL) {
         rx_begin(unit, nic__find_qp(nic, unit->head->destination_qp));

@@ -285,11 +285,8 @@ static sim_time_t next_segment_ps(nic_t *nic, sim_time_t cost_ps, sim_time_t her
     return nic__later(rnic->tx_free_ps, here_ps);
 }
 
-static void response_sent(nic_t *nic, nic_qp_t *qp)
+static __attribute__((noinline)) void response_sent(nic_t *nic, nic_qp_t *qp)
 {
-    if ((qp->flags & NIC_QP_READS) == 0) {
-        return;
-    }
     const nic_read_t *const read = &qp->reads[qp->read_first];
     if (!read->started) {
         return;
@@ -310,17 +307,9 @@ static void response_sent(nic_t *nic, nic_qp_t *qp)
     }
 }
 
-void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
+// A part of a work request, and not its last.
+static __attribute__((noinline)) void segment_sent(nic_t *nic, nic_qp_t *qp)
 {
-    nic__rnic_begin(nic);
-    if (response) {
-        response_sent(nic, qp);
-        return;
-    }
-    if (qp->send_offset == 0) {
-        nic__rnic_gate(qp);
-        return;
-    }
     const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
     if (!nic__wqe_carries(wqe)) {
         return;
@@ -334,6 +323,21 @@ void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
     if (ready_ps > nic->port->busy_until_ps) {
         qp->flags |= NIC_QP_FETCHING;
         nic__item_at(nic__item_new(nic, NIC_ITEM_SEGMENT, qp), ready_ps);
+    }
+}
+
+// Most packets are whole messages: calls at the end, so that they need no frame.
+void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
+{
+    nic__rnic_begin(nic);
+    if (response) {
+        if ((qp->flags & NIC_QP_READS) != 0) {
+            response_sent(nic, qp);
+        }
+    } else if (qp->send_offset == 0) {
+        nic__rnic_gate(qp);
+    } else {
+        segment_sent(nic, qp);
     }
 }
 
@@ -415,6 +419,22 @@ static void qp_step(nic_item_t *item, nic_qp_t *qp)
     case NIC_ITEM_COMING:
         break;
     }
+}
+
+// Data to be sent are there.
+void nic__rnic_data_step(nic_step_t *step)
+{
+    nic_item_t *const item = SIM_CONTAINER_OF(step, nic_item_t, step);
+    nic__rnic_begin(item->nic);
+    nic_qp_t *const qp = nic__item_qp(item);
+    if (SIM_LIKELY(qp != NULL)) {
+        if (SIM_LIKELY(item->kind == NIC_ITEM_RESPONSE)) {
+            nic_device_respond(qp);
+        } else {
+            qp_step(item, qp);
+        }
+    }
+    nic__item_free(item);
 }
 
 static void item_step(nic_item_t *item)

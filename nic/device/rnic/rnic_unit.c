@@ -31,7 +31,7 @@ void nic__units_create(nic_t *nic)
     if (steps != NULL) {
         steps->lanes[NIC_LANE_SEND].fn = tx_unit_step;
         steps->lanes[NIC_LANE_RECEIVE].fn = nic__rx_unit_step;
-        steps->lanes[NIC_LANE_DATA].fn = nic__rnic_item_step;
+        steps->lanes[NIC_LANE_DATA].fn = nic__rnic_data_step;
         steps->lanes[NIC_LANE_HOST].fn = nic__rnic_item_step;
     }
 }
