@@ -89,7 +89,7 @@ static void take_apps(results_t *results, const world_t *world)
         if (app->ops->flows != NULL) {
             app->ops->flows(app, take_flow, &taker);
         }
-        if (!taker.any) {
+        if (!taker.any && !results_plans_nothing(app)) {
             results->traffic_from_ps = 0;
         }
     }

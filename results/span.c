@@ -46,6 +46,14 @@ static void take_start(const app_flow_result_t *flow, void *ctx)
     starts->before_ps = flow->start_ps;
 }
 
+bool results_plans_nothing(const app_t *app)
+{
+    uint64_t done = 0;
+    uint64_t planned = 0;
+    app->ops->progress(app, &done, &planned);
+    return app->ops->flows != NULL && planned == 0;
+}
+
 // From the first start, or from 0 where a program has no transfers.
 static void find_span(results_span_t *span)
 {
@@ -57,7 +65,7 @@ static void find_span(results_span_t *span)
         if (app->ops->flows != NULL) {
             app->ops->flows(app, take_start, &all);
         }
-        programs |= !all.any;
+        programs |= !all.any && !results_plans_nothing(app);
     }
     const sim_time_t asked_ps = span->world->scenario->outputs.rates_until_ps;
     const bool arrive = !programs && all.different >= ARRIVALS_MIN;

@@ -21,6 +21,10 @@ void results_span_destroy(results_span_t *span); // NULL is allowed
 // After the run, which ended at end_ps: where it did not reach the end of the span, that is here.
 void results_span_end(results_span_t *span, sim_time_t end_ps);
 
+// Whether it is transfers of which none starts before the end: when traffic begins and ends is not
+// its to say. A program without transfers runs from 0 on.
+bool results_plans_nothing(const app_t *app);
+
 // Valid after results_span_end, from <= to.
 sim_time_t results_span_from_ps(const results_span_t *span); // first start; 0: programs without
 sim_time_t results_span_to_ps(const results_span_t *span);

@@ -207,6 +207,7 @@ nic: {timeout: 3, congestion-control: none}
 links: {host2--switch0: {down: [{at: 910us, until: 930us}]}}
 traffic:
   - flows: {list: [host0 host1 2MB 900us, host2 host0 20KB 905us, host1 host2 1MB 1ms, host1 host0 1MB 2ms]}
+  - incast: {bytes: 1MB, senders: 2, every: 100us, stop: 0s, to: host0} # plans nothing
 END
 expect 0 "check of flows beyond the end" "$ROCESIM" check "$work/beyond.yaml"
 grep -q '^warning: 2 transfers start at or after the end .*until: 1.000 ms.*first at 1.000 ms' \
