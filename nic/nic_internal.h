@@ -16,6 +16,7 @@
 #ifndef NIC_NIC_INTERNAL_H
 #define NIC_NIC_INTERNAL_H
 
+#include "net/frame.h"
 #include "nic/objects_internal.h"
 
 // trace.c
@@ -398,12 +399,19 @@ const nic_transport_ops_t *nic__config_transport(const nic_config_t *config);
 
 // frames.c
 void nic__frames_create(nic_t *nic);
-// A transport adds something to a packet that its opcode does not have.
+// A transport adds something to a packet that its opcode does not have. What fills the shortest
+// frames up to their least makes room for it.
 static inline void nic__grow_frame(nic_t *nic, net_packet_t *packet, uint32_t bytes)
 {
-    if (SIM_LIKELY(nic->body_bytes == NULL)) {
-        net_packet_grow(&nic->host->node, packet, bytes);
+    if (SIM_UNLIKELY(nic->body_bytes != NULL)) {
+        return;
     }
+    if (SIM_UNLIKELY(packet->payload_bytes == 0)) {
+        const uint32_t whole = nic->header_bytes + net_frame_extension_bytes(packet->opcode);
+        const uint32_t fill = whole < nic->frame_bytes_min ? nic->frame_bytes_min - whole : 0;
+        bytes -= fill < bytes ? fill : bytes;
+    }
+    net_packet_grow(&nic->host->node, packet, bytes);
 }
 
 #endif // NIC_NIC_INTERNAL_H
