@@ -42,7 +42,8 @@ static void fill(app__rate_sender_t *sender, uint32_t q, nic_send_wr_t *wr)
         wr->atomic.rkey = app__machine_key(peer);
     } else if (rate->verb != APP__RATE_SEND) {
         wr->rdma.remote_addr =
-            APP__MEMORY_ADDRESS + sim_random_below(&sender->random, APP__RATE_OFFSETS / 64) * 64;
+            APP__MEMORY_ADDRESS +
+            sim_random_below(&sender->random, APP__RATE_OFFSETS / rate->align) * rate->align;
         wr->rdma.rkey = app__machine_key(peer);
     }
     if (rate->transport == NIC_QPT_UD) {

@@ -11,6 +11,7 @@ typedef struct rate_config {
     uint32_t verb;      // app__rate_verb_t
     uint32_t transport; // nic_qp_type_t
     uint64_t bytes;
+    uint64_t align;
     bool inlined;
     bool random_peer;
     bool whole_window;
@@ -38,6 +39,8 @@ static const sim_attr_t attrs[] = {
      NULL, "rc|uc|ud", "of the queue pairs"},
     {PREFIX ".bytes", SIM_ATTR_BYTES, false, offsetof(rate_config_t, bytes), "32", "0", "1MiB",
      NULL, "size of a write, read or send"},
+    {PREFIX ".align", SIM_ATTR_BYTES, false, offsetof(rate_config_t, align), "64", "1", "4096",
+     NULL, "writes and reads go to a random multiple of it"},
     {PREFIX ".inline", SIM_ATTR_BOOL, false, offsetof(rate_config_t, inlined), "on", NULL, NULL,
      NULL, "the payload is in the WQE, where the NIC takes so much (nic.detailed.wqe.inline-max)"},
     {PREFIX ".threads-per-machine", SIM_ATTR_COUNT, false, offsetof(rate_config_t, threads), "14",
@@ -249,6 +252,7 @@ static app__rate_t *make(const app_context_t *context,
     rate->whole_window = config->whole_window;
     rate->random_peer = config->random_peer;
     rate->bytes = config->bytes;
+    rate->align = config->align;
     rate->counters = config->counters;
     rate->qps = (uint32_t)config->qps;
     rate->window = (uint32_t)config->window;

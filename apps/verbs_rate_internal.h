@@ -49,6 +49,7 @@ struct app__rate {
     bool whole_window;
     bool random_peer;
     uint64_t bytes;
+    uint64_t align;
     uint64_t counters;
     uint32_t qps;
     uint32_t window;

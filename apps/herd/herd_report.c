@@ -3,6 +3,7 @@
 // its log of operations.
 #include "apps/herd/herd_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define LATE UINT64_C(10000)
@@ -89,6 +90,12 @@ static double ratio(double a, double b)
     return b > 0.0 ? a / b : 0.0;
 }
 
+// None without GETs.
+static double hit_rate(uint64_t hits, uint64_t gets)
+{
+    return gets > 0 ? (double)hits / (double)gets : (double)NAN;
+}
+
 // What is measured: the span, or until the last answer where every request has been dealt with.
 static sim_time_t measured_ps(const app__herd_t *herd)
 {
@@ -157,7 +164,7 @@ static void take_clients(const app__herd_t *herd, herd_report_t *report)
     take_latencies(herd, &all, report);
     report->mops = (double)counted * (double)SIM_PS_PER_US / (double)span_ps;
     report->elapsed_us = (double)span_ps / (double)SIM_PS_PER_US;
-    report->get_hit_rate = ratio((double)report->hits, (double)report->gets);
+    report->get_hit_rate = hit_rate(report->hits, report->gets);
     report->request_bytes_mean = ratio((double)request_bytes, (double)report->requests);
     report->response_bytes_mean = ratio((double)answer_bytes, (double)report->responses);
     sim_sample_set_fini(&all);
@@ -277,7 +284,7 @@ static void take_series(const app__herd_t *herd, herd_report_t *report)
             .mops = (double)seen->done / every_us,
             .latency_us_mean = ratio((double)seen->latency_ps / us, (double)seen->done),
             .latency_us_max = (double)seen->latency_max_ps / us,
-            .get_hit_rate = ratio((double)seen->hits, (double)seen->gets),
+            .get_hit_rate = hit_rate(seen->hits, seen->gets),
             .response_bytes_mean = ratio((double)seen->answer_bytes, (double)seen->done),
             .batch_mean = ratio((double)served->done, (double)served->turns),
             .queue_mean = ratio((double)served->queue, (double)served->turns),
@@ -376,7 +383,7 @@ static const sim_report_row_t interval_rows[] = {
     ROW(interval_report_t, mops, REAL, "M/s", false, "answers seen in it"),
     ROW(interval_report_t, latency_us_mean, REAL, "us", false, "of these"),
     ROW(interval_report_t, latency_us_max, REAL, "us", false, "of these, at most"),
-    ROW(interval_report_t, get_hit_rate, REAL, "", false, "share of their GETs whose key was there"),
+    ROW(interval_report_t, get_hit_rate, REAL, "", false, "share of their GETs whose key was there; none without GETs"),
     ROW(interval_report_t, response_bytes_mean, REAL, "bytes", false, "payload of an answer"),
     ROW(interval_report_t, batch_mean, REAL, "", false, "requests that a worker took in a turn"),
     ROW(interval_report_t, queue_mean, REAL, "", false, "requests that waited for a worker after its turn"),
@@ -413,7 +420,7 @@ static const sim_report_row_t report_rows[] = {
     {"latency_us", SIM_REPORT_OBJECT, "us", "of these: from the request's post, or its arrival, to the look that found the answer", .offset = offsetof(herd_report_t, latency_us), .table = &sim_report_percentiles, .shown = true},
     ROW(herd_report_t, batch_mean, REAL, "", true, "requests that a worker takes in a turn"),
     ROW(herd_report_t, responses_per_batch, REAL, "", false, "answers posted together, a port's share of a turn"),
-    ROW(herd_report_t, get_hit_rate, REAL, "", true, "share of GETs whose key was there"),
+    ROW(herd_report_t, get_hit_rate, REAL, "", true, "share of GETs whose key was there; none without GETs"),
     ROW(herd_report_t, requests, U64, "", false, "operations begun"),
     ROW(herd_report_t, responses, U64, "", false, "operations done"),
     ROW(herd_report_t, gets, U64, "", false, "GETs done"),

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- scenarios/herd/herd.lua - HERD's requests and answers in Wireshark and tshark.
+--   (--disable-protocol infiniband.eoib: else an answer without payload may be taken for EoIB, and called malformed)
 --   tshark -X lua_script:scenarios/herd/herd.lua -r requests.pcap -Y herd -T fields -e herd.opcode -e herd.key
 local herd = Proto("herd", "HERD key-value cache")
 local key = ProtoField.bytes("herd.key", "Key")

@@ -86,6 +86,35 @@ START_TEST(bytes_and_receives_are_those_of_the_network)
 }
 END_TEST
 
+// A READ of 128 bytes comes over PCIe in one completion at multiples of 128, in two at 127 of the
+// 128 places that a random address may have.
+START_TEST(addresses_are_multiples_of_align)
+{
+    static const uint32_t aligns[] = {128, 64, 1};
+    static const double extra[] = {0, 1.0 / 2, 127.0 / 128};
+    for (size_t i = 0; i < SIM_COUNT_OF(aligns); i++) {
+        world_t world;
+        char settings[256];
+        snprintf(settings,
+                 sizeof(settings),
+                 "threads-per-machine=2; warm-up=10us; measure=300us; verb=read; bytes=128; "
+                 "from=host1; to=host0; window=8; align=%u",
+                 aligns[i]);
+        const app_t *const app = run(&world, true, settings);
+        const double operations = world_value(app, "operations");
+        nic_rnic_counters_t counters;
+        ck_assert(nic_get_rnic_counters(nic_of_interface(world.net, 0), &counters));
+        // Two contexts that were read besides: 64 bytes and a header each, for each of two queue
+        // pairs, and translations.
+        const double more = (double)counters.pcie_down_bytes / operations - (128 + 22);
+        ck_assert_double_gt(operations, 300);
+        ck_assert_double_ge(more, 22 * extra[i] - 1);
+        ck_assert_double_lt(more, 22 * extra[i] + 3);
+        world_fini(&world);
+    }
+}
+END_TEST
+
 START_TEST(a_window_is_never_exceeded)
 {
     world_t world;
@@ -183,6 +212,7 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP(increments_are_all_there, 0, 2),
            CHECK_LOOP(bytes_and_receives_are_those_of_the_network, 0, (int)SIM_COUNT_OF(kinds)),
+           CHECK_TEST(addresses_are_multiples_of_align),
            CHECK_TEST(a_window_is_never_exceeded),
            CHECK_LOOP(operations_count_when_they_are_done_not_when_they_are_told, 0, 2),
            CHECK_LOOP(what_does_not_exist_is_refused, 0, 6))
