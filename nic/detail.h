@@ -114,7 +114,8 @@ enum {
     X(cpu_doorbell_ps,      "cpu.doorbell",            TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","45ns", "45ns",      "40ns", "45ns",      "FFFFF", "core: to ring a Doorbell") \
     X(cpu_receive_ps,       "cpu.post-receive",        TIME,  "0ps", NIC_DETAIL_PS_MAX, "12ns","8ns",  "8ns",       "5ns", "8ns",       "FFFFF", "core: to build a receive") \
     X(cpu_poll_ps,          "cpu.poll",                TIME,  "1ps", NIC_DETAIL_PS_MAX, "15ns","10ns", "10ns",      "8ns", "10ns",       "FFFFF", "core: to look at a completion queue") \
-    X(cpu_cqe_ps,           "cpu.cqe",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "12ns","8ns",  "8ns",       "5ns", "8ns",       "FFFFF", "core: to take a CQE out")
+    X(cpu_cqe_ps,           "cpu.cqe",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "12ns","8ns",  "8ns",       "5ns", "8ns",       "FFFFF", "core: to take a CQE out") \
+    X(cpu_line_wait_ps,     "cpu.line",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "20ns","20ns", "20ns",      "20ns", "20ns",       "FFPFF", "core: to take a line from the last cache that the NIC wrote or read: once for CQEs taken together, and for receives posted together")
 
 // The clock of a host's cores: attributes nic.host.*, of the machine that a profile's card was in.
 #define NIC_CLOCK_MAP(X)                                                                           \

@@ -43,6 +43,7 @@ typedef struct worker {
     uint32_t *target_qps;
     nic_send_wr_t wr;
     uint32_t batch;
+    bool apart;        // each written by MMIO
     uint32_t to_start; // batches that begin the load
     uint32_t per_turn; // operations a completion stands for
     bool counts;
@@ -225,7 +226,7 @@ static void post_batch(worker_t *worker, uint32_t index)
         list[i] = worker->wr;
         list[i].wr_id = index;
         list[i].send_flags |= i + 1 == worker->batch ? (uint32_t)NIC_SEND_SIGNALED : 0;
-        list[i].next = i + 1 == worker->batch ? NULL : &list[i + 1];
+        list[i].next = worker->apart || i + 1 == worker->batch ? NULL : &list[i + 1];
         list[i].ud.remote_interface = worker->targets[index];
         list[i].ud.remote_qpn = worker->target_qps[index];
         if (worker->words != 0) {
@@ -233,7 +234,9 @@ static void post_batch(worker_t *worker, uint32_t index)
                 MEMORY + 8 * (uint64_t)(next_random(worker) % worker->words);
         }
     }
-    SIM_CHECK(nic_post_send_list(worker->qps[index], list, NULL) == SIM_OK);
+    for (uint32_t i = 0; i < (worker->apart ? worker->batch : 1); i++) {
+        SIM_CHECK(nic_post_send_list(worker->qps[index], &list[i], NULL) == SIM_OK);
+    }
 }
 
 static bool keep_sending(nic_core_t *core, void *ctx)
@@ -341,6 +344,7 @@ static void add_load(cluster_t *cluster, uint32_t machine, uint32_t core, uint32
     worker->random += 1000 * machine + core;
     worker->counts = true;
     worker->batch = load->batch;
+    worker->apart = load->apart;
     worker->per_turn = load->batch;
     worker->to_start = load->window * load->qps;
     worker->words = load->words;

@@ -57,6 +57,7 @@ typedef struct cluster_load {
     uint32_t cores;  // of each machine that posts
     uint32_t qps;    // per core
     uint32_t batch;  // work requests per Doorbell; 1: by MMIO
+    bool apart;      // each of a batch by MMIO, the last one signaled as it is of a list
     uint32_t window; // batches outstanding per QP
     uint32_t bytes;
     bool from_memory;      // payload not inline

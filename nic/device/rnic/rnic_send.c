@@ -229,8 +229,12 @@ void nic__rnic_post_receive(nic_t *nic, uint32_t count)
 {
     nic_host_t *const host = nic->host;
     const nic_detail_t *const detail = &nic__rnic(nic)->detail;
-    // The count of receives is a word in host memory that the NIC reads with them.
+    // The count of receives is a word in host memory that the NIC reads with them, so that its
+    // line is in no core's cache.
     spend(host, count * detail->cpu_receive_ps);
+    if (host->core != NULL) {
+        nic_core_wait(host->core, detail->cpu_line_wait_ps);
+    }
 }
 
 static void doorbell_arrives(nic_item_t *item, const nic_qp_t *qp)
