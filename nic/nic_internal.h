@@ -236,11 +236,25 @@ void nic__complete_send(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t stat
 void nic__complete_fetch(nic_qp_t *qp, const nic_wqe_t *wqe, uint64_t original); // success
 
 // memory.c
-bool nic__access_ok(const nic_pd_t *pd,
-                    uint32_t key,
-                    uint64_t address,
-                    uint64_t length_bytes,
-                    uint32_t access);
+static inline bool nic__access_ok(const nic_pd_t *pd,
+                                  uint32_t key,
+                                  uint64_t address,
+                                  uint64_t length_bytes,
+                                  uint32_t access)
+{
+    if (length_bytes == 0) {
+        return true; // keys are not looked at then (9.7.4.1.5, 10.6.7)
+    }
+    const nic_t *const nic = pd->nic;
+    const uint32_t index = key >> 8;
+    if (index >= nic->mr_count) {
+        return false;
+    }
+    const nic_mr_t *const mr = nic->mrs[index];
+    return mr != NULL && mr->key == key && mr->pd == pd && (mr->access & access) == access &&
+           address - mr->address <= mr->length_bytes && // not before it, either
+           mr->length_bytes - (address - mr->address) >= length_bytes;
+}
 // The region of a key; NULL: there is none.
 nic_mr_t *nic__region(const nic_t *nic, uint32_t key);
 bool nic__list_ok(const nic_pd_t *pd, const nic_sge_t *list, uint32_t count, uint32_t access);

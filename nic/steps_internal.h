@@ -61,12 +61,15 @@ static inline sim_time_t nic__no_step_ps(uint32_t index)
     return SIM_TIME_NEVER - index;
 }
 
+typedef enum nic_turn { NIC_TURN_EVENT, NIC_TURN_STEP, NIC_TURN_WAKE } nic_turn_t;
+// Where a timer or a wake of the node is due, too, when the host would take a step or its own wake.
+nic_turn_t nic__turn_of_several(const nic_host_t *host, sim_time_t due_ps);
+
 // Lanes for this host, if its node takes them: the first of its NICs that has steps asks for them.
 void nic__steps_create(nic_host_t *host);
 void nic__steps_destroy(nic_host_t *host);
 // What is left is for a later window.
 void nic__steps_rest(nic_host_t *host);
-bool nic__step_before_timer(const nic_host_t *host); // where both are due at one instant
 bool nic__step_among(nic_host_t *host,
                      nic_lane_index_t index,
                      nic_step_t *step,
@@ -170,8 +173,6 @@ static inline void nic__step(nic_host_t *host)
     lane->fn(step);
 }
 
-typedef enum nic_turn { NIC_TURN_EVENT, NIC_TURN_STEP, NIC_TURN_WAKE } nic_turn_t;
-
 // Until then, in this window, no mail arrives at the host: steps do not change that.
 static inline sim_time_t nic__steps_until_ps(const nic_host_t *host)
 {
@@ -188,14 +189,13 @@ static inline nic_turn_t nic__turn(const nic_host_t *host, sim_time_t until_ps)
     const sim_time_t step_ps = steps->next_ps;
     const sim_time_t wake_ps = steps->wake_ps;
     const sim_time_t due_ps = step_ps < wake_ps ? step_ps : wake_ps;
-    if (due_ps >= until_ps || due_ps > node->timer_ps || SIM_UNLIKELY(due_ps > node->wake_ps)) {
+    if (due_ps >= until_ps) {
         return NIC_TURN_EVENT;
     }
-    if (wake_ps <= step_ps) {
-        return NIC_TURN_WAKE;
+    if (SIM_UNLIKELY(due_ps >= node->timer_ps) || SIM_UNLIKELY(due_ps >= node->wake_ps)) {
+        return nic__turn_of_several(host, due_ps);
     }
-    const bool first = SIM_LIKELY(step_ps != node->timer_ps) || nic__step_before_timer(host);
-    return first && SIM_LIKELY(step_ps != node->wake_ps) ? NIC_TURN_STEP : NIC_TURN_EVENT;
+    return wake_ps <= step_ps ? NIC_TURN_WAKE : NIC_TURN_STEP;
 }
 
 #endif // NIC_STEPS_INTERNAL_H

@@ -84,11 +84,21 @@ bool nic__step_among(nic_host_t *host, nic_lane_index_t index, nic_step_t *step,
     return true;
 }
 
-bool nic__step_before_timer(const nic_host_t *host)
+nic_turn_t nic__turn_of_several(const nic_host_t *host, sim_time_t due_ps)
 {
+    const sim_node_t *const node = &host->node.sim;
     const nic_steps_t *const steps = host->steps;
+    if (due_ps > node->timer_ps || due_ps > node->wake_ps) {
+        return NIC_TURN_EVENT;
+    }
+    if (steps->wake_ps == due_ps) {
+        return NIC_TURN_WAKE;
+    }
+    if (due_ps == node->wake_ps) {
+        return NIC_TURN_EVENT;
+    }
     const nic_step_t *const step = steps->lanes[steps->next_lane].first;
-    return step->sequence < sim_next_timer_sequence(&host->node.sim);
+    return step->sequence < sim_next_timer_sequence(node) ? NIC_TURN_STEP : NIC_TURN_EVENT;
 }
 
 void nic__steps_rest(nic_host_t *host)

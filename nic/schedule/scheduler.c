@@ -348,7 +348,7 @@ void nic_scheduler_transmit_queued(nic_t *nic, uint32_t queue)
 
 void nic__kick(nic_t *nic)
 {
-    if (nic->kicked || !something_waits(nic)) {
+    if (nic->kicked || nic->port->wake_pending != NET_WAKE_NONE || !something_waits(nic)) {
         return;
     }
     if (!net_port_idle(nic->port)) {

@@ -41,29 +41,21 @@ nic_cq_t *nic_cq_create(nic_t *nic, uint32_t capacity, nic_cq_fn fn, void *ctx)
     return cq;
 }
 
-// How many a core finds at this point of its step; what looking costs it.
-static uint32_t find_by_core(nic_cq_t *cq, uint32_t count)
-{
-    const nic_host_t *const host = cq->nic->host;
-    const sim_time_t now_ps = nic__posting_ps(host);
-    uint32_t found = 0;
-    while (found < count && found < cq->count &&
-           cq->seen_ps[(cq->first + found) & (cq->ring_capacity - 1)] <= now_ps) {
-        found++;
-    }
-    return found;
-}
-
+// A core finds what it can see at this point of its step.
 uint32_t nic_poll_cq(nic_cq_t *cq, uint32_t count, nic_wc_t *wc)
 {
-    const uint32_t taken =
-        SIM_UNLIKELY(cq->core != NULL) ? find_by_core(cq, count) : nic__min(count, cq->count);
-    NIC_DEVICE(cq->nic, polled, cq->nic, cq->core != NULL ? cq->nic->host->core : NULL, taken);
-    for (uint32_t i = 0; i < taken; i++) {
-        wc[i] = cq->ring[cq->first];
+    const nic_host_t *const host = cq->nic->host;
+    const sim_time_t now_ps = cq->core != NULL ? nic__posting_ps(host) : SIM_TIME_NEVER;
+    uint32_t taken = 0;
+    while (taken < count && cq->count != 0) {
+        if (cq->core != NULL && cq->seen_ps[cq->first] > now_ps) {
+            break;
+        }
+        wc[taken++] = cq->ring[cq->first];
         cq->first = (cq->first + 1) & (cq->ring_capacity - 1);
+        cq->count--;
     }
-    cq->count -= taken;
+    NIC_DEVICE(cq->nic, polled, cq->nic, cq->core != NULL ? host->core : NULL, taken);
     return taken;
 }
 

@@ -88,26 +88,6 @@ uint32_t nic_mr_rkey(const nic_mr_t *mr)
     return mr->key;
 }
 
-bool nic__access_ok(const nic_pd_t *pd,
-                    uint32_t key,
-                    uint64_t address,
-                    uint64_t length_bytes,
-                    uint32_t access)
-{
-    if (length_bytes == 0) {
-        return true; // keys are not looked at then (9.7.4.1.5, 10.6.7)
-    }
-    const nic_t *const nic = pd->nic;
-    const uint32_t index = key >> 8;
-    if (index >= nic->mr_count) {
-        return false;
-    }
-    const nic_mr_t *const mr = nic->mrs[index];
-    return mr != NULL && mr->key == key && mr->pd == pd && (mr->access & access) == access &&
-           address - mr->address <= mr->length_bytes && // not before it, either
-           mr->length_bytes - (address - mr->address) >= length_bytes;
-}
-
 uint32_t nic__pd_number(const nic_t *nic, uint32_t key)
 {
     const uint32_t index = key >> 8;

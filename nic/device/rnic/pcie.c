@@ -87,18 +87,6 @@ void nic_pcie_fini(nic_pcie_t *pcie)
     pcie->tag_free_ps = NULL;
 }
 
-sim_time_t nic_pcie_mmio(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes)
-{
-    const uint64_t sent_bytes = nic_pcie_mmio_bytes(&pcie->config, bytes);
-    const uint64_t lines = nic__pcie_chunks(bytes, NIC_PCIE_LINE_BYTES);
-    nic__pcie_count(pcie, NIC_PCIE_WQE_MMIO, lines, sent_bytes);
-    const sim_time_t link_ps =
-        nic__pcie_book(&pcie->down, now_ps, sent_bytes, pcie->mmio_byte_time);
-    const uint64_t line_bytes = lines * NIC_PCIE_LINE_BYTES;
-    return nic__pcie_and_beyond(pcie, now_ps, line_bytes, NIC_PCIE_WQE_MMIO, link_ps) +
-           pcie->config.write_latency_ps;
-}
-
 sim_time_t nic_pcie_doorbell(nic_pcie_t *pcie, sim_time_t now_ps)
 {
     const uint64_t sent_bytes = nic_pcie_doorbell_bytes(&pcie->config);
@@ -108,63 +96,30 @@ sim_time_t nic_pcie_doorbell(nic_pcie_t *pcie, sim_time_t now_ps)
            pcie->config.write_latency_ps;
 }
 
-static inline uint64_t next_tag(const nic_pcie_t *pcie, uint64_t tag)
-{
-    return tag + 1 == pcie->config.tags ? 0 : tag + 1;
-}
-
 // Takes a tag for each request; the first that is not free yet holds the read back.
-static sim_time_t take_tags(const nic_pcie_t *pcie, sim_time_t now_ps, uint64_t requests)
+sim_time_t nic__pcie_take_tags(const nic_pcie_t *pcie, sim_time_t now_ps, uint64_t requests)
 {
     sim_time_t start_ps = now_ps;
     uint64_t tag = pcie->tag_next;
     for (uint64_t i = 0; i < requests; i++) {
         const sim_time_t free_ps = pcie->tag_free_ps[tag];
         start_ps = free_ps > start_ps ? free_ps : start_ps;
-        tag = next_tag(pcie, tag);
+        tag = nic__pcie_next_tag(pcie, tag);
     }
     return start_ps;
 }
 
-static void give_tags(nic_pcie_t *pcie, sim_time_t free_ps, uint64_t requests)
+void nic__pcie_give_tags(nic_pcie_t *pcie, sim_time_t free_ps, uint64_t requests)
 {
     for (uint64_t i = 0; i < requests; i++) {
         pcie->tag_free_ps[pcie->tag_next] = free_ps;
-        pcie->tag_next = next_tag(pcie, pcie->tag_next);
+        pcie->tag_next = nic__pcie_next_tag(pcie, pcie->tag_next);
     }
 }
 
 sim_time_t nic_pcie_read(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use)
 {
     return nic_pcie_read_at(pcie, now_ps, 0, bytes, use);
-}
-
-sim_time_t nic_pcie_read_at(nic_pcie_t *pcie,
-                            sim_time_t now_ps,
-                            uint64_t address,
-                            uint64_t bytes,
-                            nic_pcie_use_t use)
-{
-    const uint64_t requests = nic__pcie_chunks(bytes, pcie->config.read_max_bytes);
-    const uint64_t up_bytes = requests * pcie->config.request_header_bytes;
-    const uint64_t down_bytes = nic_pcie_completion_bytes_at(&pcie->config, address, bytes);
-    nic__pcie_count(pcie, use, requests, up_bytes + down_bytes);
-    sim_time_t *const tag_ps = &pcie->tag_free_ps[pcie->tag_next];
-    const bool once = SIM_LIKELY(requests == 1);
-    const sim_time_t held_ps = once ? *tag_ps : take_tags(pcie, now_ps, requests);
-    const sim_time_t asked_ps = nic__pcie_book(&pcie->up, now_ps, up_bytes, pcie->byte_time);
-    const sim_time_t data_ps = nic__pcie_book(&pcie->down, now_ps, down_bytes, pcie->byte_time);
-    const sim_time_t link_ps =
-        nic__pcie_and_beyond(pcie, now_ps, bytes, use, asked_ps > data_ps ? asked_ps : data_ps);
-    const sim_time_t done_ps =
-        (link_ps > held_ps ? link_ps : held_ps) + pcie->config.read_latency_ps;
-    if (once) {
-        *tag_ps = done_ps;
-        pcie->tag_next = next_tag(pcie, pcie->tag_next);
-    } else {
-        give_tags(pcie, done_ps, requests);
-    }
-    return done_ps;
 }
 
 sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie,

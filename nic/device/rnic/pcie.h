@@ -163,20 +163,63 @@ static inline sim_time_t nic__pcie_and_beyond(nic_pcie_t *pcie,
 // Each books a transfer that is asked for at `now_ps` and returns when it is through: all its bytes
 // at the other end. Calls of one direction come in the order in which the link is to serve them;
 // now_ps may lie a little ahead of the simulation's time (a core in the middle of its step).
-sim_time_t nic_pcie_mmio(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes);
 sim_time_t nic_pcie_doorbell(nic_pcie_t *pcie, sim_time_t now_ps);
 sim_time_t nic_pcie_read(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use);
-// The same of what lies at an address.
-sim_time_t nic_pcie_read_at(nic_pcie_t *pcie,
-                            sim_time_t now_ps,
-                            uint64_t address,
-                            uint64_t bytes,
-                            nic_pcie_use_t use);
 // A read whose request went ahead in time: no latency but that of the link's own queue.
 sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie,
                                sim_time_t now_ps,
                                uint64_t address,
                                uint64_t bytes);
+
+// CPU to NIC: WQEs, in lines.
+static inline sim_time_t nic_pcie_mmio(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes)
+{
+    const uint64_t lines = nic__pcie_chunks(bytes, NIC_PCIE_LINE_BYTES);
+    const uint64_t sent_bytes = lines * (NIC_PCIE_LINE_BYTES + pcie->config.request_header_bytes);
+    nic__pcie_count(pcie, NIC_PCIE_WQE_MMIO, lines, sent_bytes);
+    const sim_time_t link_ps =
+        nic__pcie_book(&pcie->down, now_ps, sent_bytes, pcie->mmio_byte_time);
+    const uint64_t line_bytes = lines * NIC_PCIE_LINE_BYTES;
+    return nic__pcie_and_beyond(pcie, now_ps, line_bytes, NIC_PCIE_WQE_MMIO, link_ps) +
+           pcie->config.write_latency_ps;
+}
+
+static inline uint64_t nic__pcie_next_tag(const nic_pcie_t *pcie, uint64_t tag)
+{
+    return tag + 1 == pcie->config.tags ? 0 : tag + 1;
+}
+
+// A tag for each of several requests: when the last of them is free, and when they are again.
+sim_time_t nic__pcie_take_tags(const nic_pcie_t *pcie, sim_time_t now_ps, uint64_t requests);
+void nic__pcie_give_tags(nic_pcie_t *pcie, sim_time_t free_ps, uint64_t requests);
+// A read of what lies at an address.
+static inline sim_time_t nic_pcie_read_at(nic_pcie_t *pcie,
+                                          sim_time_t now_ps,
+                                          uint64_t address,
+                                          uint64_t bytes,
+                                          nic_pcie_use_t use)
+{
+    const uint64_t requests = nic__pcie_chunks(bytes, pcie->config.read_max_bytes);
+    const uint64_t up_bytes = requests * pcie->config.request_header_bytes;
+    const uint64_t down_bytes = nic_pcie_completion_bytes_at(&pcie->config, address, bytes);
+    nic__pcie_count(pcie, use, requests, up_bytes + down_bytes);
+    sim_time_t *const tag_ps = &pcie->tag_free_ps[pcie->tag_next];
+    const bool once = SIM_LIKELY(requests == 1);
+    const sim_time_t held_ps = once ? *tag_ps : nic__pcie_take_tags(pcie, now_ps, requests);
+    const sim_time_t asked_ps = nic__pcie_book(&pcie->up, now_ps, up_bytes, pcie->byte_time);
+    const sim_time_t data_ps = nic__pcie_book(&pcie->down, now_ps, down_bytes, pcie->byte_time);
+    const sim_time_t link_ps =
+        nic__pcie_and_beyond(pcie, now_ps, bytes, use, asked_ps > data_ps ? asked_ps : data_ps);
+    const sim_time_t done_ps =
+        (link_ps > held_ps ? link_ps : held_ps) + pcie->config.read_latency_ps;
+    if (once) {
+        *tag_ps = done_ps;
+        pcie->tag_next = nic__pcie_next_tag(pcie, pcie->tag_next);
+    } else {
+        nic__pcie_give_tags(pcie, done_ps, requests);
+    }
+    return done_ps;
+}
 
 // A posted write.
 static inline sim_time_t nic_pcie_write(nic_pcie_t *pcie,
