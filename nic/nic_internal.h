@@ -108,7 +108,12 @@ static inline int64_t nic__psn_distance(uint32_t wire_psn, uint64_t psn)
 
 static inline nic_wqe_t *nic__wqe(const nic_qp_t *qp, uint32_t index)
 {
-    return &qp->sq[index & (qp->sq_capacity - 1)];
+    return &qp->sq[index & qp->sq_mask];
+}
+// Places in the ring of a send queue; 0 before the first post.
+static inline uint32_t nic__sq_capacity(const nic_qp_t *qp)
+{
+    return qp->sq_mask + (qp->sq_mask != 0);
 }
 
 // The end of a WQE as a 64-bit PSN; `near_psn` is any PSN within 2^31 of it.

@@ -170,7 +170,7 @@ struct nic_qp {
     // line 0: what sending needs
     alignas(SIM_CACHE_LINE) nic_qp_t *ready_next; // ring of the class; of the dead: the next one
     nic_qp_t *ready_previous;
-    nic_wqe_t *sq; // ring of sq_capacity
+    nic_wqe_t *sq; // ring of nic__sq_capacity
     uint64_t next_psn;
     uint64_t in_flight_bytes; // payload in [una_psn, next_psn)
     uint64_t window_bytes;
@@ -186,10 +186,10 @@ struct nic_qp {
     uint64_t una_psn;
     uint64_t max_psn; // first PSN never sent
     const nic_transport_ops_t *ops;
-    uint32_t sq_posted;   // end of the queue
-    uint32_t sq_done;     // oldest WQE not completed
-    uint32_t una_offset;  // bytes of it acknowledged
-    uint32_t sq_capacity; // power of two, 0 before the first post
+    uint32_t sq_posted;  // end of the queue
+    uint32_t sq_done;    // oldest WQE not completed
+    uint32_t una_offset; // bytes of it acknowledged
+    uint32_t sq_mask;    // of places in sq, 2^n - 1; 0 before the first post
     nic_path_t path;
 
     // line 2: what receiving needs

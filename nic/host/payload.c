@@ -97,7 +97,7 @@ void nic__take_contents(const nic_qp_t *qp, net_packet_t *packet, nic_rx_kind_t 
 
 static nic_wqe_more_t *more_at(const nic_qp_t *qp, uint32_t index)
 {
-    return &qp->sq_more[index & (qp->sq_capacity - 1)];
+    return &qp->sq_more[index & qp->sq_mask];
 }
 
 static void clear_more(nic_wqe_more_t *more)
@@ -119,7 +119,7 @@ void nic__grow_more(nic_qp_t *qp, uint32_t capacity)
 
 void nic__free_more(nic_qp_t *qp)
 {
-    for (uint32_t i = 0; qp->sq_more != NULL && i < qp->sq_capacity; i++) {
+    for (uint32_t i = 0; qp->sq_more != NULL && i < nic__sq_capacity(qp); i++) {
         clear_more(&qp->sq_more[i]);
         sim_free(qp->sq_more[i].inlined);
     }
@@ -144,7 +144,7 @@ void nic__set_more(nic_qp_t *qp, uint32_t index, const nic_send_wr_t *wr)
         if (!atomic && !inlined && !listed) {
             return;
         }
-        nic__grow_more(qp, qp->sq_capacity);
+        nic__grow_more(qp, nic__sq_capacity(qp));
     }
     nic_wqe_more_t *const more = more_at(qp, index);
     clear_more(more); // what the one before it in the ring left

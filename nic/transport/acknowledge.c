@@ -122,9 +122,11 @@ bool nic__response_fits(const nic_qp_t *qp,
 }
 
 // The oldest PSN's response lies in memory.
-static SIM_ALWAYS_INLINE void finish_response(nic_t *nic, nic_qp_t *qp, uint64_t original)
+static SIM_ALWAYS_INLINE void finish_response(nic_t *nic,
+                                              nic_qp_t *qp,
+                                              const nic_wqe_t *wqe,
+                                              uint64_t original)
 {
-    const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_done);
     const bool last = wqe->length - qp->una_offset <= qp->mtu_bytes;
     if (SIM_UNLIKELY(nic__is_atomic(wqe->opcode))) {
         keep_original(nic, qp, wqe, original);
@@ -163,7 +165,7 @@ void nic__accept_response(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, 
             nic__keep(nic, packet, &place, qp->una_offset);
         }
     }
-    finish_response(nic, qp, atomic ? net_packet_aside(packet)->atomic_original : 0);
+    finish_response(nic, qp, wqe, atomic ? net_packet_aside(packet)->atomic_original : 0);
 }
 
 void nic__accept_placed(nic_t *nic, nic_qp_t *qp, uint64_t original)
@@ -172,7 +174,7 @@ void nic__accept_placed(nic_t *nic, nic_qp_t *qp, uint64_t original)
     if (nic__is_atomic(wqe->opcode)) {
         nic__write_payload(nic, wqe->length);
     }
-    finish_response(nic, qp, original);
+    finish_response(nic, qp, wqe, original);
 }
 
 // -- refusals

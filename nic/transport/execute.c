@@ -222,7 +222,7 @@ ALWAYS_INLINE void execute(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, uint3
     }
 }
 
-void nic__execute(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+void nic__execute_other(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     execute(nic, qp, packet, 0);
 }

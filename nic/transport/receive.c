@@ -146,6 +146,62 @@ static nic_qp_t *receive_unknown(nic_t *nic, net_packet_t *packet)
     return NULL;
 }
 
+static inline void take(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    const nic_transport_ops_t *const ops = qp->ops;
+    if (packet->opcode == ROCE_ACKNOWLEDGE) {
+        ops->acknowledged(nic, qp, packet);
+    } else if (SIM_UNLIKELY(is_response(packet->opcode))) {
+        ops->responded(nic, qp, packet);
+    } else {
+        ops->request(nic, qp, packet);
+    }
+}
+
+// What is rare: not for this QP after all, a CNP, or marked.
+static __attribute__((noinline)) void take_rare(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    if (packet->opcode == ROCE_CNP) {
+        receive_cnp(nic, qp, packet);
+        return;
+    }
+    if (!is_for(qp, packet)) {
+        nic__consume(nic, packet);
+        return;
+    }
+    if (packet->payload_bytes != 0) {
+        notice_congestion(nic, qp, packet);
+    }
+    take(nic, qp, packet);
+}
+
+static inline void receive(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    if (SIM_UNLIKELY(packet->opcode == ROCE_CNP) || SIM_UNLIKELY(!is_for(qp, packet)) ||
+        SIM_UNLIKELY(packet->ecn == NET_ECN_CE)) {
+        take_rare(nic, qp, packet);
+    } else {
+        take(nic, qp, packet);
+    }
+}
+
+static inline void remember(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet)
+{
+    nic->host->received_last = qp;
+    nic->latest = qp;
+    nic->latest_number = packet->destination_qp;
+}
+
+static __attribute__((noinline)) void take_unknown(nic_t *nic, net_packet_t *packet)
+{
+    nic_qp_t *const qp = receive_unknown(nic, packet);
+    if (qp != NULL) {
+        remember(nic, qp, packet);
+        receive(nic, qp, packet);
+    }
+}
+
+// All that is usual ends in a call, and needs no frame.
 void nic__receive(nic_t *nic, net_packet_t *packet)
 {
     nic->counters.rx_packets++;
@@ -156,32 +212,10 @@ void nic__receive(nic_t *nic, net_packet_t *packet)
     if (qp == NULL || packet->destination_qp != nic->latest_number) {
         qp = nic__find_qp(nic, packet->destination_qp);
         if (SIM_UNLIKELY(qp == NULL)) {
-            qp = receive_unknown(nic, packet);
-            if (qp == NULL) {
-                return;
-            }
+            take_unknown(nic, packet);
+            return;
         }
-        nic->host->received_last = qp;
-        nic->latest = qp;
-        nic->latest_number = packet->destination_qp;
+        remember(nic, qp, packet);
     }
-    if (SIM_UNLIKELY(packet->opcode == ROCE_CNP)) {
-        receive_cnp(nic, qp, packet);
-        return;
-    }
-    if (SIM_UNLIKELY(!is_for(qp, packet))) {
-        nic__consume(nic, packet);
-        return;
-    }
-    if (SIM_UNLIKELY(packet->ecn == NET_ECN_CE) && packet->payload_bytes != 0) {
-        notice_congestion(nic, qp, packet);
-    }
-    const nic_transport_ops_t *const ops = qp->ops;
-    if (packet->opcode == ROCE_ACKNOWLEDGE) {
-        ops->acknowledged(nic, qp, packet);
-    } else if (SIM_UNLIKELY(is_response(packet->opcode))) {
-        ops->responded(nic, qp, packet);
-    } else {
-        ops->request(nic, qp, packet);
-    }
+    receive(nic, qp, packet);
 }

@@ -134,7 +134,7 @@ static net_packet_t *build_read(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe, 
 
 static net_packet_t *build_atomic(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe, uint32_t index)
 {
-    const nic_wqe_more_t *const operands = &qp->sq_more[index & (qp->sq_capacity - 1)];
+    const nic_wqe_more_t *const operands = &qp->sq_more[index & qp->sq_mask];
     const bool swap = wqe->opcode == NIC_WR_ATOMIC_CMP_AND_SWP;
     net_packet_t *const packet =
         nic__new_packet(nic, qp, qp->priority, qp->path.ecn, ROCE_ATOMIC_ETH_BYTES);

@@ -40,8 +40,9 @@ void nic__refuse_for_good(nic_qp_t *qp, uint32_t code, sim_time_t sent_ps);
 void nic__fail_when_answered(nic_qp_t *qp);
 
 // execute.c
-// A request with the expected PSN, acknowledged if it asks for that. Takes the packet.
-void nic__execute(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+// A request with the expected PSN that is no READ, acknowledged if it asks for that. Takes the
+// packet.
+void nic__execute_other(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 // The same, but the transport acknowledges. placed: its payload is in memory already.
 void nic__execute_silently(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, bool placed);
 
@@ -57,6 +58,15 @@ void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sen
 
 // responses.c
 void nic__receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+// Any request with the expected PSN. Takes the packet.
+static inline void nic__execute(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    if (SIM_UNLIKELY((packet->opcode & ROCE_OPERATION_MASK) == ROCE_READ_REQUEST)) {
+        nic__receive_read(nic, qp, packet);
+    } else {
+        nic__execute_other(nic, qp, packet);
+    }
+}
 void nic__add_read(nic_qp_t *qp, const nic_read_t *read);
 nic_read_t *nic__read_at(const nic_qp_t *qp, uint32_t index); // the index-th READ to be answered
 // Behind the last PSN that it will be answered with.

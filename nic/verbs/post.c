@@ -4,7 +4,7 @@
 // Source: IBA vol. 1, 10.8.2, 11.4.1 (post send request).
 #include "nic/nic_internal.h"
 
-#define FIRST_SQ_CAPACITY 2u
+#define FIRST_SQ_CAPACITY 2u // at least two, a power of it
 
 uint32_t nic_inline_max(const nic_t *nic)
 {
@@ -13,7 +13,7 @@ uint32_t nic_inline_max(const nic_t *nic)
 
 static void grow_send_queue(nic_qp_t *qp)
 {
-    const uint32_t capacity = qp->sq_capacity == 0 ? FIRST_SQ_CAPACITY : qp->sq_capacity * 2;
+    const uint32_t capacity = qp->sq_mask == 0 ? FIRST_SQ_CAPACITY : nic__sq_capacity(qp) * 2;
     nic_wqe_t *const ring = sim_alloc_array(capacity, sizeof(*ring));
     for (uint32_t i = qp->sq_done; i != qp->sq_posted; i++) {
         ring[i & (capacity - 1)] = *nic__wqe(qp, i);
@@ -23,7 +23,7 @@ static void grow_send_queue(nic_qp_t *qp)
     }
     sim_free(qp->sq);
     qp->sq = ring;
-    qp->sq_capacity = capacity;
+    qp->sq_mask = capacity - 1;
 }
 
 // What is posted then completes as flushed (10.3.1, 10.8.2.2).
@@ -104,7 +104,7 @@ static SIM_ALWAYS_INLINE sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
     if (error != SIM_OK) {
         return error;
     }
-    if (qp->sq_posted - qp->sq_done == qp->sq_capacity) {
+    if (qp->sq_posted - qp->sq_done == nic__sq_capacity(qp)) {
         grow_send_queue(qp);
     }
     const nic_sge_t *const sge = SIM_LIKELY(wr->num_sge != 1) ? &wr->sge : wr->sg_list;

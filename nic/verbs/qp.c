@@ -258,6 +258,6 @@ uint32_t nic_qp_sends_done(const nic_qp_t *qp)
 size_t nic_qp_memory_bytes(const nic_qp_t *qp)
 {
     return nic__bytes_before_qp(qp->nic) + nic__transport_qp_bytes(qp->nic, qp->ops) +
-           qp->sq_capacity * sizeof(nic_wqe_t) + qp->rq_capacity * sizeof(nic_recv_wqe_t) +
+           nic__sq_capacity(qp) * sizeof(nic_wqe_t) + qp->rq_capacity * sizeof(nic_recv_wqe_t) +
            qp->read_capacity * sizeof(nic_read_t);
 }

@@ -13,10 +13,10 @@ static void check_send_queue(const nic_qp_t *qp)
 {
     const uint32_t held = qp->sq_posted - qp->sq_done;
     const uint32_t begun = qp->sq_send - qp->sq_done;
-    SIM_CHECK(held <= qp->sq_capacity);
+    SIM_CHECK(held <= nic__sq_capacity(qp));
     SIM_CHECK(held <= qp->send_wr_max);
     SIM_CHECK(begun <= held);
-    SIM_CHECK((qp->sq_capacity & (qp->sq_capacity - 1)) == 0);
+    SIM_CHECK((qp->sq_mask & (qp->sq_mask + 1)) == 0);
     SIM_CHECK(begun != held || qp->send_offset == 0);
     SIM_CHECK(held != 0 || qp->una_offset == 0);
     if (begun < held) {

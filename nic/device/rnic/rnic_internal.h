@@ -372,6 +372,7 @@ void nic__store_wait(nic_rnic_t *rnic, sim_timer_t *timer, sim_time_t least_ps);
 // rnic_unit.c: the processing units
 void nic__units_create(nic_t *nic);
 void nic__tx_unit_push(nic_item_t *item, nic_qp_t *qp);
+void nic__rnic_wqes_arrive(nic_item_t *item, nic_qp_t *qp);
 // The service ends then, or when the store has brought what it waits for.
 static inline void nic__unit_arm(nic_t *nic,
                                  nic_lane_index_t lane,
@@ -386,8 +387,9 @@ static inline void nic__unit_arm(nic_t *nic,
     }
 }
 
-// rnic_send.c
 void nic__rnic_take_coming(nic_t *nic);
+
+// rnic_send.c
 // To be called before anything else by whatever happens in a NIC. WQEs written into it arrive in
 // order and can have no effect outside for a while, so their arrival is no event: it is made up for
 // here, in order with everything else.

@@ -54,31 +54,6 @@ static void spend(nic_host_t *host, sim_time_t cost_ps)
 
 // -- WQEs arriving
 
-// A send queue is worked on in order: WQEs written into the NIC wait for those posted sooner that
-// it still reads after a Doorbell.
-static void push_in_order(nic_item_t *item, nic_qp_t *qp)
-{
-    nic_rnic_qp_t *const state = nic__rnic_qp(qp);
-    if (SIM_LIKELY(state->early == NULL) && SIM_LIKELY(item->first == state->sq_here)) {
-        state->sq_here += item->count;
-        nic__tx_unit_push(item, qp);
-        return;
-    }
-    nic_item_t **link = &state->early;
-    while (*link != NULL && (int32_t)((*link)->first - item->first) < 0) {
-        link = &(*link)->next;
-    }
-    item->next = *link;
-    *link = item;
-    while (nic__rnic_qp(qp)->early != NULL &&
-           nic__rnic_qp(qp)->early->first == nic__rnic_qp(qp)->sq_here) {
-        nic_item_t *const next = nic__rnic_qp(qp)->early;
-        nic__rnic_qp(qp)->early = next->next;
-        nic__rnic_qp(qp)->sq_here += next->count;
-        nic__tx_unit_push(next, qp);
-    }
-}
-
 // What is under way to the NIC of a flushed queue pair has no effect any more.
 void nic__rnic_flushed(nic_qp_t *qp)
 {
@@ -118,24 +93,6 @@ void nic__rnic_forget_early(nic_qp_t *qp)
     }
 }
 
-// WQEs have arrived: the cache has them, and the processing unit gets to know.
-static void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
-{
-    if (SIM_UNLIKELY((int32_t)(item->first - nic__rnic_qp(qp)->sq_here) < 0)) {
-        nic__item_free(item); // they were flushed
-        return;
-    }
-    nic_cache_t *const cache = nic__rnic(item->nic)->held[NIC_STORE_WQE];
-    for (uint32_t i = 0; i < item->count; i++) {
-        const uint32_t index = item->first + i;
-        const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
-        uint32_t slot = nic_cache_set(cache, key);
-        (void)nic_cache_use(cache, &slot, key);
-        nic__wqe(qp, index)->device_slot = (uint16_t)slot;
-    }
-    push_in_order(item, qp);
-}
-
 // -- WQEs on their way by MMIO: the link keeps their order
 
 // Until a unit could be through with it: what it does before shows nowhere outside.
@@ -159,25 +116,6 @@ static void add_coming(nic_t *nic, nic_item_t *item)
         rnic->coming_last->next = item;
     }
     rnic->coming_last = item;
-}
-
-void nic__rnic_take_coming(nic_t *nic)
-{
-    nic_rnic_t *const rnic = nic__rnic(nic);
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
-    while (rnic->coming_ps <= now_ps) {
-        nic_item_t *const item = rnic->coming;
-        SIM_CHECK(item != NULL);
-        rnic->coming = item->next;
-        rnic->coming_ps = item->next == NULL ? SIM_TIME_NEVER : item->next->arrives_ps;
-        rnic->at_ps = item->arrives_ps;
-        nic_qp_t *const qp = nic__item_qp(item);
-        if (SIM_UNLIKELY(qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0)) {
-            nic__item_free(item);
-        } else {
-            wqes_arrive(item, qp);
-        }
-    }
 }
 
 // -- posting
@@ -464,7 +402,7 @@ static void item_step(nic_item_t *item)
     } else if (item->kind == NIC_ITEM_DOORBELL) {
         doorbell_arrives(item, qp);
     } else if (item->kind == NIC_ITEM_WQE) {
-        wqes_arrive(item, qp);
+        nic__rnic_wqes_arrive(item, qp);
     } else {
         qp_step(item, qp);
         nic__item_free(item);

@@ -122,7 +122,7 @@ static void tx_begin(nic_tx_unit_t *unit, nic_qp_t *qp)
     nic__unit_arm(unit->nic, NIC_LANE_SEND, &unit->step, &unit->timer, service.end_ps);
 }
 
-void nic__tx_unit_push(nic_item_t *item, nic_qp_t *qp)
+static inline void push(nic_item_t *item, nic_qp_t *qp)
 {
     nic_item_t *const waiting = nic__rnic_qp(qp)->waiting;
     if (waiting != NULL && waiting->fetched == item->fetched) {
@@ -144,6 +144,11 @@ void nic__tx_unit_push(nic_item_t *item, nic_qp_t *qp)
     if (!unit->busy) {
         tx_begin(unit, qp);
     }
+}
+
+void nic__tx_unit_push(nic_item_t *item, nic_qp_t *qp)
+{
+    push(item, qp);
 }
 
 static void tx_end(nic_tx_unit_t *unit)
@@ -177,4 +182,73 @@ static void tx_unit_fired(sim_node_t *node, sim_timer_t *timer)
 static void tx_unit_step(nic_step_t *step)
 {
     tx_end(SIM_CONTAINER_OF(step, nic_tx_unit_t, step));
+}
+
+// -- WQEs arriving
+
+// A send queue is worked on in order: WQEs written into the NIC wait for those posted sooner that
+// it still reads after a Doorbell.
+static inline void push_in_order(nic_item_t *item, nic_qp_t *qp)
+{
+    nic_rnic_qp_t *const state = nic__rnic_qp(qp);
+    if (SIM_LIKELY(state->early == NULL) && SIM_LIKELY(item->first == state->sq_here)) {
+        state->sq_here += item->count;
+        push(item, qp);
+        return;
+    }
+    nic_item_t **link = &state->early;
+    while (*link != NULL && (int32_t)((*link)->first - item->first) < 0) {
+        link = &(*link)->next;
+    }
+    item->next = *link;
+    *link = item;
+    while (nic__rnic_qp(qp)->early != NULL &&
+           nic__rnic_qp(qp)->early->first == nic__rnic_qp(qp)->sq_here) {
+        nic_item_t *const next = nic__rnic_qp(qp)->early;
+        nic__rnic_qp(qp)->early = next->next;
+        nic__rnic_qp(qp)->sq_here += next->count;
+        push(next, qp);
+    }
+}
+
+// WQEs have arrived: the cache has them, and the processing unit gets to know.
+static inline void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
+{
+    if (SIM_UNLIKELY((int32_t)(item->first - nic__rnic_qp(qp)->sq_here) < 0)) {
+        nic__item_free(item); // they were flushed
+        return;
+    }
+    nic_cache_t *const cache = nic__rnic(item->nic)->held[NIC_STORE_WQE];
+    for (uint32_t i = 0; i < item->count; i++) {
+        const uint32_t index = item->first + i;
+        const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
+        uint32_t slot = nic_cache_set(cache, key);
+        (void)nic_cache_use(cache, &slot, key);
+        nic__wqe(qp, index)->device_slot = (uint16_t)slot;
+    }
+    push_in_order(item, qp);
+}
+
+void nic__rnic_wqes_arrive(nic_item_t *item, nic_qp_t *qp)
+{
+    wqes_arrive(item, qp);
+}
+
+void nic__rnic_take_coming(nic_t *nic)
+{
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    while (rnic->coming_ps <= now_ps) {
+        nic_item_t *const item = rnic->coming;
+        SIM_CHECK(item != NULL);
+        rnic->coming = item->next;
+        rnic->coming_ps = item->next == NULL ? SIM_TIME_NEVER : item->next->arrives_ps;
+        rnic->at_ps = item->arrives_ps;
+        nic_qp_t *const qp = nic__item_qp(item);
+        if (SIM_UNLIKELY(qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0)) {
+            nic__item_free(item);
+        } else {
+            wqes_arrive(item, qp);
+        }
+    }
 }
