@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "net/switch_model.h"
+
 #define PERIOD_PS (100 * SIM_PS_PER_NS)
 #define DUMP_PS (100 * SIM_PS_PER_MS)
 #define BIN_BYTES 1000u
@@ -15,6 +17,7 @@
 typedef struct histogram {
     uint32_t *counts;
     size_t count; // bins
+    uint32_t taken;
 } histogram_t;
 
 // The counts of a switch's ports at one time.
@@ -25,10 +28,11 @@ typedef struct dump {
 
 typedef struct monitor {
     const net_node_t *node;
+    const net_switch_t *sw; // it
     sim_time_t end_ps;
     sim_time_t last_ps;
-    bool sampled;
-    histogram_t *ports;
+    uint32_t samples;   // of each port
+    histogram_t *ports; // those that found nothing waiting are in no bin until a dump is taken
     dump_t *dumps;
     size_t dump_count;
     size_t dump_capacity;
@@ -40,7 +44,7 @@ struct cli__hpcc_qlen {
     size_t capacity;
 };
 
-static void add_sample(histogram_t *histogram, uint64_t bytes)
+static void add_samples(histogram_t *histogram, uint64_t bytes, uint32_t samples)
 {
     const size_t bin = (size_t)(bytes / BIN_BYTES);
     if (bin >= histogram->count) {
@@ -51,7 +55,8 @@ static void add_sample(histogram_t *histogram, uint64_t bytes)
                (bin + 1 - histogram->count) * sizeof(*histogram->counts));
         histogram->count = bin + 1;
     }
-    histogram->counts[bin]++;
+    histogram->counts[bin] += samples;
+    histogram->taken += samples;
 }
 
 static void take_dump(monitor_t *monitor, sim_time_t time_ps)
@@ -61,7 +66,8 @@ static void take_dump(monitor_t *monitor, sim_time_t time_ps)
     const uint32_t count = monitor->node->port_count;
     *dump = (dump_t){time_ps, sim_alloc_array(count + 1, sizeof(*dump->ports))};
     for (uint32_t p = 0; p < count; p++) {
-        const histogram_t *const from = &monitor->ports[p];
+        histogram_t *const from = &monitor->ports[p];
+        add_samples(from, 0, monitor->samples - from->taken);
         dump->ports[p].count = from->count;
         dump->ports[p].counts = sim_alloc_array(from->count + 1, sizeof(*from->counts));
         if (from->count > 0) {
@@ -75,13 +81,17 @@ static void sample(const sim_node_t *node, sim_time_t time_ps, void *ctx)
 {
     (void)node;
     monitor_t *const monitor = ctx;
-    if (time_ps > monitor->end_ps && monitor->sampled) {
+    if (time_ps > monitor->end_ps && monitor->samples > 0) {
         return;
     }
-    monitor->sampled = true;
+    monitor->samples++;
     monitor->last_ps = time_ps;
-    for (uint32_t p = 0; p < monitor->node->port_count; p++) {
-        add_sample(&monitor->ports[p], net_port_queue_bytes(&monitor->node->ports[p]));
+    const bool empty = monitor->sw->held_bytes == 0;
+    for (uint32_t p = 0; p < monitor->node->port_count && !empty; p++) {
+        const net_port_t *const port = &monitor->node->ports[p];
+        if (port->waiting != 0) {
+            add_samples(&monitor->ports[p], net_port_queue_bytes(port), 1);
+        }
     }
     if (time_ps % DUMP_PS == 0) {
         take_dump(monitor, time_ps);
@@ -103,6 +113,7 @@ void cli__hpcc_qlen_attach(cli_hpcc_outputs_t *outputs)
         }
         monitor_t *const monitor = sim_alloc(sizeof(*monitor));
         monitor->node = node;
+        monitor->sw = net_switch_of(node);
         monitor->end_ps = end_ns * SIM_PS_PER_NS;
         monitor->ports = sim_alloc_array(node->port_count + 1, sizeof(*monitor->ports));
         SIM_GROW(all->monitors, all->count, &all->capacity);
@@ -143,7 +154,7 @@ void cli__hpcc_qlen_write(cli_hpcc_outputs_t *outputs)
     }
     for (size_t m = 0; m < all->count; m++) {
         monitor_t *const monitor = all->monitors[m];
-        if (monitor->sampled && monitor->last_ps % DUMP_PS != 0) {
+        if (monitor->samples > 0 && monitor->last_ps % DUMP_PS != 0) {
             take_dump(monitor, monitor->last_ps);
         }
     }

@@ -7,8 +7,8 @@
 uint64_t net_port_queue_bytes(const net_port_t *port)
 {
     uint64_t sum = 0;
-    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        sum += port->classes[p]->bytes;
+    for (uint32_t classes = port->waiting; classes != 0; classes &= classes - 1) {
+        sum += port->classes[__builtin_ctz(classes)]->bytes;
     }
     return sum;
 }
