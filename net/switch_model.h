@@ -80,6 +80,19 @@ static inline net_switch_t *net_switch_of(net_node_t *node)
 // The port a packet leaves by, as the switch's balance chooses; NET_NO_PORT: there is none.
 uint32_t net_switch_route(net_switch_t *sw, const net_packet_t *packet);
 
+// The port that the packet brings (net_packet_t.route), where the node follows_routes and is as it
+// was built; NET_NO_PORT: the packet looks up its way from here on.
+static inline uint32_t net_switch_brought(const net_switch_t *sw, net_packet_t *packet)
+{
+    const uint32_t brought = (uint32_t)packet->route & sw->node.route_mask;
+    if (SIM_LIKELY(brought != 0)) {
+        packet->route >>= 8;
+        return brought - 1;
+    }
+    packet->route = 0;
+    return NET_NO_PORT;
+}
+
 // The index-th live port of a range, for a hash over the live ones only; NO_PORT: none is.
 uint32_t net_switch_choose_live(const net_switch_t *sw,
                                 const uint32_t *ports,

@@ -73,19 +73,21 @@ static uint32_t path(const net_switch_t *sw,
            count;
 }
 
-// In an answer ports are the other way round.
+bool compat__is_answer(const net_packet_t *packet)
+{
+    const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
+    return packet->opcode == ROCE_CNP || operation == ROCE_ACKNOWLEDGE ||
+           (operation >= ROCE_READ_RESPONSE_FIRST && operation <= ROCE_READ_RESPONSE_ONLY);
+}
+
 uint32_t compat__hpcc_hash(const net_switch_t *sw, const net_packet_t *packet)
 {
     const uint32_t ports = ports_of(sw, packet->flow_hash);
-    const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
-    const bool answer =
-        packet->opcode == ROCE_CNP || operation == ROCE_ACKNOWLEDGE ||
-        (operation >= ROCE_READ_RESPONSE_FIRST && operation <= ROCE_READ_RESPONSE_ONLY);
     return murmur3_of(sw->node.net,
                       sw->ecmp_seed,
                       packet->source,
                       packet->destination,
-                      answer ? ports >> 16 | ports << 16 : ports);
+                      compat__is_answer(packet) ? ports >> 16 | ports << 16 : ports);
 }
 
 static uint32_t choose(net_switch_t *sw,

@@ -33,6 +33,7 @@ extern const nic_path_rtt_ops_t compat__hpcc_path_rtt;
 uint64_t compat__hpcc_alpha(const net_switch_t *sw, uint32_t port);
 
 // balance_hpcc.c: of a packet, whose ports are the other way round in an answer.
+bool compat__is_answer(const net_packet_t *packet);
 uint32_t compat__hpcc_hash(const net_switch_t *sw, const net_packet_t *packet);
 
 // decisions.c: makes draws, if they are wanted, and prepares for them; losses, with ports.

@@ -180,6 +180,14 @@ static void enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
     serve_or_wait(sw, egress);
 }
 
+// A queue pair's route is that of what it asks for; its answers are hashed another way.
+static uint32_t route(net_switch_t *sw, net_packet_t *packet)
+{
+    const uint32_t brought =
+        compat__is_answer(packet) ? NET_NO_PORT : net_switch_brought(sw, packet);
+    return brought != NET_NO_PORT ? brought : net_switch_route(sw, packet);
+}
+
 static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
@@ -196,7 +204,7 @@ static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
         }
         return;
     }
-    const uint32_t out = net_switch_route(sw, packet);
+    const uint32_t out = route(sw, packet);
     if (out == NET_NO_PORT) {
         net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
         return;
@@ -250,6 +258,10 @@ static void built(net_switch_t *sw)
         net_interface_count(net) > 0 ? net_interface_port(net, 0)->rate_bps : 0;
     state_t *const state = state_of(sw);
     state->rules = compat__hpcc_of(net);
+    if (sw->balance == &compat__hpcc_balance) {
+        sw->node.follows_routes = true;
+        sw->node.route_mask = UINT8_MAX;
+    }
     state->alphas = sim_alloc_array(sw->node.port_count + 1, sizeof(*state->alphas));
     uint64_t dedicated = 0;
     for (uint32_t p = 0; p < sw->node.port_count; p++) {

@@ -63,16 +63,10 @@ static inline uint32_t net__route(const net_switch_t *sw, const net_packet_t *pa
     return port;
 }
 
-// By the route that the packet brings; one that is off it looks up its way from here on.
 static inline uint32_t net__route_of(const net_switch_t *sw, net_packet_t *packet)
 {
-    const uint32_t brought = (uint32_t)packet->route & sw->node.route_mask;
-    if (SIM_LIKELY(brought != 0)) {
-        packet->route >>= 8;
-        return brought - 1;
-    }
-    packet->route = 0;
-    return net__route(sw, packet);
+    const uint32_t brought = net_switch_brought(sw, packet);
+    return SIM_LIKELY(brought != NET_NO_PORT) ? brought : net__route(sw, packet);
 }
 
 // -- marking "red"
