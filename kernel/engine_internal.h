@@ -2,7 +2,8 @@
 // kernel/engine_internal.h - what the files of the engine share: units, threads, the simulation.
 //
 //     sim.c        create, register, observe, destroy
-//     partition.c  how wide a window is, which nodes run together, which thread runs them
+//     partition.c  how wide a window is, which nodes run together
+//     deal.c       which thread runs them
 //     mail.c       messages on their way, and a node's sorted mail of a window
 //     window.c     one thread's share of one window: run units, sample
 //     engine.c     the loop over windows, how a run ends
@@ -225,6 +226,9 @@ static inline void sim__mark_active(sim_thread_t *thread, uint32_t slot, const s
 
 // partition.c: sim->units, threads and window_ps from nodes and channels. Called once.
 void sim__partition(sim_t *sim);
+
+// deal.c: shares units, and the samplers of their nodes, out among the threads. Called once.
+void sim__deal(sim_t *sim);
 
 // sim.c
 extern const sim_mail_t sim__no_mail[SIM_MAIL_PAD]; // of a node without mail in this window

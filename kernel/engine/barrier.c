@@ -2,8 +2,8 @@
 // kernel/engine/barrier.c - meeting by a counter; sleeping where it takes long.
 //
 // To sleep and to be woken takes some ten microseconds, as long as a whole window of a few hundred
-// packets: so a thread first gives its processor to whoever wants it, again and again, and sleeps
-// only where the others stay away for long.
+// packets; to yield costs as much where somebody else wants the processor. So a thread first spins,
+// then yields, again and again, and sleeps only where the others stay away for long.
 //
 // Nobody sleeps on: the last to arrive moves the phase and then looks for sleepers, a sleeper says
 // that it is one and then looks at the phase. In one order of all (memory_order_seq_cst) at least
@@ -12,7 +12,10 @@
 
 #include <sched.h>
 
-#define SPINS_BEFORE_YIELD 4096u // some microseconds
+#include "kernel/engine/processors.h"
+
+#define SPINS_OF_MANY 2048u // where each thread has a processor: some ten to a hundred microseconds
+#define SPINS_OF_FEW 64u
 #define YIELDS_BEFORE_SLEEP 512u // some hundred microseconds, where nobody else wants to run
 
 void sim__barrier_init(sim__barrier_t *barrier)
@@ -20,6 +23,10 @@ void sim__barrier_init(sim__barrier_t *barrier)
     atomic_init(&barrier->arrived, 0);
     atomic_init(&barrier->phase, 0);
     atomic_init(&barrier->sleepers, 0);
+    barrier->processors = sim__processors_allowed();
+    for (unsigned t = 0; t < SIM_THREADS_MAX; t++) {
+        atomic_init(&barrier->places[t], -1);
+    }
     SIM_CHECK(pthread_mutex_init(&barrier->mutex, NULL) == 0);
     SIM_CHECK(pthread_cond_init(&barrier->condition, NULL) == 0);
 }
@@ -29,6 +36,15 @@ void sim__barrier_fini(sim__barrier_t *barrier)
     SIM_CHECK(atomic_load(&barrier->sleepers) == 0);
     pthread_cond_destroy(&barrier->condition);
     pthread_mutex_destroy(&barrier->mutex);
+}
+
+static inline void pause_a_moment(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
 }
 
 static void sleep_until_moved(sim__barrier_t *barrier, unsigned phase)
@@ -42,9 +58,39 @@ static void sleep_until_moved(sim__barrier_t *barrier, unsigned phase)
     pthread_mutex_unlock(&barrier->mutex);
 }
 
-void sim__barrier_meet(sim__barrier_t *barrier, unsigned thread_count)
+// Written where it changed only: the line stays with all who read it.
+static void note_place(sim__barrier_t *barrier, unsigned thread)
 {
+    atomic_int *const place = &barrier->places[thread];
+    const int now = sim__processor_now();
+    if (atomic_load_explicit(place, memory_order_relaxed) != now) {
+        atomic_store_explicit(place, now, memory_order_relaxed);
+    }
+}
+
+// A wait took long. Where another thread came from the processor of this one, and there are enough
+// for all, it may be waiting for nothing but this one.
+static void part(sim__barrier_t *barrier, unsigned thread, unsigned thread_count)
+{
+    int places[SIM_THREADS_MAX];
+    bool together = false;
+    for (unsigned t = 0; t < thread_count; t++) {
+        places[t] = atomic_load_explicit(&barrier->places[t], memory_order_relaxed);
+    }
+    for (unsigned t = 0; t < thread_count; t++) {
+        together = together || (t != thread && places[t] >= 0 && places[t] == places[thread]);
+    }
+    if (together) {
+        (void)sim__processor_leave(places, thread_count);
+    }
+}
+
+void sim__barrier_meet(sim__barrier_t *barrier, unsigned thread, unsigned thread_count)
+{
+    const bool many = thread_count <= barrier->processors;
+    const unsigned spins = many ? SPINS_OF_MANY : SPINS_OF_FEW;
     const unsigned phase = atomic_load_explicit(&barrier->phase, memory_order_relaxed);
+    note_place(barrier, thread);
     if (atomic_fetch_add_explicit(&barrier->arrived, 1, memory_order_acq_rel) + 1 == thread_count) {
         atomic_store_explicit(&barrier->arrived, 0, memory_order_relaxed);
         atomic_store(&barrier->phase, phase + 1);
@@ -55,13 +101,18 @@ void sim__barrier_meet(sim__barrier_t *barrier, unsigned thread_count)
         }
         return;
     }
-    for (unsigned tries = 0; tries < SPINS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP; tries++) {
+    for (unsigned tries = 0; tries < spins + YIELDS_BEFORE_SLEEP; tries++) {
         if (atomic_load_explicit(&barrier->phase, memory_order_acquire) != phase) {
             return;
         }
-        if (tries >= SPINS_BEFORE_YIELD) {
-            (void)sched_yield();
+        if (tries < spins) {
+            pause_a_moment();
+            continue;
         }
+        if (tries == spins && many) {
+            part(barrier, thread, thread_count);
+        }
+        (void)sched_yield();
     }
     sleep_until_moved(barrier, phase);
 }

@@ -175,7 +175,7 @@ static void run_thread(sim_thread_t *thread)
     for (;;) {
         sim__run_window(thread);
         if (!alone) {
-            sim__barrier_meet(&sim->barrier, sim->thread_count);
+            sim__barrier_meet(&sim->barrier, thread->worker.index, sim->thread_count);
         }
         if (thread->worker.index == 0) {
             decide(sim);
@@ -183,7 +183,7 @@ static void run_thread(sim_thread_t *thread)
             sim->parity ^= 1;
         }
         if (!alone) {
-            sim__barrier_meet(&sim->barrier, sim->thread_count);
+            sim__barrier_meet(&sim->barrier, thread->worker.index, sim->thread_count);
         }
         if (sim->decided_window == SIM_NO_WINDOW) {
             return;

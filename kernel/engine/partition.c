@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/partition.c - how wide a window is, which nodes run together, which thread runs
-// them.
+// kernel/engine/partition.c - how wide a window is, and which nodes run together.
 //
 // A window may be as wide as the least delay between nodes that run apart. Where the shortest link
 // gives a useful window every node is a unit of its own. Otherwise nodes joined by links shorter
@@ -182,127 +181,6 @@ static bool colour_units(sim_t *sim)
     return even;
 }
 
-static void seat_unit(sim_thread_t *thread, sim_unit_t *unit, uint32_t at)
-{
-    sim_node_t *const node = unit->members[0];
-    const bool alone = unit->count == 1 && thread->sim->fifo == NULL;
-    unit->index = thread->first_bit + at;
-    thread->seats[at] = (sim_seat_t){unit, node, node->index, alone};
-    for (uint32_t m = 0; m < unit->count; m++) {
-        unit->members[m]->worker = &thread->worker;
-    }
-}
-
-// Units in the order in which they are dealt: those of one colour after those of the other. Returns
-// how many come first, to be dealt apart: the threads then have about the same to do in each window
-// and not only in all of them. All, where there are too few for each thread to get one of both.
-static uint32_t order_units(const sim_t *sim, sim_unit_t **order)
-{
-    uint32_t count[2] = {0, 0};
-    for (uint32_t i = 0; i < sim->unit_count; i++) {
-        count[sim->coloured ? sim->units[i].colour : 0]++;
-    }
-    const bool apart = count[0] >= sim->thread_count && count[1] >= sim->thread_count;
-    uint32_t at[2] = {0, count[0]};
-    for (uint32_t i = 0; i < sim->unit_count; i++) {
-        order[apart ? at[sim->units[i].colour]++ : i] = &sim->units[i];
-    }
-    return apart ? count[0] : sim->unit_count;
-}
-
-// Deals each thread a run of units of about the same number of channels: dealt[i] is the thread of
-// order[i]; `seated` grows by how many each gets.
-static void deal_run(sim_t *sim,
-                     sim_unit_t *const *order,
-                     uint32_t count,
-                     const uint64_t *weight,
-                     unsigned *dealt,
-                     uint32_t *seated)
-{
-    uint64_t left = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        left += weight[order[i] - sim->units];
-    }
-    uint32_t next = 0;
-    for (unsigned t = 0; t < sim->thread_count; t++) {
-        const uint64_t share = left / (sim->thread_count - t);
-        const uint32_t units_after = sim->thread_count - t - 1; // each must get one
-        const uint32_t first = next;
-        uint64_t taken = 0;
-        while (next < count - units_after &&
-               (next == first || units_after == 0 ||
-                taken + weight[order[next] - sim->units] / 2 <= share)) {
-            taken += weight[order[next] - sim->units];
-            dealt[next++] = t;
-            seated[t]++;
-        }
-        left -= taken;
-    }
-    SIM_CHECK(next == count);
-}
-
-// Each starts on a word of the activity maps, so that no two threads clear bits of one word.
-static void deal_units(sim_t *sim)
-{
-    uint64_t *const weight = sim_alloc_array(sim->unit_count, sizeof(*weight));
-    sim_unit_t **const order = sim_alloc_array(sim->unit_count, sizeof(sim_unit_t *));
-    unsigned *const dealt = sim_alloc_array(sim->unit_count, sizeof(*dealt));
-    uint32_t *const seated = sim_alloc_array(sim->thread_count, sizeof(*seated));
-    for (uint32_t i = 0; i < sim->node_count; i++) {
-        weight[sim->nodes[i]->unit - sim->units] += 1;
-    }
-    for (size_t i = 0; i < sim->channel_count; i++) {
-        weight[sim->channel_ends[i].to->unit - sim->units] += 2;
-    }
-    const uint32_t first = order_units(sim, order);
-    deal_run(sim, order, first, weight, dealt, seated);
-    if (first < sim->unit_count) {
-        deal_run(sim, order + first, sim->unit_count - first, weight, dealt + first, seated);
-    }
-    uint32_t bit = 0;
-    for (unsigned t = 0; t < sim->thread_count; t++) {
-        sim_thread_t *const thread = sim->threads[t];
-        thread->first_bit = bit;
-        thread->seats = sim_alloc_array(seated[t] + 1, sizeof(*thread->seats));
-        thread->agenda = sim_alloc_array(seated[t] + 1, sizeof(*thread->agenda));
-        thread->end_bit = bit + seated[t];
-        bit = (thread->end_bit + 63) / 64 * 64;
-        seated[t] = 0;
-    }
-    for (uint32_t i = 0; i < sim->unit_count; i++) {
-        seat_unit(sim->threads[dealt[i]], order[i], seated[dealt[i]]++);
-    }
-    sim_free(order);
-    sim_free(dealt);
-    sim_free(seated);
-    for (unsigned t = 0; t < sim->thread_count; t++) {
-        sim_worker_t *const worker = &sim->threads[t]->worker;
-        worker->stride = sim->coloured ? 2 : 1;
-        worker->window_ps = sim->window_ps * worker->stride;
-        // Ties by insertion: all messages take the slow way, which gives them places.
-        worker->direct_ps = sim->fifo == NULL ? worker->window_ps : 0;
-        worker->box_class = sim_alloc_array(sim->node_count + 1, sizeof(*worker->box_class));
-        for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
-            worker->boxes[slot] = sim_alloc_lines((sim->node_count + 1) * sizeof(sim_mailbox_t));
-            worker->active[slot] = sim_alloc_array(bit / 64 + 1, sizeof(uint64_t));
-        }
-    }
-    sim_free(weight);
-}
-
-static void deal_samplers(sim_t *sim)
-{
-    for (size_t i = 0; i < sim->sampler_count; i++) {
-        sim_thread_t *const thread = sim__thread_of(sim->samplers[i]->node);
-        thread->samplers =
-            sim_realloc_array(thread->samplers, thread->sampler_count + 1, sizeof(sim_sampler_t *));
-        thread->samplers[thread->sampler_count++] = sim->samplers[i];
-        if (sim->samplers[i]->next_ps < thread->sample_next_ps) {
-            thread->sample_next_ps = sim->samplers[i]->next_ps;
-        }
-    }
-}
-
 // Two colours have windows twice as wide, in which a background timer that is due after all else
 // is over would still fire, and act.
 static bool any_background(const sim_t *sim)
@@ -351,8 +229,7 @@ void sim__partition(sim_t *sim)
         sim->threads[sim->thread_count] = sim__thread_create(sim, sim->thread_count);
         sim->thread_count++;
     }
-    deal_units(sim);
-    deal_samplers(sim);
+    sim__deal(sim);
     find_single_sources(sim);
     for (size_t i = 0; i < sim->channel_count; i++) {
         const sim_channel_ends_t *const ends = &sim->channel_ends[i];

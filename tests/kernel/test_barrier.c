@@ -4,7 +4,8 @@
 //
 // Goal: with more threads than processors, with threads that come late enough for the others to
 // sleep, over many meetings: what each wrote before a meeting every other reads after it, and the
-// program comes to its end. What waits for long does not use the processor.
+// program comes to its end. What waits for long does not use the processor. A thread that leaves
+// its processor comes to another of those that it may run on, and still may run on all of them.
 // Method: each thread counts its rounds in a plain variable that the others read between two
 // meetings (ThreadSanitizer would object if the meeting did not order them); processor time of a
 // wait of 200 ms is read from the clock of the process.
@@ -13,6 +14,7 @@
 
 #include <time.h>
 
+#include "kernel/engine/processors.h"
 #include "tests/check_main.h"
 
 #define THREADS_MAX 16u
@@ -47,11 +49,11 @@ static void *attend(void *argument)
             sleep_ns(200000);
         }
         party->counts[guest->index] = round;
-        sim__barrier_meet(&party->barrier, party->thread_count);
+        sim__barrier_meet(&party->barrier, guest->index, party->thread_count);
         for (unsigned t = 0; t < party->thread_count; t++) {
             party->wrong[guest->index] += party->counts[t] != round;
         }
-        sim__barrier_meet(&party->barrier, party->thread_count);
+        sim__barrier_meet(&party->barrier, guest->index, party->thread_count);
     }
     return NULL;
 }
@@ -95,7 +97,7 @@ END_TEST
 static void *come_late(void *argument)
 {
     sleep_ns(200000000);
-    sim__barrier_meet(argument, 2);
+    sim__barrier_meet(argument, 1, 2);
     return NULL;
 }
 
@@ -108,7 +110,7 @@ START_TEST(a_long_wait_is_slept)
     struct timespec after;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
     ck_assert_int_eq(pthread_create(&handle, NULL, come_late, &barrier), 0);
-    sim__barrier_meet(&barrier, 2);
+    sim__barrier_meet(&barrier, 0, 2);
     pthread_join(handle, NULL);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
     const double used_s =
@@ -118,4 +120,32 @@ START_TEST(a_long_wait_is_slept)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(all_meet_each_time, 0, 7), CHECK_TEST(a_long_wait_is_slept))
+START_TEST(two_on_one_processor_part)
+{
+    const unsigned allowed = sim__processors_allowed();
+    const int here = sim__processor_now();
+    if (allowed < 2) {
+        return; // nowhere to go
+    }
+    ck_assert_int_ge(here, 0);
+    // It may be moved back at any moment, but not each time.
+    unsigned moved = 0;
+    for (unsigned i = 0; i < 20; i++) {
+        const int now = sim__processor_now();
+        ck_assert(sim__processor_leave(&now, 1));
+        moved += sim__processor_now() != now;
+    }
+    ck_assert_uint_ge(moved, 10);
+    ck_assert_uint_eq(sim__processors_allowed(), allowed);
+    int all[1024];
+    for (int p = 0; p < 1024; p++) {
+        all[p] = p;
+    }
+    ck_assert(!sim__processor_leave(all, 1024));
+    ck_assert_uint_eq(sim__processors_allowed(), allowed);
+}
+END_TEST
+
+CHECK_MAIN(CHECK_LOOP(all_meet_each_time, 0, 7),
+           CHECK_TEST(a_long_wait_is_slept),
+           CHECK_TEST(two_on_one_processor_part))

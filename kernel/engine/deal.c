@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/engine/deal.c - which thread runs which units.
+//
+// Threads wait for each other after each window, so each should have about as much to do in it, and
+// what one thread's units send should rarely be read by another: a packet that changes threads
+// costs the lines of its mail, its headers and its route, fetched from another core's cache.
+//
+// Both follow from how networks are built: in tiers. Leaves (hosts) are those with few neighbours;
+// the tier of a unit is how far it is from the nearest leaf. Leaves are dealt in runs, in the order
+// in which they were registered, which is rack by rack; each tier above in the order of the threads
+// that its neighbours in the tier below went to. So a thread gets whole pods of a fat-tree, and its
+// share of the switches that join the pods; and since every tier is shared out evenly, so is each
+// window, whichever tier is busy and whatever colour runs.
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/engine_internal.h"
+
+#define NO_TIER UINT32_MAX
+
+// A unit on its way to a thread.
+typedef struct card {
+    sim_unit_t *unit;
+    uint64_t weight;
+    uint64_t pull;   // mean number of the threads that its neighbours below went to, times PULL_ONE
+    uint32_t degree; // channels from other units
+    uint32_t tier;   // above the leaves
+    uint8_t colour;  // of units that run in the same windows
+    unsigned thread;
+} card_t;
+
+#define PULL_ONE 65536u
+
+typedef struct table {
+    sim_t *sim;
+    card_t *cards;    // by number of the unit
+    card_t **order;   // by (colour, tier), then as described above
+    uint32_t *first;  // by number of the unit: where its neighbours begin; one more at the end
+    uint32_t *others; // numbers of units
+    uint32_t *seated; // by thread
+} table_t;
+
+static uint32_t number_of(const sim_t *sim, const sim_node_t *node)
+{
+    return (uint32_t)(node->unit - sim->units);
+}
+
+// Lists who sends to each unit, and weighs it by that.
+static void list_neighbours(table_t *table)
+{
+    const sim_t *const sim = table->sim;
+    for (size_t i = 0; i < sim->channel_count; i++) {
+        const sim_channel_ends_t *const ends = &sim->channel_ends[i];
+        card_t *const to = &table->cards[number_of(sim, ends->to)];
+        to->weight += 2;
+        to->degree += ends->from->unit != ends->to->unit;
+    }
+    for (uint32_t u = 0; u < sim->unit_count; u++) {
+        table->first[u + 1] = table->first[u] + table->cards[u].degree;
+    }
+    for (size_t i = 0; i < sim->channel_count; i++) {
+        const sim_channel_ends_t *const ends = &sim->channel_ends[i];
+        const uint32_t to = number_of(sim, ends->to);
+        const uint32_t from = number_of(sim, ends->from);
+        if (from != to) {
+            // Fills backwards, so that the count is what is left to fill and comes back below.
+            table->others[table->first[to] + --table->cards[to].degree] = from;
+        }
+    }
+    for (uint32_t u = 0; u < sim->unit_count; u++) {
+        table->cards[u].degree = table->first[u + 1] - table->first[u];
+    }
+}
+
+// A leaf has fewer neighbours than any of those has, and no more than twice the fewest that any
+// unit has: one or two, where hosts are joined to one switch or two.
+static bool is_leaf(const table_t *table, uint32_t unit, uint32_t fewest)
+{
+    const uint32_t degree = table->cards[unit].degree;
+    bool leaf = degree <= 2 * fewest;
+    for (uint32_t i = table->first[unit]; i < table->first[unit + 1] && leaf; i++) {
+        leaf = table->cards[table->others[i]].degree > degree;
+    }
+    return leaf;
+}
+
+// The tier of each unit: breadth first from all leaves. Units that no leaf reaches are leaves too.
+static void find_tiers(table_t *table)
+{
+    const uint32_t count = table->sim->unit_count;
+    uint32_t *const queue = sim_alloc_array(count + 1, sizeof(*queue));
+    uint32_t fewest = UINT32_MAX;
+    uint32_t found = 0;
+    for (uint32_t u = 0; u < count; u++) {
+        const uint32_t degree = table->cards[u].degree;
+        fewest = degree < fewest ? degree : fewest;
+    }
+    for (uint32_t u = 0; u < count; u++) {
+        table->cards[u].tier = is_leaf(table, u, fewest) ? 0 : NO_TIER;
+        if (table->cards[u].tier == 0) {
+            queue[found++] = u;
+        }
+    }
+    for (uint32_t taken = 0; taken < found; taken++) {
+        const uint32_t unit = queue[taken];
+        for (uint32_t i = table->first[unit]; i < table->first[unit + 1]; i++) {
+            card_t *const other = &table->cards[table->others[i]];
+            if (other->tier == NO_TIER) {
+                other->tier = table->cards[unit].tier + 1;
+                queue[found++] = table->others[i];
+            }
+        }
+    }
+    for (uint32_t u = 0; u < count; u++) {
+        table->cards[u].tier = table->cards[u].tier == NO_TIER ? 0 : table->cards[u].tier;
+    }
+    sim_free(queue);
+}
+
+static int compare_tiers(const void *a, const void *b)
+{
+    const card_t *const x = *(card_t *const *)a;
+    const card_t *const y = *(card_t *const *)b;
+    if (x->tier != y->tier) {
+        return x->tier < y->tier ? -1 : 1;
+    }
+    if (x->colour != y->colour) {
+        return x->colour < y->colour ? -1 : 1;
+    }
+    return x->unit < y->unit ? -1 : 1;
+}
+
+static int compare_pulls(const void *a, const void *b)
+{
+    const card_t *const x = *(card_t *const *)a;
+    const card_t *const y = *(card_t *const *)b;
+    if (x->pull != y->pull) {
+        return x->pull < y->pull ? -1 : 1;
+    }
+    return x->unit < y->unit ? -1 : 1;
+}
+
+static uint64_t pull_of(const table_t *table, const card_t *card)
+{
+    const uint32_t unit = (uint32_t)(card - table->cards);
+    uint64_t sum = 0;
+    uint64_t count = 0;
+    for (uint32_t i = table->first[unit]; i < table->first[unit + 1]; i++) {
+        const card_t *const other = &table->cards[table->others[i]];
+        if (other->tier < card->tier) {
+            sum += other->thread;
+            count++;
+        }
+    }
+    return count == 0 ? 0 : sum * PULL_ONE / count;
+}
+
+// Deals the cards of one tier and colour in runs. What threads got of the colour before counts, so
+// that what does not divide evenly goes to another thread each time.
+static void deal_tier(table_t *table, card_t **cards, uint32_t count, uint64_t *got)
+{
+    const unsigned threads = table->sim->thread_count;
+    uint64_t left = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        left += cards[i]->weight;
+        cards[i]->pull = cards[i]->tier == 0 ? 0 : pull_of(table, cards[i]);
+    }
+    for (unsigned t = 0; t < threads; t++) {
+        left += got[t];
+    }
+    qsort(cards, count, sizeof(*cards), compare_pulls);
+    uint32_t next = 0;
+    for (unsigned t = 0; t < threads; t++) {
+        const uint64_t share = left / (threads - t);
+        while (next < count && (t + 1 == threads || got[t] + cards[next]->weight / 2 < share)) {
+            got[t] += cards[next]->weight;
+            cards[next]->thread = t;
+            table->seated[t]++;
+            next++;
+        }
+        left -= got[t] < left ? got[t] : left;
+    }
+}
+
+static void deal_tiers(table_t *table)
+{
+    const uint32_t count = table->sim->unit_count;
+    uint64_t *const got = sim_alloc_array(2 * (size_t)table->sim->thread_count, sizeof(*got));
+    for (uint32_t u = 0; u < count; u++) {
+        table->order[u] = &table->cards[u];
+    }
+    qsort(table->order, count, sizeof(*table->order), compare_tiers);
+    for (uint32_t begin = 0, end = 0; begin < count; begin = end) {
+        const card_t *const card = table->order[begin];
+        const uint8_t colour = card->colour;
+        while (end < count && table->order[end]->tier == card->tier &&
+               table->order[end]->colour == colour) {
+            end++;
+        }
+        deal_tier(table,
+                  table->order + begin,
+                  end - begin,
+                  got + (size_t)colour * table->sim->thread_count);
+    }
+    sim_free(got);
+}
+
+static void seat_unit(sim_thread_t *thread, sim_unit_t *unit, uint32_t at)
+{
+    sim_node_t *const node = unit->members[0];
+    const bool alone = unit->count == 1 && thread->sim->fifo == NULL;
+    unit->index = thread->first_bit + at;
+    thread->seats[at] = (sim_seat_t){unit, node, node->index, alone};
+    for (uint32_t m = 0; m < unit->count; m++) {
+        unit->members[m]->worker = &thread->worker;
+    }
+}
+
+// Each thread starts on a word of the activity maps, so that no two clear bits of one word.
+static void seat_units(table_t *table)
+{
+    sim_t *const sim = table->sim;
+    uint32_t bit = 0;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim_thread_t *const thread = sim->threads[t];
+        thread->first_bit = bit;
+        thread->seats = sim_alloc_array(table->seated[t] + 1, sizeof(*thread->seats));
+        thread->agenda = sim_alloc_array(table->seated[t] + 1, sizeof(*thread->agenda));
+        thread->end_bit = bit + table->seated[t];
+        bit = (thread->end_bit + 63) / 64 * 64;
+        table->seated[t] = 0;
+    }
+    for (uint32_t i = 0; i < sim->unit_count; i++) {
+        const card_t *const card = table->order[i];
+        seat_unit(sim->threads[card->thread], card->unit, table->seated[card->thread]++);
+    }
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim_worker_t *const worker = &sim->threads[t]->worker;
+        worker->stride = sim->coloured ? 2 : 1;
+        worker->window_ps = sim->window_ps * worker->stride;
+        // Ties by insertion: all messages take the slow way, which gives them places.
+        worker->direct_ps = sim->fifo == NULL ? worker->window_ps : 0;
+        worker->box_class = sim_alloc_array(sim->node_count + 1, sizeof(*worker->box_class));
+        for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
+            worker->boxes[slot] = sim_alloc_lines((sim->node_count + 1) * sizeof(sim_mailbox_t));
+            worker->active[slot] = sim_alloc_array(bit / 64 + 1, sizeof(uint64_t));
+        }
+    }
+}
+
+static void deal_samplers(sim_t *sim)
+{
+    for (size_t i = 0; i < sim->sampler_count; i++) {
+        sim_thread_t *const thread = sim__thread_of(sim->samplers[i]->node);
+        thread->samplers =
+            sim_realloc_array(thread->samplers, thread->sampler_count + 1, sizeof(sim_sampler_t *));
+        thread->samplers[thread->sampler_count++] = sim->samplers[i];
+        if (sim->samplers[i]->next_ps < thread->sample_next_ps) {
+            thread->sample_next_ps = sim->samplers[i]->next_ps;
+        }
+    }
+}
+
+void sim__deal(sim_t *sim)
+{
+    table_t table = {
+        .sim = sim,
+        .cards = sim_alloc_array(sim->unit_count + 1, sizeof(*table.cards)),
+        .order = sim_alloc_array(sim->unit_count + 1, sizeof(card_t *)),
+        .first = sim_alloc_array(sim->unit_count + 2, sizeof(*table.first)),
+        .others = sim_alloc_array(sim->channel_count + 1, sizeof(*table.others)),
+        .seated = sim_alloc_array(sim->thread_count + 1, sizeof(*table.seated)),
+    };
+    for (uint32_t u = 0; u < sim->unit_count; u++) {
+        table.cards[u].unit = &sim->units[u];
+        table.cards[u].weight = sim->units[u].count;
+        table.cards[u].colour = sim->coloured ? sim->units[u].colour : 0;
+    }
+    if (sim->thread_count > 1) {
+        list_neighbours(&table);
+        find_tiers(&table);
+    }
+    deal_tiers(&table);
+    seat_units(&table);
+    deal_samplers(sim);
+    sim_free(table.cards);
+    sim_free(table.order);
+    sim_free(table.first);
+    sim_free(table.others);
+    sim_free(table.seated);
+}
