@@ -114,6 +114,7 @@ typedef struct sim_thread {
     uint32_t first_bit;        // multiple of 64
     uint32_t end_bit;
     sim_mailbox_t *lent; // read by the unit being run where it lies; NULL: it reads the batch
+    unsigned lent_by;    // thread
     sim_mail_t *batch;   // of the unit being run, when it has one node
     size_t batch_capacity;
     sim_mail_t *stage; // gathered from several sources, not yet sorted
@@ -121,7 +122,10 @@ typedef struct sim_thread {
     uint32_t *histogram;
     size_t histogram_capacity;
     sim_mail_t *free_mail[SIM_MAIL_CLASSES]; // unused mailboxes, linked through their first entry
-    sim_appointment_t *appointments;         // heap by window
+    // Mailboxes of other threads that this one has read, by thread and parity of the window, linked
+    // alike; the key of their first entry is their class.
+    sim_mail_t *returned[SIM_THREADS_MAX][2];
+    sim_appointment_t *appointments; // heap by window
     size_t appointment_count;
     size_t appointment_capacity;
     sim_parcels_t parcels[SIM_THREADS_MAX][2]; // by destination thread and parity of the window
@@ -262,8 +266,8 @@ bool sim__far_take(sim_thread_t *thread,
                    sim_far_letter_t *letter);
 // Puts back what the node has not taken of its mail, into its thread's mailbox of this window.
 void sim__mail_return(sim_thread_t *thread, const sim_node_t *node);
-// Empties a mailbox of the current slot, of any thread: its next message will be its first.
-void sim__mailbox_recycle(sim_thread_t *thread, sim_mailbox_t *box);
+// Empties a mailbox of the current slot, of the thread `owner`: its next message will be its first.
+void sim__mailbox_recycle(sim_thread_t *thread, unsigned owner, sim_mailbox_t *box);
 
 // window.c: runs the thread's units through sim->window and sets thread->next_window.
 void sim__run_window(sim_thread_t *thread);

@@ -22,21 +22,42 @@ static inline uint32_t class_of(uint32_t count)
     return count <= 16 ? 0 : 28 - (uint32_t)__builtin_clz(count - 1);
 }
 
+static void put_free(sim_thread_t *thread, sim_mail_t *mail, uint32_t class)
+{
+    mail->message = thread->free_mail[class];
+    thread->free_mail[class] = mail;
+}
+
+// Takes back what other threads read up to the window before this one.
+static void collect_returned(sim_thread_t *thread)
+{
+    const sim_t *const sim = thread->sim;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim_mail_t **const list = &sim->threads[t]->returned[thread->worker.index][sim->parity ^ 1];
+        while (*list != NULL) {
+            sim_mail_t *const mail = *list;
+            *list = mail->message;
+            put_free(thread, mail, (uint32_t)mail->key);
+        }
+    }
+}
+
 static sim_mail_t *take_mailbox(sim_thread_t *thread, uint32_t class)
 {
-    sim_mail_t *mail = thread->free_mail[class];
-    if (mail != NULL) {
-        thread->free_mail[class] = mail->message;
-        return mail;
+    if (SIM_UNLIKELY(thread->free_mail[class] == NULL)) {
+        collect_returned(thread);
     }
-    return sim_alloc_lines(sizeof(sim_mail_t) * ((16u << class) + SIM_MAIL_PAD));
+    sim_mail_t *const mail = thread->free_mail[class];
+    if (mail == NULL) {
+        return sim_alloc_lines(sizeof(sim_mail_t) * ((16u << class) + SIM_MAIL_PAD));
+    }
+    thread->free_mail[class] = mail->message;
+    return mail;
 }
 
 static void give_mailbox(sim_thread_t *thread, sim_mail_t *mail, uint32_t room_bytes)
 {
-    const uint32_t class = class_of(room_bytes / (uint32_t)sizeof(*mail));
-    mail->message = thread->free_mail[class];
-    thread->free_mail[class] = mail;
+    put_free(thread, mail, class_of(room_bytes / (uint32_t)sizeof(*mail)));
 }
 
 void sim__mailbox_grow(sim_worker_t *worker,
@@ -429,26 +450,34 @@ static sim_mail_t *room_for(sim_thread_t *thread, sim_node_t *node, size_t count
     return node->own_mail;
 }
 
-// A mailbox of the current slot, in which nobody writes: that of another thread too, whose memory
-// is this one's from here on. Reused for the next mailbox that fills, so that the same few lines
-// stay in cache.
-static inline void recycle(sim_thread_t *thread, sim_mailbox_t *box)
+// A mailbox of the current slot, in which nobody writes. Reused for the next one that fills, so
+// that the same few lines stay in cache; that of another thread goes back to it, or one that reads
+// more than it sends would gather all there are, and the other get new ones for ever.
+static inline void recycle(sim_thread_t *thread, unsigned owner, sim_mailbox_t *box)
 {
-    if (box->mail != NULL) {
-        give_mailbox(thread, box->mail, box->room_bytes);
-        *box = (sim_mailbox_t){NULL, 0, 0};
+    if (box->mail == NULL) {
+        return;
     }
+    if (SIM_LIKELY(owner == thread->worker.index)) {
+        give_mailbox(thread, box->mail, box->room_bytes);
+    } else {
+        sim_mail_t **const list = &thread->returned[owner][thread->sim->parity];
+        box->mail->key = class_of(box->room_bytes / (uint32_t)sizeof(*box->mail));
+        box->mail->message = *list;
+        *list = box->mail;
+    }
+    *box = (sim_mailbox_t){NULL, 0, 0};
 }
 
-void sim__mailbox_recycle(sim_thread_t *thread, sim_mailbox_t *box)
+void sim__mailbox_recycle(sim_thread_t *thread, unsigned owner, sim_mailbox_t *box)
 {
-    recycle(thread, box);
+    recycle(thread, owner, box);
 }
 
 void sim__mail_done(sim_thread_t *thread)
 {
     if (thread->lent != NULL) {
-        recycle(thread, thread->lent);
+        recycle(thread, thread->lent_by, thread->lent);
         thread->lent = NULL;
     }
 }
@@ -480,7 +509,7 @@ static size_t stage_all(sim_thread_t *thread, sim_node_t *node)
         for (uint32_t i = 0; i < sim__mailbox_count(box); i++) {
             stage_one(thread, &count, box->mail[i]);
         }
-        recycle(thread, box);
+        recycle(thread, t, box);
     }
     if (node->far != NULL) {
         stage_far(thread, node, &count);
@@ -488,12 +517,14 @@ static size_t stage_all(sim_thread_t *thread, sim_node_t *node)
     return count;
 }
 
-// The one mailbox that all of the node's mail of this window is in; NULL: it is in several places.
-static sim_mailbox_t *only_box(sim_thread_t *thread, const sim_node_t *node)
+// The one mailbox that all of the node's mail of this window is in, and whose it is; NULL: it is in
+// several places.
+static sim_mailbox_t *only_box(sim_thread_t *thread, const sim_node_t *node, unsigned *owner)
 {
     const sim_t *const sim = thread->sim;
     const uint32_t slot = thread->worker.slot;
     sim_mailbox_t *only = &thread->worker.boxes[slot][node->index];
+    *owner = thread->worker.index;
     if (node->far != NULL) {
         return NULL;
     }
@@ -504,6 +535,7 @@ static sim_mailbox_t *only_box(sim_thread_t *thread, const sim_node_t *node)
                 return NULL;
             }
             only = box;
+            *owner = t;
         }
     }
     return only;
@@ -511,7 +543,8 @@ static sim_mailbox_t *only_box(sim_thread_t *thread, const sim_node_t *node)
 
 void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)
 {
-    sim_mailbox_t *const box = only_box(thread, node);
+    unsigned owner;
+    sim_mailbox_t *const box = only_box(thread, node, &owner);
     const sim_mail_t *source = NULL;
     size_t count = 0;
     node->window_start_ps = thread->worker.window_start_ps;
@@ -526,6 +559,7 @@ void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)
             node->mail = box->mail;
             node->mail_count = (uint32_t)count;
             thread->lent = box;
+            thread->lent_by = owner;
             return;
         }
     } else {
@@ -540,6 +574,6 @@ void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)
     node->mail = mail;
     node->mail_count = (uint32_t)count;
     if (box != NULL) {
-        recycle(thread, box);
+        recycle(thread, owner, box);
     }
 }

@@ -43,6 +43,15 @@ sim_thread_t *sim__thread_create(sim_t *sim, unsigned index)
     return thread;
 }
 
+static void free_mailboxes(sim_mail_t *mail)
+{
+    while (mail != NULL) {
+        sim_mail_t *const next = mail->message;
+        sim_free(mail);
+        mail = next;
+    }
+}
+
 void sim__thread_destroy(sim_thread_t *thread)
 {
     for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
@@ -55,13 +64,11 @@ void sim__thread_destroy(sim_thread_t *thread)
     }
     sim_free(thread->worker.box_class);
     for (uint32_t class = 0; class < SIM_MAIL_CLASSES; class ++) {
-        for (sim_mail_t *mail = thread->free_mail[class]; mail != NULL;) {
-            sim_mail_t *const next = mail->message;
-            sim_free(mail);
-            mail = next;
-        }
+        free_mailboxes(thread->free_mail[class]);
     }
     for (unsigned i = 0; i < SIM_THREADS_MAX; i++) {
+        free_mailboxes(thread->returned[i][0]);
+        free_mailboxes(thread->returned[i][1]);
         sim_free(thread->parcels[i][0].items);
         sim_free(thread->parcels[i][1].items);
     }

@@ -233,7 +233,7 @@ void sim__fifo_gather(sim_thread_t *thread, sim_node_t *node)
             const uint64_t place = sim__fifo_sent_number(sender, box->mail[i + 1].key);
             stage(log, &count, (sim_fifo_mail_t){box->mail[i].key, place, box->mail[i].message});
         }
-        sim__mailbox_recycle(thread, box);
+        sim__mailbox_recycle(thread, t, box);
     }
     if (node->far != NULL) {
         stage_far(thread, node, &count);
