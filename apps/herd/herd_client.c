@@ -10,6 +10,7 @@
 
 #define CHUNK_FIRST 4096u
 #define CHUNK_MAX (1u << 20)
+#define FEW 16u // of so many keys one is drawn in a chunk: its place alone is looked up
 #define POLL_MAX 64u
 #define SIGNALED_MAX 2u // the send queue has room for four times as many and those between
 
@@ -54,6 +55,26 @@ static uint16_t worker_of(const app__herd_client_t *client, const app__herd_draw
     return (uint16_t)(server * herd->worker_count + worker);
 }
 
+// Keys become those that the client's order has in their places.
+static void permute_draws(app__herd_client_t *client, uint64_t seed)
+{
+    const uint32_t keys = client->herd->key_count;
+    const bool few = client->chunk < keys / FEW;
+    uint32_t *const order = sim_alloc_array(few ? client->chunk : keys, sizeof(*order));
+    if (few) {
+        for (uint32_t i = 0; i < client->chunk; i++) {
+            order[i] = client->draws[i].key;
+        }
+        app_herd_permute_places(&seed, order, client->chunk, keys);
+    } else {
+        app_herd_permute(&seed, order, keys);
+    }
+    for (uint32_t i = 0; i < client->chunk; i++) {
+        client->draws[i].key = few ? order[i] : order[client->draws[i].key];
+    }
+    sim_free(order);
+}
+
 // The client's order of the keys is made again for each chunk, and not kept: it depends on nothing
 // but the client's number. Chunks grow, so that this stays a small part.
 void app__herd_draw_chunk(app__herd_client_t *client)
@@ -64,26 +85,28 @@ void app__herd_draw_chunk(app__herd_client_t *client)
         wanted = herd->config.requests == SIM_AUTO ? CHUNK_FIRST : herd->config.requests;
     }
     client->chunk = (uint32_t)(wanted < CHUNK_MAX ? wanted : CHUNK_MAX);
-    uint32_t *order = NULL;
-    if (herd->config.permute && herd->zipf == NULL) {
-        uint64_t seed = APP_HERD_SEED;
+    uint64_t seed = APP_HERD_SEED; // of the order
+    const bool permute = herd->config.permute && herd->zipf == NULL;
+    if (permute) {
         app_herd_fastrand_skip(&seed, (uint64_t)client->index * herd->key_count);
-        order = sim_alloc_array(herd->key_count, sizeof(*order));
-        app_herd_permute(&seed, order, herd->key_count);
-        client->seed = client->drawn == 0 ? seed : client->seed;
+        uint64_t behind = seed;
+        app_herd_fastrand_skip(&behind, herd->key_count - 1);
+        client->seed = client->drawn == 0 ? behind : client->seed;
     }
     sim_free(client->draws);
     client->draws = sim_alloc_array(client->chunk, sizeof(*client->draws));
     for (uint32_t i = 0; i < client->chunk; i++) {
-        app__herd_draw_t *const draw = &client->draws[i];
-        draw_one(client, draw);
-        draw->key = order != NULL ? order[draw->key] : draw->key;
-        draw->worker = worker_of(client, draw);
+        draw_one(client, &client->draws[i]);
+    }
+    if (permute) {
+        permute_draws(client, seed);
+    }
+    for (uint32_t i = 0; i < client->chunk; i++) {
+        client->draws[i].worker = worker_of(client, &client->draws[i]);
     }
     client->drawn += client->chunk;
     client->draw_count = client->chunk;
     client->draw_next = 0;
-    sim_free(order);
 }
 
 static const app__herd_draw_t *next_draw(app__herd_client_t *client)

@@ -6,6 +6,7 @@ __extension__ typedef unsigned __int128 wide_t;
 
 #define FACTOR UINT64_C(1103515245)
 #define TERM UINT64_C(12345)
+#define INVERSE UINT64_C(17850689345304521573) // of the factor, modulo 2^64
 
 // n steps of x -> a x + b are one step of the same kind; those of 2n follow from those of n.
 void app_herd_fastrand_skip(uint64_t *seed, uint64_t draws)
@@ -36,6 +37,70 @@ void app_herd_permute(uint64_t *seed, uint32_t *order, uint32_t count)
         order[i] = order[other];
         order[other] = moved;
     }
+}
+
+// Which of the places asked for are where in the order, at some moment of the shuffle.
+typedef struct places {
+    uint64_t *taken;  // a bit for each place
+    uint32_t *tokens; // there; only where the bit is set
+} places_t;
+
+static inline bool is_taken(const places_t *places, uint32_t at)
+{
+    return (places->taken[at / 64] >> at % 64 & 1) != 0;
+}
+
+static void change(places_t *places, uint32_t a, uint32_t b)
+{
+    const uint32_t token = places->tokens[a];
+    places->tokens[a] = places->tokens[b];
+    places->tokens[b] = token;
+    if (is_taken(places, a) != is_taken(places, b)) {
+        places->taken[a / 64] ^= UINT64_C(1) << a % 64;
+        places->taken[b / 64] ^= UINT64_C(1) << b % 64;
+    }
+}
+
+void app_herd_permute_places(uint64_t *seed,
+                             uint32_t *wanted,
+                             uint32_t wanted_count,
+                             uint32_t count)
+{
+    places_t places = {
+        .taken = sim_alloc_array(count / 64 + 1, sizeof(uint64_t)),
+        .tokens = sim_alloc_array(count, sizeof(uint32_t)),
+    };
+    uint32_t *const token_of = sim_alloc_array(wanted_count, sizeof(uint32_t));
+    for (uint32_t i = 0; i < wanted_count; i++) {
+        const uint32_t at = wanted[i];
+        if (!is_taken(&places, at)) {
+            places.taken[at / 64] |= UINT64_C(1) << at % 64;
+            places.tokens[at] = i;
+        }
+        token_of[i] = places.tokens[at];
+    }
+    app_herd_fastrand_skip(seed, count - 1);
+    uint64_t state = *seed;
+    for (uint32_t i = 1; i < count; i++) {
+        const uint32_t other = (uint32_t)(state >> 32) % (i + 1);
+        if (SIM_UNLIKELY(other != i && (is_taken(&places, i) || is_taken(&places, other)))) {
+            change(&places, i, other);
+        }
+        state = (state - TERM) * INVERSE;
+    }
+    uint32_t *const origin = sim_alloc_array(wanted_count, sizeof(uint32_t)); // by token
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_taken(&places, i)) {
+            origin[places.tokens[i]] = i;
+        }
+    }
+    for (uint32_t i = 0; i < wanted_count; i++) {
+        wanted[i] = origin[token_of[i]];
+    }
+    sim_free(origin);
+    sim_free(token_of);
+    sim_free(places.tokens);
+    sim_free(places.taken);
 }
 
 // -- powers, in fixed point

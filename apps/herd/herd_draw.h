@@ -24,6 +24,13 @@ void app_herd_fastrand_skip(uint64_t *seed, uint64_t draws);
 // Shuffles 0..count-1 as the benchmark does: from the last place down, each changes with one at or
 // before it; count - 1 draws.
 void app_herd_permute(uint64_t *seed, uint32_t *order, uint32_t count);
+// The same where only some places of that order are asked for: each of `places` (below count)
+// becomes what the order has there. Faster than all of it where they are few: the changes are
+// followed backwards, from these places to where they come from.
+void app_herd_permute_places(uint64_t *seed,
+                             uint32_t *places,
+                             uint32_t place_count,
+                             uint32_t count);
 
 // Ranks 0..count-1 with probability proportional to (rank + 1)^-skew. Integers only: the same on
 // every machine. Each of the first ranks is exact to 2^-30 of the whole; further out 1/64 of

@@ -67,6 +67,32 @@ START_TEST(a_permutation_has_each_key_once)
 }
 END_TEST
 
+// The places asked for, some of them more than once, from a seed of their own for each size.
+START_TEST(places_of_a_permutation_are_those_of_all_of_it)
+{
+    static const uint32_t counts[] = {1, 2, 3, 63, 64, 65, 1000, 100000};
+    const uint32_t count = counts[_i];
+    uint32_t *const order = sim_alloc_array(count, sizeof(*order));
+    uint32_t places[200];
+    uint32_t asked[200];
+    uint64_t begin = APP_HERD_SEED;
+    app_herd_fastrand_skip(&begin, UINT64_C(77777) * count);
+    uint64_t seed = begin;
+    app_herd_permute(&seed, order, count);
+    uint64_t draws = 4711;
+    for (uint32_t i = 0; i < SIM_COUNT_OF(places); i++) {
+        asked[i] = places[i] = app_herd_fastrand(&draws) % count;
+    }
+    uint64_t again = begin;
+    app_herd_permute_places(&again, places, SIM_COUNT_OF(places), count);
+    ck_assert_uint_eq(again, seed);
+    for (uint32_t i = 0; i < SIM_COUNT_OF(places); i++) {
+        ck_assert_uint_eq(places[i], order[asked[i]]);
+    }
+    sim_free(order);
+}
+END_TEST
+
 typedef struct vector {
     const char *text; // NULL: a number of so many bytes, little-endian
     uint32_t bytes;
@@ -159,6 +185,7 @@ END_TEST
 CHECK_MAIN(CHECK_TEST(generator_gives_the_benchmarks_numbers),
            CHECK_TEST(a_jump_is_as_many_steps),
            CHECK_TEST(a_permutation_has_each_key_once),
+           CHECK_LOOP(places_of_a_permutation_are_those_of_all_of_it, 0, 8),
            CHECK_LOOP(city_hash_is_version_1_0, 0, SIM_COUNT_OF(vectors)),
            CHECK_TEST(lengths_are_by_the_key),
            CHECK_LOOP(skewed_ranks_follow_their_law, 0, 5))
