@@ -57,6 +57,7 @@ typedef struct reader {
     uint64_t posted;
     uint64_t oldest;
     sim_random_t random;
+    nic_send_wr_t wr; // each is the one before but for what is read, and whose
 } reader_t;
 
 struct reads {
@@ -91,19 +92,14 @@ static void post_next(reader_t *reader)
     const uint32_t q = draw_qp(reader);
     const uint64_t offset =
         sim_random_below(&reader->random, reads->region_bytes - reads->read_bytes + 1);
-    const nic_send_wr_t wr = {
-        .wr_id = (uint64_t)q << 32 | slot,
-        .opcode = NIC_WR_RDMA_READ,
-        .send_flags = NIC_SEND_SIGNALED,
-        .sge = {APP__MEMORY_ADDRESS + offset,
-                reads->read_bytes,
-                app__machine_key(reader->thread.machine)},
-        .rdma = {APP__MEMORY_ADDRESS + offset,
-                 app__machine_key(&reads->machines[reader->peers[q]])},
-    };
+    nic_send_wr_t *const wr = &reader->wr;
+    wr->wr_id = (uint64_t)q << 32 | slot;
+    wr->sge.addr = APP__MEMORY_ADDRESS + offset;
+    wr->rdma.remote_addr = APP__MEMORY_ADDRESS + offset;
+    wr->rdma.rkey = app__machine_key(&reads->machines[reader->peers[q]]);
     reader->done[slot] = false;
     reader->posted++;
-    app__post(reader->qps[q], &wr);
+    app__post(reader->qps[q], wr);
 }
 
 static void note_broken(reader_t *reader, uint32_t q)
@@ -194,6 +190,11 @@ static void make_readers(reads_t *reads, const app_context_t *context, uint32_t 
         const uint32_t first = (uint32_t)((uint64_t)(r % threads) * qps / threads);
         reader->qps = sim_alloc_array(reader->qp_count, sizeof(*reader->qps));
         reader->peers = sim_alloc_array(reader->qp_count, sizeof(*reader->peers));
+        reader->wr = (nic_send_wr_t){
+            .opcode = NIC_WR_RDMA_READ,
+            .send_flags = NIC_SEND_SIGNALED,
+            .sge = {.length = reads->read_bytes, .lkey = app__machine_key(&reads->machines[m])},
+        };
         for (uint32_t q = 0; q < reader->qp_count; q++) {
             reader->qps[q] = all[m * qps + first + q];
             reader->peers[q] = peers[m * qps + first + q];

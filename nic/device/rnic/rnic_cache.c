@@ -58,6 +58,7 @@ static inline uint64_t victim(nic_cache_t *cache, const nic_cache_slot_t *set)
     }
     uint64_t least = 0;
     uint64_t used = set[0].used;
+#pragma GCC unroll 4
     for (uint64_t way = 1; way < ways; way++) {
         const bool longer = set[way].used < used;
         least = longer ? way : least;

@@ -395,7 +395,6 @@ static inline void expect(const nic_t *nic, const sim_mail_t *mail)
     const net_packet_t *const after = mail[1].key == UINT64_MAX ? NULL : mail[1].message;
     const nic_qp_t *const qp = nic__find_qp(nic, next->destination_qp);
     if (qp != NULL) {
-        __builtin_prefetch(&rnic->near[1].slots[nic__rnic_qp(qp)->near_slot[1]]);
         __builtin_prefetch(
             &rnic->held[NIC_STORE_CONTEXT]->slots[nic__rnic_qp(qp)->context_slot[1]]);
         __builtin_prefetch(net_packet_aside(next));
