@@ -16,10 +16,9 @@
 #include "net/port.h"
 #include "net/switch.h"
 #include "tests/check_main.h"
+#include "tests/ways.h"
 #include "world/scenario.h"
 #include "world/world.h"
-
-typedef enum way { AS_IT_IS, WITHOUT_ROUTES, ONE_BY_ONE, ODD_CYCLE, WAY_COUNT } way_t;
 
 static const char *const scenarios[] = {
     // links that change under way, ECMP, pauses
@@ -100,39 +99,6 @@ static void look(const sim_node_t *sim_node, sim_time_t time_ps, void *ctx)
     looks[sim_node->index] = sum.value;
 }
 
-// A channel between two neighbours of one node, on which nothing is ever sent: with it nodes have
-// no two colours.
-static void add_odd_cycle(const world_t *world)
-{
-    net_node_t *const hub = net_link_at(world->net, 0)->a;
-    net_node_t *neighbours[2] = {NULL, NULL};
-    uint32_t found = 0;
-    for (uint32_t p = 0; p < hub->port_count && found < 2; p++) {
-        net_node_t *const other = hub->ports[p].peer->node;
-        if (found == 0 || other != neighbours[0]) {
-            neighbours[found++] = other;
-        }
-    }
-    ck_assert_uint_eq(found, 2);
-    (void)sim_channel_create(world->sim,
-                             &neighbours[0]->sim,
-                             &neighbours[1]->sim,
-                             SIM_PORTS_PER_NODE_MAX - 1,
-                             SIM_PS_PER_MS);
-}
-
-static void go_way(const world_t *world, way_t way)
-{
-    for (size_t i = 0; i < net_node_count(world->net); i++) {
-        net_node_t *const node = net_node_at(world->net, i);
-        node->route_mask &= way == WITHOUT_ROUTES ? 0 : UINT8_MAX;
-        node->one_by_one |= way == ONE_BY_ONE;
-    }
-    if (way == ODD_CYCLE) {
-        add_odd_cycle(world);
-    }
-}
-
 static void look_at_switches(const world_t *world)
 {
     memset(looks, 0, sizeof(looks));
@@ -158,7 +124,7 @@ static uint64_t digest_of(const char *text, way_t way, unsigned threads, bool lo
     ck_assert_msg(world_create(scenario, WORLD_BUILD_ALL, &world, &error) == SIM_OK,
                   "%s",
                   error.text);
-    go_way(world, way);
+    way_go(world, way);
     if (looking) {
         look_at_switches(world);
     }
@@ -180,7 +146,7 @@ static uint64_t digest_of(const char *text, way_t way, unsigned threads, bool lo
 START_TEST(ways_give_one_digest)
 {
     for (uint32_t looking = 0; looking < 2; looking++) {
-        const uint64_t digest = digest_of(scenarios[_i], AS_IT_IS, 1, looking);
+        const uint64_t digest = digest_of(scenarios[_i], WAY_AS_IT_IS, 1, looking);
         for (way_t way = 0; way < WAY_COUNT; way++) {
             for (unsigned threads = 1; threads <= 2; threads++) {
                 const uint64_t other = digest_of(scenarios[_i], way, threads, looking);
@@ -196,8 +162,8 @@ START_TEST(digest_tells)
 {
     char other[2048];
     (void)snprintf(other, sizeof(other), "seed: 2\n%s", scenarios[_i]);
-    ck_assert_uint_ne(digest_of(other, AS_IT_IS, 1, false),
-                      digest_of(scenarios[_i], AS_IT_IS, 1, false));
+    ck_assert_uint_ne(digest_of(other, WAY_AS_IT_IS, 1, false),
+                      digest_of(scenarios[_i], WAY_AS_IT_IS, 1, false));
 }
 END_TEST
 
