@@ -22,6 +22,7 @@
 #include "net/switch.h"
 #include "net/telemetry.h"
 #include "nic/host.h"
+#include "nic/transport.h"
 #include "tests/check_main.h"
 
 #define PAIR_MEMORY UINT64_C(0x10000)
@@ -349,6 +350,17 @@ static inline void pair_post_at(pair_t *pair,
     action->send = *wr;
 }
 
+// Packets that came ahead of what never came, since its sender failed: receivers hold them.
+static inline uint64_t pair_ahead(const pair_t *pair)
+{
+    const nic_transport_metric_t *metric = nic_transport_metrics;
+    while (strcmp(metric->name, "transport.ahead_packets") != 0) {
+        metric++;
+    }
+    return nic_transport_metric_read(pair->nic[0], metric) +
+           nic_transport_metric_read(pair->nic[1], metric);
+}
+
 // Runs; then packets must be conserved.
 static inline void pair_run(pair_t *pair)
 {
@@ -359,7 +371,7 @@ static inline void pair_run(pair_t *pair)
         net_tally_t tally;
         uint64_t in_flight = 0;
         net_conservation(pair->net, &tally, &in_flight);
-        ck_assert_uint_eq(in_flight, 0);
+        ck_assert_uint_eq(in_flight, pair_ahead(pair));
     }
 }
 

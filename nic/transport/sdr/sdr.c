@@ -140,26 +140,38 @@ static bool stretch_of(const nic_sdr_t *sdr, uint64_t chunk, uint64_t *psn, uint
     return *count != 0;
 }
 
-// What of a chunk is no READ's and not known to have come is sent again. False: there is no data
-// in it: what it waits for are responses.
-static bool repeat(nic_sdr_t *sdr, uint64_t psn, uint64_t end_psn, bool only_look)
+// Whether the receiver has a packet. That it has the oldest one is not acknowledged: then the answer
+// was lost, and only another makes it speak.
+static bool is_told_of(const nic_sdr_t *sdr, uint64_t psn)
+{
+    return psn != sdr->held.base.qp->una_psn &&
+           (*nic__resend_of(&sdr->held.resend, psn) & NIC_SENT_HELD) != 0;
+}
+
+// The stretches of a chunk that are no READ's: what READs wait for are responses. False: there are
+// none that the receiver did not tell of. `again`: they are sent again.
+static bool look_through(nic_sdr_t *sdr, uint64_t psn, uint64_t end_psn, bool again)
 {
     nic_qp_t *const qp = sdr->held.base.qp;
-    bool data = false;
+    bool waits = false;
     while (psn < end_psn) {
         uint64_t begin_psn = 0;
         uint64_t wqe_end_psn = 0;
         const nic_wqe_t *const wqe = nic__resend_wqe(qp, psn, &begin_psn, &wqe_end_psn);
         const uint64_t stop_psn = wqe_end_psn < end_psn ? wqe_end_psn : end_psn;
-        if (!nic__is_fetch(wqe->opcode)) {
-            data = true;
-            if (!only_look) {
-                nic__resend_add(&sdr->held.resend, qp, psn, (uint32_t)(stop_psn - psn), 1, 0);
-            }
+        const bool data = !nic__is_fetch(wqe->opcode);
+        if (data && again) {
+            nic__resend_add(&sdr->held.resend, qp, psn, (uint32_t)(stop_psn - psn), 1, 0);
+        }
+        for (; data && !waits && psn < stop_psn; psn++) {
+            waits = !is_told_of(sdr, psn);
+        }
+        if (waits && !again) {
+            return true;
         }
         psn = stop_psn;
     }
-    return data;
+    return waits;
 }
 
 // READs and atomics have no chunks: they are asked for when nothing was heard for RTO.
@@ -205,9 +217,7 @@ static void chunk_due(sim_node_t *node, sim_timer_t *timer)
         uint64_t psn = 0;
         uint32_t count = 0;
         if (!stretch_of(sdr, wait.chunk, &psn, &count) ||
-            ((*nic__resend_of(&sdr->held.resend, psn) & NIC_SENT_HELD) != 0 &&
-             psn != qp->una_psn) ||
-            !repeat(sdr, psn, psn + count, true)) {
+            !look_through(sdr, psn, psn + count, false)) {
             sdr->wait_first++;
             continue;
         }
@@ -229,13 +239,19 @@ static void chunk_due(sim_node_t *node, sim_timer_t *timer)
             // Even if only its ACK is missing.
             *nic__resend_of(&sdr->held.resend, psn) &= (uint8_t)~NIC_SENT_HELD;
         }
-        (void)repeat(sdr, psn, psn + count, false);
+        (void)look_through(sdr, psn, psn + count, true);
     }
     if (sdr->wait_first == sdr->wait_end && qp->una_psn != qp->next_psn &&
         !nic__resend_waits(&sdr->held.resend) && !nic_transport_expects_response(qp)) {
         await(sdr, (qp->una_psn - sdr->origin_psn) / sdr->packets, node->now_ps + sdr->rto_ps);
     }
     nic_transport_schedule(qp);
+}
+
+static bool waits_again(const nic_sdr_t *sdr, uint64_t psn)
+{
+    return psn < sdr->held.base.qp->next_psn &&
+           (*nic__resend_of(&sdr->held.resend, psn) & NIC_SENT_QUEUED) != 0;
 }
 
 static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
@@ -262,11 +278,13 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
         sdr->held.active_ps = now_ps;
     }
     await_fetches(sdr);
-    // The last packet of its chunk, or of what is to be sent. A READ ends the chunk it begins in.
+    // The last packet of its chunk, or of what is to be sent. A READ ends the chunk it begins in. Of
+    // what is sent again, the last before a READ: what is behind that may not follow.
     const uint64_t chunk = (sent.psn - sdr->origin_psn) / sdr->packets;
     const uint64_t chunk_end_psn = begin_of(sdr->origin_psn, sdr, chunk + 1);
     if (sent.end_psn >= chunk_end_psn ||
-        (sent.end_psn == qp->next_psn && qp->sq_send == qp->sq_posted)) {
+        (sent.end_psn == qp->next_psn && qp->sq_send == qp->sq_posted) ||
+        (sent.again && !waits_again(sdr, sent.end_psn))) {
         await(sdr, chunk, now_ps + sdr->rto_ps);
     }
     if (!sim_timer_armed(&sdr->timer)) {
