@@ -30,7 +30,7 @@ static const sim_attr_t attrs[] = {
     {PREFIX ".window", SIM_ATTR_BYTES, true, AT(window_bytes), "auto", "1", NULL, NULL,
      "payload from the oldest packet not acknowledged to the newest, at most; auto: rate of the NIC x round trip of the path"},
     {PREFIX ".bits", SIM_ATTR_COUNT, true, AT(bits), "auto", "1", "8388608", NULL,
-     "packets ahead of the expected one that a receiver's bitmap reaches, others are dropped; auto: those of the window"},
+     "packets from the expected one on that a receiver's bitmap reaches; no more are under way; auto: those of the window"},
     {PREFIX ".rto-low", SIM_ATTR_TIME, true, AT(rto_low_ps), "auto", "1us", "100s", NULL,
      "time-out while few packets are under way; auto: the path's round trip and 100 us"},
     {PREFIX ".rto-high", SIM_ATTR_TIME, true, AT(rto_high_ps), "auto", "1us", "100s", NULL,
@@ -82,6 +82,11 @@ static void irn_open(nic_qp_t *qp)
         irn->window_packets = reach;
     }
     irn->bits = config->bits == SIM_AUTO ? reach : config->bits;
+    // The sender never has more under way than the receiver's bitmap can tell of (the paper's cap,
+    // which is why bitmaps of a cap's size suffice): what is beyond would be dropped.
+    if (irn->bits < irn->window_packets) {
+        irn->window_packets = irn->bits;
+    }
     irn->rto_low_ps =
         config->rto_low_ps == SIM_AUTO ? rtt_ps + 100 * SIM_PS_PER_US : config->rto_low_ps;
     irn->rto_high_ps =
