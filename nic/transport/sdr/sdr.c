@@ -140,8 +140,8 @@ static bool stretch_of(const nic_sdr_t *sdr, uint64_t chunk, uint64_t *psn, uint
     return *count != 0;
 }
 
-// Whether the receiver has a packet. That it has the oldest one is not acknowledged: then the answer
-// was lost, and only another makes it speak.
+// Whether the receiver has a packet. That it has the oldest one is not acknowledged: then the
+// answer was lost, and only another makes it speak.
 static bool is_told_of(const nic_sdr_t *sdr, uint64_t psn)
 {
     return psn != sdr->held.base.qp->una_psn &&
@@ -278,8 +278,8 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
         sdr->held.active_ps = now_ps;
     }
     await_fetches(sdr);
-    // The last packet of its chunk, or of what is to be sent. A READ ends the chunk it begins in. Of
-    // what is sent again, the last before a READ: what is behind that may not follow.
+    // The last packet of its chunk, or of what is to be sent. A READ ends the chunk it begins in.
+    // Of what is sent again, the last before a READ: what is behind that may not follow.
     const uint64_t chunk = (sent.psn - sdr->origin_psn) / sdr->packets;
     const uint64_t chunk_end_psn = begin_of(sdr->origin_psn, sdr, chunk + 1);
     if (sent.end_psn >= chunk_end_psn ||
