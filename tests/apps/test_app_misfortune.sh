@@ -103,6 +103,11 @@ held='delay: 20us, loss-rate: 0.05, duplicate-rate: 0.1, reorder-rate: 0.1, reor
 misfortune held "link: {$held}"
 short='--set nic.timeout=1 --set nic.congestion-control=dctcp --set nic.window=4KB'
 try sequencer-add held 0 ideal 821453158778 --set nic.transport=adamap "$short"
+# Going back to zero: a NAK that comes while the sender takes its time takes back what was acknowledged,
+# when nothing is on its way.
+scenario all-to-all 'all-to-all: {bytes: 50KB}'
+zero='--set nic.retransmission=go-back-0 --set nic.nak-once=on --set nic.recovery-delay=20us'
+try all-to-all held 7 detailed 496501529 --set nic.transport=go-back-n "$zero"
 if [ "$full" = yes ]; then
     for app in $names; do
         for transport in irn adamap sdr; do

@@ -154,6 +154,23 @@ static void receive_nak(nic_qp_t *qp, const net_packet_t *packet, const nic_prog
     }
 }
 
+// A NAK of what was acknowledged: the receiver started its message (or chunk) again. While the
+// sender waits, or takes the NAK for an old one, it does not go back for it; where nothing was on
+// its way, what it took back is not either, and no time-out would find that.
+static void receive_restart(nic_qp_t *qp, const net_packet_t *packet, uint64_t end_psn)
+{
+    const bool rested = qp->next_psn == qp->una_psn;
+    take_back(qp, (uint32_t)(qp->una_psn - end_psn));
+    receive_nak(qp, packet, &(nic_progress_t){0});
+    if (!nic__still_alive(qp)) {
+        return;
+    }
+    if (rested && qp->next_psn != qp->una_psn) {
+        rewind(qp);
+    }
+    nic__settle(qp);
+}
+
 static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     if (SIM_UNLIKELY((qp->flags & NIC_QP_CLOSED) != 0)) {
@@ -175,7 +192,9 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         return;
     }
     if (SIM_UNLIKELY(end_psn < qp->una_psn)) {
-        take_back(qp, (uint32_t)(qp->una_psn - end_psn));
+        receive_restart(qp, packet, end_psn);
+        nic__consume_empty(nic, packet);
+        return;
     }
     const uint64_t una_psn = qp->una_psn;
     const nic_progress_t progress = nic__advance(nic, qp, end_psn);
