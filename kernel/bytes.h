@@ -67,13 +67,6 @@ static inline void sim_put_le16(uint8_t *bytes, uint16_t value)
     bytes[1] = (uint8_t)(value >> 8);
 }
 
-static inline void sim_put_le24(uint8_t *bytes, uint32_t value)
-{
-    bytes[0] = (uint8_t)value;
-    bytes[1] = (uint8_t)(value >> 8);
-    bytes[2] = (uint8_t)(value >> 16);
-}
-
 static inline void sim_put_le32(uint8_t *bytes, uint32_t value)
 {
     bytes[0] = (uint8_t)value;
@@ -91,11 +84,6 @@ static inline void sim_put_le64(uint8_t *bytes, uint64_t value)
 static inline uint16_t sim_get_le16(const uint8_t *bytes)
 {
     return (uint16_t)(bytes[1] << 8 | bytes[0]);
-}
-
-static inline uint32_t sim_get_le24(const uint8_t *bytes)
-{
-    return (uint32_t)bytes[2] << 16 | (uint32_t)bytes[1] << 8 | bytes[0];
 }
 
 static inline uint32_t sim_get_le32(const uint8_t *bytes)

@@ -132,7 +132,6 @@ sim_time_t sim_window_ps(const sim_t *sim); // width chosen; valid after sim_run
 uint64_t sim_events(const sim_t *sim);      // events run; valid between windows and after
 uint64_t sim_digest(const sim_t *sim);      // valid after sim_run
 size_t sim_node_count(const sim_t *sim);
-sim_node_t *sim_node_at(const sim_t *sim, size_t index);
 // Work that a program on a node has begun and not finished (sim_work_begin in kernel/event.h).
 uint64_t sim_work_outstanding(const sim_t *sim);
 

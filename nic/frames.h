@@ -29,8 +29,7 @@ typedef struct nic_frames_ops {
     uint32_t (*body_bytes)(uint32_t extension_bytes, uint32_t payload_bytes);
 } nic_frames_ops_t;
 
-// By name; NULL: unknown. nic_frames_all ends with NULL.
-const nic_frames_ops_t *nic_frames_find(const char *name);
+// By name; ends with NULL.
 extern const nic_frames_ops_t *const nic_frames_all[];
 extern const nic_frames_ops_t nic_frames_standard; // without operations
 extern const nic_frames_ops_t nic_frames_infiniband;

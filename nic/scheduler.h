@@ -66,8 +66,7 @@ struct nic_scheduler_ops {
     const nic_schedule_loop_t *loop;
 };
 
-// By name; NULL: unknown. nic_scheduler_all ends with NULL.
-const nic_scheduler_ops_t *nic_scheduler_find(const char *name);
+// By name; ends with NULL.
 extern const nic_scheduler_ops_t *const nic_scheduler_all[];
 // Those of a class in turn, a packet each: in the order in which they joined. O(1) a packet.
 extern const nic_scheduler_ops_t nic_scheduler_ring;

@@ -26,7 +26,6 @@ typedef enum nic_store_kind {
     NIC_STORE_PD,          // number of a protection domain
     NIC_STORE_KIND_COUNT
 } nic_store_kind_t;
-const char *nic_store_kind_name(nic_store_kind_t kind);
 
 // A lookup, and its answer.
 typedef struct nic_store_lookup {
@@ -91,7 +90,6 @@ struct nic_store {
 
 // Stores by name; ends with NULL.
 extern const nic_store_ops_t *const nic_store_all[];
-const nic_store_ops_t *nic_store_find(const char *name);
 // The store of a detailed NIC; NULL: the NIC is an ideal one.
 const nic_store_t *nic_store_of(const nic_t *nic);
 

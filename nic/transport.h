@@ -175,8 +175,7 @@ struct nic_transport_ops {
 }; // NULL where there is nothing to do: nic_create to close, timeout, not_ready, nic_bytes, totals,
     // gauges, explain, check
 
-// By name; NULL: unknown. nic_transport_all ends with NULL.
-const nic_transport_ops_t *nic_transport_find(const char *name);
+// By name; ends with NULL.
 extern const nic_transport_ops_t *const nic_transport_all[];
 
 extern const nic_transport_ops_t nic_transport_gbn;

@@ -275,12 +275,6 @@ size_t sim_node_count(const sim_t *sim)
     return sim->node_count;
 }
 
-sim_node_t *sim_node_at(const sim_t *sim, size_t index)
-{
-    SIM_CHECK(index < sim->node_count);
-    return sim->nodes[index];
-}
-
 unsigned sim_threads_missed(const sim_t *sim)
 {
     return sim->threads_missing ? sim->options.threads : 0;

@@ -2,8 +2,6 @@
 // nic/host/frames.c - how long the frames of a NIC's packets are. Page: docs/models/nic-ideal.md.
 #include "nic/frames.h"
 
-#include <string.h>
-
 #include "nic/nic_internal.h"
 
 const nic_frames_ops_t nic_frames_standard = {.name = "standard"};
@@ -27,16 +25,6 @@ const nic_frames_ops_t *const nic_frames_all[] = {
     &nic_frames_infiniband,
     NULL,
 };
-
-const nic_frames_ops_t *nic_frames_find(const char *name)
-{
-    for (size_t i = 0; nic_frames_all[i] != NULL; i++) {
-        if (strcmp(nic_frames_all[i]->name, name) == 0) {
-            return nic_frames_all[i];
-        }
-    }
-    return NULL;
-}
 
 void nic__frames_create(nic_t *nic)
 {

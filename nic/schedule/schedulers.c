@@ -31,16 +31,6 @@ const nic_scheduler_ops_t *const nic_scheduler_all[] = {
     NULL,
 };
 
-const nic_scheduler_ops_t *nic_scheduler_find(const char *name)
-{
-    for (size_t i = 0; nic_scheduler_all[i] != NULL; i++) {
-        if (strcmp(nic_scheduler_all[i]->name, name) == 0) {
-            return nic_scheduler_all[i];
-        }
-    }
-    return NULL;
-}
-
 // -- life
 
 void nic__scheduler_create(nic_t *nic)

@@ -18,16 +18,6 @@ const nic_transport_ops_t *const nic_transport_all[] = {
     NULL,
 };
 
-const nic_transport_ops_t *nic_transport_find(const char *name)
-{
-    for (size_t i = 0; nic_transport_all[i] != NULL; i++) {
-        if (strcmp(nic_transport_all[i]->name, name) == 0) {
-            return nic_transport_all[i];
-        }
-    }
-    return NULL;
-}
-
 // -- state
 
 // Behind the algorithm's.

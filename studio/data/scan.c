@@ -59,11 +59,6 @@ const studio_table_t *studio_scan_table(const studio_scan_t *scan, size_t table)
     return scan->tables[table].table;
 }
 
-const studio_source_t *studio_scan_source(const studio_scan_t *scan, size_t table)
-{
-    return scan->tables[table].source;
-}
-
 uint64_t studio_scan_rows(const studio_scan_t *scan)
 {
     uint64_t sum = 0;

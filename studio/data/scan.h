@@ -58,7 +58,6 @@ const studio_scan_column_t *studio_scan_column(const studio_scan_t *scan, size_t
 size_t studio_scan_find(const studio_scan_t *scan, const char *name);
 size_t studio_scan_table_count(const studio_scan_t *scan);
 const studio_table_t *studio_scan_table(const studio_scan_t *scan, size_t table);
-const studio_source_t *studio_scan_source(const studio_scan_t *scan, size_t table);
 // Rows of all tables together.
 uint64_t studio_scan_rows(const studio_scan_t *scan);
 

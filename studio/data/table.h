@@ -134,8 +134,6 @@ void studio_table_numbers(const studio_table_t *table, size_t column, size_t blo
 void studio_table_texts(const studio_table_t *table, size_t column, size_t block, uint32_t *ids);
 // NULL of STUDIO_TEXT_MISSING.
 const char *studio_table_text(const studio_table_t *table, size_t column, uint32_t id);
-// The number of a text in the dictionary; STUDIO_TEXT_MISSING: it is not there. Looks at each.
-uint32_t studio_table_text_id(const studio_table_t *table, size_t column, const char *text);
 studio_cell_t studio_table_cell(const studio_table_t *table, size_t column, uint64_t row);
 
 // Reads a decimal number of at most 18 digits, STUDIO_DECIMALS_MAX of them decimals, the whole

@@ -334,16 +334,6 @@ const char *studio_table_text(const studio_table_t *table, size_t column, uint32
     return texts->text_bytes + from;
 }
 
-uint32_t studio_table_text_id(const studio_table_t *table, size_t column, const char *text)
-{
-    for (uint32_t id = 0; id < table->columns[column].text_count; id++) {
-        if (strcmp(studio_table_text(table, column, id), text) == 0) {
-            return id;
-        }
-    }
-    return STUDIO_TEXT_MISSING;
-}
-
 studio_cell_t studio_table_cell(const studio_table_t *table, size_t column, uint64_t row)
 {
     SIM_CHECK(row < table->row_count);

@@ -158,11 +158,6 @@ void studio_page_destroy(studio_page_t *page)
     }
 }
 
-size_t studio_page_count(const studio_page_t *page)
-{
-    return page->count;
-}
-
 static const page_file_t *find(const studio_page_t *page, const char *name)
 {
     for (size_t i = 0; i < page->count; i++) {

@@ -16,6 +16,5 @@ typedef struct studio_page studio_page_t;
 // A folder that is not there is no error: the server then says how the page is built.
 studio_page_t *studio_page_load(const char *folder);
 void studio_page_destroy(studio_page_t *page);
-size_t studio_page_count(const studio_page_t *page);
 
 #endif // STUDIO_HTTP_PAGE_H

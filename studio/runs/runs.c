@@ -16,11 +16,6 @@ static const char *const state_names[] = {
     [STUDIO_RUN_CANCELLED] = "cancelled",
 };
 
-const char *studio_run_state_name(studio_run_state_t state)
-{
-    return state_names[state];
-}
-
 static studio_run_state_t state_of(const char *name)
 {
     for (size_t i = 0; i < SIM_COUNT_OF(state_names); i++) {

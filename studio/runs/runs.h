@@ -25,8 +25,6 @@ typedef struct studio_run {
     char folder[4096]; // DATA/runs/ID: scenario.yaml, result/, log
 } studio_run_t;
 
-const char *studio_run_state_name(studio_run_state_t state);
-
 // False: there is no such run, or the user may not see it, which answers to the same: 404. Users
 // see their own and what is shared, administrators all; user NULL sees all.
 bool studio_run_find(studio_t *studio, const studio_user_t *user, int64_t id, studio_run_t *run);

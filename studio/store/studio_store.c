@@ -105,21 +105,9 @@ int64_t studio_rows_int(const studio_rows_t *rows, int column)
     return sqlite3_column_int64(rows->statement, column);
 }
 
-double studio_rows_double(const studio_rows_t *rows, int column)
-{
-    return sqlite3_column_double(rows->statement, column);
-}
-
 const char *studio_rows_text(const studio_rows_t *rows, int column)
 {
     return (const char *)sqlite3_column_text(rows->statement, column);
-}
-
-const void *studio_rows_blob(const studio_rows_t *rows, int column, size_t *size_bytes)
-{
-    const void *const bytes = sqlite3_column_blob(rows->statement, column);
-    *size_bytes = (size_t)sqlite3_column_bytes(rows->statement, column);
-    return bytes;
 }
 
 bool studio_rows_is_null(const studio_rows_t *rows, int column)

@@ -42,10 +42,8 @@ void studio_store_close(studio_store_t *store);
 studio_rows_t *studio_rows_open(studio_store_t *store, const char *sql, const char *types, ...);
 bool studio_rows_next(studio_rows_t *rows);
 int64_t studio_rows_int(const studio_rows_t *rows, int column);
-double studio_rows_double(const studio_rows_t *rows, int column);
 // NULL: null. Valid until the next row.
 const char *studio_rows_text(const studio_rows_t *rows, int column);
-const void *studio_rows_blob(const studio_rows_t *rows, int column, size_t *size_bytes);
 bool studio_rows_is_null(const studio_rows_t *rows, int column);
 // False: a row was not read or written (the disk is full, the file is damaged).
 bool studio_rows_close(studio_rows_t *rows);

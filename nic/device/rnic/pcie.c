@@ -35,12 +35,6 @@ uint64_t nic_pcie_request_bytes(const nic_pcie_config_t *config, uint64_t bytes)
     return nic__pcie_chunks(bytes, config->read_max_bytes) * config->request_header_bytes;
 }
 
-uint64_t nic_pcie_write_bytes(const nic_pcie_config_t *config, uint64_t bytes)
-{
-    return bytes +
-           nic__pcie_chunks(bytes, config->payload_max_bytes) * config->request_header_bytes;
-}
-
 uint64_t nic_pcie_read_rate(const nic_pcie_config_t *config)
 {
     return config->lanes * config->lane_rate_bps / 8 * config->completion_max_bytes /

@@ -99,9 +99,8 @@ uint64_t nic_pcie_completion_bytes(const nic_pcie_config_t *config, uint64_t byt
 uint64_t nic_pcie_completion_bytes_at(const nic_pcie_config_t *config,
                                       uint64_t address,
                                       uint64_t bytes);
-// NIC to host: the requests of a read; a write.
+// NIC to host: the requests of a read.
 uint64_t nic_pcie_request_bytes(const nic_pcie_config_t *config, uint64_t bytes);
-uint64_t nic_pcie_write_bytes(const nic_pcie_config_t *config, uint64_t bytes);
 // Data per second of long reads, bytes, rounded down; MMIO lines per second. Without overheads.
 uint64_t nic_pcie_read_rate(const nic_pcie_config_t *config);
 uint64_t nic_pcie_line_rate(const nic_pcie_config_t *config);

@@ -45,11 +45,6 @@ static inline uint32_t nic_pages_page_bytes(const nic_pages_t *pages)
 {
     return (uint32_t)sizeof(nic_page_header_t) + pages->slots * pages->slot_bytes;
 }
-// Slots that an object of `bytes` takes.
-static inline uint32_t nic_pages_slots_for(const nic_pages_t *pages, uint32_t bytes)
-{
-    return (bytes + pages->slot_bytes - 1) / pages->slot_bytes;
-}
 bool nic_pages_has_room(const nic_pages_t *pages, uint32_t slots);
 // Puts an object of 1..slots slots in; NIC_PAGE_NONE: there is no room.
 uint32_t nic_pages_put(nic_pages_t *pages,

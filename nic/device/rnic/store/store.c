@@ -10,21 +10,6 @@
 
 #include <string.h>
 
-static const char *const kind_names[NIC_STORE_KIND_COUNT] = {
-    [NIC_STORE_CONTEXT] = "qp",
-    [NIC_STORE_TRANSLATION] = "page",
-    [NIC_STORE_WQE] = "wqe",
-    [NIC_STORE_CQ] = "cq",
-    [NIC_STORE_KEY] = "mr",
-    [NIC_STORE_PD] = "pd",
-};
-
-const char *nic_store_kind_name(nic_store_kind_t kind)
-{
-    SIM_CHECK(kind < NIC_STORE_KIND_COUNT);
-    return kind_names[kind];
-}
-
 // It answers for no kind: all stay with the caches.
 static const nic_store_ops_t flat = {
     .name = "flat",
@@ -32,16 +17,6 @@ static const nic_store_ops_t flat = {
 };
 
 const nic_store_ops_t *const nic_store_all[] = {&flat, &nic__store_tiered, NULL};
-
-const nic_store_ops_t *nic_store_find(const char *name)
-{
-    for (size_t i = 0; nic_store_all[i] != NULL; i++) {
-        if (strcmp(nic_store_all[i]->name, name) == 0) {
-            return nic_store_all[i];
-        }
-    }
-    return NULL;
-}
 
 const nic_store_t *nic_store_of(const nic_t *nic)
 {
