@@ -294,6 +294,8 @@ void sim__fifo_timers_changed(sim_node_t *node, uint64_t gone);
 // The place of a record being put, and its number after sim__fifo_number: in the order of events.
 uint64_t sim__fifo_stream_place(const sim_node_t *node);
 uint64_t sim__fifo_stream_number(const sim_thread_t *thread, uint64_t place);
+#define SIM__FIFO_MINOR_BITS \
+    12u // of a number: how many the event took before; above it, which event
 // fifo_mail.c
 void sim__fifo_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message);
 uint64_t sim__fifo_sent_number_of(const sim_thread_t *sender, uint64_t place);

@@ -7,7 +7,8 @@
 # and on one thread or two; over long links, unequal ones, and such as are shorter than a window.
 # Method: bytes of fct.txt, pfc.txt and qlen.txt, and digests, of `ties: list` against `insertion`,
 # on inputs made here: 2 leaves and 2 spines, DCQCN with random marks, pauses, a link that goes down,
-# many flows of one instant. That marks were drawn and pauses sent is looked at, too.
+# many flows of one instant; and with losses instead, of all links alike and of some by rates of
+# their own. That marks were drawn, pauses sent and frames lost is looked at, too.
 # Not pinned: the results themselves (tests/test_hpcc_agreement.sh).
 set -u
 . tests/script.sh
@@ -59,10 +60,9 @@ number() { # of a key of summary.json, its first
     grep -m 1 "\"$1\":" "$work/$2/summary.json" | tr -dc '0-9'
 }
 
-# compare HOST-DELAYS FABRIC-DELAYS BUFFER PAUSES: at least so many.
-compare() {
-    local links="hosts $1, fabric $2"
-    make_input "$1" "$2" "$3"
+# compare_ways LINKS: `ties: list`, and `insertion` on one thread and on two.
+compare_ways() {
+    local links=$1 other file
     rm -rf "$work"/list "$work"/one "$work"/two
     run list --set ties=list
     run one
@@ -76,9 +76,32 @@ compare() {
             "$(grep '"digest"' "$work/$other/summary.json")" ] ||
             fail "$links: digests of ties: list and of insertion ($other) differ"
     done
+}
+
+# compare HOST-DELAYS FABRIC-DELAYS BUFFER PAUSES: at least so many.
+compare() {
+    local links="hosts $1, fabric $2"
+    make_input "$1" "$2" "$3"
+    compare_ways "$links"
     [ "$(number ecn_marked list)" -gt 20 ] || fail "$links: hardly a mark"
     [ "$(wc -l <"$work/list/pfc.txt")" -ge "$4" ] || fail "$links: pauses are missing"
     [ "$(wc -l <"$work/list/fct.txt")" = 21 ] || fail "$links: flows are missing"
+}
+
+# compare_lossy HOST-DELAYS FABRIC-DELAYS RATE OWN-RATE: of all links; of those of spine 10. What is
+# lost last is never sent again: these inputs are such that all flows end.
+compare_lossy() {
+    local links="hosts $1, fabric $2, losses $3, $4"
+    make_input "$1" "$2" 32
+    sed -i -e 's/^LINK_DOWN .*/LINK_DOWN 0 0 0/' "$work/config.txt"
+    echo "ERROR_RATE_PER_LINK $3" >>"$work/config.txt"
+    sed -i -e "/^[89] 10 /s/ 0\$/ $4/" "$work/topology.txt"
+    compare_ways "$links"
+    local lost
+    lost=$(awk -F': *' '/link-loss|link_loss/ { print }' "$work/one.out" | tr -dc '0-9 ' |
+        awk '{ print $1 }')
+    [ "${lost:-0}" -gt 3 ] || fail "$links: hardly a frame is lost (${lost:-none})"
+    ! grep -q 'ties: list' "$work/one/scenario.yaml" || fail "$links: ties: list is not needed"
 }
 
 compare "1000" "1000" 1 10
@@ -86,5 +109,8 @@ compare "700 1000 3000" "1500 500" 1 10
 compare "20 1000 50" "1000 30" 32 0
 compare "10" "10" 32 0
 compare "100" "6000 1000" 32 0
+compare_lossy "1000" "1000" 0.002 0
+compare_lossy "700 1000 3000" "15000 500" 0.001 0.01
+compare_lossy "300 1000 500" "1000 700" 0 0.01
 
 [ "$failures" = 0 ]

@@ -275,18 +275,13 @@ static void put_frames(const cli__maker_t *maker)
     cli__maker_key(maker, "nic.bare.ack", CLI_HPCC_CC_MODE, "%u", ack);
 }
 
-// Whether random numbers are drawn whose use cannot wait: by PINT, for losses, and for marks that
-// the packet trace shows.
+// Whether random numbers are drawn whose use cannot wait: by PINT, and for marks that the packet
+// trace shows.
 static bool draws_at_once(const cli__maker_t *maker)
 {
-    const topo_file_t *const file = maker->hpcc->topology;
     const bool pint = cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE) == 10;
     const bool traced = maker->hpcc->traced_count > 0;
-    bool lossy = strtod(cli_hpcc_text(maker->config, CLI_HPCC_ERROR_RATE_PER_LINK), NULL) > 0.0;
-    for (size_t i = 0; i < file->link_count; i++) {
-        lossy |= file->links[i].loss_rate.num > 0;
-    }
-    return maker->hpcc->compat && (pint || traced || lossy);
+    return maker->hpcc->compat && (pint || traced);
 }
 
 // What makes a run the same experiment, whoever's models it runs on: which path each flow takes,

@@ -7,7 +7,8 @@
 #include "compat/hpcc/hpcc_internal.h"
 
 typedef struct state {
-    uint32_t port; // destination port of flows without one of their own
+    uint32_t port;         // destination port of flows without one of their own
+    const uint32_t *words; // of the addresses, by interface, as scrambled() makes them
 } state_t;
 
 static inline uint32_t rotate(uint32_t x, unsigned bits)
@@ -15,35 +16,35 @@ static inline uint32_t rotate(uint32_t x, unsigned bits)
     return x << bits | x >> (32 - bits);
 }
 
-// MurmurHash3_x86_32 of three words (A. Appleby, public domain).
-static uint32_t murmur3(const uint32_t words[3], uint32_t seed)
+// What MurmurHash3_x86_32 (A. Appleby, public domain) makes of a word before it is mixed in: of
+// addresses that is known before the run.
+static inline uint32_t scrambled(uint32_t word)
 {
-    uint32_t hash = seed;
-    for (int i = 0; i < 3; i++) {
-        hash ^= rotate(words[i] * 0xcc9e2d51u, 15) * 0x1b873593u;
-        hash = rotate(hash, 13) * 5 + 0xe6546b64u;
-    }
+    return rotate(word * 0xcc9e2d51u, 15) * 0x1b873593u;
+}
+
+// The hash of three words.
+static inline uint32_t murmur3(uint32_t seed, uint32_t first, uint32_t second, uint32_t third)
+{
+    uint32_t hash = rotate(seed ^ first, 13) * 5 + 0xe6546b64u;
+    hash = rotate(hash ^ second, 13) * 5 + 0xe6546b64u;
+    hash = rotate(hash ^ third, 13) * 5 + 0xe6546b64u;
     hash ^= 12; // bytes
     hash = (hash ^ hash >> 16) * 0x85ebca6bu;
     hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
     return hash ^ hash >> 16;
 }
 
-// The HPCC simulator gives node i, of 65536 at most, the address 11.(i / 256).(i % 256).1.
-static uint32_t peer_address(const net_t *net, uint32_t interface)
+static inline uint32_t murmur3_of(const net_switch_t *sw,
+                                  uint32_t source,
+                                  uint32_t destination,
+                                  uint32_t ports)
 {
-    const uint32_t index = net_interface_port(net, interface)->node->sim.index;
-    return 0x0b000001u + (index >> 8 << 16) + ((index & 0xff) << 8);
-}
-
-static uint32_t murmur3_of(const net_t *net,
-                           uint32_t seed,
-                           uint32_t source,
-                           uint32_t destination,
-                           uint32_t ports)
-{
-    const uint32_t words[3] = {peer_address(net, source), peer_address(net, destination), ports};
-    return murmur3(words, seed);
+    const state_t *const state = sw->balance_state;
+    return murmur3(sw->ecmp_seed,
+                   state->words[source],
+                   state->words[destination],
+                   scrambled(ports));
 }
 
 // Source port, and above it the destination port: the flow's own, else the network's.
@@ -69,8 +70,7 @@ static uint32_t path(const net_switch_t *sw,
                      uint32_t flow_hash_,
                      uint32_t count)
 {
-    return murmur3_of(sw->node.net, sw->ecmp_seed, source, destination, ports_of(sw, flow_hash_)) %
-           count;
+    return murmur3_of(sw, source, destination, ports_of(sw, flow_hash_)) % count;
 }
 
 bool compat__is_answer(const net_packet_t *packet)
@@ -80,11 +80,11 @@ bool compat__is_answer(const net_packet_t *packet)
            (operation >= ROCE_READ_RESPONSE_FIRST && operation <= ROCE_READ_RESPONSE_ONLY);
 }
 
-uint32_t compat__hpcc_hash(const net_switch_t *sw, const net_packet_t *packet)
+// In an answer ports are the other way round.
+static inline uint32_t hash_of(const net_switch_t *sw, const net_packet_t *packet)
 {
     const uint32_t ports = ports_of(sw, packet->flow_hash);
-    return murmur3_of(sw->node.net,
-                      sw->ecmp_seed,
+    return murmur3_of(sw,
                       packet->source,
                       packet->destination,
                       compat__is_answer(packet) ? ports >> 16 | ports << 16 : ports);
@@ -98,16 +98,33 @@ static uint32_t choose(net_switch_t *sw,
     if (count == 1) {
         return ports[0];
     }
-    const uint32_t hash = compat__hpcc_hash(sw, packet);
-    const uint32_t port = ports[hash % count];
+    const uint32_t hash = hash_of(sw, packet);
+    // A division takes as long as the hash.
+    const uint32_t port = ports[(count & (count - 1)) == 0 ? hash & (count - 1) : hash % count];
     return sw->node.ports[port].down ? net_switch_choose_live(sw, ports, count, hash) : port;
+}
+
+// That simulator gives node i, of 65536 at most, the address 11.(i / 256).(i % 256).1.
+static const uint32_t *address_words(compat_hpcc_t *rules)
+{
+    if (rules->address_words == NULL) {
+        const uint32_t count = (uint32_t)net_interface_count(rules->net);
+        rules->address_words = sim_alloc_array(count + 1, sizeof(uint32_t));
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t index = net_interface_port(rules->net, i)->node->sim.index;
+            rules->address_words[i] =
+                scrambled(0x0b000001u + (index >> 8 << 16) + ((index & 0xff) << 8));
+        }
+    }
+    return rules->address_words;
 }
 
 static void built(net_switch_t *sw)
 {
-    const compat_hpcc_t *const rules = compat__hpcc_of(sw->node.net);
+    compat_hpcc_t *const rules = compat__hpcc_of(sw->node.net);
     state_t *const state = sw->balance_state;
     state->port = (uint32_t)rules->config.ecmp_port;
+    state->words = address_words(rules);
     const uint64_t seed = sw->config.ecmp_seed;
     sw->ecmp_seed = seed == SIM_AUTO ? sw->node.sim.index : (uint32_t)seed;
 }

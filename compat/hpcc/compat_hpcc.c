@@ -99,6 +99,8 @@ static void destroy(void *state)
     compat_hpcc_t *const rules = state;
     compat__pint_destroy(rules->pint);
     compat__decisions_free(rules);
+    compat__losses_free(rules);
+    sim_free(rules->address_words);
     sim_free(rules);
 }
 

@@ -39,44 +39,6 @@ static void decide_later(sim_time_t time_ps,
     decide(ctx, &decision);
 }
 
-// -- losses
-
-#define LOSS_STREAM 50 // a constant there
-
-static bool is_lost(const net_port_t *port)
-{
-    const sim_ratio_t rate = port->config->loss_rate;
-    return compat_draws_stream_next(port->lost_ctx) < (double)rate.num / (double)rate.den;
-}
-
-// A stream for the links that share a rate, and one for each that has its own; all are equal.
-void compat__losses_prepare(compat_hpcc_t *rules)
-{
-    net_t *const net = rules->net;
-    if (compat__draws_at_once(rules) == NULL) {
-        return;
-    }
-    const uint64_t run = sim_options(net_sim(net))->seed;
-    rules->link_count = net_link_count(net);
-    rules->loss_streams = sim_alloc_array(rules->link_count + 1, sizeof(compat_draws_stream_t *));
-    for (size_t i = 0; i < rules->link_count; i++) {
-        const net_link_t *const link = net_link_at(net, i);
-        if (link->config->loss_rate.num == 0) {
-            continue;
-        }
-        compat_draws_stream_t **const stream =
-            &rules->loss_streams[link->config->loss_own ? i + 1 : 0];
-        if (*stream == NULL) {
-            *stream = compat_draws_stream_create(run, LOSS_STREAM);
-        }
-        net_port_t *const ends[2] = {&link->a->ports[link->a_port], &link->b->ports[link->b_port]};
-        for (int e = 0; e < 2; e++) {
-            ends[e]->lost_on_arrival = is_lost;
-            ends[e]->lost_ctx = *stream;
-        }
-    }
-}
-
 // -- set-up
 
 static uint32_t roll(void *ctx)
@@ -102,10 +64,6 @@ void compat__decisions_prepare(compat_hpcc_t *rules)
 
 void compat__decisions_free(compat_hpcc_t *rules)
 {
-    for (size_t i = 0; rules->loss_streams != NULL && i <= rules->link_count; i++) {
-        compat_draws_stream_destroy(rules->loss_streams[i]);
-    }
-    sim_free(rules->loss_streams);
     compat_draws_destroy(rules->draws);
 }
 

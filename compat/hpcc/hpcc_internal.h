@@ -13,11 +13,11 @@ struct compat_pint_hpcc;
 typedef struct compat_hpcc {
     net_t *net;
     compat_hpcc_config_t config;
-    compat_draws_t *draws;                // NULL: random numbers are our own
-    compat_draws_stream_t **loss_streams; // of all links without a rate of their own; by link
-    size_t link_count;                    // of those
-    struct sim_stream *decisions;         // wait for their draws until the window is over
-    struct compat_pint_hpcc *pint;        // NULL: nobody wants it
+    compat_draws_t *draws;         // NULL: random numbers are our own
+    struct compat_losses *losses;  // NULL: no link loses any
+    struct sim_stream *decisions;  // wait for their draws until the window is over
+    struct compat_pint_hpcc *pint; // NULL: nobody wants it
+    uint32_t *address_words;       // of balance_hpcc.c, by interface; NULL: not wanted yet
 } compat_hpcc_t;
 
 compat_hpcc_t *compat__hpcc_of(const net_t *net);
@@ -32,13 +32,15 @@ extern const nic_path_rtt_ops_t compat__hpcc_path_rtt;
 // switch_hpcc.c: the port's alpha, like net_switch_t.pfc_alpha.
 uint64_t compat__hpcc_alpha(const net_switch_t *sw, uint32_t port);
 
-// balance_hpcc.c: of a packet, whose ports are the other way round in an answer.
+// balance_hpcc.c: whose ports are the other way round in the hash.
 bool compat__is_answer(const net_packet_t *packet);
-uint32_t compat__hpcc_hash(const net_switch_t *sw, const net_packet_t *packet);
 
-// decisions.c: makes draws, if they are wanted, and prepares for them; losses, with ports.
-void compat__decisions_prepare(compat_hpcc_t *rules);
+// losses.c: of links, once there are ports.
 void compat__losses_prepare(compat_hpcc_t *rules);
+void compat__losses_free(compat_hpcc_t *rules);
+
+// decisions.c: makes draws, if they are wanted, and prepares for them.
+void compat__decisions_prepare(compat_hpcc_t *rules);
 void compat__decisions_free(compat_hpcc_t *rules);
 // RED, by the numbers of draws; and what uses up one besides.
 void compat__mark_drawn(compat_hpcc_t *rules,

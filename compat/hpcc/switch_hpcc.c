@@ -192,7 +192,7 @@ static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     net_port_count_rx(ingress, packet);
-    if (SIM_UNLIKELY(ingress->lost_on_arrival != NULL) && ingress->lost_on_arrival(ingress)) {
+    if (net_port_lost_on_arrival(ingress, packet)) {
         net_port_drop(ingress, packet, NET_DROP_LINK_LOSS);
         return;
     }

@@ -22,7 +22,6 @@
 // is 1 + an index into `armed` of struct sim_fifo_log for a timer's, else 0.
 #define SIM__FIFO_HERE (UINT64_C(1) << 63)
 #define SIM__FIFO_RECORD_BITS 26u
-#define SIM__FIFO_MINOR_BITS 12u
 #define SIM__FIFO_ARMED_BITS 25u
 #define SIM__FIFO_MINORS (1u << SIM__FIFO_MINOR_BITS)
 // A place in a message on its way: slot of the window it was taken in | record | minor.
