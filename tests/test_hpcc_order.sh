@@ -111,6 +111,6 @@ compare "10" "10" 32 0
 compare "100" "6000 1000" 32 0
 compare_lossy "1000" "1000" 0.002 0
 compare_lossy "700 1000 3000" "15000 500" 0.001 0.01
-compare_lossy "300 1000 500" "1000 700" 0 0.01
+compare_lossy "300 1000 500" "1000 700" 0 0.005
 
 [ "$failures" = 0 ]

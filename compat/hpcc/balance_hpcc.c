@@ -81,7 +81,7 @@ bool compat__is_answer(const net_packet_t *packet)
 }
 
 // In an answer ports are the other way round.
-static inline uint32_t hash_of(const net_switch_t *sw, const net_packet_t *packet)
+uint32_t compat__hpcc_hash(const net_switch_t *sw, const net_packet_t *packet)
 {
     const uint32_t ports = ports_of(sw, packet->flow_hash);
     return murmur3_of(sw,
@@ -98,7 +98,7 @@ static uint32_t choose(net_switch_t *sw,
     if (count == 1) {
         return ports[0];
     }
-    const uint32_t hash = hash_of(sw, packet);
+    const uint32_t hash = compat__hpcc_hash(sw, packet);
     // A division takes as long as the hash.
     const uint32_t port = ports[(count & (count - 1)) == 0 ? hash & (count - 1) : hash % count];
     return sw->node.ports[port].down ? net_switch_choose_live(sw, ports, count, hash) : port;

@@ -32,8 +32,9 @@ extern const nic_path_rtt_ops_t compat__hpcc_path_rtt;
 // switch_hpcc.c: the port's alpha, like net_switch_t.pfc_alpha.
 uint64_t compat__hpcc_alpha(const net_switch_t *sw, uint32_t port);
 
-// balance_hpcc.c: whose ports are the other way round in the hash.
+// balance_hpcc.c: of a packet, whose ports are the other way round in an answer.
 bool compat__is_answer(const net_packet_t *packet);
+uint32_t compat__hpcc_hash(const net_switch_t *sw, const net_packet_t *packet);
 
 // losses.c: of links, once there are ports.
 void compat__losses_prepare(compat_hpcc_t *rules);
