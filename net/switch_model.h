@@ -44,14 +44,15 @@ struct net_switch {
     uint8_t warm_class; // the class most packets are expected in
     bool routed;
     bool trust_dscp;
+    bool routed_by_dscp;       // both
     uint8_t marks_early;       // classes marked as they join the queue
     uint8_t marks_late;        // and as they leave it
     uint64_t mark_above_bytes; // none is marked with so many queued, at any port
     uint64_t shared_bytes;     // in use
     uint64_t shared_limit;     // the buffer's to set: what is neither reserved nor headroom
     uint64_t held_bytes;       // all that is stored
-    uint64_t *late;            // a bit per port whose departures are made up for: NET_WAKE_LATE
-    uint32_t late_words;
+    uint8_t *late;             // 1 for each port whose departures are made up for: NET_WAKE_LATE
+    uint32_t late_ports;       // all, rounded up to eight
     uint32_t stopped_count; // classes of ports whose peer was told to stop
     uint64_t pfc_alpha;     // in 2^-NET_ALPHA_BITS
     uint64_t lossy_alpha;

@@ -380,8 +380,9 @@ static inline void prefetch_messages(const sim_thread_t *thread, const sim_seat_
     const sim_mailbox_t *const box = box_of(thread, seat);
     const uint32_t arrivals = sim__mailbox_count(box);
     const uint32_t count = arrivals < MESSAGES_AHEAD ? arrivals : MESSAGES_AHEAD;
-    for (uint32_t i = 0; i < count; i++) {
-        __builtin_prefetch(box->mail[i].message);
+    const sim_mail_t *const end = box->mail + count;
+    for (const sim_mail_t *mail = box->mail; mail != end; mail++) {
+        __builtin_prefetch(mail->message);
     }
     if (SIM_UNLIKELY(seat->node->fifo != NULL)) {
         sim__fifo_warm(seat->node);

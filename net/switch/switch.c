@@ -165,10 +165,9 @@ void net__switch_warm(const sim_node_t *node, uint32_t arrivals)
 {
     const net_switch_t *const sw = (const net_switch_t *)(const void *)node;
     const uint32_t class = sw->warm_class;
-    for (uint32_t w = 0; w < sw->late_words; w++) {
-        for (uint64_t late = sw->late[w]; late != 0; late &= late - 1) {
-            const net_port_t *const port =
-                &sw->node.ports[w * 64 + (uint32_t)__builtin_ctzll(late)];
+    for (uint32_t p = 0; p < sw->late_ports; p += 8) {
+        for (uint64_t late = net__late(sw, p); late != 0; late &= late - 1) {
+            const net_port_t *const port = &sw->node.ports[p + net__late_first(late)];
             __builtin_prefetch(port);
             __builtin_prefetch(port->classes[class]);
         }
@@ -197,10 +196,9 @@ void net__switch_warm_heads(const net_switch_t *sw)
             __builtin_prefetch(port->classes[__builtin_ctz(port->waiting)]->head);
         }
     }
-    for (uint32_t w = 0; w < sw->late_words; w++) {
-        for (uint64_t late = sw->late[w]; late != 0; late &= late - 1) {
-            const net_port_t *const port =
-                &sw->node.ports[w * 64 + (uint32_t)__builtin_ctzll(late)];
+    for (uint32_t p = 0; p < sw->late_ports; p += 8) {
+        for (uint64_t late = net__late(sw, p); late != 0; late &= late - 1) {
+            const net_port_t *const port = &sw->node.ports[p + net__late_first(late)];
             __builtin_prefetch(port->classes[__builtin_ctz(port->waiting | 128u)]->head);
         }
     }

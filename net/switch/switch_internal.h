@@ -4,6 +4,8 @@
 #ifndef NET_SWITCH_SWITCH_INTERNAL_H
 #define NET_SWITCH_SWITCH_INTERNAL_H
 
+#include <string.h>
+
 #include "net/network_internal.h"
 #include "net/switch_model.h"
 
@@ -18,6 +20,22 @@ void net__switch_pause_arrived(net_switch_t *sw, net_port_t *port, net_packet_t 
 void net__switch_run_late(sim_node_t *node);
 void net__switch_warm(const sim_node_t *node, uint32_t arrivals);
 void net__switch_warm_heads(const net_switch_t *sw);
+
+// The eight ports from p on that are late (net_switch_t.late), in a word; the first of them.
+static inline uint64_t net__late(const net_switch_t *sw, uint32_t p)
+{
+    uint64_t late;
+    memcpy(&late, &sw->late[p], sizeof(late));
+    return late;
+}
+static inline uint32_t net__late_first(uint64_t late)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return (uint32_t)__builtin_ctzll(late) / 8;
+#else
+    return 7 - (uint32_t)__builtin_ctzll(late) / 8;
+#endif
+}
 
 // watchdog.c: of a switch that has one; drops what waits in a queue.
 void net__watchdog_start(net_switch_t *sw);

@@ -17,22 +17,24 @@
 #include "net/switch/switch_internal.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+// What is rare, out of the loop's way: it needs all registers there are.
+#define APART __attribute__((noinline))
 
 static inline void be_late(net_switch_t *sw, net_port_t *port)
 {
     if (port->wake_pending == NET_WAKE_NONE) {
         port->wake_pending = NET_WAKE_LATE;
-        sw->late[port->index / 64] |= UINT64_C(1) << (port->index % 64);
+        sw->late[port->index] = 1;
     }
 }
 
 static inline void be_on_time(net_switch_t *sw, net_port_t *port)
 {
     port->wake_pending = NET_WAKE_NONE;
-    sw->late[port->index / 64] &= ~(UINT64_C(1) << (port->index % 64));
+    sw->late[port->index] = 0;
 }
 
-__attribute__((noinline)) static uint32_t choose(net_port_t *egress, uint8_t candidates)
+APART static uint32_t choose(net_port_t *egress, uint8_t candidates)
 {
     uint32_t head_bytes[NET_PRIORITIES];
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
@@ -84,14 +86,14 @@ static ALWAYS_INLINE void catch_up(net_switch_t *sw, net_port_t *port, sim_time_
 
 // All ports; returns when the next of those that are late is due. Time is the latest departure's,
 // or what it was if that is later.
-static sim_time_t catch_up_all(net_switch_t *sw, sim_time_t end_ps)
+APART static sim_time_t catch_up_all(net_switch_t *sw, sim_time_t end_ps)
 {
     sim_node_t *const node = &sw->node.sim;
     sim_time_t now_ps = node->now_ps;
     sim_time_t next_ps = SIM_TIME_NEVER;
-    for (uint32_t w = 0; w < sw->late_words; w++) {
-        for (uint64_t late = sw->late[w]; late != 0; late &= late - 1) {
-            net_port_t *const port = &sw->node.ports[w * 64 + (uint32_t)__builtin_ctzll(late)];
+    for (uint32_t p = 0; p < sw->late_ports; p += 8) {
+        for (uint64_t late = net__late(sw, p); late != 0; late &= late - 1) {
+            net_port_t *const port = &sw->node.ports[p + net__late_first(late)];
             if (port->busy_until_ps < end_ps) {
                 catch_up(sw, port, end_ps);
                 now_ps = node->now_ps > now_ps ? node->now_ps : now_ps;
@@ -106,15 +108,15 @@ static sim_time_t catch_up_all(net_switch_t *sw, sim_time_t end_ps)
 }
 
 // From here on events go one by one: what is late becomes a wake.
-static void wake_all(net_switch_t *sw)
+APART static void wake_all(net_switch_t *sw)
 {
-    for (uint32_t w = 0; w < sw->late_words; w++) {
-        for (uint64_t late = sw->late[w]; late != 0; late &= late - 1) {
-            net_port_t *const port = &sw->node.ports[w * 64 + (uint32_t)__builtin_ctzll(late)];
+    for (uint32_t p = 0; p < sw->late_ports; p += 8) {
+        for (uint64_t late = net__late(sw, p); late != 0; late &= late - 1) {
+            net_port_t *const port = &sw->node.ports[p + net__late_first(late)];
             port->wake_pending = NET_WAKE_NONE;
             net_port_wake(port);
+            sw->late[port->index] = 0;
         }
-        sw->late[w] = 0;
     }
 }
 
@@ -150,7 +152,7 @@ static ALWAYS_INLINE bool enqueue(net_switch_t *sw, net_port_t *egress, net_pack
 
 // There may be room once all ports have caught up. If not, the packet is dropped or its sender is
 // stopped, as the one who comes first would be.
-static void enqueue_crowded(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+APART static void enqueue_crowded(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
     sim_node_t *const node = &sw->node.sim;
     const sim_time_t now_ps = node->now_ps;
@@ -165,6 +167,21 @@ static inline void show_all(net_switch_t *sw, const net_port_t *port, uint32_t p
     if (SIM_UNLIKELY((port->trace_points & points) != 0)) {
         (void)catch_up_all(sw, sw->node.sim.now_ps);
     }
+}
+
+// What a hop changes in a packet. False: its time is up.
+static ALWAYS_INLINE bool rewrite(net_packet_t *packet, bool routed, bool trust_dscp)
+{
+    if (routed) {
+        if (SIM_UNLIKELY(packet->ttl <= 1)) {
+            return false;
+        }
+        packet->ttl--;
+    }
+    if (trust_dscp) {
+        packet->priority = (uint8_t)(packet->dscp >> 3);
+    }
+    return true;
 }
 
 // What a switch does with a packet that has arrived now. False: what comes next is to be found
@@ -192,16 +209,12 @@ static ALWAYS_INLINE bool arrive(net_switch_t *sw,
         net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
         return true;
     }
-    if (sw->routed) {
-        if (SIM_UNLIKELY(packet->ttl <= 1)) {
-            show_all(sw, ingress, NET_TRACE_DROP);
-            net_port_drop(ingress, packet, NET_DROP_TTL);
-            return true;
-        }
-        packet->ttl--;
-    }
-    if (sw->trust_dscp) {
-        packet->priority = (uint8_t)(packet->dscp >> 3);
+    if (SIM_UNLIKELY(!(SIM_LIKELY(sw->routed_by_dscp)
+                           ? rewrite(packet, true, true)
+                           : rewrite(packet, sw->routed, sw->trust_dscp)))) {
+        show_all(sw, ingress, NET_TRACE_DROP);
+        net_port_drop(ingress, packet, NET_DROP_TTL);
+        return true;
     }
     packet->ingress_port = (uint16_t)port_index;
     net_port_t *const egress = &sw->node.ports[out];
@@ -222,7 +235,7 @@ static ALWAYS_INLINE bool arrive(net_switch_t *sw,
 }
 
 // All arrivals up to what comes next besides them, or up to one that changes that.
-static void take_arrivals(net_switch_t *sw)
+APART static void take_arrivals(net_switch_t *sw)
 {
     sim_node_t *const node = &sw->node.sim;
     const sim_time_t start_ps = node->window_start_ps;
@@ -253,7 +266,7 @@ static void take_arrivals(net_switch_t *sw)
 }
 
 // The wake or timer that is next.
-static void take_other(net_switch_t *sw)
+APART static void take_other(net_switch_t *sw)
 {
     sim_node_t *const node = &sw->node.sim;
     sim_event_t event;
@@ -278,7 +291,7 @@ static inline bool must_be_exact(const net_switch_t *sw)
 }
 
 // Events one by one while it must be so. False: there is none before the end.
-static bool run_exactly(net_switch_t *sw)
+APART static bool run_exactly(net_switch_t *sw)
 {
     sim_event_t event;
     wake_all(sw);

@@ -112,8 +112,8 @@ static void choose_loop(net_switch_t *sw)
         sw->node.follows_routes = true;
         sw->node.route_mask = UINT8_MAX;
         sw->loop.run = net__switch_run_late;
-        sw->late_words = sw->node.port_count / 64 + 1;
-        sw->late = sim_alloc_array(sw->late_words, sizeof(*sw->late));
+        sw->late_ports = (sw->node.port_count + 7) & ~7u;
+        sw->late = sim_alloc_array(sw->late_ports, sizeof(*sw->late));
     }
     sw->node.sim.ops = &sw->loop;
 }
@@ -145,6 +145,7 @@ static void built(net_node_t *node)
     // A switch without hosts matches no attachment, not even that of hosts on hosts.
     sw->leaf = sw->leaf == NET_NO_LEAF ? NET_NO_LEAF - 1 : sw->leaf;
     sw->routed = net->config.forwarding == NET_FORWARDING_ROUTED;
+    sw->routed_by_dscp = sw->routed && sw->trust_dscp;
     for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
         sw->quantum_bytes[c] = sw->config.weights[c] * NET_FRAME_BYTES_QUANTUM;
     }
