@@ -229,6 +229,21 @@ static inline void sim_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
     node->wake_ps = wakes[node->wake_first].time_ps;
 }
 
+// The same for a node that never has two wakes at a time, and its own way to tell whose this one
+// is: sim_take_only_wake.
+static inline void sim_wake_only(sim_node_t *node, sim_time_t time_ps)
+{
+    node->wake_ps = time_ps;
+}
+// It is that time now. A wake that sim_wake has made is taken as well.
+static inline void sim_take_only_wake(sim_node_t *node)
+{
+    node->now_ps = node->wake_ps;
+    node->wake_ps = SIM_TIME_NEVER;
+    node->wake_first = node->wake_end = 0;
+    node->events++;
+}
+
 typedef enum sim_event_kind { SIM_EVENT_ARRIVAL, SIM_EVENT_WAKE, SIM_EVENT_TIMER } sim_event_kind_t;
 
 typedef struct sim_event {
@@ -266,6 +281,17 @@ static inline sim_time_t sim__mail_time(const sim_node_t *node)
     return node->window_start_ps + (node->mail->key >> SIM_PORT_BITS);
 }
 
+// The next mail, which is due at mail_ps, arrives.
+static inline const sim_mail_t *sim__take_mail(sim_node_t *node, sim_time_t mail_ps)
+{
+    const sim_mail_t *const mail = node->mail++;
+    __builtin_prefetch(mail[5].message);
+    node->now_ps = mail_ps;
+    node->digest = sim__digest_arrival(node->digest, mail_ps, sim_mail_port(mail));
+    node->events++;
+    return mail;
+}
+
 // Takes the next event of the node; node->now_ps becomes its time. False: none before run_end_ps.
 static inline bool sim_node_next(sim_node_t *node, sim_event_t *event)
 {
@@ -274,14 +300,10 @@ static inline bool sim_node_next(sim_node_t *node, sim_event_t *event)
         if (mail_ps >= node->run_end_ps) {
             return false;
         }
-        const sim_mail_t *const mail = node->mail++;
-        __builtin_prefetch(mail[5].message);
-        node->now_ps = mail_ps;
+        const sim_mail_t *const mail = sim__take_mail(node, mail_ps);
         event->kind = SIM_EVENT_ARRIVAL;
         event->port = sim_mail_port(mail);
         event->message = mail->message;
-        node->digest = sim__digest_arrival(node->digest, mail_ps, event->port);
-        node->events++;
         return true;
     }
     if (node->wake_ps <= node->timer_ps) {

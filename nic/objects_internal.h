@@ -470,9 +470,10 @@ struct nic_host {
     nic_t *kicked;   // NICs that may have something to send, looked at when the event is over
     nic_qp_t *dead;  // destroyed QPs, freed when the event is over
     bool in_event;
-    bool unsettled;            // something of the event is left to be done
-    bool ending;               // packets go with their network
-    uint8_t warm_class;        // the class most packets are expected in
+    bool one_port;      // and nothing but events of the node: host.c runs it in a loop of its own
+    bool unsettled;     // something of the event is left to be done
+    bool ending;        // packets go with their network
+    uint8_t warm_class; // the class most packets are expected in
     const nic_qp_t *sent_last; // only to be prefetched: they may be gone
     const nic_qp_t *received_last;
     nic_core_t *core; // whose step is running

@@ -112,13 +112,19 @@ static inline void nic__wake(nic_t *nic)
 {
     nic_host_t *const host = nic->host;
     net_port_t *const port = nic->port;
-    nic_steps_t *const steps = host->lanes;
-    if (SIM_LIKELY(steps == NULL) || host->node.port_count != 1) {
+    if (port->wake_pending != NET_WAKE_NONE) {
+        return;
+    }
+    const sim_time_t now_ps = host->node.sim.now_ps;
+    const sim_time_t free_ps = port->busy_until_ps > now_ps ? port->busy_until_ps : now_ps;
+    if (SIM_LIKELY(host->one_port)) {
+        port->wake_pending = NET_WAKE_EVENT;
+        sim_wake_only(&host->node.sim, free_ps);
+    } else if (host->lanes == NULL || host->node.port_count != 1) {
         net_port_wake(port);
-    } else if (port->wake_pending == NET_WAKE_NONE) {
-        const sim_time_t now_ps = host->node.sim.now_ps;
+    } else {
         port->wake_pending = NET_WAKE_LATE;
-        steps->wake_ps = port->busy_until_ps > now_ps ? port->busy_until_ps : now_ps;
+        host->lanes->wake_ps = free_ps;
     }
 }
 

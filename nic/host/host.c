@@ -144,11 +144,43 @@ static void run_with_steps(nic_host_t *host)
     nic__steps_rest(host);
 }
 
+// The usual host: what wakes it is its only port.
+static void run_one_port(nic_host_t *host)
+{
+    sim_node_t *const node = &host->node.sim;
+    for (;;) {
+        const sim_time_t mail_ps = sim__mail_time(node);
+        const sim_time_t timer_ps = node->timer_ps;
+        if (mail_ps <= node->wake_ps && mail_ps <= timer_ps) {
+            if (mail_ps >= node->run_end_ps) {
+                break;
+            }
+            arrive(host, 0, sim__take_mail(node, mail_ps)->message);
+        } else if (node->wake_ps <= timer_ps) {
+            if (node->wake_ps >= node->run_end_ps) {
+                break;
+            }
+            sim_take_only_wake(node);
+            host->nics->port->wake_pending = NET_WAKE_NONE;
+            transmit(host->nics);
+        } else {
+            if (timer_ps >= node->run_end_ps) {
+                break;
+            }
+            sim_timer_t *const timer = sim__timer_pop(node);
+            timer->fn(node, timer);
+        }
+        after_event(host);
+    }
+}
+
 static void host_run(sim_node_t *node)
 {
     nic_host_t *const host = (nic_host_t *)(void *)node;
     host->in_event = true;
-    if (host->steps != NULL) {
+    if (SIM_LIKELY(host->one_port)) {
+        run_one_port(host);
+    } else if (host->steps != NULL) {
         run_with_steps(host);
     } else {
         while (take_event(host)) {
@@ -261,6 +293,7 @@ static void host_built(net_node_t *node)
     for (uint32_t i = 0; i < node->port_count; i++) {
         nic_init(&host->nics[i]);
     }
+    host->one_port = node->port_count == 1 && host->steps == NULL && host->node.sim.fifo == NULL;
 }
 
 static void close_qp(const nic_qp_t *qp, void *ctx)
