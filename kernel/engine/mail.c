@@ -60,6 +60,22 @@ static void give_mailbox(sim_thread_t *thread, sim_mail_t *mail, uint32_t room_b
     put_free(thread, mail, class_of(room_bytes / (uint32_t)sizeof(*mail)));
 }
 
+// The mailbox has this memory from here on, and its next message.
+static inline void furnish(sim_worker_t *worker,
+                           uint32_t slot,
+                           sim_mailbox_t *box,
+                           sim_mail_t *mail,
+                           uint32_t class,
+                           const sim_channel_t *channel,
+                           sim_mail_t message)
+{
+    box->mail = mail;
+    box->room_bytes = (16u << class) * (uint32_t)sizeof(sim_mail_t);
+    *sim__mailbox_next(box) = message;
+    worker->active[slot][channel->unit_index >> 6] |= UINT64_C(1) << (channel->unit_index & 63);
+    worker->slot_used[slot] = true;
+}
+
 void sim__mailbox_grow(sim_worker_t *worker,
                        uint32_t slot,
                        sim_mailbox_t *box,
@@ -80,11 +96,8 @@ void sim__mailbox_grow(sim_worker_t *worker,
         memcpy(mail, box->mail, box->filled_bytes);
         give_mailbox(thread, box->mail, box->room_bytes);
     }
-    box->mail = mail;
-    box->room_bytes = (16u << class) * (uint32_t)sizeof(sim_mail_t);
-    *sim__mailbox_next(box) = (sim_mail_t){(within_ps << SIM_PORT_BITS) | channel->port, message};
-    worker->active[slot][channel->unit_index >> 6] |= UINT64_C(1) << (channel->unit_index & 63);
-    worker->slot_used[slot] = true;
+    const sim_mail_t entry = {(within_ps << SIM_PORT_BITS) | channel->port, message};
+    furnish(worker, slot, box, mail, class, channel, entry);
 }
 
 // -- the slow ways to send
@@ -199,12 +212,19 @@ void sim__send_first(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive
     }
     const uint32_t over = arrive_ps >= worker->ahead[1].start_ps;
     const uint32_t slot = (worker->slot + 1 + over * worker->stride) & (SIM_SLOTS - 1);
-    sim__mailbox_grow(worker,
-                      slot,
-                      sim__mailbox_at(worker->boxes[slot], channel),
-                      channel,
-                      arrive_ps - worker->ahead[over].start_ps,
-                      message);
+    sim_mailbox_t *const box = sim__mailbox_at(worker->boxes[slot], channel);
+    const sim_time_t within_ps = arrive_ps - worker->ahead[over].start_ps;
+    sim_thread_t *const thread = (sim_thread_t *)(void *)worker;
+    const uint32_t class = worker->box_class[channel->box_bytes / sizeof(*box)];
+    sim_mail_t *const mail = thread->free_mail[class];
+    // Mostly the first message, and memory of the size that the last mailbox had is there.
+    if (SIM_LIKELY(mail != NULL && box->filled_bytes == 0)) {
+        const sim_mail_t entry = {(within_ps << SIM_PORT_BITS) | channel->port, message};
+        thread->free_mail[class] = mail->message;
+        furnish(worker, slot, box, mail, class, channel, entry);
+        return;
+    }
+    sim__mailbox_grow(worker, slot, box, channel, within_ps, message);
 }
 
 // Takes a parcel in: into the channel's fifo, which the node empties window by window.

@@ -3,6 +3,9 @@
 #include "nic/nic_internal.h"
 #include "nic/steps_internal.h"
 
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#define APART __attribute__((noinline)) // what is rare
+
 static void host_built(net_node_t *node);
 
 nic_host_t *nic__host_of(const net_node_t *node)
@@ -13,33 +16,33 @@ nic_host_t *nic__host_of(const net_node_t *node)
 
 // -- events
 
-static inline void arrive(nic_host_t *host, uint32_t port_index, net_packet_t *packet)
+// What does not go straight to the protocol.
+APART static void arrive_otherwise(nic_t *nic, net_packet_t *packet)
 {
-    nic_t *const nic = &host->nics[port_index];
-    net_port_count_rx(nic->port, packet);
-    if (SIM_UNLIKELY(!nic->plain)) {
-        if (nic->loop != NULL) {
-            nic->loop->arrived(nic, packet);
-            return;
-        }
-        if (packet->kind == NET_PACKET_ROCE && nic->device->arrive != NULL) {
-            nic->device->arrive(nic, packet);
-            return;
-        }
-    }
-    if (SIM_LIKELY(packet->kind == NET_PACKET_ROCE)) {
-        if (nic__traced(nic, NIC_TRACE_RECEIVE)) {
-            nic__receive(nic, packet);
-            nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
-            return;
-        }
+    if (nic->loop != NULL) {
+        nic->loop->arrived(nic, packet);
+    } else if (packet->kind == NET_PACKET_ROCE && nic->device->arrive != NULL) {
+        nic->device->arrive(nic, packet);
+    } else if (packet->kind == NET_PACKET_ROCE) {
         nic__receive(nic, packet);
-        return;
+        nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
+    } else {
+        const uint8_t released = net_port_pause_received(nic->port, packet);
+        nic__consume(nic, packet);
+        if (released != 0) {
+            nic__kick(nic);
+        }
     }
-    const uint8_t released = net_port_pause_received(nic->port, packet);
-    nic__consume(nic, packet);
-    if (released != 0) {
-        nic__kick(nic);
+}
+
+static ALWAYS_INLINE void arrive(nic_t *nic, net_packet_t *packet)
+{
+    net_port_count_rx(nic->port, packet);
+    if (SIM_LIKELY(nic->plain && packet->kind == NET_PACKET_ROCE &&
+                   !nic__traced(nic, NIC_TRACE_RECEIVE))) {
+        nic__receive(nic, packet);
+    } else {
+        arrive_otherwise(nic, packet);
     }
 }
 
@@ -87,7 +90,7 @@ static inline void handle(nic_host_t *host, const sim_event_t *event)
 {
     switch (event->kind) {
     case SIM_EVENT_ARRIVAL:
-        arrive(host, event->port, event->message);
+        arrive(&host->nics[event->port], event->message);
         break;
     case SIM_EVENT_WAKE:
         host->nics[event->port].port->wake_pending = false;
@@ -155,7 +158,7 @@ static void run_one_port(nic_host_t *host)
             if (mail_ps >= node->run_end_ps) {
                 break;
             }
-            arrive(host, 0, sim__take_mail(node, mail_ps)->message);
+            arrive(host->nics, sim__take_mail(node, mail_ps)->message);
         } else if (node->wake_ps <= timer_ps) {
             if (node->wake_ps >= node->run_end_ps) {
                 break;
