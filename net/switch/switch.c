@@ -220,26 +220,24 @@ static ALWAYS_INLINE void take(net_switch_t *sw, const sim_event_t *event, const
     net_switch_event_over(sw, event);
 }
 
-void net__switch_event(net_switch_t *sw, const sim_event_t *event)
+bool net__switch_run_exactly(net_switch_t *sw)
 {
-    take(sw, event, true);
-}
-
-static ALWAYS_INLINE void run(net_switch_t *sw, const bool own)
-{
-    net__switch_warm_heads(sw);
     sim_event_t event;
-    while (sim_node_next(&sw->node.sim, &event)) {
-        take(sw, &event, own);
+    while (net__switch_must_be_exact(sw)) {
+        if (!sim_node_next(&sw->node.sim, &event)) {
+            return false;
+        }
+        take(sw, &event, true);
     }
-}
-
-void net__switch_run(sim_node_t *node)
-{
-    run((net_switch_t *)(void *)node, true);
+    return true;
 }
 
 void net__switch_run_tables(sim_node_t *node)
 {
-    run((net_switch_t *)(void *)node, false);
+    net_switch_t *const sw = (net_switch_t *)(void *)node;
+    net__switch_warm_heads(sw);
+    sim_event_t event;
+    while (sim_node_next(node, &event)) {
+        take(sw, &event, false);
+    }
 }

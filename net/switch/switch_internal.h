@@ -9,13 +9,17 @@
 #include "net/network_internal.h"
 #include "net/switch_model.h"
 
-// switch.c: runs by the tables; by net's own rows.
+// switch.c: runs by the tables.
 void net__switch_run_tables(sim_node_t *node);
-void net__switch_run(sim_node_t *node);
-// Of it: what any event does in its turn, and the part of an arrival that must wait for its port.
-void net__switch_event(net_switch_t *sw, const sim_event_t *event);
+// With net's own rows: the part of an arrival that must wait for its port.
 void net__switch_enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
 void net__switch_pause_arrived(net_switch_t *sw, net_port_t *port, net_packet_t *packet);
+// Takes events one by one, while it must be so. False: there is none before the end.
+bool net__switch_run_exactly(net_switch_t *sw);
+static inline bool net__switch_must_be_exact(const net_switch_t *sw)
+{
+    return sw->stopped_count > 0 || sw->node.one_by_one;
+}
 // switch_late.c: runs with net's own rows, as far as possible without a wake for each departure.
 void net__switch_run_late(sim_node_t *node);
 void net__switch_warm(const sim_node_t *node, uint32_t arrivals);

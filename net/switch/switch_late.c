@@ -275,7 +275,8 @@ APART static void take_other(net_switch_t *sw)
     }
     SIM_CHECK(sim_node_next(node, &event) && event.kind != SIM_EVENT_ARRIVAL);
     if (event.kind == SIM_EVENT_TIMER) {
-        net__switch_event(sw, &event);
+        event.timer->fn(node, event.timer);
+        net_switch_event_over(sw, &event);
         return;
     }
     net_port_t *const port = &sw->node.ports[event.port];
@@ -283,25 +284,6 @@ APART static void take_other(net_switch_t *sw)
     if (serve(sw, port)) {
         be_late(sw, port);
     }
-}
-
-static inline bool must_be_exact(const net_switch_t *sw)
-{
-    return sw->stopped_count > 0 || sw->node.one_by_one;
-}
-
-// Events one by one while it must be so. False: there is none before the end.
-APART static bool run_exactly(net_switch_t *sw)
-{
-    sim_event_t event;
-    wake_all(sw);
-    while (must_be_exact(sw)) {
-        if (!sim_node_next(&sw->node.sim, &event)) {
-            return false;
-        }
-        net__switch_event(sw, &event);
-    }
-    return true;
 }
 
 void net__switch_run_late(sim_node_t *node)
@@ -314,11 +296,14 @@ void net__switch_run_late(sim_node_t *node)
         sw->node.one_by_one = true;
     }
     for (;;) {
-        if (SIM_UNLIKELY(must_be_exact(sw)) && !run_exactly(sw)) {
-            return;
+        if (SIM_UNLIKELY(net__switch_must_be_exact(sw))) {
+            wake_all(sw);
+            if (!net__switch_run_exactly(sw)) {
+                return;
+            }
         }
         take_arrivals(sw);
-        if (SIM_UNLIKELY(must_be_exact(sw))) {
+        if (SIM_UNLIKELY(net__switch_must_be_exact(sw))) {
             continue;
         }
         const sim_time_t mail_ps = sim__mail_time(node);

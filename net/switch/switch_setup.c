@@ -84,7 +84,7 @@ static void destroy(sim_node_t *node)
 
 static const sim_node_ops_t switch_ops = {
     .kind = "switch",
-    .run = net__switch_run,
+    .run = net__switch_run_tables,
     .warm = net__switch_warm,
     .digest = add_digest,
     .destroy = destroy,
