@@ -53,8 +53,8 @@ struct net_switch {
     uint64_t held_bytes;       // all that is stored
     uint8_t *late;             // 1 for each port whose departures are made up for: NET_WAKE_LATE
     uint32_t late_ports;       // all, rounded up to eight
-    uint32_t stopped_count; // classes of ports whose peer was told to stop
-    uint64_t pfc_alpha;     // in 2^-NET_ALPHA_BITS
+    uint32_t stopped_count;    // classes of ports whose peer was told to stop
+    uint64_t pfc_alpha;        // in 2^-NET_ALPHA_BITS
     uint64_t lossy_alpha;
     net_ingress_t *ingress; // by port
     net_red_t *red;         // by port
