@@ -176,11 +176,11 @@ void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
     sim_thread_t *const thread = sim__thread_of(from);
     sim_worker_t *const worker = &thread->worker;
     SIM_CHECKF(thread->sim->ran, "%s sends before the run", from->name);
-    check_send(from, channel, arrive_ps);
     if (from->fifo != NULL) {
         sim__fifo_send(from, channel, arrive_ps, message);
         return;
     }
+    check_send(from, channel, arrive_ps);
     if (arrive_ps < worker->ahead[0].start_ps) {
         SIM_CHECK(channel->near);
         near_send(from, channel, arrive_ps, message);

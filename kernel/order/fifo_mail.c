@@ -59,6 +59,12 @@ void sim__fifo_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
     sim_worker_t *const worker = &thread->worker;
     struct sim_fifo_log *const log = thread->fifo;
     const sim_channel_ends_t *const ends = sim__ends(thread->sim, channel);
+    SIM_CHECKF(arrive_ps >= from->now_ps + ends->delay_ps,
+               "%s to %s: arrival %" PRIu64 " is less than the delay after %" PRIu64,
+               from->name,
+               ends->to->name,
+               arrive_ps,
+               from->now_ps);
     uint64_t place;
     if (ends->keeps_number) {
         uint64_t *const kept = &from->fifo->kept[ends->from_port];
