@@ -411,6 +411,9 @@ void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell); // the last `c
 void nic__rnic_post_receive(nic_t *nic, uint32_t count);
 void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response);
 void nic__rnic_wqe_done(nic_qp_t *qp); // the one before sq_done
+// What a WQE's lines take over PCIe where a core writes them: so long the sending side is busy with
+// it at least, which begins with the first of them.
+sim_time_t nic__rnic_lines_ps(const nic_rnic_t *rnic, const nic_qp_t *qp, const nic_wqe_t *wqe);
 void nic__rnic_forget_early(nic_qp_t *qp);
 void nic__rnic_flushed(nic_qp_t *qp); // its send queue is empty
 void nic__rnic_gate(nic_qp_t *qp);    // sq_send or sq_done moved

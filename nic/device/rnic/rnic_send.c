@@ -45,6 +45,13 @@ static uint64_t padded(uint64_t bytes)
     return (bytes + NIC_PCIE_LINE_BYTES - 1) / NIC_PCIE_LINE_BYTES * NIC_PCIE_LINE_BYTES;
 }
 
+sim_time_t nic__rnic_lines_ps(const nic_rnic_t *rnic, const nic_qp_t *qp, const nic_wqe_t *wqe)
+{
+    const uint64_t bytes =
+        nic_pcie_mmio_bytes(&rnic->pcie.config, wqe_bytes(&rnic->detail, qp, wqe));
+    return bytes * rnic->pcie.mmio_byte_time >> NIC_PCIE_FRACTION_BITS;
+}
+
 static void spend(nic_host_t *host, sim_time_t cost_ps)
 {
     if (host->core != NULL) {

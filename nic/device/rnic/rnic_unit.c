@@ -67,6 +67,10 @@ static inline nic_service_t serve_wqe(const nic_item_t *item, const nic_qp_t *qp
     sim_time_t *const context_ps = rnic->asynchronous ? &here_ps : &data_ps;
     nic_cost_t cost = {nic__wqe_fetches(wqe) ? detail->tx_request_ps : detail->tx_send_ps,
                        *context_ps};
+    // Of more lines than one are those of datagrams, and those with a payload within them.
+    if (!item->fetched && (qp->type == NIC_QPT_UD || (wqe->flags & NIC_SEND_INLINE) != 0)) {
+        cost.stall_ps = nic__later(cost.stall_ps, nic__rnic_lines_ps(rnic, qp, wqe));
+    }
     cost = nic__rnic_context(rnic, qp, qp->number, NIC_SIDE_SEND | NIC_SIDE_BEGINS, cost);
     *context_ps = cost.ready_ps;
     // A WQE that has to be read again keeps its own queue pair waiting, not the unit.
