@@ -48,7 +48,7 @@ static const sim_attr_table_t attr_table = {PREFIX,
 
 typedef struct sample {
     sim_time_t time_ps;
-    uint64_t sent_bytes; // payload; what is sent again counts as full packets, and is left out
+    uint64_t sent_bytes; // payload, retransmissions too
     uint64_t accepted_bytes;
 } sample_t;
 
@@ -58,7 +58,6 @@ typedef struct watch {
     const nic_t *nic;
     sim_node_t *node;
     sim_time_t every_ps;
-    uint64_t mtu_bytes;
     sample_t *samples;
     size_t count;
     size_t capacity;
@@ -80,13 +79,8 @@ static void look(sim_node_t *node, sim_timer_t *timer)
     watch_t *const watch = SIM_CONTAINER_OF(timer, watch_t, timer);
     const nic_counters_t *const counters = nic_get_counters(watch->nic);
     SIM_GROW(watch->samples, watch->count, &watch->capacity);
-    const uint64_t again_bytes = counters->retransmitted_packets * watch->mtu_bytes;
-    watch->samples[watch->count++] = (sample_t){
-        .time_ps = node->now_ps,
-        .sent_bytes =
-            counters->tx_data_bytes > again_bytes ? counters->tx_data_bytes - again_bytes : 0,
-        .accepted_bytes = counters->rx_data_bytes,
-    };
+    watch->samples[watch->count++] =
+        (sample_t){node->now_ps, counters->tx_data_bytes, counters->rx_data_bytes};
     sim_timer_arm(node, timer, node->now_ps + watch->every_ps);
 }
 
@@ -98,8 +92,6 @@ static void watch_nic(bulk_t *bulk, uint32_t interface, bool receives)
             return;
         }
     }
-    nic_qp_attr_t attr;
-    nic_qp_attr_default(nic, &attr);
     watch_t *const watch = &bulk->watches[bulk->watch_count++];
     net_node_t *const host = net_interface_port(bulk->planned.app.net, interface)->node;
     const sim_time_t every_ps = bulk->rtt_ps / SAMPLES_PER_RTT;
@@ -107,7 +99,6 @@ static void watch_nic(bulk_t *bulk, uint32_t interface, bool receives)
         .nic = nic,
         .node = &host->sim,
         .every_ps = every_ps < SIM_PS_PER_US ? SIM_PS_PER_US : every_ps,
-        .mtu_bytes = attr.path_mtu,
         .receives = receives,
     };
     sim_timer_init_background(&watch->timer, look);
@@ -168,25 +159,33 @@ static uint64_t accepted_at(const watch_t *watch, sim_time_t time_ps)
     return a->accepted_bytes + (uint64_t)(share * (double)(b->accepted_bytes - a->accepted_bytes));
 }
 
-// When the NIC last sent something new at half of its own greatest pace or more: bursts that are
-// repaired after the end are as fast, but alone.
-static sim_time_t busy_until_ps(const watch_t *watch)
+// What was sent in the `samples` samples that end with the i-th.
+static uint64_t sent_until(const watch_t *watch, size_t i, size_t samples)
 {
+    const size_t from = i > samples ? i - samples : 0;
+    return watch->samples[i].sent_bytes - watch->samples[from].sent_bytes;
+}
+
+// When the NIC last sent at half of its own greatest pace or more, and had over half a round trip:
+// a burst of losses that is repaired after the end is as fast, but alone.
+static sim_time_t busy_until_ps(const watch_t *watch, sim_time_t rtt_ps)
+{
+    const size_t long_samples = (size_t)(rtt_ps / 2 / watch->every_ps) + 1;
     uint64_t most = 0;
-    sim_time_t until_ps = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 1; i < watch->count; i++) {
-            const uint64_t before = watch->samples[i - 1].sent_bytes;
-            const uint64_t sent = watch->samples[i].sent_bytes;
-            const uint64_t bytes = sent > before ? sent - before : 0;
-            if (pass == 0) {
-                most = bytes > most ? bytes : most;
-            } else if (most > 0 && bytes * 2 >= most) {
-                until_ps = watch->samples[i].time_ps;
-            }
+    uint64_t most_long = 0;
+    for (size_t i = 1; i < watch->count; i++) {
+        const uint64_t bytes = sent_until(watch, i, 1);
+        const uint64_t bytes_long = sent_until(watch, i, long_samples);
+        most = bytes > most ? bytes : most;
+        most_long = bytes_long > most_long ? bytes_long : most_long;
+    }
+    for (size_t i = watch->count; i > 1 && most > 0; i--) {
+        if (sent_until(watch, i - 1, 1) * 2 >= most &&
+            sent_until(watch, i - 1, long_samples) * 2 >= most_long) {
+            return watch->samples[i - 1].time_ps;
         }
     }
-    return until_ps;
+    return 0;
 }
 
 // Of few losses that each take a round trip a share of one would be left out with the full round
@@ -205,7 +204,7 @@ static double steady_gbps(const bulk_t *bulk, sim_time_t end_ps, uint64_t all_by
     sim_time_t busy_ps = 0;
     for (size_t i = 0; i < bulk->watch_count; i++) {
         const watch_t *const watch = &bulk->watches[i];
-        const sim_time_t until_ps = watch->receives ? 0 : busy_until_ps(watch);
+        const sim_time_t until_ps = watch->receives ? 0 : busy_until_ps(watch, bulk->rtt_ps);
         busy_ps = until_ps > busy_ps ? until_ps : busy_ps;
     }
     const bool back = went_back(bulk);

@@ -22,4 +22,4 @@ for senders in $(pick "4" "4 16"); do
         done
     done
 done
-bars slowest_ms 3
+bars slowest_ms 3 "set logscale y" "set yrange [10:*]"

@@ -24,4 +24,4 @@ for case in "100Gbps 0.001 1us" "100Gbps 0.01 1us" "800Gbps 0.01 1us" "800Gbps 0
         done
     done
 done
-lines n stall_percent
+heat n watermark stall_percent -20

@@ -114,43 +114,58 @@ lines() {
     echo "$out/figure.svg"
 }
 
-# heat XNAME YNAME ZNAME: figure.svg, a map for each value of the first column
+# heat XNAME YNAME ZNAME [MOST]: figure.svg, a map for each value of the first column; colours from 0 to
+# MOST (100), blue where much is good; -MOST: blue where little is
 heat() {
     command -v gnuplot >/dev/null || { echo "no gnuplot: no figure" >&2; return 0; }
-    local x y z curves
+    local x y z most=${4:-100} curves count colours="0 '#b2182b', 50 '#f7f7f7', 100 '#2166ac'"
     x=$(column "$1") y=$(column "$2") z=$(column "$3")
     curves=$(tail -n +2 "$out/data.csv" | cut -d, -f1 | awk '!seen[$0]++')
+    count=$(echo "$curves" | wc -l)
+    [ "${most#-}" = "$most" ] || colours="0 '#2166ac', 50 '#f7f7f7', 100 '#b2182b'"
     {
-        echo "set terminal svg size $((330 * $(echo "$curves" | wc -l))),380; set output '$out/figure.svg'"
-        echo "set multiplot layout 1,$(echo "$curves" | wc -l); set cbrange [0:100]; unset colorbox"
-        echo "set palette defined (0 '#b2182b', 50 '#f7f7f7', 100 '#2166ac')"
-        echo "set xlabel '$1' noenhanced; set ylabel '$2' noenhanced; set tics out scale 0.3"
-        for curve in $curves; do
+        echo "set terminal svg size $((380 * count)),380; set output '$out/figure.svg'"
+        echo "set multiplot layout 1,$count; set cbrange [0:${most#-}]; unset colorbox"
+        echo "set palette defined ($colours)"
+        echo "set xlabel '$1' noenhanced; set ylabel '$2' noenhanced; set tics out scale 0.3 font ',9'"
+        echo "$curves" | while read -r curve; do
             echo "\$map << END"
             awk -F, -v c="$curve" -v x="$x" -v y="$y" -v z="$z" '
+                BEGIN { nx = ny = 0 }
                 NR > 1 && $1 == c {
-                    if (!($x in xs)) { xs[$x] = nx++ } if (!($y in ys)) { ys[$y] = ny++ }
-                    print xs[$x], ys[$y], $z, $x, $y }' "$out/data.csv"
+                    if (!($x in xs)) { xs[$x] = nx; xname[nx++] = $x }
+                    if (!($y in ys)) { ys[$y] = ny; yname[ny++] = $y }
+                    value[xs[$x], ys[$y]] = $z }
+                END { for (i = 0; i < nx; i++) for (j = 0; j < ny; j++)
+                    if ((i, j) in value)
+                        print i, j, value[i, j], xname[i], yname[j],
+                            sprintf(value[i, j] >= 10 ? "%.3g" : "%.2g", value[i, j])
+                    else
+                        print i, j, "NaN", xname[i], yname[j], "\"\"" }' "$out/data.csv"
             echo END
-            echo "set title '$curve' noenhanced"
+            echo "set title '$curve' noenhanced font ',10'"
             echo "plot \$map using 1:2:3:xtic(4):ytic(5) with image notitle," \
-                "\$map using 1:2:(sprintf('%.3g', \$3)) with labels font ',9' notitle"
+                "\$map using 1:2:6 with labels font ',8' notitle"
         done
     } >"$out/figure.gnuplot"
     gnuplot "$out/figure.gnuplot"
     echo "$out/figure.svg"
 }
 
-# bars YNAME LABELS: figure.svg, a bar for each row, labelled with its first LABELS columns
+# bars YNAME LABELS [gnuplot command]...: figure.svg, a bar for each row, labelled with its first LABELS
+# columns
 bars() {
     command -v gnuplot >/dev/null || { echo "no gnuplot: no figure" >&2; return 0; }
+    local name=$1 labels=$2 command
+    shift 2
     {
-        echo "set terminal svg size $((140 + 22 * $(wc -l <"$out/data.csv"))),460"
-        echo "set output '$out/figure.svg'; set ylabel '$1' noenhanced"
+        echo "set terminal svg size $((140 + 22 * $(wc -l <"$out/data.csv"))),520"
+        echo "set output '$out/figure.svg'; set ylabel '$name' noenhanced"
         echo "set style fill solid 0.7; set boxwidth 0.7; set yrange [0:*]; set grid y"
-        echo "set xtics rotate by -60 noenhanced font ',9'"
+        echo "set xtics rotate by 90 right noenhanced font ',9' nomirror"
+        for command in "$@"; do echo "$command"; done
         echo "\$rows << END"
-        awk -F, -v y="$(column "$1")" -v labels="$2" 'NR > 1 {
+        awk -F, -v y="$(column "$name")" -v labels="$labels" 'NR > 1 {
             text = $1
             for (i = 2; i <= labels; i++) text = text " " $i
             print NR - 1 ",\"" text "\"," $y }' "$out/data.csv"
