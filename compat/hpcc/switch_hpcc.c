@@ -81,11 +81,9 @@ static bool may_resume(const net_switch_t *sw, const net_ingress_t *in, uint32_t
 // The class after the one served last that has a packet and is not stopped.
 static uint32_t next_class(const net_port_t *port, uint8_t candidates)
 {
-    uint32_t class = port->turn;
-    do {
-        class = (class + 1) % NET_PRIORITIES;
-    } while (!(candidates & (1u << class)));
-    return class;
+    const uint32_t from = port->turn + 1u;
+    const uint32_t twice = candidates | (uint32_t)candidates << NET_PRIORITIES;
+    return (from + (uint32_t)__builtin_ctz(twice >> from)) % NET_PRIORITIES;
 }
 
 static void mark(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
