@@ -407,13 +407,7 @@ typedef struct nic_service {
     sim_time_t end_ps;
     sim_time_t here_ps;
 } nic_service_t;
-void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell); // the last `count` WQEs
-void nic__rnic_post_receive(nic_t *nic, uint32_t count);
 void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response);
-void nic__rnic_wqe_done(nic_qp_t *qp); // the one before sq_done
-// What a WQE's lines take over PCIe where a core writes them: so long the sending side is busy with
-// it at least, which begins with the first of them.
-sim_time_t nic__rnic_lines_ps(const nic_rnic_t *rnic, const nic_qp_t *qp, const nic_wqe_t *wqe);
 void nic__rnic_forget_early(nic_qp_t *qp);
 void nic__rnic_flushed(nic_qp_t *qp); // its send queue is empty
 void nic__rnic_gate(nic_qp_t *qp);    // sq_send or sq_done moved
@@ -427,20 +421,34 @@ static inline void nic__rnic_make_ready(nic_qp_t *qp)
 void nic__rnic_rewound(nic_qp_t *qp); // back
 void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic);
 void nic__rnic_answer(nic_qp_t *qp, net_packet_t *packet);
-void nic__rnic_item_fired(sim_node_t *node, sim_timer_t *timer);
-void nic__rnic_item_step(nic_step_t *step);
-void nic__rnic_data_step(nic_step_t *step);
 
 // rnic_receive.c
 void nic__rnic_arrive(nic_t *nic, net_packet_t *packet);
 void nic__rnic_payload(nic_t *nic, uint32_t bytes);
 void nic__rnic_lands(nic_t *nic, sim_time_t time_ps);
 void nic__rnic_atomic_done(nic_t *nic, uint32_t rkey); // the word is written back
-void nic__rnic_tell_write(nic_qp_t *qp, uint64_t address, uint32_t bytes);
-void nic__rnic_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc); // the CQE is written
 void nic__rnic_set_costs(nic_rnic_t *rnic);
 void nic__rx_unit_fired(sim_node_t *node, sim_timer_t *timer);
 void nic__rx_unit_step(nic_step_t *step);
 void nic__rnic_pause_fired(sim_node_t *node, sim_timer_t *timer);
+
+// rnic_post.c
+void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell); // the last `count` WQEs
+void nic__rnic_post_receive(nic_t *nic, uint32_t count);
+// What a WQE's lines take over PCIe where a core writes them: so long the sending side is busy with
+// it at least, which begins with the first of them.
+sim_time_t nic__rnic_lines_ps(const nic_rnic_t *rnic, const nic_qp_t *qp, const nic_wqe_t *wqe);
+void nic__rnic_look_for_coming(nic_rnic_t *rnic); // at the first WQE that comes by MMIO
+void nic__rnic_doorbell_arrives(nic_item_t *item, const nic_qp_t *qp);
+
+// rnic_complete.c
+void nic__rnic_wqe_done(nic_qp_t *qp);                                     // the one before sq_done
+void nic__rnic_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc); // the CQE is written
+void nic__rnic_tell_write(nic_qp_t *qp, uint64_t address, uint32_t bytes);
+
+// rnic_items.c
+void nic__rnic_item_fired(sim_node_t *node, sim_timer_t *timer);
+void nic__rnic_item_step(nic_step_t *step);
+void nic__rnic_data_step(nic_step_t *step);
 
 #endif // NIC_DEVICE_RNIC_RNIC_INTERNAL_H
