@@ -23,13 +23,13 @@ shark() {
     grep -v 'Running as user' "$work/err" >>"$work/complaints"
 }
 
-# run NAME LINES: a pair of hosts whose middle loses packets
+# run NAME LINES [OF THE CAPTURE [VERB]]: three hosts send to one
 run() {
     cat >"$work/$1.yaml" <<END
 seed: 3
 topology: {dumbbell: {left: 3, right: 3, host-rate: 100Gbps, bottleneck-rate: 100Gbps}}
 switch: {ecn: {kmin: 5KB, kmax: 50KB}, pfc: {priorities: [3], alpha: 1/16}}
-traffic: [{incast: {to: host3, from: "host[0-2]", bytes: 300KB}}]
+traffic: [{incast: {to: host3, from: "host[0-2]", bytes: 300KB, verb: ${4:-write}}}]
 captures: [{ports: "host3->*", file: all.pcap${3:-}}]
 $2
 END
@@ -75,6 +75,17 @@ nic: {transport: '$transport'}'
     [ "$maps" -gt 0 ] && [ "$maps" = "$naks" ] || fail "$transport: $maps maps in $naks NAKs"
     tools/check-captures "$work/$transport/captures/all.pcap" >"$work/verdict" ||
         fail "$transport: $(cat "$work/verdict")"
+done
+
+# SENDs, READ responses and parity, lost and sent again: every frame is read, none is malformed.
+for kind in "adamap send" "adamap read" "irn send" "sdr read" "sdr write mds"; do
+    read -r transport verb code <<<"$kind none"
+    name=$transport-$verb
+    run "$name" 'links: {"switch0--switch1": {loss-rate: 0.02}}
+nic: {transport: '"$transport"', sdr: {code: '"${code%% *}"'}}' '' "$verb"
+    all=$(count "$name" 'udp.dstport == 4791')
+    good=$(count "$name" 'rocesim.icrc.good == 1 && !_ws.malformed && !_ws.lua.error')
+    [ "$all" -gt 100 ] && [ "$all" = "$good" ] || fail "$name: $good of $all frames are read"
 done
 
 # A bit of the payload of the first frame: only the ICRC can tell.
