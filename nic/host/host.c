@@ -113,7 +113,7 @@ static inline void after_event(nic_host_t *host)
 }
 
 // False: none is left in this window.
-static inline bool take_event(nic_host_t *host)
+static ALWAYS_INLINE bool take_event(nic_host_t *host)
 {
     sim_event_t event;
     if (!sim_node_next(&host->node.sim, &event)) {
