@@ -50,6 +50,17 @@ for seed in 1 2 3; do
     rises "rate by postlist" "$one" "$value"
     run $apt batch_mean "seed=$seed" profile=connect-ib workers=1 window=16 postlist=16 pipeline=0 keys=10000
     rises "batches by postlist" 8 "$value"
+    # Under way are as many as before: what is done faster is answered sooner.
+    lists="profile=connect-ib workers=1 window=16 pipeline=0 keys=10000"
+    for percentile in p50 p99; do
+        run $apt $percentile "seed=$seed" $lists postlist=16 && many=$value
+        run $apt $percentile "seed=$seed" $lists postlist=1
+        rises "$percentile without a postlist" "$many" "$value"
+        run $apt $percentile "seed=$seed" workers=1 prefetch=off update_percentage=100 keys=10000
+        puts=$value
+        run $apt $percentile "seed=$seed" workers=1 prefetch=off update_percentage=0 keys=10000
+        rises "$percentile without PUTs" "$puts" "$value"
+    done
     # A PUT misses memory once, a GET twice.
     run $apt mops "seed=$seed" workers=1 prefetch=off update_percentage=0 keys=10000 && one=$value
     run $apt mops "seed=$seed" workers=1 prefetch=off update_percentage=100 keys=10000

@@ -88,6 +88,12 @@ done
 "$ROCESIM" calibrate scenarios/herd/constants/herd-figure-2.yaml >"$work/said" 2>&1 ||
     fail "$(cat "$work/said")"
 grep -q '^  t_dma_read .*fitted, +-' "$work/said" || fail "figure 2: $(cat "$work/said")"
+# What the profile and the scenario have is what the figure tells, and echoes of 64 bytes come out unasked.
+awk '$1 == "propagation_us" { link = $2 - 130 } $1 == "t_answer" { answer = $2 - 520 }
+     /^  ECHO 64 B/ { echo_percent = $6; held = /held out/ }
+     END { exit !(link * link < 30 * 30 && answer * answer < 110 * 110 && held &&
+                  echo_percent * echo_percent < 25) }' \
+    "$work/said" || fail "figure 2 tells other constants: $(cat "$work/said")"
 
 # refused WHAT SED-SCRIPT TEXT: plan.yaml changed
 refused() {
