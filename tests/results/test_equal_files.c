@@ -174,7 +174,7 @@ static void run_way(const char *text, way_t way, unsigned threads, files_t *file
     world_scenario_destroy(scenario);
     world_registry_destroy(registry);
     char *const command = sim_format("rm -r %s", folder);
-    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(system(command), 0); // NOLINT(cert-env33-c)
     sim_free(command);
     sim_free(out);
 }

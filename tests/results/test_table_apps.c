@@ -175,7 +175,7 @@ START_TEST(rows_are_the_values_of_the_summary)
     results_run_destroy(run);
     world_scenario_destroy(scenario);
     char *const command = sim_format("rm -r %s", folder);
-    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(system(command), 0); // NOLINT(cert-env33-c)
     sim_free(command);
     sim_free(table);
     sim_free(out);
