@@ -70,36 +70,45 @@ static ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress)
     return (egress->waiting & (uint8_t)~egress->paused) != 0;
 }
 
-// Of a port that is late: all its departures before end_ps.
+// The next departure of a port that is late. False: it was the last for now.
+static ALWAYS_INLINE bool depart(net_switch_t *sw, net_port_t *port)
+{
+    sw->node.sim.now_ps = port->busy_until_ps;
+    sw->node.sim.events++;
+    if (!serve(sw, port)) {
+        be_on_time(sw, port);
+        return false;
+    }
+    return true;
+}
+
+// All its departures before end_ps.
 static ALWAYS_INLINE void catch_up(net_switch_t *sw, net_port_t *port, sim_time_t end_ps)
 {
-    sim_node_t *const node = &sw->node.sim;
-    while (port->busy_until_ps < end_ps) {
-        node->now_ps = port->busy_until_ps;
-        node->events++;
-        if (!serve(sw, port)) {
-            be_on_time(sw, port);
-            return;
-        }
+    while (port->busy_until_ps < end_ps && depart(sw, port)) {
     }
 }
 
 // All ports; returns when the next of those that are late is due. Time is the latest departure's,
-// or what it was if that is later.
+// or what it was if that is later. They go in rounds, a departure of each: the next packet of a port
+// is fetched meanwhile.
 APART static sim_time_t catch_up_all(net_switch_t *sw, sim_time_t end_ps)
 {
     sim_node_t *const node = &sw->node.sim;
     sim_time_t now_ps = node->now_ps;
-    sim_time_t next_ps = SIM_TIME_NEVER;
-    for (uint32_t p = 0; p < sw->late_ports; p += 8) {
-        for (uint64_t late = net__late(sw, p); late != 0; late &= late - 1) {
-            net_port_t *const port = &sw->node.ports[p + net__late_first(late)];
-            if (port->busy_until_ps < end_ps) {
-                catch_up(sw, port, end_ps);
-                now_ps = node->now_ps > now_ps ? node->now_ps : now_ps;
-            }
-            if (port->wake_pending == NET_WAKE_LATE && port->busy_until_ps < next_ps) {
-                next_ps = port->busy_until_ps;
+    sim_time_t next_ps = 0;
+    while (next_ps < end_ps) {
+        next_ps = SIM_TIME_NEVER;
+        for (uint32_t p = 0; p < sw->late_ports; p += 8) {
+            for (uint64_t late = net__late(sw, p); late != 0; late &= late - 1) {
+                net_port_t *const port = &sw->node.ports[p + net__late_first(late)];
+                if (port->busy_until_ps < end_ps) {
+                    now_ps = port->busy_until_ps > now_ps ? port->busy_until_ps : now_ps;
+                    if (!depart(sw, port)) {
+                        continue;
+                    }
+                }
+                next_ps = port->busy_until_ps < next_ps ? port->busy_until_ps : next_ps;
             }
         }
     }
