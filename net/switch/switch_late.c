@@ -90,7 +90,7 @@ static ALWAYS_INLINE void catch_up(net_switch_t *sw, net_port_t *port, sim_time_
 }
 
 // All ports; returns when the next of those that are late is due. Time is the latest departure's,
-// or what it was if that is later. They go in rounds, a departure of each: the next packet of a port
+// or what it was if that is later. They go in rounds, a departure of each: the next packet of each
 // is fetched meanwhile.
 APART static sim_time_t catch_up_all(net_switch_t *sw, sim_time_t end_ps)
 {
