@@ -9,8 +9,6 @@
 
 #include "world/renamed.h"
 
-#define NAMES_MAX 128u
-
 world_targets_t world_targets_one(const sim_attr_table_t *table, void *config)
 {
     return (world_targets_t){.first = {table, config}};
@@ -42,25 +40,33 @@ bool world_target_at(const world_targets_t *targets, size_t index, world_target_
 // Names that may stand below a path: direct children first, others after; at the top sections
 // first, from the last one on, for they say most.
 typedef struct names {
-    char texts[NAMES_MAX][64];
-    const char *pointers[NAMES_MAX];
+    char **texts;
     size_t count;
+    size_t capacity;
 } names_t;
 
 static void names_add(names_t *names, const char *text, size_t size)
 {
-    if (names->count == NAMES_MAX || size >= sizeof(names->texts[0])) {
-        return;
-    }
     for (size_t i = 0; i < names->count; i++) {
         if (strlen(names->texts[i]) == size && memcmp(names->texts[i], text, size) == 0) {
             return;
         }
     }
-    memcpy(names->texts[names->count], text, size);
-    names->texts[names->count][size] = '\0';
-    names->pointers[names->count] = names->texts[names->count];
-    names->count++;
+    SIM_GROW(names->texts, names->count, &names->capacity);
+    names->texts[names->count++] = sim_format("%.*s", (int)size, text);
+}
+
+static const char *const *names_list(const names_t *names)
+{
+    return (const char *const *)names->texts;
+}
+
+static void names_fini(names_t *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        sim_free(names->texts[i]);
+    }
+    sim_free(names->texts);
 }
 
 // The part of an attribute's path below `path`, or NULL if it is not below it.
@@ -79,7 +85,7 @@ static void collect_names(names_t *names,
                           const world_targets_t *targets,
                           const char *const *others)
 {
-    names->count = 0;
+    *names = (names_t){0};
     size_t other_count = 0;
     while (others != NULL && others[other_count] != NULL) {
         other_count++;
@@ -110,7 +116,7 @@ static void add_names(world_error_t *error, const names_t *names, const char *pa
     }
     char *const where = *path == '\0' ? sim_strdup("docs/formats/scenario.md")
                                       : sim_format("rocesim params %s", path);
-    world_error_add_names(error, names->pointers, names->count, where);
+    world_error_add_names(error, names_list(names), names->count, where);
     sim_free(where);
 }
 
@@ -122,6 +128,7 @@ void world_add_accepted(world_error_t *error,
     names_t names;
     collect_names(&names, path, targets, others);
     add_names(error, &names, path);
+    names_fini(&names);
 }
 
 // An attribute further down that ends in the key someone wrote one level too high.
@@ -173,7 +180,7 @@ static sim_err_t unknown_key(const world_tree_t *key,
                path);
     names_t names;
     collect_names(&names, path, targets, others);
-    if (!world_error_add_nearest(error, key->text, names.pointers, names.count)) {
+    if (!world_error_add_nearest(error, key->text, names_list(&names), names.count)) {
         const char *const deeper = find_deeper(path, key->text, targets);
         if (deeper != NULL) {
             world_error_add(error, ", did you mean ");
@@ -182,6 +189,7 @@ static sim_err_t unknown_key(const world_tree_t *key,
         }
     }
     add_names(error, &names, path);
+    names_fini(&names);
     return SIM_ERR_UNKNOWN;
 }
 

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "net/switch_model.h"
 #include "tests/check_main.h"
 #include "tests/net_fixture.h"
 
@@ -471,6 +472,19 @@ START_TEST(configuration_rules)
 }
 END_TEST
 
+// What is free is a difference: a buffer that shared out more than it has would have room for ever.
+START_TEST(more_shared_than_there_is_is_a_bug)
+{
+    net_switch_t sw;
+    memset(&sw, 0, sizeof(sw));
+    sw.shared_limit = 1000;
+    sw.shared_bytes = 1000;
+    ck_assert_uint_eq(net_switch_shared_free(&sw), 0);
+    sw.shared_bytes = 1001;
+    (void)net_switch_shared_free(&sw);
+}
+END_TEST
+
 CHECK_MAIN(CHECK_LOOP(poisson_arrivals_wait_as_md1, 0, 4),
            CHECK_TEST(smooth_full_load_never_queues),
            CHECK_TEST(busy_port_never_rests),
@@ -482,4 +496,5 @@ CHECK_MAIN(CHECK_LOOP(poisson_arrivals_wait_as_md1, 0, 4),
            CHECK_TEST(tie_seed_changes_the_order),
            CHECK_TEST(ttl_ends_in_routed_mode_only),
            CHECK_TEST(trust_decides_the_class),
+           CHECK_SIGNAL(more_shared_than_there_is_is_a_bug, SIGABRT),
            CHECK_TEST(configuration_rules))

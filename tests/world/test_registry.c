@@ -141,6 +141,29 @@ START_TEST(names_are_refused)
 }
 END_TEST
 
+// However many keys a section has, and however long they are.
+START_TEST(all_keys_are_counted)
+{
+    enum { KEYS = 300 };
+    static char paths[KEYS][128];
+    static sim_attr_t attrs[KEYS];
+    for (uint32_t i = 0; i < KEYS; i++) {
+        snprintf(paths[i],
+                 sizeof(paths[i]),
+                 "x.%s-%u",
+                 "a-key-that-is-longer-than-the-sixty-four-bytes-which-a-name-once-had-at-most",
+                 i);
+        attrs[i].path = paths[i];
+    }
+    static const sim_attr_table_t table = {.prefix = "x", .attrs = attrs, .count = KEYS};
+    const world_targets_t targets = world_targets_one(&table, NULL);
+    world_error_t error = {""};
+    world_add_accepted(&error, "x", &targets, NULL);
+    ck_assert_msg(strstr(error.text, "lists all 300)") != NULL, "%s", error.text);
+}
+END_TEST
+
 CHECK_MAIN(CHECK_TEST(algorithm_of_ones_own),
            CHECK_TEST(checked_as_the_librarys),
-           CHECK_TEST(names_are_refused))
+           CHECK_TEST(names_are_refused),
+           CHECK_TEST(all_keys_are_counted))
