@@ -159,6 +159,8 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
     const bool idle = qp->una_psn == qp->next_psn;
     const nic_held_sent_t sent = ready(qp) ? nic__held_next(&irn->held) : (nic_held_sent_t){0};
     if (sent.packet != NULL && !sent.answer) {
+        // Nothing but an answer opens the window again.
+        sent.packet->ack_request |= qp->next_psn - qp->una_psn >= irn->window_packets;
         if (idle) {
             nic_transport_timer_cancel(qp); // the first packet armed it with the standard's time
         }
