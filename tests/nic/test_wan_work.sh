@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# labels: slow
 # tests/nic/test_wan_work.sh - what a repair costs does not depend on window and loss.
 #
 # Goal: with adamap the steps of the NIC's control path, and the reads and writes of the knitting
