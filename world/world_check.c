@@ -58,6 +58,13 @@ sim_err_t world__check_links(const world_t *world, world_error_t *error)
                        "'%s' matches no link",
                        world_show(&shown, overlay->pattern));
             world_add_nearest_node(error, world->net, overlay->names.left, -1);
+            if (net_link_count(world->net) > 0) {
+                const net_link_t *const first = net_link_at(world->net, 0);
+                world_error_add(error,
+                                "; a link is its two ends, as in %s--%s",
+                                first->a->sim.name,
+                                first->b->sim.name);
+            }
             return SIM_ERR_UNKNOWN;
         }
     }
