@@ -73,14 +73,6 @@ static uint32_t path(const net_switch_t *sw,
     return murmur3_of(sw, source, destination, ports_of(sw, flow_hash_)) % count;
 }
 
-bool compat__is_answer(const net_packet_t *packet)
-{
-    const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
-    return packet->opcode == ROCE_CNP || operation == ROCE_ACKNOWLEDGE ||
-           (operation >= ROCE_READ_RESPONSE_FIRST && operation <= ROCE_READ_RESPONSE_ONLY);
-}
-
-// In an answer ports are the other way round.
 uint32_t compat__hpcc_hash(const net_switch_t *sw, const net_packet_t *packet)
 {
     const uint32_t ports = ports_of(sw, packet->flow_hash);

@@ -32,8 +32,15 @@ extern const nic_path_rtt_ops_t compat__hpcc_path_rtt;
 // switch_hpcc.c: the port's alpha, like net_switch_t.pfc_alpha.
 uint64_t compat__hpcc_alpha(const net_switch_t *sw, uint32_t port);
 
-// balance_hpcc.c: of a packet, whose ports are the other way round in an answer.
-bool compat__is_answer(const net_packet_t *packet);
+// A packet that goes against its flow: that simulator hashes its ports the other way round.
+static inline bool compat__is_answer(const net_packet_t *packet)
+{
+    const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
+    return packet->opcode == ROCE_CNP || operation == ROCE_ACKNOWLEDGE ||
+           (operation >= ROCE_READ_RESPONSE_FIRST && operation <= ROCE_READ_RESPONSE_ONLY);
+}
+
+// balance_hpcc.c
 uint32_t compat__hpcc_hash(const net_switch_t *sw, const net_packet_t *packet);
 
 // losses.c: of links, once there are ports.

@@ -6,9 +6,6 @@
 #include "net/loss.h"
 #include "net/port.h"
 
-// Frames of an event are few: which of them are lost is a bit each.
-#define NET_LOSS_BURST_MAX 1000u
-
 // Of mixes, in percent.
 typedef struct net_loss_mix {
     uint32_t burst;

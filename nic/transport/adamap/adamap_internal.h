@@ -19,7 +19,6 @@
 #include "nic/transport/selective/kept.h"
 #include "nic/transport/selective/resend.h"
 
-#define NIC_ADAMAP_CACHED_MAX 64u
 #define NIC_ADAMAP_TABLE_CACHE_MAX 16u
 
 typedef struct nic_adamap_config {

@@ -78,17 +78,6 @@ static inline bool nic__adamap_full(const nic_adamap_t *map)
     return nic__adamap_find(map, 0, false) == map->length;
 }
 
-static inline uint32_t nic__adamap_missing(const nic_adamap_t *map)
-{
-    uint32_t sum = 0;
-    uint32_t first = 0;
-    uint32_t count = 0;
-    for (uint32_t at = 0; nic__adamap_gap(map, at, &first, &count); at = first + count) {
-        sum += count;
-    }
-    return sum;
-}
-
 // The map from `packets` on. What is beyond the bits of the map was never in them.
 static inline void nic__adamap_slide(nic_adamap_t *map, uint32_t packets)
 {
