@@ -194,11 +194,21 @@ static void print_drops(const results_t *results, FILE *out)
     fprintf(out, "; %" PRIu64 " packets retransmitted\n", results->nics.retransmitted_packets);
 }
 
-// A lost packet that nothing came after waits for the timer, which is long by default.
+// A lost packet that nothing came after waits for the timer, which is go-back-N's nic.timeout, long
+// by default; other transports have timers of their own.
 static void print_timeouts(const world_t *world, const results_t *results, FILE *out)
 {
     const uint64_t count = results->nics.local_ack_timeout_err;
-    const uint64_t exponent = world->scenario->nic_config.timeout;
+    const nic_config_t *const config = &world->scenario->nic_config;
+    const uint64_t exponent = config->timeout;
+    if (count > 0 && strcmp(config->transport, "go-back-n") != 0) {
+        fprintf(out,
+                "  timeouts  %" PRIu64 ": a sender waited for an answer, by the timers of "
+                "nic.transport %s\n",
+                count,
+                config->transport);
+        return;
+    }
     if (count == 0 || exponent == 0) {
         return;
     }

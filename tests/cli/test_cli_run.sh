@@ -221,6 +221,10 @@ grep -qE 'host0->switch0 .* (9[5-9]|100)\.[0-9] % used' "$work/stdout" ||
     { cat "$work/stdout"; fail "use from the first start on"; }
 grep -qE '^  timeouts  [1-9][0-9]*: .* waited 32.77 us .* nic.timeout 3 ' "$work/stdout" ||
     { cat "$work/stdout"; fail "timeouts"; }
+expect 0 "time-outs of another transport" "$ROCESIM" run "$work/beyond.yaml" -o "$work/beyond-sdr" \
+    --set nic.transport=sdr
+grep -qE '^  timeouts  [1-9][0-9]*: .* by the timers of nic.transport sdr$' "$work/stdout" ||
+    { cat "$work/stdout"; fail "timeouts of sdr"; }
 
 # A timeout that the round trip exceeds is said, by check and by run, with what to set.
 cat >"$work/wan.yaml" <<'END'
