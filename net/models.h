@@ -73,6 +73,9 @@ typedef struct net_balance_ops {
                           uint32_t destination,
                           uint16_t source_port,
                           uint16_t hashed_port);
+    // The flow_hash that `path` is to be asked with for answers (ACKs, CNPs, READ responses) of a
+    // queue pair whose packets carry this one. NULL: the same.
+    uint32_t (*answer_hash)(const net_t *net, uint32_t flow_hash);
     // The port of `count` >= 1 equal ones that this packet takes; NET_NO_PORT: none. Ports that are
     // down must be avoided: net_switch_choose_live.
     uint32_t (*choose)(net_switch_t *sw,
@@ -101,6 +104,9 @@ typedef struct net_timing_ops {
     sim_time_t (*time_ps)(const net_port_t *port, uint64_t bytes);
     // The same at any rate: of a queue pair's pacing.
     sim_time_t (*rate_time_ps)(uint64_t bytes, uint64_t rate_bps);
+    // Where a byte takes a whole number of ps, and the frame less than a second and not a whole
+    // number of ns, time_ps cuts it to one: ports need not ask then.
+    bool cuts_to_ns;
 } net_timing_ops_t;
 
 typedef struct net_framing {

@@ -304,6 +304,10 @@ uint32_t net_flow_hash_with(const net_t *net,
                             uint32_t destination,
                             uint16_t source_port,
                             uint16_t hashed_port);
+// What net_source_route is to be asked with for answers of a queue pair with this hash, which go
+// the way of other packets that carry it as a rule (net_balance_ops_t.answer_hash).
+uint32_t net_answer_hash(const net_t *net, uint32_t flow_hash);
+bool net_answers_differ(const net_t *net); // it may be another
 
 // The frame a packet is on the wire when `port` sends it. Its payload is the packet's own: valid as
 // long as that is.

@@ -184,6 +184,7 @@ struct net_port {
     bool odd_class : 1;           // a host's: it sends in other classes than its DSCPs say
     bool down_first : 1;          // net_link_rules_t
     bool owns_config : 1;
+    bool cut : 1;   // special for nothing but telemetry and a timing that cuts to whole ns
     uint8_t strict; // classes served before the others, highest number first
     uint8_t turn;   // class whose DWRR turn it is
 

@@ -264,6 +264,7 @@ struct nic_qp {
     uint32_t sq_failed;         // of those before sq_done: that failed, were flushed or forgotten
     uint16_t reads_ready;       // READs at the head of those to answer whose first data are there
     uint8_t min_rnr_timer;
+    uint64_t answer_route; // of its answers, where nic_t.odd_answers; else path.route is
 };
 
 static_assert(offsetof(nic_qp_t, next_send_ps) == 3 * SIM_CACHE_LINE, "pace is line 3");
@@ -378,6 +379,7 @@ struct nic {
     // Of other frames than the standard's (nic/frames.h); NULL: extension headers, payload and pad.
     uint32_t (*body_bytes)(uint32_t extension_bytes, uint32_t payload_bytes);
     bool any_mtu;
+    bool odd_answers; // they do not go as requests do: by routes or queues of their own
     const nic_schedule_loop_t *loop; // of the scheduler; NULL: that of nic/schedule/scheduler.c
     nic_qp_t *ready[NET_PRIORITIES]; // of the ring: whose turn it is
     nic_counters_t counters;

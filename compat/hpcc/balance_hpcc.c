@@ -48,10 +48,15 @@ static inline uint32_t murmur3_of(const net_switch_t *sw,
 }
 
 // Source port, and above it the destination port: the flow's own, else the network's.
-static inline uint32_t ports_of(const net_switch_t *sw, uint32_t flow_hash)
+static inline uint32_t ports_of(uint32_t flow_hash, uint32_t network_port)
 {
-    const state_t *const state = sw->balance_state;
-    return flow_hash >> 16 != 0 ? flow_hash : flow_hash | state->port << 16;
+    return flow_hash >> 16 != 0 ? flow_hash : flow_hash | network_port << 16;
+}
+
+// Of what goes against its flow.
+static inline uint32_t other_way(uint32_t ports)
+{
+    return ports >> 16 | ports << 16;
 }
 
 static uint32_t flow_hash(uint32_t source,
@@ -64,22 +69,29 @@ static uint32_t flow_hash(uint32_t source,
     return source_port | (uint32_t)hashed_port << 16;
 }
 
+static uint32_t answer_hash(const net_t *net, uint32_t flow_hash_)
+{
+    return other_way(ports_of(flow_hash_, (uint32_t)compat__hpcc_of(net)->config.ecmp_port));
+}
+
 static uint32_t path(const net_switch_t *sw,
                      uint32_t source,
                      uint32_t destination,
                      uint32_t flow_hash_,
                      uint32_t count)
 {
-    return murmur3_of(sw, source, destination, ports_of(sw, flow_hash_)) % count;
+    const state_t *const state = sw->balance_state;
+    return murmur3_of(sw, source, destination, ports_of(flow_hash_, state->port)) % count;
 }
 
 uint32_t compat__hpcc_hash(const net_switch_t *sw, const net_packet_t *packet)
 {
-    const uint32_t ports = ports_of(sw, packet->flow_hash);
+    const state_t *const state = sw->balance_state;
+    const uint32_t ports = ports_of(packet->flow_hash, state->port);
     return murmur3_of(sw,
                       packet->source,
                       packet->destination,
-                      compat__is_answer(packet) ? ports >> 16 | ports << 16 : ports);
+                      compat__is_answer(packet) ? other_way(ports) : ports);
 }
 
 static uint32_t choose(net_switch_t *sw,
@@ -126,6 +138,7 @@ const net_balance_ops_t compat__hpcc_balance = {
     .state_bytes = sizeof(state_t),
     .built = built,
     .flow_hash = flow_hash,
+    .answer_hash = answer_hash,
     .choose = choose,
     .path = path,
 };

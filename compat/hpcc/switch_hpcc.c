@@ -15,6 +15,7 @@
 typedef struct state {
     compat_hpcc_t *rules;
     uint64_t *alphas; // by port, like net_switch_t.pfc_alpha
+    bool red;         // its marking: a packet whose queue is empty is never marked
 } state_t;
 
 static inline state_t *state_of(const net_switch_t *sw)
@@ -25,6 +26,11 @@ static inline state_t *state_of(const net_switch_t *sw)
 static inline uint64_t threshold(const net_switch_t *sw, const net_ingress_t *in)
 {
     return net_fraction_of(net_switch_shared_free(sw), state_of(sw)->alphas[in->port->index]);
+}
+
+static inline bool is_lossless(const net_switch_t *sw, uint32_t priority)
+{
+    return ((uint32_t)sw->lossless >> priority & 1u) != 0;
 }
 
 // -- transmitting
@@ -88,6 +94,10 @@ static uint32_t next_class(const net_port_t *port, uint8_t candidates)
 
 static void mark(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
 {
+    const uint64_t queued = port->classes[packet->priority]->bytes;
+    if (state_of(sw)->red && queued <= sw->mark_above_bytes) {
+        return;
+    }
     if (state_of(sw)->rules->draws != NULL) {
         compat__mark_drawn(state_of(sw)->rules, sw, port, packet);
     } else if (sw->marking->leaves != NULL) {
@@ -107,7 +117,7 @@ static void serve(net_switch_t *sw, net_port_t *port)
         port->turn = (uint8_t)priority;
         net_packet_t *const packet = net_queue_pop(port, priority);
         net_ingress_t *const in = &sw->ingress[packet->ingress_port];
-        if (sw->lossless & (1u << priority)) {
+        if (is_lossless(sw, priority)) {
             discharge(sw, in, priority, packet->frame_bytes);
         } else {
             SIM_CHECK(sw->held_bytes >= packet->frame_bytes);
@@ -157,11 +167,13 @@ static bool must_stop(const net_switch_t *sw, const net_ingress_t *in, uint32_t 
             net_switch_above_reserved(sw, held->stored_bytes) >= threshold(sw, in));
 }
 
-static void enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+static __attribute__((noinline)) void enqueue(net_switch_t *sw,
+                                              net_port_t *egress,
+                                              net_packet_t *packet)
 {
     net_ingress_t *const in = &sw->ingress[packet->ingress_port];
     const uint32_t priority = packet->priority;
-    if (sw->lossless & (1u << priority)) {
+    if (is_lossless(sw, priority)) {
         if (!charge(sw, in, priority, packet->frame_bytes)) {
             net_port_drop(in->port, packet, NET_DROP_HEADROOM_FULL);
             return;
@@ -178,19 +190,56 @@ static void enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
     serve_or_wait(sw, egress);
 }
 
-// A queue pair's route is that of what it asks for; its answers are hashed another way.
-static uint32_t route(net_switch_t *sw, net_packet_t *packet)
+static inline uint32_t route(net_switch_t *sw, net_packet_t *packet)
 {
-    const uint32_t brought =
-        compat__is_answer(packet) ? NET_NO_PORT : net_switch_brought(sw, packet);
-    return brought != NET_NO_PORT ? brought : net_switch_route(sw, packet);
+    const uint32_t brought = net_switch_brought(sw, packet);
+    return SIM_LIKELY(brought != NET_NO_PORT) ? brought : net_switch_route(sw, packet);
+}
+
+// Whether a packet that is charged and then leaves at once changes nothing: it goes to the shared
+// buffer, nobody is stopped for it, and nobody waits for being let go.
+static inline bool leaves_no_trace(const net_switch_t *sw,
+                                   const net_port_t *ingress,
+                                   const net_packet_t *packet)
+{
+    const net_received_t *const held = ingress->received[packet->priority];
+    const uint64_t before = net_switch_above_reserved(sw, held->stored_bytes);
+    const uint64_t after = net_switch_above_reserved(sw, held->stored_bytes + packet->frame_bytes);
+    const uint64_t free_before = net_switch_shared_free(sw);
+    const uint64_t free_after = free_before - (after - before);
+    return !held->stopped && held->headroom_bytes == 0 && after - before <= free_before &&
+           after < net_fraction_of(free_after, state_of(sw)->alphas[ingress->index]);
+}
+
+// Most packets find their port free and nothing that waits there.
+static inline bool goes_straight(const net_switch_t *sw,
+                                 const net_port_t *ingress,
+                                 const net_port_t *egress,
+                                 const net_packet_t *packet)
+{
+    const uint32_t priority = packet->priority;
+    return egress->waiting == 0 && !egress->controlled &&
+           ((uint32_t)egress->paused >> priority & 1u) == 0 && is_free(egress) &&
+           state_of(sw)->red && (egress->trace_points & NET_TRACE_ENQUEUE) == 0 &&
+           (!is_lossless(sw, priority) || leaves_no_trace(sw, ingress, packet));
+}
+
+// It was in the queue for no time.
+static inline void go_straight(net_port_t *egress, net_packet_t *packet)
+{
+    net_class_t *const queue = egress->classes[packet->priority];
+    if (SIM_UNLIKELY(queue->bytes_max < packet->frame_bytes)) {
+        queue->bytes_max = packet->frame_bytes;
+    }
+    egress->turn = packet->priority;
+    net_port_transmit(egress, packet);
 }
 
 static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     net_port_count_rx(ingress, packet);
-    if (net_port_lost_on_arrival(ingress, packet)) {
+    if (state_of(sw)->rules->losses != NULL && net_port_lost_on_arrival(ingress, packet)) {
         net_port_drop(ingress, packet, NET_DROP_LINK_LOSS);
         return;
     }
@@ -218,7 +267,12 @@ static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
         packet->priority = (uint8_t)(packet->dscp >> 3);
     }
     packet->ingress_port = (uint16_t)port_index;
-    enqueue(sw, &sw->node.ports[out], packet);
+    net_port_t *const egress = &sw->node.ports[out];
+    if (SIM_LIKELY(goes_straight(sw, ingress, egress, packet))) {
+        go_straight(egress, packet);
+    } else {
+        enqueue(sw, egress, packet);
+    }
 }
 
 static void run(sim_node_t *node)
@@ -256,6 +310,7 @@ static void built(net_switch_t *sw)
         net_interface_count(net) > 0 ? net_interface_port(net, 0)->rate_bps : 0;
     state_t *const state = state_of(sw);
     state->rules = compat__hpcc_of(net);
+    state->red = sw->red != NULL;
     if (sw->balance == &compat__hpcc_balance) {
         sw->node.follows_routes = true;
         sw->node.route_mask = UINT8_MAX;

@@ -32,7 +32,9 @@ const net_timing_ops_t compat__hpcc_timing = {
     .name = "hpcc",
     .time_ps = time_ps,
     .rate_time_ps = compat_hpcc_time_ps,
+    .cuts_to_ns = true,
 };
+
 // Propagation both ways, and the payload alone, one way. The slowest link of the path counts.
 static sim_time_t path_rtt_ps(const net_path_t *path, uint32_t payload_bytes, uint64_t *rate_bps)
 {

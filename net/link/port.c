@@ -285,22 +285,47 @@ __attribute__((noinline)) static void transmit_otherwise(net_port_t *port, net_p
     }
 }
 
-// Ends in calls, so that the way of an inexact rate alone needs no frame: it is all there is to
-// sending on links of, say, 112 Gbps.
-void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
+// A packet takes so long, and nothing else is to be asked.
+static SIM_ALWAYS_INLINE void transmit_for(net_port_t *port, net_packet_t *packet, sim_time_t ps)
 {
-    if (SIM_UNLIKELY(!port->inexact)) {
-        transmit_otherwise(port, packet);
-        return;
-    }
     sim_node_t *const node = &port->node->sim;
-    const uint32_t frame_bytes = packet->frame_bytes;
-    const sim_time_t end_ps = node->now_ps + divided_time(port, frame_bytes + port->overhead_bytes);
+    const sim_time_t end_ps = node->now_ps + ps;
+    SIM_ASSERT(node->now_ps >= port->busy_until_ps);
     port->busy_until_ps = end_ps;
     net_class_t *const class = port->classes[packet->priority];
     class->tx_packets++;
-    class->tx_bytes += frame_bytes;
+    class->tx_bytes += packet->frame_bytes;
     sim_send(node, port->channel, end_ps + port->delay_less_gap_ps, packet);
+}
+
+// net_timing_ops_t.cuts_to_ns
+static SIM_ALWAYS_INLINE sim_time_t cut_time(const net_port_t *port, uint32_t bytes)
+{
+    const uint64_t exact_ps = (uint64_t)bytes * port->exact_ps_per_byte;
+    const uint64_t cut_ps = exact_ps % SIM_PS_PER_NS;
+    return SIM_LIKELY(cut_ps != 0) ? exact_ps - cut_ps : port->timing->time_ps(port, bytes);
+}
+
+__attribute__((noinline)) static void transmit_metered(net_port_t *port, net_packet_t *packet)
+{
+    net__port_meter(port, packet); // the frame may grow
+    transmit_for(port, packet, cut_time(port, packet->frame_bytes + port->overhead_bytes));
+}
+
+// Ends in calls, so that the ways of an inexact rate alone, and of times in whole ns, need no
+// frame: it is all there is to sending on links of, say, 112 Gbps.
+void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
+{
+    const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
+    if (port->inexact) {
+        transmit_for(port, packet, divided_time(port, bytes));
+    } else if (SIM_UNLIKELY(!port->cut)) {
+        transmit_otherwise(port, packet);
+    } else if (port->metered) {
+        transmit_metered(port, packet);
+    } else {
+        transmit_for(port, packet, cut_time(port, bytes));
+    }
 }
 
 void net__port_set_rate(net_port_t *port, uint64_t rate_bps)
@@ -328,6 +353,10 @@ void net__port_update_special(net_port_t *port)
     port->special = port->ps_per_byte == 0 || otherwise;
     port->node->one_by_one |= unusual || (port->trace_points & every_event) != 0;
     port->inexact = port->ps_per_byte == 0 && port->timing == NULL && !otherwise;
+    const uint64_t longest_ps =
+        (UINT16_MAX + port->overhead_bytes) * (uint64_t)port->exact_ps_per_byte;
+    port->cut =
+        port->timing != NULL && port->timing->cuts_to_ns && longest_ps < SIM_PS_PER_S && !unusual;
 }
 
 void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps)

@@ -31,6 +31,16 @@ uint32_t net_flow_hash_with(const net_t *net,
     return (uint32_t)(sim_mix64(sim_mix64(addresses) ^ source_port) >> 32);
 }
 
+bool net_answers_differ(const net_t *net)
+{
+    return net->balance->answer_hash != NULL;
+}
+
+uint32_t net_answer_hash(const net_t *net, uint32_t flow_hash)
+{
+    return net_answers_differ(net) ? net->balance->answer_hash(net, flow_hash) : flow_hash;
+}
+
 void net_port_mac(const net_port_t *port, uint8_t mac[6])
 {
     const uint8_t bytes[6] = {0x02, // locally administered, unicast

@@ -270,6 +270,7 @@ static void nic_init(nic_t *nic)
         sim_expect_timers(&host->node.sim);
     }
     nic->plain = nic->loop == NULL && !nic->detailed;
+    nic->odd_answers = nic->loop != NULL || net_answers_differ(host->node.net);
     nic->cc_ops = nic__config_cc(config, &nic->cc_config);
     SIM_CHECKF(nic->cc_ops != NULL, "no algorithm \"%s\"", config->congestion_control);
     SIM_CHECK(nic->cc_ops->name != NULL && nic->cc_ops->state_bytes >= sizeof(nic_cc_t));

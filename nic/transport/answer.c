@@ -53,8 +53,9 @@ __attribute__((always_inline)) static inline net_packet_t *build_answer(nic_qp_t
     if (SIM_UNLIKELY(class != qp->priority)) {
         packet->dscp = (class * 8u) & 63u;
     }
-    if (SIM_UNLIKELY(nic->loop != NULL)) {
-        packet->priority = nic->loop->answer_queue(nic, class);
+    if (SIM_UNLIKELY(nic->odd_answers)) {
+        packet->route = qp->answer_route;
+        packet->priority = nic->loop != NULL ? nic->loop->answer_queue(nic, class) : class;
     }
     if (SIM_UNLIKELY(cause != NULL)) {
         add_feedback(nic, packet, cause);

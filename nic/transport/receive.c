@@ -58,8 +58,8 @@ static void send_cnp(nic_t *nic, const nic_qp_t *qp, const net_packet_t *marked)
 {
     net_packet_t *const cnp =
         nic__new_packet(nic, qp, nic->cnp_priority, NET_ECN_NOT_ECT, ROCE_CNP_RESERVED_BYTES);
+    cnp->route = nic->odd_answers ? qp->answer_route : qp->path.route;
     if (qp->transport == ROCE_UD) {
-        cnp->route = 0;
         cnp->destination = marked->source;
         cnp->destination_qp = net_packet_aside(marked)->deth.source_qp;
         cnp->flow_hash =

@@ -198,6 +198,9 @@ static SIM_ALWAYS_INLINE net_packet_t *build_part(nic_qp_t *qp, nic_read_t *read
                                                  aeth_bytes + ((payload_bytes + 3) & ~3u));
     packet->opcode = first ? (*last ? ROCE_READ_RESPONSE_ONLY : ROCE_READ_RESPONSE_FIRST)
                            : (*last ? ROCE_READ_RESPONSE_LAST : ROCE_READ_RESPONSE_MIDDLE);
+    if (SIM_UNLIKELY(nic->odd_answers)) {
+        packet->route = qp->answer_route;
+    }
     packet->payload_bytes = (uint16_t)payload_bytes;
     packet->psn = (uint32_t)read->next_psn & ROCE_PSN_MASK;
     packet->aeth = nic__ack_aeth(read->msn);

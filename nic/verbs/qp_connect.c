@@ -111,6 +111,15 @@ static uint16_t derive_source_port(const nic_qp_t *qp, const nic_qp_attr_t *attr
     return (uint16_t)(ROCE_SOURCE_PORT_MIN | (hash & (0xffff - ROCE_SOURCE_PORT_MIN)));
 }
 
+static uint64_t route_of_answers(const nic_qp_t *qp)
+{
+    const net_t *const net = qp->nic->host->node.net;
+    const uint32_t hash = net_answer_hash(net, qp->path.flow_hash);
+    return hash == qp->path.flow_hash
+               ? qp->path.route
+               : net_source_route(net, qp->nic->interface, qp->path.destination, hash);
+}
+
 static void set_path(nic_qp_t *qp, const nic_qp_attr_t *attr)
 {
     const nic_t *const nic = qp->nic;
@@ -136,6 +145,7 @@ static void set_path(nic_qp_t *qp, const nic_qp_attr_t *attr)
                                           nic->interface,
                                           attr->dest_interface,
                                           qp->path.flow_hash);
+        qp->answer_route = nic->odd_answers ? route_of_answers(qp) : 0;
     }
     qp->priority = attr->priority;
     qp->ack_priority =
