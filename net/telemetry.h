@@ -26,8 +26,12 @@ SIM_C_BEGIN
 
 // A rate's code in records, 1..15; 0: there is none for it.
 uint8_t net_int_rate_code(uint64_t rate_bps);
+extern const uint64_t net__int_rates_bps[NET_INT_RATE_CODES];
 // 0: the record has code 0.
-uint64_t net_int_rate_bps(uint64_t record);
+static inline uint64_t net_int_rate_bps(uint64_t record)
+{
+    return net__int_rates_bps[record >> NET_INT_RATE_SHIFT];
+}
 
 // multiplier: of the units of bytes, 1 or more; the network's (net_config_t.int_multiplier).
 uint64_t net_int_record(uint8_t rate_code,

@@ -36,6 +36,7 @@ typedef struct scan_qp {
     nic_qp_t *qp;
     sim_time_t next_send_ps;   // no packet before
     uint64_t pace_bps;         // the rate that next_send_ps stands for
+    sim_time_t pace_ps;        // what the last packet takes at that
     uint32_t last_frame_bytes; // of the last packet sent; 0: none
     uint8_t class;
     bool listed;
@@ -126,8 +127,12 @@ static uint32_t search(scan_t *scan)
     const sim_time_t now_ps = scan->node->now_ps;
     uint32_t chosen = NONE;
     uint32_t first_finished = NONE;
-    for (uint32_t i = 1; i <= scan->count && chosen == NONE; i++) {
-        const uint32_t position = (i + scan->last) % scan->count;
+    uint32_t position = scan->last;
+    for (uint32_t i = 0; i < scan->count && chosen == NONE; i++) {
+        position++;
+        if (position >= scan->count) {
+            position = position == scan->count ? 0 : position % scan->count;
+        }
         const scan_qp_t *const entry = scan->list[position];
         if (is_finished(entry)) {
             first_finished = position < first_finished ? position : first_finished;
@@ -150,32 +155,44 @@ static sim_time_t packet_time_ps(const scan_t *scan, uint32_t bytes, uint64_t ra
                           : (sim_time_t)((wide_t)bytes * 8 * SIM_PS_PER_S / rate_bps);
 }
 
+// Most packets are as long as the one before, and go at the same rate.
+static void set_pace(const scan_t *scan, scan_qp_t *entry, uint32_t bytes, uint64_t rate_bps)
+{
+    if (bytes != entry->last_frame_bytes || rate_bps != entry->pace_bps) {
+        entry->pace_ps = packet_time_ps(scan, bytes, rate_bps);
+        entry->pace_bps = rate_bps;
+        entry->last_frame_bytes = bytes;
+    }
+}
+
 static void sent(nic_qp_t *qp, uint32_t bytes)
 {
     const scan_t *const scan = scan_of(nic_qp_nic(qp));
     scan_qp_t *const entry = entry_of(qp);
     const nic_cc_t *const cc = nic_scheduler_cc(qp);
     nic_scheduler_tell_sent(qp, bytes);
-    const uint64_t rate_bps = scan->config->rate_bound ? cc->rate_bps : cc->line_bps;
-    entry->next_send_ps = scan->node->now_ps + packet_time_ps(scan, bytes, rate_bps);
-    entry->pace_bps = cc->rate_bps;
-    entry->last_frame_bytes = bytes;
+    set_pace(scan, entry, bytes, cc->rate_bps);
+    entry->next_send_ps =
+        scan->node->now_ps +
+        (scan->config->rate_bound ? entry->pace_ps : packet_time_ps(scan, bytes, cc->line_bps));
 }
 
 static void controlled(nic_qp_t *qp)
 {
     scan_t *const scan = scan_of(nic_qp_nic(qp));
+    if (scan->config->rate_change != COMPAT_HPCC_RATE_CHANGE_LAST_PACKET) {
+        return;
+    }
     scan_qp_t *const entry = entry_of(qp);
     const uint64_t rate_bps = nic_scheduler_cc(qp)->rate_bps;
     const bool set = nic_scheduler_take_rate_set(qp) || rate_bps != entry->pace_bps;
-    if (scan->config->rate_change != COMPAT_HPCC_RATE_CHANGE_LAST_PACKET ||
-        entry->last_frame_bytes == 0 || !set) {
+    if (entry->last_frame_bytes == 0 || !set) {
         return;
     }
     sim_node_t *const node = scan->node;
-    entry->next_send_ps += packet_time_ps(scan, entry->last_frame_bytes, rate_bps);
-    entry->next_send_ps -= packet_time_ps(scan, entry->last_frame_bytes, entry->pace_bps);
-    entry->pace_bps = rate_bps;
+    entry->next_send_ps -= entry->pace_ps;
+    set_pace(scan, entry, entry->last_frame_bytes, rate_bps);
+    entry->next_send_ps += entry->pace_ps;
     if (sim_timer_armed(&scan->wake) &&
         entry->next_send_ps < sim_timer_time_ps(node, &scan->wake)) {
         sim_timer_arm(node,

@@ -8,11 +8,17 @@
 static_assert(NET_FRAME_BYTES_MAX <= NET_FRAME_BYTES_QUANTUM,
               "turns and headroom are counted in frames that no telemetry outgrows");
 
+// An ACK carries telemetry of another packet.
+static inline bool asks_for(const net_packet_t *packet, net_telemetry_t kind)
+{
+    return packet->telemetry == (unsigned)kind && packet->opcode != ROCE_ACKNOWLEDGE;
+}
+
 // -- INT
 
 #define GBPS UINT64_C(1000000000)
 
-static const uint64_t rates_bps[NET_INT_RATE_CODES] = {
+const uint64_t net__int_rates_bps[NET_INT_RATE_CODES] = {
     0,
     1 * GBPS,
     2 * GBPS + GBPS / 2,
@@ -34,16 +40,11 @@ static const uint64_t rates_bps[NET_INT_RATE_CODES] = {
 uint8_t net_int_rate_code(uint64_t rate_bps)
 {
     for (uint32_t code = 1; code < NET_INT_RATE_CODES; code++) {
-        if (rates_bps[code] == rate_bps) {
+        if (net__int_rates_bps[code] == rate_bps) {
             return (uint8_t)code;
         }
     }
     return 0;
-}
-
-uint64_t net_int_rate_bps(uint64_t record)
-{
-    return rates_bps[record >> NET_INT_RATE_SHIFT];
 }
 
 // Most networks take the units as they are, and are spared the division.
@@ -71,16 +72,24 @@ uint64_t net_int_record(uint8_t rate_code,
            sent << NET_INT_QUEUE_BITS | queue;
 }
 
-static void push_record(net_port_t *port, net_packet_t *packet, uint64_t queue_bytes)
+static inline uint64_t queue_bytes_of(const net_port_t *port)
 {
-    const net_meter_t *const meter = &port->rare->meter;
+    uint64_t bytes = 0;
+    for (uint32_t classes = port->waiting; classes != 0; classes &= classes - 1) {
+        bytes += port->classes[__builtin_ctz(classes)]->bytes;
+    }
+    return bytes;
+}
+
+static inline void push_record(net_port_t *port, const net_meter_t *meter, net_packet_t *packet)
+{
     if (packet->hop_count == NET_INT_HOPS_MAX) {
         return;
     }
     net_packet_telemetry(packet)[packet->hop_count++] = net_int_record(meter->rate_code,
                                                                        port->node->sim.now_ps,
                                                                        meter->tx_bytes,
-                                                                       queue_bytes,
+                                                                       queue_bytes_of(port),
                                                                        meter->multiplier);
     packet->path_id ^= meter->switch_id;
     if (packet->hop_count > meter->reserved_hops) {
@@ -152,34 +161,36 @@ const net_pint_t *net_pint_of(const net_t *net)
     return net->pint;
 }
 
+static __attribute__((noinline)) void take_into_pint(net_port_t *port, net_packet_t *packet)
+{
+    net_meter_t *const meter = &port->rare->meter;
+    const net_pint_ops_t *const ops = meter->pint->ops;
+    const sim_time_t now_ps = port->node->sim.now_ps;
+    const uint64_t queue_bytes = queue_bytes_of(port);
+    const bool asks = asks_for(packet, NET_TELEMETRY_PINT);
+    if (ops != NULL) {
+        ops->frame(ops->ctx, meter, now_ps, packet, queue_bytes, asks);
+        return;
+    }
+    update_utilization(meter, now_ps, packet->frame_bytes + port->overhead_bytes, queue_bytes);
+    // The largest of the hops: one below what the packet says cannot raise it.
+    if (asks && meter->utilization > meter->pint->values[packet->digest]) {
+        packet->digest = net_pint_encode(meter->pint, meter->utilization, &meter->random);
+    }
+}
+
 // -- both
 
 void net__port_meter(net_port_t *port, net_packet_t *packet)
 {
     net_meter_t *const meter = &port->rare->meter;
-    uint64_t queue_bytes = 0;
-    for (uint32_t classes = port->waiting; classes != 0; classes &= classes - 1) {
-        queue_bytes += port->classes[__builtin_ctz(classes)]->bytes;
+    if (asks_for(packet, NET_TELEMETRY_INT)) {
+        push_record(port, meter, packet);
     }
-    // An ACK carries telemetry of another packet.
-    const bool asks = packet->telemetry != NET_TELEMETRY_NONE && packet->opcode != ROCE_ACKNOWLEDGE;
-    if (asks && packet->telemetry == NET_TELEMETRY_INT) {
-        push_record(port, packet, queue_bytes);
+    if (SIM_UNLIKELY(meter->pint != NULL)) {
+        take_into_pint(port, packet);
     }
-    const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
-    if (meter->pint != NULL && meter->pint->ops != NULL) {
-        const net_pint_ops_t *const ops = meter->pint->ops;
-        const bool digest = asks && packet->telemetry == NET_TELEMETRY_PINT;
-        ops->frame(ops->ctx, meter, port->node->sim.now_ps, packet, queue_bytes, digest);
-    } else if (meter->pint != NULL) {
-        update_utilization(meter, port->node->sim.now_ps, bytes, queue_bytes);
-        // The largest of the hops: one below what the packet says cannot raise it.
-        if (asks && packet->telemetry == NET_TELEMETRY_PINT &&
-            meter->utilization > meter->pint->values[packet->digest]) {
-            packet->digest = net_pint_encode(meter->pint, meter->utilization, &meter->random);
-        }
-    }
-    meter->tx_bytes += bytes;
+    meter->tx_bytes += packet->frame_bytes + port->overhead_bytes;
 }
 
 uint32_t net_packet_telemetry_bytes(const net_t *net, const net_packet_t *packet)

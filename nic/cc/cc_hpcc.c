@@ -30,17 +30,18 @@ static const nic_hpcc_config_t *config_of(const nic_hpcc_t *hpcc)
 
 // What a hop's two records say: its share u, and the time it is of. False: nothing, the records are
 // of the same nanosecond, or of a port whose rate has no code.
-static bool hop_share(const nic_hpcc_t *hpcc,
-                      uint64_t record,
-                      uint64_t before,
-                      double *share,
-                      uint64_t *elapsed_ns)
+static SIM_ALWAYS_INLINE bool hop_share(const nic_hpcc_t *hpcc,
+                                        uint64_t record,
+                                        uint64_t before,
+                                        double *share,
+                                        uint64_t *elapsed_ns)
 {
     const nic_cc_t *const cc = &hpcc->cc;
     const uint32_t unit = cc->int_multiplier;
-    const double rate_bps = (double)net_int_rate_bps(record);
+    const uint64_t whole_bps = net_int_rate_bps(record);
+    const double rate_bps = (double)(int64_t)whole_bps; // far from 2^63: one instruction
     const uint64_t tau_ns = net_int_elapsed_ns(record, before);
-    if (tau_ns == 0 || net_int_rate_bps(record) == 0) {
+    if (tau_ns == 0 || whole_bps == 0) {
         return false;
     }
     const uint64_t queue = net_int_queue_bytes(record, unit);
