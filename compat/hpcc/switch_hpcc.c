@@ -45,7 +45,7 @@ static inline bool is_free(const net_port_t *port)
 
 static void serve(net_switch_t *sw, net_port_t *port);
 
-static void serve_or_wait(net_switch_t *sw, net_port_t *port)
+static inline void serve_or_wait(net_switch_t *sw, net_port_t *port)
 {
     if (is_free(port)) {
         serve(sw, port);
@@ -54,7 +54,10 @@ static void serve_or_wait(net_switch_t *sw, net_port_t *port)
     }
 }
 
-static void send_pause(net_switch_t *sw, net_ingress_t *in, uint32_t priority, bool stop)
+static __attribute__((noinline)) void send_pause(net_switch_t *sw,
+                                                 net_ingress_t *in,
+                                                 uint32_t priority,
+                                                 bool stop)
 {
     in->port->received[priority]->stopped = stop;
     if (state_of(sw)->rules->draws != NULL) {
@@ -105,7 +108,7 @@ static void mark(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
     }
 }
 
-static void serve(net_switch_t *sw, net_port_t *port)
+static __attribute__((noinline)) void serve(net_switch_t *sw, net_port_t *port)
 {
     net_packet_t *const control = port->control;
     const uint8_t candidates = port->waiting & (uint8_t)~port->paused;
@@ -138,6 +141,22 @@ static void serve(net_switch_t *sw, net_port_t *port)
 
 // -- receiving
 
+// Whether a packet goes where most do: to the reserve and the shared buffer, with nobody to be
+// stopped for it. *taken: what of the shared buffer.
+static inline bool fits_plainly(const net_switch_t *sw,
+                                const net_port_t *ingress,
+                                const net_received_t *held,
+                                uint64_t bytes,
+                                uint64_t *taken)
+{
+    const uint64_t before = net_switch_above_reserved(sw, held->stored_bytes);
+    const uint64_t after = net_switch_above_reserved(sw, held->stored_bytes + bytes);
+    const uint64_t free_bytes = net_switch_shared_free(sw);
+    *taken = after - before;
+    return *taken <= free_bytes && held->headroom_bytes == 0 &&
+           after < net_fraction_of(free_bytes - *taken, state_of(sw)->alphas[ingress->index]);
+}
+
 // False: there is no room for it.
 static bool charge(net_switch_t *sw, net_ingress_t *in, uint32_t priority, uint64_t bytes)
 {
@@ -167,23 +186,43 @@ static bool must_stop(const net_switch_t *sw, const net_ingress_t *in, uint32_t 
             net_switch_above_reserved(sw, held->stored_bytes) >= threshold(sw, in));
 }
 
+// False: it was dropped.
+static __attribute__((noinline)) bool take_otherwise(net_switch_t *sw,
+                                                     net_ingress_t *in,
+                                                     net_packet_t *packet)
+{
+    if (!charge(sw, in, packet->priority, packet->frame_bytes)) {
+        net_port_drop(in->port, packet, NET_DROP_HEADROOM_FULL);
+        return false;
+    }
+    if (must_stop(sw, in, packet->priority)) {
+        send_pause(sw, in, packet->priority, true);
+    }
+    return true;
+}
+
+static inline bool take(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet)
+{
+    net_received_t *const held = ingress->received[packet->priority];
+    uint64_t taken = 0;
+    if (!fits_plainly(sw, ingress, held, packet->frame_bytes, &taken)) {
+        return take_otherwise(sw, &sw->ingress[ingress->index], packet);
+    }
+    held->stored_bytes += packet->frame_bytes;
+    sw->shared_bytes += taken;
+    return true;
+}
+
 static __attribute__((noinline)) void enqueue(net_switch_t *sw,
+                                              net_port_t *ingress,
                                               net_port_t *egress,
                                               net_packet_t *packet)
 {
-    net_ingress_t *const in = &sw->ingress[packet->ingress_port];
-    const uint32_t priority = packet->priority;
-    if (is_lossless(sw, priority)) {
-        if (!charge(sw, in, priority, packet->frame_bytes)) {
-            net_port_drop(in->port, packet, NET_DROP_HEADROOM_FULL);
-            return;
-        }
-        if (must_stop(sw, in, priority)) {
-            send_pause(sw, in, priority, true);
-        }
+    if (is_lossless(sw, packet->priority) && !take(sw, ingress, packet)) {
+        return;
     }
     sw->held_bytes += packet->frame_bytes;
-    if (sw->marking->joins != NULL) {
+    if (sw->marking->joins != NULL && (!state_of(sw)->red || sw->marks_early != 0)) {
         sw->marking->joins(sw, egress, packet);
     }
     net_queue_push(egress, packet);
@@ -196,19 +235,15 @@ static inline uint32_t route(net_switch_t *sw, net_packet_t *packet)
     return SIM_LIKELY(brought != NET_NO_PORT) ? brought : net_switch_route(sw, packet);
 }
 
-// Whether a packet that is charged and then leaves at once changes nothing: it goes to the shared
-// buffer, nobody is stopped for it, and nobody waits for being let go.
+// Whether a packet that is charged and then leaves at once changes nothing; nobody waits for being
+// let go by it.
 static inline bool leaves_no_trace(const net_switch_t *sw,
                                    const net_port_t *ingress,
                                    const net_packet_t *packet)
 {
     const net_received_t *const held = ingress->received[packet->priority];
-    const uint64_t before = net_switch_above_reserved(sw, held->stored_bytes);
-    const uint64_t after = net_switch_above_reserved(sw, held->stored_bytes + packet->frame_bytes);
-    const uint64_t free_before = net_switch_shared_free(sw);
-    const uint64_t free_after = free_before - (after - before);
-    return !held->stopped && held->headroom_bytes == 0 && after - before <= free_before &&
-           after < net_fraction_of(free_after, state_of(sw)->alphas[ingress->index]);
+    uint64_t taken;
+    return !held->stopped && fits_plainly(sw, ingress, held, packet->frame_bytes, &taken);
 }
 
 // Most packets find their port free and nothing that waits there.
@@ -235,6 +270,17 @@ static inline void go_straight(net_port_t *egress, net_packet_t *packet)
     net_port_transmit(egress, packet);
 }
 
+static __attribute__((noinline)) void pause_arrived(net_switch_t *sw,
+                                                    net_port_t *ingress,
+                                                    net_packet_t *packet)
+{
+    const uint8_t released = net_port_pause_received(ingress, packet);
+    net_packet_deliver(&sw->node, packet);
+    if (released & ingress->waiting) {
+        serve_or_wait(sw, ingress);
+    }
+}
+
 static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
@@ -243,12 +289,8 @@ static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
         net_port_drop(ingress, packet, NET_DROP_LINK_LOSS);
         return;
     }
-    if (packet->kind == NET_PACKET_PFC) {
-        const uint8_t released = net_port_pause_received(ingress, packet);
-        net_packet_deliver(&sw->node, packet);
-        if (released & ingress->waiting) {
-            serve_or_wait(sw, ingress);
-        }
+    if (SIM_UNLIKELY(packet->kind == NET_PACKET_PFC)) {
+        pause_arrived(sw, ingress, packet);
         return;
     }
     const uint32_t out = route(sw, packet);
@@ -271,7 +313,7 @@ static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
     if (SIM_LIKELY(goes_straight(sw, ingress, egress, packet))) {
         go_straight(egress, packet);
     } else {
-        enqueue(sw, egress, packet);
+        enqueue(sw, ingress, egress, packet);
     }
 }
 

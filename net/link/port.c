@@ -317,14 +317,14 @@ __attribute__((noinline)) static void transmit_metered(net_port_t *port, net_pac
 void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
 {
     const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
-    if (port->inexact) {
-        transmit_for(port, packet, divided_time(port, bytes));
-    } else if (SIM_UNLIKELY(!port->cut)) {
-        transmit_otherwise(port, packet);
-    } else if (port->metered) {
-        transmit_metered(port, packet);
-    } else {
+    if (port->cut && !port->metered) {
         transmit_for(port, packet, cut_time(port, bytes));
+    } else if (port->cut) {
+        transmit_metered(port, packet);
+    } else if (port->inexact) {
+        transmit_for(port, packet, divided_time(port, bytes));
+    } else {
+        transmit_otherwise(port, packet);
     }
 }
 
