@@ -19,6 +19,10 @@ net_t *net_create(sim_t *sim, const net_config_t *config)
     for (uint32_t i = 0; i < NET_PAYLOAD_SIZES; i++) {
         net->payloads[i] = sim_pool_create(payload_sizes[i], 0);
     }
+    for (uint32_t i = 0, bytes = NET_RING_BYTES; i < NET_RING_SIZES; i++) {
+        net->rings[i] = sim_pool_create(bytes, 0);
+        bytes *= NET_RING_GROWTH;
+    }
     net__register_own(net);
     return net;
 }
@@ -33,6 +37,9 @@ void net_destroy(net_t *net)
     }
     net__fixed_free(net);
     sim_pool_destroy(net->packets);
+    for (uint32_t i = 0; i < NET_RING_SIZES; i++) {
+        sim_pool_destroy(net->rings[i]);
+    }
     for (uint32_t i = 0; i < NET_PAYLOAD_SIZES; i++) {
         sim_pool_destroy(net->payloads[i]);
     }

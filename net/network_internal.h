@@ -49,6 +49,9 @@ typedef struct net_fixed_route {
 } net_fixed_route_t;
 
 #define NET_PAYLOAD_SIZES 3u
+#define NET_RING_SIZES 4u
+#define NET_RING_BYTES 128u
+#define NET_RING_GROWTH 4u
 
 typedef struct net_link_change {
     uint32_t link;
@@ -76,6 +79,7 @@ struct net {
     net_config_t config;
     sim_pool_t *packets;
     sim_pool_t *payloads[NET_PAYLOAD_SIZES]; // of rising size
+    sim_pool_t *rings[NET_RING_SIZES];       // of queues, each NET_RING_GROWTH times the one before
     net_node_t **nodes;
     size_t node_count;
     size_t node_capacity;

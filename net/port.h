@@ -78,10 +78,23 @@ typedef enum net_wake {
 // of NET_CLASS_PORTS (NET_RECEIVED_PORTS) ports makes a page: classes that nobody uses are pages
 // that nobody touches, which take no memory. port->classes[p] points to the port's own.
 
-// One class of a port, sending: its queue and its counters, on one cache line.
+// A packet that waits, with what its departure needs to know of it: by then its own line has long
+// left the cache, and is needed at the next node only.
+typedef struct net_queued {
+    net_packet_t *packet;
+    uint32_t frame_bytes;  // as it joined: telemetry makes it longer as it leaves
+    uint16_t ingress_port; // of a switch
+    uint8_t ecn;           // likewise as it joined
+} net_queued_t;
+
+// One class of a port, sending: its queue and its counters, on one cache line. The queue is a ring
+// that grows. One that has run empty begins anew where the ring does: a short one stays on a line.
 typedef struct net_class {
-    alignas(SIM_CACHE_LINE) net_packet_t *head;
-    net_packet_t *tail;
+    alignas(SIM_CACHE_LINE) net_queued_t *ring;
+    uint32_t head;      // of the packet that is next: bytes from the ring's begin on, as the others
+    uint32_t tail;      // of the place of the one that joins
+    uint32_t stop;      // where the tail may not go on as it does: the end, or the head
+    uint32_t end;       // of the ring; 0: there is none yet
     uint64_t bytes;     // frame bytes held
     uint64_t bytes_max; // most ever held
     uint64_t tx_packets;
@@ -152,7 +165,6 @@ typedef struct net_port_rare {
     uint64_t ecn_marked_again[NET_PRIORITIES]; // that would have, had they not come with it
     net_watchdog_counters_t watchdog[NET_PRIORITIES];
     int64_t deficit_bytes[NET_PRIORITIES];
-    uint64_t several_bytes_max; // most that several classes held together
     uint64_t drops[NET_DROP_REASON_COUNT];
     uint64_t dropped_bytes;
     uint64_t drop_countdown; // net_port_drop_next; 0: off
@@ -195,9 +207,10 @@ struct net_port {
     uint64_t *ecn_marked;
     uint64_t *ecn_marked_again;
     uint64_t *drops;
-    const uint32_t *quantum_bytes; // by class, of DWRR: the node's
+    uint64_t several_bytes_max; // most that several classes held together
 
     // colder
+    const uint32_t *quantum_bytes; // by class, of DWRR: the node's
     uint64_t rate_bps;
     uint64_t remainder; // of the division by rate_bps, within a busy period
     sim_time_t delay_ps;
@@ -209,6 +222,7 @@ struct net_port {
     uint32_t interface;         // hosts; NET_INTERFACES_MAX elsewhere
     char *name;
     uint32_t link;
+    uint8_t long_queues; // classes whose ring is the port's to free
     // Where either is not as usual, ps_per_byte is 0 (net/models.h).
     const struct net_timing_ops *timing; // NULL: exact
     const net_link_config_t *config;     // the link's; net_port_own_config
@@ -287,23 +301,40 @@ void net__port_transmit_special(net_port_t *port, net_packet_t *packet);
 // To be called when anything changed that `special` stands for.
 void net__port_update_special(net_port_t *port);
 
-// Starts sending a packet (taking it). No frame may be on the link.
-static SIM_ALWAYS_INLINE void net_port_transmit(net_port_t *port, net_packet_t *packet)
+// Starts sending a packet (taking it) of this length and class, which are looked up nowhere else
+// where sending is as usual. No frame may be on the link.
+static SIM_ALWAYS_INLINE void net__port_transmit(net_port_t *port,
+                                                 net_packet_t *packet,
+                                                 uint32_t frame_bytes,
+                                                 uint32_t priority)
 {
     if (SIM_UNLIKELY(port->special)) {
         net__port_transmit_special(port, packet);
         return;
     }
     sim_node_t *const node = &port->node->sim;
-    const uint32_t frame_bytes = packet->frame_bytes;
     SIM_ASSERT(node->now_ps >= port->busy_until_ps);
     const sim_time_t end_ps =
         node->now_ps + (uint64_t)(frame_bytes + NET_LINK_OVERHEAD_BYTES) * port->ps_per_byte;
     port->busy_until_ps = end_ps;
-    net_class_t *const queue = port->classes[packet->priority];
+    net_class_t *const queue = port->classes[priority];
     queue->tx_packets++;
     queue->tx_bytes += frame_bytes;
     sim_send(node, port->channel, end_ps + port->delay_less_gap_ps, packet);
+}
+
+// Starts sending a packet (taking it). No frame may be on the link.
+static SIM_ALWAYS_INLINE void net_port_transmit(net_port_t *port, net_packet_t *packet)
+{
+    net__port_transmit(port, packet, packet->frame_bytes, packet->priority);
+}
+
+// The same for what net_queue_take gave.
+static SIM_ALWAYS_INLINE void net_port_transmit_queued(net_port_t *port,
+                                                       const net_queued_t *queued,
+                                                       uint32_t priority)
+{
+    net__port_transmit(port, queued->packet, queued->frame_bytes, priority);
 }
 
 // Asks for a wake at the end of the frame on the link (or now), once.
@@ -338,20 +369,32 @@ void net_port_drop_next(net_port_t *port, uint64_t count);
 
 void net__port_several_wait(net_port_t *port); // classes, after a packet was queued
 
+void net__queue_turn(net_port_t *port, net_class_t *queue); // the tail is where it has to stop
+// Copies the first packets, up to so many; returns how many.
+uint32_t net_queue_peek(const net_class_t *queue, net_queued_t *first, uint32_t count_max);
+
+static inline net_queued_t *net__queued(const net_class_t *queue, uint32_t at_bytes)
+{
+    return (net_queued_t *)(void *)((char *)queue->ring + at_bytes);
+}
+
+// Of a class that waits.
+static inline const net_queued_t *net_queue_head(const net_class_t *queue)
+{
+    return net__queued(queue, queue->head);
+}
+
 static inline void net_queue_push(net_port_t *port, net_packet_t *packet)
 {
     net_class_t *const queue = port->classes[packet->priority];
-    packet->next = NULL;
-    if (queue->head == NULL) {
-        queue->head = packet;
-    } else {
-        queue->tail->next = packet;
+    if (SIM_UNLIKELY(queue->tail == queue->stop)) {
+        net__queue_turn(port, queue);
     }
-    queue->tail = packet;
+    *net__queued(queue, queue->tail) =
+        (net_queued_t){packet, packet->frame_bytes, packet->ingress_port, packet->ecn};
+    queue->tail += (uint32_t)sizeof(net_queued_t);
     queue->bytes += packet->frame_bytes;
-    if (queue->bytes > queue->bytes_max) {
-        queue->bytes_max = queue->bytes;
-    }
+    queue->bytes_max = queue->bytes > queue->bytes_max ? queue->bytes : queue->bytes_max;
     port->waiting |= (uint8_t)(1u << packet->priority);
     if (SIM_UNLIKELY((port->waiting & (port->waiting - 1)) != 0)) {
         net__port_several_wait(port);
@@ -359,17 +402,26 @@ static inline void net_queue_push(net_port_t *port, net_packet_t *packet)
     net_port_trace(port, NET_TRACE_ENQUEUE, packet, 0);
 }
 
-static inline net_packet_t *net_queue_pop(net_port_t *port, uint32_t priority)
+// Takes the head of a class that waits.
+static SIM_ALWAYS_INLINE net_queued_t net_queue_take(net_port_t *port, uint32_t priority)
 {
     net_class_t *const queue = port->classes[priority];
-    net_packet_t *const packet = queue->head;
-    queue->head = packet->next;
-    __builtin_prefetch(queue->head); // it waited long enough to have left the cache
-    queue->bytes -= packet->frame_bytes;
-    if (queue->head == NULL) {
+    const net_queued_t queued = *net_queue_head(queue);
+    queue->bytes -= queued.frame_bytes;
+    queue->head += (uint32_t)sizeof(queued);
+    if (queue->bytes == 0) {
+        queue->head = queue->tail = 0;
+        queue->stop = queue->end;
         port->waiting &= (uint8_t) ~(1u << priority);
+    } else if (SIM_UNLIKELY(queue->head == queue->end)) {
+        queue->head = 0;
     }
-    return packet;
+    return queued;
+}
+
+static inline net_packet_t *net_queue_pop(net_port_t *port, uint32_t priority)
+{
+    return net_queue_take(port, priority).packet;
 }
 
 // The class to serve next among `candidates` (not empty): strict classes first, highest number

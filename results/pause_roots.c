@@ -93,11 +93,11 @@ static double bytes_from(const net_port_t *queue, uint32_t priority, uint32_t in
     const net_class_t *const held = queue->classes[priority];
     uint64_t seen = 0;
     uint64_t of_ingress = 0;
-    uint32_t count = 0;
-    for (const net_packet_t *p = held->head; p != NULL && count < HEAD_PACKETS; p = p->next) {
-        seen += p->frame_bytes;
-        of_ingress += p->ingress_port == ingress_port ? p->frame_bytes : 0;
-        count++;
+    net_queued_t first[HEAD_PACKETS];
+    const uint32_t count = net_queue_peek(held, first, HEAD_PACKETS);
+    for (uint32_t i = 0; i < count; i++) {
+        seen += first[i].frame_bytes;
+        of_ingress += first[i].ingress_port == ingress_port ? first[i].frame_bytes : 0;
     }
     return seen > 0 ? (double)held->bytes * (double)of_ingress / (double)seen : 0.0;
 }

@@ -90,7 +90,7 @@ static void refill(fixture_host_t *host, const net_port_t *port, uint32_t priori
 static uint8_t ready(fixture_host_t *host, net_port_t *port)
 {
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        if (port->classes[p]->head == NULL) {
+        if (port->classes[p]->bytes == 0) {
             refill(host, port, p);
         }
     }
@@ -111,7 +111,8 @@ static void serve(fixture_host_t *host, net_port_t *port)
         }
         uint32_t head_bytes[NET_PRIORITIES];
         for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-            head_bytes[p] = candidates & (1u << p) ? port->classes[p]->head->frame_bytes : 0;
+            head_bytes[p] =
+                candidates & (1u << p) ? net_queue_head(port->classes[p])->frame_bytes : 0;
         }
         net_packet_t *const packet =
             net_queue_pop(port, net_port_choose(port, candidates, head_bytes));

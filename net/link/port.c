@@ -82,6 +82,9 @@ static void port_fini(net_port_t *port)
         sim_free(listener);
         listener = next;
     }
+    for (uint32_t queues = port->long_queues; queues != 0; queues &= queues - 1) {
+        sim_free(port->classes[__builtin_ctz(queues)]->ring);
+    }
     net__loss_free(port);
     sim_free(port->name);
     if (port->owns_config) {
@@ -327,6 +330,78 @@ void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
         transmit_otherwise(port, packet);
     }
 }
+
+// -- queues
+
+#define ENTRY_BYTES ((uint32_t)sizeof(net_queued_t))
+
+static uint32_t count_of(const net_class_t *queue)
+{
+    if (queue->bytes == 0) {
+        return 0;
+    }
+    const uint32_t around = queue->tail > queue->head ? 0 : queue->end;
+    return (queue->tail + around - queue->head) / ENTRY_BYTES;
+}
+
+uint32_t net_queue_peek(const net_class_t *queue, net_queued_t *first, uint32_t count_max)
+{
+    const uint32_t count = count_of(queue) < count_max ? count_of(queue) : count_max;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t at = queue->head + i * ENTRY_BYTES;
+        first[i] = *net__queued(queue, at < queue->end ? at : at - queue->end);
+    }
+    return count;
+}
+
+// The pool for rings of so many bytes; NULL: they are long.
+static sim_pool_t *pool_of(const net_node_t *node, uint32_t bytes)
+{
+    uint32_t size = NET_RING_BYTES;
+    for (uint32_t i = 0; i < NET_RING_SIZES; i++, size *= NET_RING_GROWTH) {
+        if (size == bytes) {
+            return node->net->rings[i];
+        }
+    }
+    return NULL;
+}
+
+static void grow(net_port_t *port, net_class_t *queue)
+{
+    const net_node_t *const node = port->node;
+    const uint32_t bytes = queue->end == 0 ? NET_RING_BYTES : queue->end * NET_RING_GROWTH;
+    sim_pool_t *const pool = pool_of(node, bytes);
+    net_queued_t *const ring =
+        pool != NULL ? sim_pool_get(pool, &node->sim) : sim_alloc_lines(bytes);
+    const uint32_t count = net_queue_peek(queue, ring, bytes / ENTRY_BYTES);
+    sim_pool_t *const old_pool = pool_of(node, queue->end);
+    if (old_pool != NULL) {
+        sim_pool_put(old_pool, &node->sim, queue->ring);
+    } else {
+        sim_free(queue->ring);
+    }
+    queue->ring = ring;
+    queue->head = 0;
+    queue->tail = count * ENTRY_BYTES;
+    queue->stop = queue->end = bytes;
+    if (pool == NULL) {
+        for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
+            port->long_queues |= (uint8_t)((port->classes[c] == queue) << c);
+        }
+    }
+}
+
+void net__queue_turn(net_port_t *port, net_class_t *queue)
+{
+    if (count_of(queue) * ENTRY_BYTES == queue->end) {
+        grow(port, queue);
+        return;
+    }
+    queue->tail = queue->tail == queue->end ? 0 : queue->tail;
+    queue->stop = queue->head > queue->tail ? queue->head : queue->end;
+}
+
+// -- rates and links
 
 void net__port_set_rate(net_port_t *port, uint64_t rate_bps)
 {

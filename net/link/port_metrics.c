@@ -16,13 +16,12 @@ uint64_t net_port_queue_bytes(const net_port_t *port)
 void net__port_several_wait(net_port_t *port)
 {
     const uint64_t bytes = net_port_queue_bytes(port);
-    port->rare->several_bytes_max =
-        bytes > port->rare->several_bytes_max ? bytes : port->rare->several_bytes_max;
+    port->several_bytes_max = bytes > port->several_bytes_max ? bytes : port->several_bytes_max;
 }
 
 uint64_t net_port_queue_bytes_max(const net_port_t *port)
 {
-    uint64_t most = port->rare->several_bytes_max;
+    uint64_t most = port->several_bytes_max;
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         most = port->classes[p]->bytes_max > most ? port->classes[p]->bytes_max : most;
     }

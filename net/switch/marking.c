@@ -3,11 +3,21 @@
 // as it joins. Page: docs/models/switch.md.
 #include "net/switch/switch_internal.h"
 
-void net__mark_late(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+void net__mark_late(net_switch_t *sw,
+                    net_port_t *egress,
+                    net_packet_t *packet,
+                    uint32_t priority,
+                    uint32_t ecn)
 {
-    const uint64_t queued = egress->classes[packet->priority]->bytes;
-    if (((uint32_t)sw->marks_late >> packet->priority & 1u) != 0 &&
-        queued > sw->red[egress->index].kmin_bytes && packet->ecn != NET_ECN_NOT_ECT) {
+    const net_class_t *const queue = egress->classes[priority];
+    const uint64_t queued = queue->bytes;
+    const uint32_t later = queue->head + 3 * (uint32_t)sizeof(net_queued_t);
+    if (later < queue->end) {
+        __builtin_prefetch(net__queued(queue, later + 2 * SIM_CACHE_LINE));
+        __builtin_prefetch(net__queued(queue, later)->packet);
+    }
+    if (((uint32_t)sw->marks_late >> priority & 1u) != 0 &&
+        queued > sw->red[egress->index].kmin_bytes && ecn != NET_ECN_NOT_ECT) {
         net__mark_by(sw, egress, packet, queued);
     }
 }
@@ -26,7 +36,7 @@ __attribute__((noinline)) void net__mark_early(net_switch_t *sw,
 
 static void leaves(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
-    net__mark(sw, egress, packet);
+    net__mark(sw, egress, packet, packet->priority, packet->ecn);
 }
 
 // The thresholds of a port of this rate: its profile, or what the switch has for all.

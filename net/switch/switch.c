@@ -31,24 +31,26 @@ static ALWAYS_INLINE void serve_any(net_switch_t *sw, net_port_t *egress, const 
     if (candidates & (candidates - 1)) {
         uint32_t head_bytes[NET_PRIORITIES];
         for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-            head_bytes[p] = candidates & (1u << p) ? egress->classes[p]->head->frame_bytes : 0;
+            head_bytes[p] =
+                candidates & (1u << p) ? net_queue_head(egress->classes[p])->frame_bytes : 0;
         }
         priority = net_port_choose(egress, candidates, head_bytes);
     }
-    net_packet_t *const packet = net_queue_pop(egress, priority);
-    const uint32_t ingress_port = packet->ingress_port;
-    const uint32_t bytes = packet->frame_bytes; // as charged: telemetry may make it longer
+    const net_queued_t queued = net_queue_take(egress, priority);
     if (own) {
-        net__mark(sw, egress, packet);
-    } else if (sw->marking->leaves != NULL) {
-        sw->marking->leaves(sw, egress, packet);
-    }
-    net_port_transmit(egress, packet);
-    sw->held_bytes -= bytes;
-    if (own) {
-        net__release(sw, ingress_port, priority, bytes);
+        net__mark(sw, egress, queued.packet, priority, queued.ecn);
+        net_port_transmit_queued(egress, &queued, priority);
     } else {
-        sw->buffer->release(sw, ingress_port, priority, bytes);
+        if (sw->marking->leaves != NULL) {
+            sw->marking->leaves(sw, egress, queued.packet);
+        }
+        net_port_transmit(egress, queued.packet);
+    }
+    sw->held_bytes -= queued.frame_bytes;
+    if (own) {
+        net__release(sw, queued.ingress_port, priority, queued.frame_bytes);
+    } else {
+        sw->buffer->release(sw, queued.ingress_port, priority, queued.frame_bytes);
     }
     net_port_trace(egress, NET_TRACE_RELEASE, NULL, 0);
     if (egress->controlled || (egress->waiting & (uint8_t)~egress->paused)) {
@@ -193,13 +195,13 @@ void net__switch_warm_heads(const net_switch_t *sw)
     for (uint32_t i = node->wake_first; i < node->wake_end; i++) {
         const net_port_t *const port = &sw->node.ports[node->wakes[i].port];
         if (port->waiting != 0) {
-            __builtin_prefetch(port->classes[__builtin_ctz(port->waiting)]->head);
+            __builtin_prefetch(net_queue_head(port->classes[__builtin_ctz(port->waiting)]));
         }
     }
     for (uint32_t p = 0; p < sw->late_ports; p += 8) {
         for (uint64_t late = net__late(sw, p); late != 0; late &= late - 1) {
             const net_port_t *const port = &sw->node.ports[p + net__late_first(late)];
-            __builtin_prefetch(port->classes[__builtin_ctz(port->waiting | 128u)]->head);
+            __builtin_prefetch(net_queue_head(port->classes[__builtin_ctz(port->waiting | 128u)]));
         }
     }
 }

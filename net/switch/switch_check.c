@@ -14,11 +14,12 @@ void net__port_check(const net_port_t *port)
         const net_class_t *const class = port->classes[p];
         const bool waits = (port->waiting >> p & 1u) != 0;
         const bool stopped = (port->paused >> p & 1u) != 0;
-        SIM_CHECK((class->head != NULL) == waits);
         SIM_CHECK((class->bytes > 0) == waits);
         SIM_CHECK(class->bytes <= class->bytes_max);
         if (waits) {
-            SIM_CHECK(class->head->priority == p && class->tail->next == NULL);
+            const net_queued_t *const head = net_queue_head(class);
+            SIM_CHECK(head->packet->priority == p);
+            SIM_CHECK(head->packet->frame_bytes == head->frame_bytes);
         }
         if (stopped) {
             SIM_CHECK(port->pauses[p].paused_since_ps <= port->node->sim.now_ps);

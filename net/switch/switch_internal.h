@@ -108,11 +108,19 @@ static inline void net__mark_by(net_switch_t *sw,
 }
 
 // On the bytes left in the queue as the packet leaves it (papers on DCQCN mark at dequeue).
-void net__mark_late(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
-static inline void net__mark(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+void net__mark_late(net_switch_t *sw,
+                    net_port_t *egress,
+                    net_packet_t *packet,
+                    uint32_t priority,
+                    uint32_t ecn);
+static SIM_ALWAYS_INLINE void net__mark(net_switch_t *sw,
+                                        net_port_t *egress,
+                                        net_packet_t *packet,
+                                        uint32_t priority,
+                                        uint32_t ecn)
 {
-    if (SIM_UNLIKELY(egress->classes[packet->priority]->bytes > sw->mark_above_bytes)) {
-        net__mark_late(sw, egress, packet);
+    if (SIM_UNLIKELY(egress->classes[priority]->bytes > sw->mark_above_bytes)) {
+        net__mark_late(sw, egress, packet, priority, ecn);
     }
 }
 

@@ -38,7 +38,8 @@ APART static uint32_t choose(net_port_t *egress, uint8_t candidates)
 {
     uint32_t head_bytes[NET_PRIORITIES];
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        head_bytes[p] = candidates & (1u << p) ? egress->classes[p]->head->frame_bytes : 0;
+        head_bytes[p] =
+            candidates & (1u << p) ? net_queue_head(egress->classes[p])->frame_bytes : 0;
     }
     return net_port_choose(egress, candidates, head_bytes);
 }
@@ -60,13 +61,11 @@ static ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress)
     if (SIM_UNLIKELY((candidates & (candidates - 1)) != 0)) {
         priority = choose(egress, candidates);
     }
-    net_packet_t *const packet = net_queue_pop(egress, priority);
-    const uint32_t ingress_port = packet->ingress_port;
-    const uint32_t bytes = packet->frame_bytes; // as charged: telemetry may make it longer
-    net__mark(sw, egress, packet);
-    net_port_transmit(egress, packet);
-    sw->held_bytes -= bytes;
-    net__release(sw, ingress_port, priority, bytes);
+    const net_queued_t queued = net_queue_take(egress, priority);
+    net__mark(sw, egress, queued.packet, priority, queued.ecn);
+    net_port_transmit_queued(egress, &queued, priority);
+    sw->held_bytes -= queued.frame_bytes;
+    net__release(sw, queued.ingress_port, priority, queued.frame_bytes);
     return (egress->waiting & (uint8_t)~egress->paused) != 0;
 }
 

@@ -26,13 +26,11 @@ struct net_watchdog {
 void net__watchdog_drop(net_switch_t *sw, net_port_t *egress, uint32_t priority)
 {
     while (((uint32_t)egress->waiting >> priority & 1u) != 0) {
-        net_packet_t *const packet = net_queue_pop(egress, priority);
-        const uint32_t ingress_port = packet->ingress_port;
-        const uint32_t bytes = packet->frame_bytes;
+        const net_queued_t queued = net_queue_take(egress, priority);
         egress->rare->watchdog[priority].dropped++;
-        net_port_drop(egress, packet, NET_DROP_WATCHDOG);
-        sw->held_bytes -= bytes;
-        sw->buffer->release(sw, ingress_port, priority, bytes);
+        net_port_drop(egress, queued.packet, NET_DROP_WATCHDOG);
+        sw->held_bytes -= queued.frame_bytes;
+        sw->buffer->release(sw, queued.ingress_port, priority, queued.frame_bytes);
     }
 }
 

@@ -255,8 +255,8 @@ static uint32_t choose_class(nic_t *nic, uint8_t classes, const bool ring)
     net_port_t *const port = nic->port;
     uint32_t head_bytes[NET_PRIORITIES] = {0};
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        if (port->classes[p]->head != NULL) {
-            head_bytes[p] = port->classes[p]->head->frame_bytes;
+        if (port->classes[p]->bytes != 0) {
+            head_bytes[p] = net_queue_head(port->classes[p])->frame_bytes;
         } else if ((nic->ready_classes & 1u << p) != 0) {
             const nic_qp_t *const qp = ring ? nic->ready[p] : nic->scheduler->next(nic, p);
             head_bytes[p] = nic->header_bytes + (uint32_t)qp->mtu_bytes;
