@@ -12,6 +12,8 @@
 #ifndef NET_PORT_H
 #define NET_PORT_H
 
+#include <string.h>
+
 #include "net/network.h"
 
 SIM_C_BEGIN
@@ -110,8 +112,13 @@ typedef struct net_received {
     uint64_t packets;
     uint64_t bytes;
     uint64_t stored_bytes; // in reserved and shared buffer
-    uint64_t headroom_bytes : 63;
-    uint64_t stopped : 1; // the peer was told to stop
+    union {
+        struct {
+            uint64_t headroom_bytes : 63;
+            uint64_t stopped : 1; // the peer was told to stop
+        };
+        uint64_t crowded; // not 0: either
+    };
 } net_received_t;
 #define NET_HEADROOM_MASK (UINT64_MAX >> 1) // what headroom_bytes has room for
 #define NET_RECEIVED_PORTS (2 * NET_CLASS_PORTS)
@@ -184,21 +191,22 @@ struct net_port {
     uint32_t ps_per_byte;                           // 0: not whole, use rate_bps and remainder
     uint16_t index;                                 // in the node
     uint16_t trace_points;                          // union over listeners
-    uint8_t waiting;                                // classes with packets in their queue
-    uint8_t paused;                                 // classes the peer has stopped
-    uint8_t wake_pending;                           // net_wake_t
-    bool special; // lossy, down, metered, listened to or of an inexact rate: the slow way to send
-    bool controlled;  // control is not NULL
-    bool inexact : 1; // special for nothing but its rate
+    // Most ports have none of these four, which are looked at together: net__port_is_usual.
+    uint8_t paused; // classes the peer has stopped
+    bool special;   // lossy, down, metered, listened to or of an inexact rate: the slow way to send
+    bool controlled;      // control is not NULL
+    uint8_t zero;         // as it says
+    uint8_t waiting;      // classes with packets in their queue
+    uint8_t wake_pending; // net_wake_t
+    bool inexact : 1;     // special for nothing but its rate
     bool down : 1;
     bool lossless_guaranteed : 1; // what arrives here in a lossless class cannot be dropped
     bool metered : 1;             // writes telemetry: rare->meter is in use
     bool odd_class : 1;           // a host's: it sends in other classes than its DSCPs say
     bool down_first : 1;          // net_link_rules_t
     bool owns_config : 1;
-    bool cut : 1;   // special for nothing but telemetry and a timing that cuts to whole ns
-    uint8_t strict; // classes served before the others, highest number first
-    uint8_t turn;   // class whose DWRR turn it is
+    bool cut : 1; // special for nothing but telemetry and a timing that cuts to whole ns
+    uint8_t turn; // class whose DWRR turn it is
 
     net_packet_t *control; // a PFC frame waiting to be sent, before everything
     net_port_t *peer;
@@ -222,6 +230,7 @@ struct net_port {
     uint32_t interface;         // hosts; NET_INTERFACES_MAX elsewhere
     char *name;
     uint32_t link;
+    uint8_t strict;      // classes served before the others, highest number first
     uint8_t long_queues; // classes whose ring is the port's to free
     // Where either is not as usual, ps_per_byte is 0 (net/models.h).
     const struct net_timing_ops *timing; // NULL: exact
@@ -246,6 +255,8 @@ static inline bool net_port_lost_on_arrival(const net_port_t *port, const net_pa
     return SIM_UNLIKELY(port->arrival_loss != NULL) && port->arrival_loss->is_lost(port, packet);
 }
 
+static_assert(offsetof(net_port_t, waiting) - offsetof(net_port_t, paused) == 4,
+              "looked at as one");
 static_assert(offsetof(net_port_t, control) == SIM_CACHE_LINE, "the hot part is one cache line");
 
 // The port's configuration, of its own from here on, to be changed.
@@ -301,23 +312,27 @@ void net__port_transmit_special(net_port_t *port, net_packet_t *packet);
 // To be called when anything changed that `special` stands for.
 void net__port_update_special(net_port_t *port);
 
-// Starts sending a packet (taking it) of this length and class, which are looked up nowhere else
-// where sending is as usual. No frame may be on the link.
-static SIM_ALWAYS_INLINE void net__port_transmit(net_port_t *port,
-                                                 net_packet_t *packet,
-                                                 uint32_t frame_bytes,
-                                                 uint32_t priority)
+// Whether nothing is rare about the port: none of its classes is stopped, no PFC frame waits, and
+// sending goes the usual way.
+static inline bool net__port_is_usual(const net_port_t *port)
 {
-    if (SIM_UNLIKELY(port->special)) {
-        net__port_transmit_special(port, packet);
-        return;
-    }
-    sim_node_t *const node = &port->node->sim;
-    SIM_ASSERT(node->now_ps >= port->busy_until_ps);
+    uint32_t rare;
+    memcpy(&rare, (const char *)port + offsetof(net_port_t, paused), sizeof(rare));
+    return rare == 0;
+}
+
+// Sending, where `special` is not set: node is the port's, now_ps its time, queue the packet's class.
+static SIM_ALWAYS_INLINE void net__port_send(net_port_t *port,
+                                             sim_node_t *node,
+                                             sim_time_t now_ps,
+                                             net_class_t *queue,
+                                             net_packet_t *packet,
+                                             uint32_t frame_bytes)
+{
+    SIM_ASSERT(now_ps == node->now_ps && now_ps >= port->busy_until_ps);
     const sim_time_t end_ps =
-        node->now_ps + (uint64_t)(frame_bytes + NET_LINK_OVERHEAD_BYTES) * port->ps_per_byte;
+        now_ps + (uint64_t)(frame_bytes + NET_LINK_OVERHEAD_BYTES) * port->ps_per_byte;
     port->busy_until_ps = end_ps;
-    net_class_t *const queue = port->classes[priority];
     queue->tx_packets++;
     queue->tx_bytes += frame_bytes;
     sim_send(node, port->channel, end_ps + port->delay_less_gap_ps, packet);
@@ -326,15 +341,13 @@ static SIM_ALWAYS_INLINE void net__port_transmit(net_port_t *port,
 // Starts sending a packet (taking it). No frame may be on the link.
 static SIM_ALWAYS_INLINE void net_port_transmit(net_port_t *port, net_packet_t *packet)
 {
-    net__port_transmit(port, packet, packet->frame_bytes, packet->priority);
-}
-
-// The same for what net_queue_take gave.
-static SIM_ALWAYS_INLINE void net_port_transmit_queued(net_port_t *port,
-                                                       const net_queued_t *queued,
-                                                       uint32_t priority)
-{
-    net__port_transmit(port, queued->packet, queued->frame_bytes, priority);
+    if (SIM_UNLIKELY(port->special)) {
+        net__port_transmit_special(port, packet);
+        return;
+    }
+    sim_node_t *const node = &port->node->sim;
+    net_class_t *const queue = port->classes[packet->priority];
+    net__port_send(port, node, node->now_ps, queue, packet, packet->frame_bytes);
 }
 
 // Asks for a wake at the end of the frame on the link (or now), once.
@@ -384,9 +397,12 @@ static inline const net_queued_t *net_queue_head(const net_class_t *queue)
     return net__queued(queue, queue->head);
 }
 
-static inline void net_queue_push(net_port_t *port, net_packet_t *packet)
+// Puts a packet into its class, without a word to listeners.
+static SIM_ALWAYS_INLINE void net__queue_put(net_port_t *port,
+                                             net_class_t *queue,
+                                             net_packet_t *packet,
+                                             uint32_t priority)
 {
-    net_class_t *const queue = port->classes[packet->priority];
     if (SIM_UNLIKELY(queue->tail == queue->stop)) {
         net__queue_turn(port, queue);
     }
@@ -395,17 +411,23 @@ static inline void net_queue_push(net_port_t *port, net_packet_t *packet)
     queue->tail += (uint32_t)sizeof(net_queued_t);
     queue->bytes += packet->frame_bytes;
     queue->bytes_max = queue->bytes > queue->bytes_max ? queue->bytes : queue->bytes_max;
-    port->waiting |= (uint8_t)(1u << packet->priority);
+    port->waiting |= (uint8_t)(1u << priority);
     if (SIM_UNLIKELY((port->waiting & (port->waiting - 1)) != 0)) {
         net__port_several_wait(port);
     }
+}
+
+static inline void net_queue_push(net_port_t *port, net_packet_t *packet)
+{
+    net__queue_put(port, port->classes[packet->priority], packet, packet->priority);
     net_port_trace(port, NET_TRACE_ENQUEUE, packet, 0);
 }
 
 // Takes the head of a class that waits.
-static SIM_ALWAYS_INLINE net_queued_t net_queue_take(net_port_t *port, uint32_t priority)
+static SIM_ALWAYS_INLINE net_queued_t net__queue_take(net_port_t *port,
+                                                      net_class_t *queue,
+                                                      uint32_t priority)
 {
-    net_class_t *const queue = port->classes[priority];
     const net_queued_t queued = *net_queue_head(queue);
     queue->bytes -= queued.frame_bytes;
     queue->head += (uint32_t)sizeof(queued);
@@ -417,6 +439,11 @@ static SIM_ALWAYS_INLINE net_queued_t net_queue_take(net_port_t *port, uint32_t 
         queue->head = 0;
     }
     return queued;
+}
+
+static inline net_queued_t net_queue_take(net_port_t *port, uint32_t priority)
+{
+    return net__queue_take(port, port->classes[priority], priority);
 }
 
 static inline net_packet_t *net_queue_pop(net_port_t *port, uint32_t priority)

@@ -371,8 +371,9 @@ static void grow(net_port_t *port, net_class_t *queue)
     const net_node_t *const node = port->node;
     const uint32_t bytes = queue->end == 0 ? NET_RING_BYTES : queue->end * NET_RING_GROWTH;
     sim_pool_t *const pool = pool_of(node, bytes);
-    net_queued_t *const ring =
-        pool != NULL ? sim_pool_get(pool, &node->sim) : sim_alloc_lines(bytes);
+    net_queued_t *const ring = pool != NULL
+                                   ? sim_pool_get(pool, &node->sim)
+                                   : sim_realloc_array(NULL, bytes / ENTRY_BYTES, ENTRY_BYTES);
     const uint32_t count = net_queue_peek(queue, ring, bytes / ENTRY_BYTES);
     sim_pool_t *const old_pool = pool_of(node, queue->end);
     if (old_pool != NULL) {

@@ -5,20 +5,20 @@
 
 void net__mark_late(net_switch_t *sw,
                     net_port_t *egress,
+                    const net_class_t *queue,
                     net_packet_t *packet,
-                    uint32_t priority,
-                    uint32_t ecn)
+                    uint32_t ecn,
+                    uint32_t priority)
 {
-    const net_class_t *const queue = egress->classes[priority];
-    const uint64_t queued = queue->bytes;
+    // Packets that leave next may get a mark: their lines are far by now.
     const uint32_t later = queue->head + 3 * (uint32_t)sizeof(net_queued_t);
     if (later < queue->end) {
         __builtin_prefetch(net__queued(queue, later + 2 * SIM_CACHE_LINE));
         __builtin_prefetch(net__queued(queue, later)->packet);
     }
     if (((uint32_t)sw->marks_late >> priority & 1u) != 0 &&
-        queued > sw->red[egress->index].kmin_bytes && ecn != NET_ECN_NOT_ECT) {
-        net__mark_by(sw, egress, packet, queued);
+        queue->bytes > sw->red[egress->index].kmin_bytes && ecn != NET_ECN_NOT_ECT) {
+        net__mark_by(sw, egress, packet, queue->bytes);
     }
 }
 
@@ -36,7 +36,8 @@ __attribute__((noinline)) void net__mark_early(net_switch_t *sw,
 
 static void leaves(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
-    net__mark(sw, egress, packet, packet->priority, packet->ecn);
+    const uint32_t priority = packet->priority;
+    net__mark(sw, egress, egress->classes[priority], packet, packet->ecn, priority);
 }
 
 // The thresholds of a port of this rate: its profile, or what the switch has for all.

@@ -36,15 +36,18 @@ static ALWAYS_INLINE void serve_any(net_switch_t *sw, net_port_t *egress, const 
         }
         priority = net_port_choose(egress, candidates, head_bytes);
     }
-    const net_queued_t queued = net_queue_take(egress, priority);
+    net_class_t *const queue = egress->classes[priority];
+    const net_queued_t queued = net__queue_take(egress, queue, priority);
     if (own) {
-        net__mark(sw, egress, queued.packet, priority, queued.ecn);
-        net_port_transmit_queued(egress, &queued, priority);
+        net__mark(sw, egress, queue, queued.packet, queued.ecn, priority);
+    } else if (sw->marking->leaves != NULL) {
+        sw->marking->leaves(sw, egress, queued.packet);
+    }
+    if (SIM_UNLIKELY(egress->special)) {
+        net__port_transmit_special(egress, queued.packet);
     } else {
-        if (sw->marking->leaves != NULL) {
-            sw->marking->leaves(sw, egress, queued.packet);
-        }
-        net_port_transmit(egress, queued.packet);
+        sim_node_t *const node = &sw->node.sim;
+        net__port_send(egress, node, node->now_ps, queue, queued.packet, queued.frame_bytes);
     }
     sw->held_bytes -= queued.frame_bytes;
     if (own) {

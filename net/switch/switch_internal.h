@@ -110,17 +110,19 @@ static inline void net__mark_by(net_switch_t *sw,
 // On the bytes left in the queue as the packet leaves it (papers on DCQCN mark at dequeue).
 void net__mark_late(net_switch_t *sw,
                     net_port_t *egress,
+                    const net_class_t *queue,
                     net_packet_t *packet,
-                    uint32_t priority,
-                    uint32_t ecn);
+                    uint32_t ecn,
+                    uint32_t priority);
 static SIM_ALWAYS_INLINE void net__mark(net_switch_t *sw,
                                         net_port_t *egress,
+                                        const net_class_t *queue,
                                         net_packet_t *packet,
-                                        uint32_t priority,
-                                        uint32_t ecn)
+                                        uint32_t ecn,
+                                        uint32_t priority)
 {
-    if (SIM_UNLIKELY(egress->classes[priority]->bytes > sw->mark_above_bytes)) {
-        net__mark_late(sw, egress, packet, priority, ecn);
+    if (SIM_UNLIKELY(queue->bytes > sw->mark_above_bytes)) {
+        net__mark_late(sw, egress, queue, packet, ecn, priority);
     }
 }
 
@@ -184,7 +186,8 @@ static inline void net__release_lossless(net_switch_t *sw,
 {
     net_received_t *const held = sw->node.ports[port].received[priority];
     const uint64_t before = net_switch_above_reserved(sw, held->stored_bytes);
-    if (SIM_UNLIKELY(held->headroom_bytes > 0)) {
+    const bool crowded = held->crowded != 0;
+    if (SIM_UNLIKELY(crowded)) {
         const uint64_t drained = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
         held->headroom_bytes = (held->headroom_bytes - drained) & NET_HEADROOM_MASK;
         bytes -= drained;
@@ -193,7 +196,7 @@ static inline void net__release_lossless(net_switch_t *sw,
     held->stored_bytes -= bytes;
     const uint64_t after = net_switch_above_reserved(sw, held->stored_bytes);
     sw->shared_bytes -= before - after;
-    if (SIM_UNLIKELY(held->stopped) && held->headroom_bytes == 0 &&
+    if (SIM_UNLIKELY(crowded) && held->stopped && held->headroom_bytes == 0 &&
         (after == 0 || after + sw->config.pfc_xon_bytes <= net__xoff_threshold(sw))) {
         net__let_peer_go(sw, &sw->ingress[port], priority);
     }

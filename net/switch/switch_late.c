@@ -45,10 +45,11 @@ APART static uint32_t choose(net_port_t *egress, uint8_t candidates)
 }
 
 // The port's next frame starts now, if it may send one. Whether it is to be served again.
-static ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress)
+static ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress, sim_time_t now_ps)
 {
+    const bool usual = net__port_is_usual(egress);
     const uint8_t candidates = egress->waiting & (uint8_t)~egress->paused;
-    if (SIM_UNLIKELY(egress->controlled)) {
+    if (SIM_UNLIKELY(!usual && egress->controlled)) {
         net_packet_t *const control = egress->control;
         net_port_set_control(egress, NULL);
         net_port_transmit(egress, control);
@@ -61,9 +62,14 @@ static ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress)
     if (SIM_UNLIKELY((candidates & (candidates - 1)) != 0)) {
         priority = choose(egress, candidates);
     }
-    const net_queued_t queued = net_queue_take(egress, priority);
-    net__mark(sw, egress, queued.packet, priority, queued.ecn);
-    net_port_transmit_queued(egress, &queued, priority);
+    net_class_t *const queue = egress->classes[priority];
+    const net_queued_t queued = net__queue_take(egress, queue, priority);
+    net__mark(sw, egress, queue, queued.packet, queued.ecn, priority);
+    if (SIM_UNLIKELY(!usual && egress->special)) {
+        net__port_transmit_special(egress, queued.packet);
+    } else {
+        net__port_send(egress, &sw->node.sim, now_ps, queue, queued.packet, queued.frame_bytes);
+    }
     sw->held_bytes -= queued.frame_bytes;
     net__release(sw, queued.ingress_port, priority, queued.frame_bytes);
     return (egress->waiting & (uint8_t)~egress->paused) != 0;
@@ -72,9 +78,10 @@ static ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress)
 // The next departure of a port that is late. False: it was the last for now.
 static ALWAYS_INLINE bool depart(net_switch_t *sw, net_port_t *port)
 {
-    sw->node.sim.now_ps = port->busy_until_ps;
+    const sim_time_t now_ps = port->busy_until_ps;
+    sw->node.sim.now_ps = now_ps;
     sw->node.sim.events++;
-    if (!serve(sw, port)) {
+    if (!serve(sw, port, now_ps)) {
         be_on_time(sw, port);
         return false;
     }
@@ -82,7 +89,7 @@ static ALWAYS_INLINE bool depart(net_switch_t *sw, net_port_t *port)
 }
 
 // All its departures before end_ps.
-static ALWAYS_INLINE void catch_up(net_switch_t *sw, net_port_t *port, sim_time_t end_ps)
+APART static void catch_up(net_switch_t *sw, net_port_t *port, sim_time_t end_ps)
 {
     while (port->busy_until_ps < end_ps && depart(sw, port)) {
     }
@@ -130,28 +137,36 @@ APART static void wake_all(net_switch_t *sw)
 
 // Finds room without looking at what has left meanwhile, and without a word to anyone if there is
 // none.
-static inline bool admit(net_switch_t *sw, const net_port_t *egress, const net_packet_t *packet)
+static ALWAYS_INLINE bool admit(net_switch_t *sw,
+                                const net_port_t *ingress,
+                                const net_port_t *egress,
+                                const net_packet_t *packet,
+                                uint32_t priority)
 {
-    if (SIM_LIKELY((sw->lossless & (1u << packet->priority)) != 0)) {
-        net_port_t *const in = &sw->node.ports[packet->ingress_port];
-        return net__admit_shared(sw, in->received[packet->priority], packet->frame_bytes);
+    if (SIM_LIKELY((sw->lossless & (1u << priority)) != 0)) {
+        return net__admit_shared(sw, ingress->received[priority], packet->frame_bytes);
     }
     net_drop_reason_t reason;
     return net__admit_lossy(sw, egress, packet, &reason);
 }
 
 // A packet that must wait for its port. False: there is no room as far as this can tell.
-static ALWAYS_INLINE bool enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+static ALWAYS_INLINE bool enqueue(net_switch_t *sw,
+                                  const net_port_t *ingress,
+                                  net_port_t *egress,
+                                  net_class_t *queue,
+                                  net_packet_t *packet,
+                                  uint32_t priority)
 {
-    const uint8_t bit = (uint8_t)(1u << packet->priority);
-    if (SIM_UNLIKELY(!admit(sw, egress, packet))) {
+    const uint8_t bit = (uint8_t)(1u << priority);
+    if (SIM_UNLIKELY(!admit(sw, ingress, egress, packet, priority))) {
         return false;
     }
     sw->held_bytes += packet->frame_bytes;
     if (SIM_UNLIKELY(sw->marks_early & bit)) {
         net__mark_early(sw, egress, packet);
     }
-    net_queue_push(egress, packet);
+    net__queue_put(egress, queue, packet, priority); // who listens has events one by one
     if (SIM_LIKELY(!(egress->paused & bit))) {
         be_late(sw, egress);
     }
@@ -230,12 +245,16 @@ static ALWAYS_INLINE bool arrive(net_switch_t *sw,
         catch_up(sw, egress, now_ps);
         sw->node.sim.now_ps = now_ps;
     }
+    const uint32_t priority = packet->priority;
+    net_class_t *const queue = egress->classes[priority];
     const bool idle =
         egress->wake_pending == NET_WAKE_NONE &&
         (now_ps > egress->busy_until_ps || (now_ps == egress->busy_until_ps && !others_now));
-    if (idle && !(egress->paused & (1u << packet->priority))) {
+    if (idle && SIM_LIKELY(net__port_is_usual(egress))) {
+        net__port_send(egress, &sw->node.sim, now_ps, queue, packet, packet->frame_bytes);
+    } else if (idle && !(egress->paused & (1u << priority))) {
         net_port_transmit(egress, packet);
-    } else if (SIM_UNLIKELY(!enqueue(sw, egress, packet))) {
+    } else if (SIM_UNLIKELY(!enqueue(sw, ingress, egress, queue, packet, priority))) {
         enqueue_crowded(sw, egress, packet);
         return false;
     }
@@ -289,7 +308,7 @@ APART static void take_other(net_switch_t *sw)
     }
     net_port_t *const port = &sw->node.ports[event.port];
     port->wake_pending = NET_WAKE_NONE;
-    if (serve(sw, port)) {
+    if (serve(sw, port, node->now_ps)) {
         be_late(sw, port);
     }
 }
