@@ -321,7 +321,7 @@ static inline bool net__port_is_usual(const net_port_t *port)
     return rare == 0;
 }
 
-// Sending, where `special` is not set: node is the port's, now_ps its time, queue the packet's class.
+// Sending, where `special` is not set: node is the port's, now_ps its time, queue the class.
 static SIM_ALWAYS_INLINE void net__port_send(net_port_t *port,
                                              sim_node_t *node,
                                              sim_time_t now_ps,
