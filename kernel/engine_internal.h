@@ -7,8 +7,9 @@
 //     mail.c       messages on their way, and a node's sorted mail of a window
 //     window.c     one thread's share of one window: run units, sample
 //     engine.c     the loop over windows, how a run ends
-//     fifo*.c      the same where ties go by insertion: kernel/order/fifo_internal.h
 //     barrier.c    where threads meet
+//
+// Where ties go by insertion kernel/order/fifo.c runs a window instead, from one list of events.
 #ifndef KERNEL_ENGINE_INTERNAL_H
 #define KERNEL_ENGINE_INTERNAL_H
 
@@ -25,7 +26,6 @@
 typedef struct sim_far_letter {
     sim_time_t arrive_ps;
     void *message;
-    uint64_t place; // kernel/order/fifo.h
 } sim_far_letter_t;
 
 struct sim_far_fifo {
@@ -47,7 +47,6 @@ typedef struct sim_parcel {
     sim_channel_t *channel;
     sim_time_t arrive_ps;
     void *message;
-    uint64_t place; // kernel/order/fifo.h
 } sim_parcel_t;
 
 typedef struct sim_parcels {
@@ -86,8 +85,6 @@ typedef struct sim_channel_ends {
     sim_node_t *to;
     sim_time_t delay_ps;
     struct sim_far_fifo *far; // NULL until something took the far path
-    uint32_t from_port;       // of `from`: see kernel/order/fifo.h
-    bool keeps_number;
 } sim_channel_ends_t;
 
 #define SIM_CHANNEL_BLOCK 4096u // channels allocated together: they never move
@@ -135,7 +132,6 @@ typedef struct sim_thread {
     sim_time_t record_end_ps;  // records of now are before it, and not before the window
     uint64_t next_window;      // published at the barrier
     bool cut;                  // the time limit left mail unread
-    struct sim_fifo_log *fifo; // NULL: ties go by hash
 } sim_thread_t;
 
 typedef struct sim_window_observer {
@@ -181,7 +177,6 @@ struct sim {
     sim_time_t excused_ps; // time since then that does not count
     unsigned parity;       // of the windows run so far
     bool ran;
-    bool apart; // sim_keep_apart
 
     // decided by thread 0 between the two barriers of a window
     uint64_t decided_window; // SIM_NO_WINDOW: the run ends
@@ -257,8 +252,7 @@ void sim__mailbox_grow(sim_worker_t *worker,
 void sim__parcel_send(sim_thread_t *thread,
                       sim_channel_t *channel,
                       sim_time_t arrive_ps,
-                      void *message,
-                      uint64_t place);
+                      void *message);
 // The channel's next far message that arrives in this window.
 bool sim__far_take(sim_thread_t *thread,
                    const sim_node_t *node,
@@ -266,8 +260,6 @@ bool sim__far_take(sim_thread_t *thread,
                    sim_far_letter_t *letter);
 // Puts back what the node has not taken of its mail, into its thread's mailbox of this window.
 void sim__mail_return(sim_thread_t *thread, const sim_node_t *node);
-// Empties a mailbox of the current slot, of the thread `owner`: its next message will be its first.
-void sim__mailbox_recycle(sim_thread_t *thread, unsigned owner, sim_mailbox_t *box);
 
 // window.c: runs the thread's units through sim->window and sets thread->next_window.
 void sim__run_window(sim_thread_t *thread);
@@ -278,33 +270,21 @@ void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps);
 void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps);
 void sim__heap_lower(sim_unit_t *unit, sim_node_t *node);
 
-// Ties by insertion (kernel/order/fifo_internal.h).
-// fifo.c
+// Ties by insertion: kernel/order/fifo.c.
 struct sim_fifo *sim__fifo_create(void);
-void sim__fifo_destroy(struct sim_fifo *fifo);
-struct sim_fifo_log *sim__fifo_log_create(unsigned thread);
-void sim__fifo_log_destroy(struct sim_fifo_log *log);
-struct sim_fifo_node *sim__fifo_node_create(void);
-void sim__fifo_node_destroy(struct sim_fifo_node *own);
-void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port);
-void sim__fifo_warm(const sim_node_t *node); // fetches what the node will need
-uint64_t sim__fifo_timer_place(sim_node_t *node, sim_timer_t *timer);
-// The earliest timer may be another one; gone: the place of the one disarmed or moved, or 0.
-void sim__fifo_timers_changed(sim_node_t *node, uint64_t gone);
-// The place of a record being put, and its number after sim__fifo_number: in the order of events.
-uint64_t sim__fifo_stream_place(const sim_node_t *node);
-uint64_t sim__fifo_stream_number(const sim_thread_t *thread, uint64_t place);
-#define SIM__FIFO_MINOR_BITS \
-    12u // of a number: how many the event took before; above it, which event
-// fifo_mail.c
+void sim__fifo_destroy(struct sim_fifo *fifo); // NULL is allowed
 void sim__fifo_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message);
-uint64_t sim__fifo_sent_number_of(const sim_thread_t *sender, uint64_t place);
-// fifo_run.c
-void sim__fifo_window_begins(sim_thread_t *thread);
-// Runs the unit; returns when it wants to run next.
-sim_time_t sim__fifo_run_unit(sim_thread_t *thread, sim_unit_t *unit, sim_time_t end_ps);
-// fifo_number.c: after all threads have run a window.
-void sim__fifo_number(sim_t *sim);
+void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port);
+uint64_t sim__fifo_take_number(const sim_t *sim);
+// A timer was armed with this number.
+void sim__fifo_timer(sim_node_t *node, sim_time_t time_ps, uint64_t number);
+// For a record being put: of two of one instant the one with the lesser place comes first.
+uint64_t sim__fifo_stream_place(const sim_node_t *node);
+// Whether there are arrivals or wakes to come; and when the next event is, timers included.
+bool sim__fifo_waiting(const sim_t *sim);
+sim_time_t sim__fifo_next_ps(const sim_t *sim);
+// As sim__run_window, up to end_ps.
+void sim__fifo_run_window(sim_thread_t *thread, sim_time_t end_ps);
 
 // record.c
 void sim__streams_flush(sim_t *sim, sim_time_t end_ps); // keeps what is not before it

@@ -79,7 +79,9 @@ struct sim_node {
     uint64_t tie_key;      // hash of (tie seed, node)
 
     uint64_t events;
+    const sim_node_ops_t *ops;
     sim_worker_t *worker; // the thread of execution that runs this node
+    uint64_t *kept;       // ties by insertion: by port, the number kept for the next wake there
     sim_wake_t *wakes;    // sorted by (time, tie rank), in [wake_first, wake_end)
     uint32_t wake_first;
     uint32_t wake_end;
@@ -90,7 +92,6 @@ struct sim_node {
     struct sim_wheel *wheel; // timers due soon, of a node that expects many; else NULL
 
     // what it is
-    const sim_node_ops_t *ops;
     sim_t *sim;
     char *name;
     sim_unit_t *unit;
@@ -108,12 +109,13 @@ struct sim_node {
     bool alone;      // the only one of its unit, in the order of sim.h
     bool one_source; // all that arrives comes over one channel
 
+    uint32_t kept_count; // of `kept`
+
     // background timers (kernel/timer.h)
     uint32_t background_armed;
     uint64_t background_events; // 1 + events when the last one fired
     sim_time_t event_ps;        // of the last event before it
     uint64_t happened;          // sum over what sim_happened was told
-    struct sim_fifo_node *fifo; // where ties go by insertion (kernel/order/fifo.h); else NULL
 };
 
 // Mailboxes of a window, by node, and where it begins.
@@ -143,13 +145,17 @@ struct sim_worker {
 
 // All that sending needs of a channel, four to a cache line; the rest is in engine_internal.h.
 struct sim_channel {
-    uint32_t box_bytes;  // where the receiver's mailbox lies in a row; near: one always full
-    uint32_t unit_index; // of its unit
-    uint16_t port;       // where messages arrive
-    bool near;           // both ends run in one unit
-    uint32_t index;      // of the channel
+    uint32_t box_bytes; // where the receiver's mailbox lies in a row; near: one always full
+    union {
+        uint32_t unit_index; // of its unit
+        uint32_t keeps_port; // ties by insertion: of the sender, or SIM_KEEPS_NONE
+    };
+    uint16_t port;  // where messages arrive
+    bool near;      // both ends run in one unit
+    uint32_t index; // of the channel
 };
 static_assert(sizeof(struct sim_channel) == 16, "four channels to a cache line");
+#define SIM_KEEPS_NONE UINT32_MAX
 
 // The mailbox of the channel's receiver in a row of them, by node.
 static SIM_ALWAYS_INLINE sim_mailbox_t *sim__mailbox_at(sim_mailbox_t *row,
@@ -246,14 +252,14 @@ static inline void sim_take_only_wake(sim_node_t *node)
 
 typedef enum sim_event_kind { SIM_EVENT_ARRIVAL, SIM_EVENT_WAKE, SIM_EVENT_TIMER } sim_event_kind_t;
 
-typedef struct sim_event {
+struct sim_event {
     sim_event_kind_t kind;
     uint32_t port; // arrival, wake
     union {
         void *message;      // arrival
         sim_timer_t *timer; // timer; already disarmed
     };
-} sim_event_t;
+};
 
 // The digest of a node says where and when messages arrived, in their order, and apart from that,
 // as a sum, what it decided and finished (sim_happened). How many wakes and timers it took to get

@@ -35,10 +35,7 @@ struct sim_stream {
     sim_record_fn fn;
     void *ctx;
     entry_t *merged;
-    entry_t *ordered; // of as many
     size_t merged_capacity;
-    uint32_t *starts; // of those with one number and more, in `ordered`
-    size_t start_capacity;
     part_t parts[SIM_THREADS_MAX];
 };
 
@@ -60,8 +57,6 @@ void sim__stream_destroy(sim_stream_t *stream)
         sim_free(stream->parts[i].entries);
     }
     sim_free(stream->merged);
-    sim_free(stream->ordered);
-    sim_free(stream->starts);
     sim_free(stream);
 }
 
@@ -109,61 +104,14 @@ static int compare_entries(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-// Ties by insertion: numbers for the places that were taken in the window.
-static void number(const sim_t *sim, entry_t *entries, size_t count)
+// Where events of all nodes have one order they were written in it.
+static bool in_order(const entry_t *entries, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        const sim_thread_t *const thread = sim->threads[entries[i].thread];
-        entries[i].place = sim__fifo_stream_number(thread, entries[i].place);
-    }
-}
-
-static inline uint64_t event_of(const entry_t *entry)
-{
-    return entry->place >> SIM__FIFO_MINOR_BITS;
-}
-
-#define SPREAD_MAX 8u // times as many numbers as records are worth the counting
-// Ties by insertion: the events of a window are numbered one after the other, so that counting puts
-// their records in order. False: these are not all of events, or of other times than those.
-static bool order_by_numbers(sim_stream_t *stream, size_t count)
-{
-    uint64_t least = UINT64_MAX;
-    uint64_t most = 0;
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t event = event_of(&stream->merged[i]);
-        least = event < least ? event : least;
-        most = event > most ? event : most;
-    }
-    if (most - least >= (uint64_t)count * SPREAD_MAX) {
-        return false;
-    }
-    const size_t range = (size_t)(most - least) + 1;
-    if (stream->start_capacity <= range) {
-        sim_free(stream->starts);
-        stream->start_capacity = range * 2;
-        stream->starts = sim_alloc_array(stream->start_capacity, sizeof(*stream->starts));
-    }
-    uint32_t *const starts = stream->starts;
-    memset(starts, 0, (range + 1) * sizeof(*starts));
-    for (size_t i = 0; i < count; i++) {
-        starts[event_of(&stream->merged[i]) - least + 1]++;
-    }
-    for (size_t i = 1; i < range; i++) {
-        starts[i] += starts[i - 1];
-    }
-    for (size_t i = 0; i < count; i++) { // those of one event are of one thread, and stay in order
-        const entry_t *const entry = &stream->merged[i];
-        stream->ordered[starts[event_of(entry) - least]++] = *entry;
-    }
     for (size_t i = 1; i < count; i++) {
-        if (stream->ordered[i - 1].time_ps > stream->ordered[i].time_ps) {
+        if (compare_entries(&entries[i - 1], &entries[i]) > 0) {
             return false;
         }
     }
-    entry_t *const merged = stream->merged;
-    stream->merged = stream->ordered;
-    stream->ordered = merged;
     return true;
 }
 
@@ -200,10 +148,6 @@ static void stream_flush(const sim_t *sim, sim_stream_t *stream, sim_time_t end_
         stream->merged_capacity = count * 2;
         stream->merged =
             sim_realloc_array(stream->merged, stream->merged_capacity, sizeof(entry_t));
-        if (sim->fifo != NULL) {
-            stream->ordered =
-                sim_realloc_array(stream->ordered, stream->merged_capacity, sizeof(entry_t));
-        }
     }
     size_t next = 0;
     for (unsigned t = 0; t < thread_count; t++) {
@@ -213,10 +157,7 @@ static void stream_flush(const sim_t *sim, sim_stream_t *stream, sim_time_t end_
         }
         next += part->entry_count;
     }
-    if (sim->fifo != NULL) {
-        number(sim, stream->merged, count);
-    }
-    if (sim->fifo == NULL || !order_by_numbers(stream, count)) {
+    if (!in_order(stream->merged, count)) {
         qsort(stream->merged, count, sizeof(entry_t), compare_entries);
     }
     for (size_t i = 0; i < count && stream->merged[i].time_ps < end_ps; i++) {

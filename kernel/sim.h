@@ -26,6 +26,7 @@ typedef struct sim sim_t;
 typedef struct sim_node sim_node_t;
 typedef struct sim_channel sim_channel_t;
 typedef struct sim_digest sim_digest_t;
+typedef struct sim_event sim_event_t; // kernel/event.h
 
 #define SIM_THREADS_MAX 64
 #define SIM_PORTS_PER_NODE_MAX UINT16_MAX
@@ -34,9 +35,8 @@ typedef struct sim_options {
     uint64_t seed;       // every named random stream derives from it
     uint64_t tie_seed;   // permutes the order of ports that tie at one instant
     unsigned threads;    // 1..SIM_THREADS_MAX; never changes a result
-    bool fifo_ties;      // ties go by insertion instead, across all nodes: kernel/order/fifo.h
-    bool one_list;       // events of all nodes run one after the other, in order: for what draws or
-                         // counts across nodes as they happen; on one thread, and slower
+    bool fifo_ties;      // events of all nodes run one after the other, on one thread, and ties go
+                         // by insertion: kernel/order/fifo.h
     sim_time_t until_ps; // the run ends before the first event at or after this; SIM_TIME_END at
                          // most, which is what NEVER means
     sim_time_t
@@ -58,6 +58,14 @@ typedef struct sim_node_ops {
     // Runs every event sim_node_next (kernel/event.h) gives, until it gives none. May send, wake
     // and arm; may not touch another node.
     void (*run)(sim_node_t *node);
+
+    // One event that has been taken: what run does with each. For ties by insertion, where nodes
+    // take turns event by event; may be NULL, and run is called for each event then.
+    void (*take)(sim_node_t *node, const sim_event_t *event);
+
+    // Prefetches what take will need for an event at this port, while the event before it runs.
+    // Must not change anything. May be NULL.
+    void (*fetch)(const sim_node_t *node, uint32_t port);
 
     // Prefetches what run will need for so many arrivals: called while another node runs, a little
     // ahead. Must not read far nor change anything. May be NULL.
@@ -88,11 +96,6 @@ sim_channel_t *sim_channel_create(sim_t *sim,
                                   sim_node_t *to,
                                   uint32_t port,
                                   sim_time_t delay_ps);
-
-// Before the run: whatever a node sends shall arrive in a later window, also where links are so
-// short that their ends would run together. Windows are as narrow as the shortest link then, and
-// the run slower where that is short. Results are the same.
-void sim_keep_apart(sim_t *sim);
 
 // Runs until nothing is left, the time limit, an interruption or a stall. May be called once. Where
 // the system does not give all threads that the options ask for, fewer run it, to the same results.

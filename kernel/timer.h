@@ -69,8 +69,8 @@ sim_time_t sim_timer_time_ps(const sim_node_t *node, const sim_timer_t *timer);
 // The sequence of the earliest timer: of two due at one instant the lower one fires first. There is
 // one.
 uint64_t sim_next_timer_sequence(const sim_node_t *node);
-// Whether timers of one instant fire by another rule than the order in which they were armed.
-bool sim_timers_by_insertion(const sim_node_t *node);
+// Whether nodes are shown events one by one, in the order of all nodes (kernel/order/fifo.h).
+bool sim_ties_by_insertion(const sim_node_t *node);
 
 SIM_C_END
 

@@ -35,7 +35,6 @@ typedef struct net_packet {
     uint8_t priority;      // 802.1p class, 0..7: which queue and which pause bit
     uint8_t dscp : 6;
     uint8_t kind : 1; // net_packet_kind_t
-    uint8_t lost : 1; // on its way, as net_arrival_loss_t has decided
     uint8_t ecn : 2;
     uint8_t telemetry : 2; // net_telemetry_t; in an ACK: that of the packet it answers
     uint8_t hop_count : 4; // INT: records at net_packet_telemetry

@@ -237,22 +237,15 @@ struct net_port {
     const net_link_config_t *config;     // the link's; net_port_own_config
     struct net_loss *loss;               // net/loss/loss_state.h; NULL: nothing of it is wanted
     struct net_listener *listeners;
-    const struct net_arrival_loss *arrival_loss; // NULL: as a rule, the sender decides
+    // Whether the frame that has just arrived is lost: asked by loops that know of it; both ends of
+    // a link have the same. NULL: as a rule, the sender decides.
+    bool (*is_lost_on_arrival)(const net_port_t *port);
     void *arrival_loss_ctx;
 };
 
-// Losses that are decided in the order of arrivals, asked for by loops that know of them. Both ends
-// of a link have the same.
-typedef struct net_arrival_loss {
-    // The frame is sent and would arrive then. NULL: nobody wants to know.
-    void (*sent)(const net_port_t *port, net_packet_t *packet, sim_time_t arrive_ps);
-    // Whether the frame that has just arrived at the port is lost.
-    bool (*is_lost)(const net_port_t *port, const net_packet_t *packet);
-} net_arrival_loss_t;
-
-static inline bool net_port_lost_on_arrival(const net_port_t *port, const net_packet_t *packet)
+static inline bool net_port_lost_on_arrival(const net_port_t *port)
 {
-    return SIM_UNLIKELY(port->arrival_loss != NULL) && port->arrival_loss->is_lost(port, packet);
+    return SIM_UNLIKELY(port->is_lost_on_arrival != NULL) && port->is_lost_on_arrival(port);
 }
 
 static_assert(offsetof(net_port_t, waiting) - offsetof(net_port_t, paused) == 4,

@@ -17,7 +17,7 @@
 
 SIM_C_BEGIN
 
-typedef enum world_ties { WORLD_TIES_HASH, WORLD_TIES_INSERTION, WORLD_TIES_LIST } world_ties_t;
+typedef enum world_ties { WORLD_TIES_HASH, WORLD_TIES_INSERTION } world_ties_t;
 
 // Top-level values.
 typedef struct world_run_config {

@@ -275,20 +275,11 @@ static void put_frames(const cli__maker_t *maker)
     cli__maker_key(maker, "nic.bare.ack", CLI_HPCC_CC_MODE, "%u", ack);
 }
 
-// Whether random numbers are drawn whose use cannot wait: by PINT, and for marks that the packet
-// trace shows.
-static bool draws_at_once(const cli__maker_t *maker)
-{
-    const bool pint = cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE) == 10;
-    const bool traced = maker->hpcc->traced_count > 0;
-    return maker->hpcc->compat && (pint || traced);
-}
-
 // What makes a run the same experiment, whoever's models it runs on: which path each flow takes,
 // and who goes first where all senders start in one instant.
 static void put_experiment(const cli__maker_t *maker)
 {
-    cli__maker_fixed(maker, "ties", draws_at_once(maker) ? "list" : "insertion");
+    cli__maker_fixed(maker, "ties", "insertion");
     cli__maker_fixed(maker, "network.load-balancer", "hpcc");
     cli__maker_fixed(maker, "network.routes", "hpcc");
     cli__maker_fixed(maker, "hpcc.ecmp-port", "0"); // that of each flow

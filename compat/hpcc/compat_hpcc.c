@@ -35,11 +35,6 @@ compat_hpcc_t *compat__hpcc_of(const net_t *net)
     return net_extension_state(net, EXTENSION);
 }
 
-compat_draws_t *compat__draws_at_once(const compat_hpcc_t *rules)
-{
-    return sim_options(net_sim(rules->net))->one_list ? rules->draws : NULL;
-}
-
 // -- NICs
 
 const nic_extra_t compat_hpcc_nic_rows[] = {
@@ -77,7 +72,7 @@ static void before_build(net_t *net, void *state)
 {
     compat_hpcc_t *const rules = state;
     compat__decisions_prepare(rules);
-    if (compat__draws_at_once(rules) != NULL) {
+    if (rules->draws != NULL) {
         const net_pint_ops_t ops = {
             .init = pint_init,
             .per_byte = compat__pint_log_rate,

@@ -13,9 +13,8 @@ struct compat_pint_hpcc;
 typedef struct compat_hpcc {
     net_t *net;
     compat_hpcc_config_t config;
-    compat_draws_t *draws;         // NULL: random numbers are our own
+    compat_draws_t *draws; // NULL: every user of random numbers has a stream (kernel/random.h)
     struct compat_losses *losses;  // NULL: no link loses any
-    struct sim_stream *decisions;  // wait for their draws until the window is over
     struct compat_pint_hpcc *pint; // NULL: nobody wants it
     uint32_t *address_words;       // of balance_hpcc.c, by interface; NULL: not wanted yet
 } compat_hpcc_t;
@@ -47,19 +46,13 @@ uint32_t compat__hpcc_hash(const net_switch_t *sw, const net_packet_t *packet);
 void compat__losses_prepare(compat_hpcc_t *rules);
 void compat__losses_free(compat_hpcc_t *rules);
 
-// decisions.c: makes draws, if they are wanted, and prepares for them.
+// decisions.c: makes draws, if they are wanted.
 void compat__decisions_prepare(compat_hpcc_t *rules);
 void compat__decisions_free(compat_hpcc_t *rules);
-// RED, by the numbers of draws; and what uses up one besides.
+// RED, by the numbers of draws.
 void compat__mark_drawn(compat_hpcc_t *rules,
                         net_switch_t *sw,
                         net_port_t *egress,
                         net_packet_t *packet);
-void compat__draw_left_out(compat_hpcc_t *rules, const net_switch_t *sw);
-
-// The draws as they are needed, in a run whose events come one by one (ties: list); else NULL:
-// every user of random numbers has a stream of its own (kernel/random.h). What can wait for the end
-// of a window is in decisions.c.
-compat_draws_t *compat__draws_at_once(const compat_hpcc_t *rules);
 
 #endif // COMPAT_HPCC_HPCC_INTERNAL_H

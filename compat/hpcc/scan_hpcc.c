@@ -303,7 +303,7 @@ static void arrived(nic_t *nic, net_packet_t *packet)
     scan_t *const scan = scan_of(nic);
     net_port_t *const port = scan->port;
     uint8_t released = UINT8_MAX;
-    if (net_port_lost_on_arrival(port, packet)) {
+    if (net_port_lost_on_arrival(port)) {
         net_port_drop(port, packet, NET_DROP_LINK_LOSS);
         return;
     }

@@ -61,7 +61,7 @@ static __attribute__((noinline)) void send_pause(net_switch_t *sw,
 {
     in->port->received[priority]->stopped = stop;
     if (state_of(sw)->rules->draws != NULL) {
-        compat__draw_left_out(state_of(sw)->rules, sw); // the identification of its IP header
+        compat_draws_skip(state_of(sw)->rules->draws); // the identification of its IP header
     }
     net_port_pause_queue(in->port, priority, stop ? in->quanta : 0);
     serve_or_wait(sw, in->port);
@@ -285,7 +285,7 @@ static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     net_port_count_rx(ingress, packet);
-    if (state_of(sw)->rules->losses != NULL && net_port_lost_on_arrival(ingress, packet)) {
+    if (state_of(sw)->rules->losses != NULL && net_port_lost_on_arrival(ingress)) {
         net_port_drop(ingress, packet, NET_DROP_LINK_LOSS);
         return;
     }
@@ -317,24 +317,39 @@ static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
     }
 }
 
-static void run(sim_node_t *node)
+static void fetch(const sim_node_t *node, uint32_t port_index)
+{
+    const net_switch_t *const sw = (const net_switch_t *)(const void *)node;
+    if (port_index < sw->node.port_count) {
+        const net_port_t *const port = &sw->node.ports[port_index];
+        __builtin_prefetch(port->received[sw->warm_class]);
+        __builtin_prefetch(port->classes[sw->warm_class]);
+    }
+}
+
+static void take_event(sim_node_t *node, const sim_event_t *event)
 {
     net_switch_t *const sw = (net_switch_t *)(void *)node;
+    switch (event->kind) {
+    case SIM_EVENT_ARRIVAL:
+        arrival(sw, event->port, event->message);
+        break;
+    case SIM_EVENT_WAKE:
+        sw->node.ports[event->port].wake_pending = false;
+        serve(sw, &sw->node.ports[event->port]);
+        break;
+    case SIM_EVENT_TIMER:
+        event->timer->fn(node, event->timer);
+        break;
+    }
+    net_switch_event_over(sw, event);
+}
+
+static void run(sim_node_t *node)
+{
     sim_event_t event;
     while (sim_node_next(node, &event)) {
-        switch (event.kind) {
-        case SIM_EVENT_ARRIVAL:
-            arrival(sw, event.port, event.message);
-            break;
-        case SIM_EVENT_WAKE:
-            sw->node.ports[event.port].wake_pending = false;
-            serve(sw, &sw->node.ports[event.port]);
-            break;
-        case SIM_EVENT_TIMER:
-            event.timer->fn(node, event.timer);
-            break;
-        }
-        net_switch_event_over(sw, &event);
+        take_event(node, &event);
     }
 }
 
@@ -398,7 +413,10 @@ static void check(const net_switch_t *sw)
     net_switch_check_sums(sw, false);
 }
 
-static const sim_node_ops_t loop = {.kind = "switch", .run = run};
+static const sim_node_ops_t loop = {.kind = "switch",
+                                    .run = run,
+                                    .take = take_event,
+                                    .fetch = fetch};
 
 const net_buffer_ops_t compat__hpcc_buffer = {
     .name = "hpcc",

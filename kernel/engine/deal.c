@@ -208,7 +208,7 @@ static void deal_tiers(table_t *table)
 static void seat_unit(sim_thread_t *thread, sim_unit_t *unit, uint32_t at)
 {
     sim_node_t *const node = unit->members[0];
-    const bool alone = unit->count == 1 && thread->sim->fifo == NULL;
+    const bool alone = unit->count == 1;
     unit->index = thread->first_bit + at;
     thread->seats[at] = (sim_seat_t){unit, node, node->index, alone};
     for (uint32_t m = 0; m < unit->count; m++) {
@@ -238,7 +238,7 @@ static void seat_units(table_t *table)
         sim_worker_t *const worker = &sim->threads[t]->worker;
         worker->stride = sim->coloured ? 2 : 1;
         worker->window_ps = sim->window_ps * worker->stride;
-        // Ties by insertion: all messages take the slow way, which gives them places.
+        // Ties by insertion: all messages take the slow way, which gives them numbers.
         worker->direct_ps = sim->fifo == NULL ? worker->window_ps : 0;
         worker->box_class = sim_alloc_array(sim->node_count + 1, sizeof(*worker->box_class));
         for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {

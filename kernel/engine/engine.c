@@ -68,6 +68,9 @@ static uint64_t earliest_window(const sim_t *sim)
 // Whether mail is on its way, or a node has something to do besides its background timers.
 static bool anything_to_come(const sim_t *sim)
 {
+    if (sim->fifo != NULL && sim__fifo_waiting(sim)) {
+        return true;
+    }
     for (unsigned t = 0; t < sim->thread_count; t++) {
         const sim_thread_t *const thread = sim->threads[t];
         for (size_t i = 0; i < sim->node_count * SIM_SLOTS; i++) {
@@ -150,9 +153,6 @@ static uint64_t choose_next(sim_t *sim)
 // Thread 0, between the meetings.
 static void decide(sim_t *sim)
 {
-    if (sim->fifo != NULL) {
-        sim__fifo_number(sim);
-    }
     const uint64_t next = choose_next(sim);
     if (next != SIM_NO_WINDOW) {
         // Nothing happens before the next window, so nodes look the same up to its start.
@@ -283,7 +283,7 @@ static void run_crew(crew_t *crew)
 // What nodes armed before the run puts their units into the windows they begin in.
 static uint64_t first_window(sim_t *sim)
 {
-    sim_time_t first_ps = SIM_TIME_NEVER;
+    sim_time_t first_ps = sim->fifo == NULL ? SIM_TIME_NEVER : sim__fifo_next_ps(sim);
     for (size_t i = 0; i < sim->node_count; i++) {
         const sim_time_t next_ps = sim__node_next_ps(sim->nodes[i]);
         first_ps = next_ps < first_ps ? next_ps : first_ps;
@@ -291,7 +291,7 @@ static uint64_t first_window(sim_t *sim)
     if (first_ps >= sim->options.until_ps || only_background(sim, first_ps / sim->window_ps)) {
         return SIM_NO_WINDOW;
     }
-    sim->window = SIM_NO_WINDOW;
+    sim->window = sim->fifo == NULL ? SIM_NO_WINDOW : first_ps / sim->window_ps;
     for (size_t i = 0; i < sim->node_count; i++) {
         const sim_time_t next_ps = sim__node_next_ps(sim->nodes[i]);
         if (next_ps != SIM_TIME_NEVER) {
@@ -310,6 +310,9 @@ static uint64_t first_window(sim_t *sim)
 // where work might have waited for them.
 static bool anything_left(const sim_t *sim)
 {
+    if (sim->fifo != NULL && sim__fifo_waiting(sim)) {
+        return true;
+    }
     for (unsigned t = 0; t < sim->thread_count; t++) {
         if (sim->threads[t]->cut) {
             return true;

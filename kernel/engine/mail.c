@@ -105,8 +105,7 @@ void sim__mailbox_grow(sim_worker_t *worker,
 void sim__parcel_send(sim_thread_t *thread,
                       sim_channel_t *channel,
                       sim_time_t arrive_ps,
-                      void *message,
-                      uint64_t place)
+                      void *message)
 {
     const unsigned to = sim__ends(thread->sim, channel)->to->worker->index;
     sim_parcels_t *const parcels = &thread->parcels[to][thread->sim->parity];
@@ -114,7 +113,7 @@ void sim__parcel_send(sim_thread_t *thread,
     if (parcels->count == 0 || arrive_ps < parcels->earliest_ps) {
         parcels->earliest_ps = arrive_ps;
     }
-    parcels->items[parcels->count++] = (sim_parcel_t){channel, arrive_ps, message, place};
+    parcels->items[parcels->count++] = (sim_parcel_t){channel, arrive_ps, message};
 }
 
 static bool comes_after(const sim_node_t *node, uint64_t a, uint64_t b)
@@ -175,11 +174,11 @@ void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
 {
     sim_thread_t *const thread = sim__thread_of(from);
     sim_worker_t *const worker = &thread->worker;
-    SIM_CHECKF(thread->sim->ran, "%s sends before the run", from->name);
-    if (from->fifo != NULL) {
+    if (thread->sim->fifo != NULL) {
         sim__fifo_send(from, channel, arrive_ps, message);
         return;
     }
+    SIM_CHECKF(thread->sim->ran, "%s sends before the run", from->name);
     check_send(from, channel, arrive_ps);
     if (arrive_ps < worker->ahead[0].start_ps) {
         SIM_CHECK(channel->near);
@@ -189,7 +188,7 @@ void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
     const sim_time_t ahead_ps = arrive_ps - worker->ahead[0].start_ps;
     const uint64_t windows_ahead = 1 + ahead_ps / worker->window_ps * worker->stride;
     if (windows_ahead >= SIM_SLOTS) {
-        sim__parcel_send(thread, channel, arrive_ps, message, 0);
+        sim__parcel_send(thread, channel, arrive_ps, message);
         return;
     }
     const uint32_t slot = (worker->slot + (uint32_t)windows_ahead) & (SIM_SLOTS - 1);
@@ -228,7 +227,7 @@ void sim__send_first(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive
 }
 
 // Takes a parcel in: into the channel's fifo, which the node empties window by window.
-static void parcel_receive(sim_thread_t *thread, const sim_parcel_t *parcel, uint64_t place)
+static void parcel_receive(sim_thread_t *thread, const sim_parcel_t *parcel)
 {
     sim_channel_t *const channel = parcel->channel;
     sim_channel_ends_t *const ends = sim__ends(thread->sim, channel);
@@ -258,7 +257,7 @@ static void parcel_receive(sim_thread_t *thread, const sim_parcel_t *parcel, uin
     }
     thread->cut |= parcel->arrive_ps >= thread->sim->options.until_ps;
     fifo->letters[(fifo->first + fifo->count++) & (fifo->capacity - 1)] =
-        (sim_far_letter_t){parcel->arrive_ps, parcel->message, place};
+        (sim_far_letter_t){parcel->arrive_ps, parcel->message};
 }
 
 void sim__receive_parcels(sim_thread_t *thread)
@@ -268,10 +267,7 @@ void sim__receive_parcels(sim_thread_t *thread)
         sim_parcels_t *const parcels =
             &sim->threads[i]->parcels[thread->worker.index][sim->parity ^ 1];
         for (size_t p = 0; p < parcels->count; p++) {
-            const sim_parcel_t *const parcel = &parcels->items[p];
-            const uint64_t place =
-                sim->fifo != NULL ? sim__fifo_sent_number_of(sim->threads[i], parcel->place) : 0;
-            parcel_receive(thread, parcel, place);
+            parcel_receive(thread, &parcels->items[p]);
         }
         parcels->count = 0;
     }
@@ -502,11 +498,6 @@ static inline void recycle(sim_thread_t *thread, unsigned owner, sim_mailbox_t *
         *list = box->mail;
     }
     *box = (sim_mailbox_t){NULL, 0, 0};
-}
-
-void sim__mailbox_recycle(sim_thread_t *thread, unsigned owner, sim_mailbox_t *box)
-{
-    recycle(thread, owner, box);
 }
 
 void sim__mail_done(sim_thread_t *thread)

@@ -60,11 +60,6 @@ static int compare_times(const void *a, const void *b)
 // Sets sim->window_ps and parent[] (roots of the units); returns the number of units.
 static uint32_t choose_width(sim_t *sim, uint32_t *parent)
 {
-    if (sim->options.one_list) {
-        sim->window_ps = WINDOW_WIDEST_PS;
-        memset(parent, 0, sim->node_count * sizeof(*parent));
-        return sim->node_count > 0 ? 1 : 0;
-    }
     sim_time_t *const delays = sim_alloc_array(sim->channel_count + 1, sizeof(*delays));
     for (size_t i = 0; i < sim->channel_count; i++) {
         delays[i] = sim->channel_ends[i].delay_ps;
@@ -72,8 +67,7 @@ static uint32_t choose_width(sim_t *sim, uint32_t *parent)
     qsort(delays, sim->channel_count, sizeof(*delays), compare_times);
     uint32_t units = 0;
     for (size_t i = 0; i < sim->channel_count && units == 0; i++) {
-        if ((delays[i] < WINDOW_USEFUL_PS && !sim->apart) ||
-            (i > 0 && delays[i] == delays[i - 1])) {
+        if (delays[i] < WINDOW_USEFUL_PS || (i > 0 && delays[i] == delays[i - 1])) {
             continue;
         }
         sim->window_ps = delays[i];
@@ -213,15 +207,13 @@ void sim__partition(sim_t *sim)
     sim->unit_count = choose_width(sim, parent);
     make_units(sim, parent);
     sim_free(parent);
-    // Nodes that are kept apart stay within one window: all records of it are seen before the next.
-    if (sim->fifo == NULL && !sim->apart && sim->unit_count == sim->node_count &&
-        !any_background(sim)) {
+    if (sim->fifo == NULL && sim->unit_count == sim->node_count && !any_background(sim)) {
         sim->coloured = colour_units(sim);
     }
     if (sim->coloured && sim->window_ps > WINDOW_WIDEST_PS / 2) {
         sim->window_ps = WINDOW_WIDEST_PS / 2;
     }
-    unsigned threads = sim->options.threads;
+    unsigned threads = sim->fifo == NULL ? sim->options.threads : 1;
     if (threads > sim->unit_count) {
         threads = sim->unit_count > 0 ? sim->unit_count : 1;
     }
@@ -231,14 +223,14 @@ void sim__partition(sim_t *sim)
     }
     sim__deal(sim);
     find_single_sources(sim);
-    for (size_t i = 0; i < sim->channel_count; i++) {
+    for (size_t i = 0; i < sim->channel_count && sim->fifo == NULL; i++) {
         const sim_channel_ends_t *const ends = &sim->channel_ends[i];
         sim_channel_t *const channel =
             &sim->channel_blocks[i / SIM_CHANNEL_BLOCK][i % SIM_CHANNEL_BLOCK];
         sim_unit_t *const unit = ends->to->unit;
         channel->unit_index = unit->index;
         channel->near = ends->from->unit == unit;
-        if (channel->near && sim->fifo == NULL) {
+        if (channel->near) {
             channel->box_bytes = (uint32_t)(sim->node_count * sizeof(sim_mailbox_t)); // nobody's
         }
         if (channel->near && ends->delay_ps < unit->lookahead_ps) {

@@ -39,7 +39,6 @@ sim_thread_t *sim__thread_create(sim_t *sim, unsigned index)
     thread->worker.index = index;
     thread->sample_next_ps = SIM_TIME_NEVER;
     thread->worker.background_ps = SIM_TIME_NEVER;
-    thread->fifo = sim->fifo != NULL ? sim__fifo_log_create(index) : NULL;
     return thread;
 }
 
@@ -79,7 +78,6 @@ void sim__thread_destroy(sim_thread_t *thread)
     sim_free(thread->histogram);
     sim_free(thread->appointments);
     sim_free(thread->samplers);
-    sim__fifo_log_destroy(thread->fifo);
     sim_free(thread);
 }
 
@@ -89,7 +87,9 @@ static void node_destroy(sim_node_t *node)
     node->now_ps = SIM_TIME_NEVER;
     const sim_node_t parts = *node;
     node->ops->destroy(node);
-    sim_free(parts.wakes);
+    if (parts.sim->fifo == NULL) { // else nodes share one
+        sim_free(parts.wakes);
+    }
     sim_free(parts.timers);
     sim__wheel_destroy(parts.wheel);
     sim_free(parts.own_mail);
@@ -98,7 +98,7 @@ static void node_destroy(sim_node_t *node)
         sim_free(parts.far);
     }
     sim_free(parts.name);
-    sim__fifo_node_destroy(parts.fifo);
+    sim_free(parts.kept);
 }
 
 void sim_destroy(sim_t *sim)
@@ -158,7 +158,6 @@ void sim_node_register(sim_t *sim, sim_node_t *node, const sim_node_ops_t *ops, 
         .sim = sim,
         .name = sim_strdup(name),
         .index = (uint32_t)sim->node_count,
-        .fifo = sim->fifo != NULL ? sim__fifo_node_create() : NULL,
     };
     node->tie_key = sim_mix64(sim_mix64(sim->options.seed ^ (sim->options.tie_seed << 32)) ^
                               (sim->node_count + 1));
@@ -188,15 +187,10 @@ sim_channel_t *sim_channel_create(sim_t *sim,
     sim_channel_t *const channel =
         &sim->channel_blocks[index / SIM_CHANNEL_BLOCK][index % SIM_CHANNEL_BLOCK];
     *channel = (sim_channel_t){.box_bytes = to->index * (uint32_t)sizeof(sim_mailbox_t),
+                               .keeps_port = SIM_KEEPS_NONE,
                                .port = (uint16_t)port,
                                .index = index};
     return channel;
-}
-
-void sim_keep_apart(sim_t *sim)
-{
-    SIM_CHECK(!sim->ran);
-    sim->apart = true;
 }
 
 void sim_interrupt(sim_t *sim)

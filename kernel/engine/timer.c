@@ -59,11 +59,10 @@ static void sift_down(sim_timer_entry_t *heap,
     place(heap, position, entry);
 }
 
-// gone: the sequence of a timer that was disarmed or moved, or 0.
-static void set_earliest(sim_node_t *node, uint64_t gone)
+static void set_earliest(sim_node_t *node)
 {
     if (SIM_UNLIKELY(node->sim->fifo != NULL)) {
-        sim__fifo_timers_changed(node, gone);
+        node->timer_ps = SIM_TIME_NEVER; // until it is its turn
         return;
     }
     node->timer_ps = node->timer_count > 0 ? node->timers[0].time_ps : SIM_TIME_NEVER;
@@ -78,7 +77,6 @@ static void remove_at(sim_node_t *node, uint32_t position)
     SIM_CHECK(position < node->timer_count);
     node->background_armed -= node->timers[position].timer->background;
     node->timers[position].timer->position = SIM_TIMER_UNARMED;
-    const uint64_t gone = node->timers[position].sequence;
     const sim_timer_entry_t last = node->timers[--node->timer_count];
     if (position < node->timer_count) {
         if (position > 0 && before(&last, &node->timers[(position - 1) / 4])) {
@@ -87,7 +85,7 @@ static void remove_at(sim_node_t *node, uint32_t position)
             sift_down(node->timers, node->timer_count, position, last);
         }
     }
-    set_earliest(node, gone);
+    set_earliest(node);
 }
 
 static inline bool in_wheel(const sim_timer_t *timer)
@@ -103,10 +101,8 @@ static void arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64
                time_ps,
                node->now_ps);
     const sim_timer_entry_t entry = {time_ps, sequence, timer};
-    uint64_t gone = 0;
     if (sim_timer_armed(timer)) {
         const uint32_t position = timer->position;
-        gone = node->timers[position].sequence;
         // A later sequence: never before what it was at the same time.
         if (time_ps < node->timers[position].time_ps) {
             sift_up(node->timers, position, entry);
@@ -125,7 +121,11 @@ static void arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64
     if (timer->background && time_ps < node->worker->background_ps) {
         node->worker->background_ps = time_ps;
     }
-    set_earliest(node, gone);
+    if (SIM_UNLIKELY(node->sim->fifo != NULL)) {
+        sim__fifo_timer(node, time_ps, sequence);
+    } else {
+        set_earliest(node);
+    }
 }
 
 // Into the wheel if it may be there. It is not armed.
@@ -169,7 +169,7 @@ __attribute__((noinline)) static void arm_anywhere(sim_node_t *node,
         timer,
         time_ps,
         SIM_LIKELY(node->sim->fifo == NULL) ? node->timer_sequence++
-                                            : sim__fifo_timer_place(node, timer));
+                                            : sim__fifo_take_number(node->sim));
 }
 
 // A function that ends in a call needs no frame of its own: the usual way of a node with a wheel is
@@ -200,7 +200,7 @@ void sim_timer_cancel(sim_node_t *node, sim_timer_t *timer)
     }
     if (in_wheel(timer)) {
         sim__wheel_remove(node->wheel, timer);
-        set_earliest(node, 0);
+        set_earliest(node);
     } else {
         remove_at(node, timer->position);
     }
@@ -232,7 +232,7 @@ uint64_t sim_next_timer_sequence(const sim_node_t *node)
     return soon->sequence;
 }
 
-bool sim_timers_by_insertion(const sim_node_t *node)
+bool sim_ties_by_insertion(const sim_node_t *node)
 {
     return node->sim->fifo != NULL;
 }

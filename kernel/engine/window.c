@@ -244,10 +244,6 @@ static void run_alone(sim_thread_t *thread, sim_node_t *node, sim_time_t end_ps)
 
 static void run_unit(sim_thread_t *thread, sim_unit_t *unit, sim_time_t end_ps)
 {
-    if (thread->sim->fifo != NULL) {
-        sim__appoint(thread, unit, sim__fifo_run_unit(thread, unit, end_ps));
-        return;
-    }
     for (uint32_t i = 0; i < unit->count; i++) {
         sim__gather_mail(thread, unit->members[i]);
     }
@@ -384,9 +380,6 @@ static inline void prefetch_messages(const sim_thread_t *thread, const sim_seat_
     for (const sim_mail_t *mail = box->mail; mail != end; mail++) {
         __builtin_prefetch(mail->message);
     }
-    if (SIM_UNLIKELY(seat->node->fifo != NULL)) {
-        sim__fifo_warm(seat->node);
-    }
     if (seat->node->ops->warm != NULL) {
         seat->node->ops->warm(seat->node, arrivals);
     }
@@ -432,7 +425,8 @@ void sim__run_window(sim_thread_t *thread)
     }
     worker->slot_used[worker->slot] = false;
     if (sim->fifo != NULL) {
-        sim__fifo_window_begins(thread);
+        sim__fifo_run_window(thread, end_ps);
+        return;
     }
     sim__receive_parcels(thread);
     while (thread->appointment_count > 0 && thread->appointments[0].window <= sim->window) {

@@ -1,127 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/order/fifo.c - places: who takes one when something is scheduled, who keeps one until
-// later.
+// kernel/order/fifo.c - ties by insertion: who takes a number, and the loop over one list.
 //
-// Before the run a place is a number at once; in the run it becomes one after the window.
-#include <string.h>
+// Nodes take events one by one as their turn comes, all in the order of (time, number). A kind that
+// only has a loop over sim_node_next, which knows another order, is shown one event at a time and
+// nothing else, so that it need not know.
+//
+// A timer that is cancelled or moved stays in the list and is passed over there: its node knows by
+// the number of its earliest one.
+#include "kernel/order/fifo.h"
 
-#include "kernel/order/fifo_internal.h"
+#include "kernel/engine_internal.h"
+#include "kernel/order/event_list.h"
+
+struct sim_fifo {
+    sim_event_list_t *list;
+    uint64_t next_number;
+    uint64_t next_first; // before the run, of wakes at time 0: before all others
+    uint64_t current;    // number of the event being run
+    bool in_event;
+    size_t waiting;                    // arrivals and wakes in the list
+    sim_mail_t view[SIM_MAIL_PAD + 1]; // what sim_node_next sees: one arrival...
+    sim_wake_t wake;                   // ...or one wake
+};
+
+#define FIRST_NUMBER (UINT64_C(1) << 32)
 
 // -- life
 
 struct sim_fifo *sim__fifo_create(void)
 {
-    struct sim_fifo *const fifo = sim_alloc(sizeof(*fifo));
+    struct sim_fifo *const fifo = sim_alloc_lines(sizeof(*fifo));
+    fifo->list = sim__list_create();
     fifo->next_first = 1;
-    fifo->next_number = UINT64_C(1) << 32;
+    fifo->next_number = FIRST_NUMBER;
+    for (uint32_t i = 0; i <= SIM_MAIL_PAD; i++) {
+        fifo->view[i] = (sim_mail_t){UINT64_MAX, NULL};
+    }
     return fifo;
 }
 
 void sim__fifo_destroy(struct sim_fifo *fifo)
 {
     if (fifo != NULL) {
-        sim_free(fifo->sorted);
-        sim_free(fifo->spread.starts);
-        sim_free(fifo->runs);
+        sim__list_destroy(fifo->list);
         sim_free(fifo);
     }
 }
 
-struct sim_fifo_log *sim__fifo_log_create(unsigned thread)
-{
-    struct sim_fifo_log *const log = sim_alloc_lines(sizeof(*log));
-    log->thread = thread;
-    for (uint32_t i = 0; i <= SIM_MAIL_PAD; i++) {
-        log->view[i] = (sim_mail_t){UINT64_MAX, NULL};
-    }
-    return log;
-}
-
-void sim__fifo_log_destroy(struct sim_fifo_log *log)
-{
-    if (log == NULL) {
-        return;
-    }
-    for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
-        sim_free(log->ranks[slot]);
-    }
-    sim_free(log->records);
-    sim_free(log->visits);
-    sim_free(log->armed);
-    sim_free(log->pending);
-    sim_free(log->stage);
-    sim_free(log->batch);
-    sim_free(log->spread.starts);
-    sim_free(log);
-}
-
-struct sim_fifo_node *sim__fifo_node_create(void)
-{
-    return sim_alloc_lines(sizeof(struct sim_fifo_node));
-}
-
-void sim__fifo_node_destroy(struct sim_fifo_node *own)
-{
-    if (own != NULL) {
-        sim_free(own->wakes);
-        sim_free(own->kept);
-        sim_free(own->own_mail);
-        sim_free(own);
-    }
-}
-
-// -- sorting by time
-
-#define SPREAD_BITS_MIN 4u
-#define SPREAD_BITS_MAX 16u
-
-uint32_t *sim__fifo_spread(sim_fifo_spread_t *spread, size_t count, sim_time_t window_ps)
-{
-    const uint32_t window_bits = 64 - (uint32_t)__builtin_clzll(window_ps);
-    uint32_t bits = SPREAD_BITS_MIN;
-    while ((size_t)1 << bits < count && bits < SPREAD_BITS_MAX) {
-        bits++;
-    }
-    spread->shift = window_bits > bits ? window_bits - bits : 0;
-    spread->buckets = (uint32_t)((window_ps - 1) >> spread->shift) + 1;
-    if (spread->capacity < spread->buckets) {
-        spread->capacity = spread->buckets;
-        spread->starts =
-            sim_realloc_array(spread->starts, spread->capacity, sizeof(*spread->starts));
-    }
-    memset(spread->starts, 0, spread->buckets * sizeof(*spread->starts));
-    return spread->starts;
-}
-
-void sim__fifo_spread_sum(sim_fifo_spread_t *spread)
-{
-    uint32_t sum = 0;
-    for (uint32_t b = 0; b < spread->buckets; b++) {
-        const uint32_t in_bucket = spread->starts[b];
-        spread->starts[b] = sum;
-        sum += in_bucket;
-    }
-}
-
-// -- places
-
-void sim__fifo_more_records(struct sim_fifo_log *log)
-{
-    SIM_CHECKF(log->record_count < 1u << (SIM__FIFO_RECORD_BITS - 1),
-               "%zu events in a window",
-               log->record_count);
-    SIM_GROW(log->records, log->record_count, &log->record_capacity);
-}
+// -- numbers
 
 uint64_t sim__fifo_stream_place(const sim_node_t *node)
 {
-    struct sim_fifo_log *const log = sim__fifo_log(node);
-    return log->in_event ? sim__fifo_take(log, 1) : node->index;
-}
-
-uint64_t sim__fifo_stream_number(const sim_thread_t *thread, uint64_t place)
-{
-    return (place & SIM__FIFO_HERE) != 0 ? sim__fifo_local_number(thread->fifo, place) : place;
+    struct sim_fifo *const fifo = node->sim->fifo;
+    return fifo->in_event ? fifo->next_number++ : node->index;
 }
 
 uint64_t sim_fifo_reserve(sim_t *sim, uint64_t count)
@@ -135,129 +66,222 @@ uint64_t sim_fifo_reserve(sim_t *sim, uint64_t count)
     return first;
 }
 
-// -- places kept for the end of a transmission
-
-void sim_channel_keeps_number(const sim_node_t *from, const sim_channel_t *channel, uint32_t port)
+void sim_channel_keeps_number(sim_node_t *node, sim_channel_t *channel, uint32_t port)
 {
-    struct sim_fifo_node *const own = from->fifo;
-    if (own == NULL) {
+    if (node->sim->fifo == NULL) {
         return;
     }
-    SIM_CHECK(!from->sim->ran);
-    if (port >= own->kept_count) {
-        own->kept = sim_realloc_array(own->kept, port + 1, sizeof(*own->kept));
-        for (; own->kept_count <= port; own->kept_count++) {
-            own->kept[own->kept_count] = 0;
+    SIM_CHECK(!node->sim->ran);
+    if (port >= node->kept_count) {
+        node->kept = sim_realloc_array(node->kept, port + 1, sizeof(*node->kept));
+        for (; node->kept_count <= port; node->kept_count++) {
+            node->kept[node->kept_count] = 0;
         }
     }
-    sim_channel_ends_t *const ends = sim__ends(from->sim, channel);
-    ends->from_port = port;
-    ends->keeps_number = true;
+    channel->keeps_port = port;
 }
 
-static inline uint64_t kept_place(const struct sim_fifo_node *own, uint32_t port)
+static inline uint64_t kept_number(const sim_node_t *node, uint32_t port)
 {
-    return port < own->kept_count ? own->kept[port] : 0;
+    return port < node->kept_count ? node->kept[port] : 0;
 }
 
 bool sim_fifo_passed(const sim_node_t *node, uint32_t port)
 {
-    return node->fifo != NULL && kept_place(node->fifo, port) <= sim__fifo_log(node)->current;
+    const struct sim_fifo *const fifo = node->sim->fifo;
+    return fifo != NULL && kept_number(node, port) <= fifo->current;
 }
 
-// -- wakes
+// -- what is scheduled
 
-// Room for one more wake at the end.
-static void make_room(struct sim_fifo_node *own)
+void sim__fifo_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)
 {
-    const uint32_t count = own->wake_end - own->wake_first;
-    if (own->wake_first <= count) {
-        size_t capacity = own->wake_capacity;
-        SIM_GROW(own->wakes, own->wake_end, &capacity);
-        own->wake_capacity = (uint32_t)capacity;
+    struct sim_fifo *const fifo = from->sim->fifo;
+    SIM_CHECK(arrive_ps > from->now_ps && fifo->in_event);
+    if (channel->keeps_port != SIM_KEEPS_NONE) {
+        from->kept[channel->keeps_port] = fifo->next_number++;
     }
-    memmove(own->wakes, own->wakes + own->wake_first, count * sizeof(*own->wakes));
-    own->wake_first = 0;
-    own->wake_end = count;
-}
-
-static inline void add_wake(struct sim_fifo_node *own,
-                            sim_time_t time_ps,
-                            uint64_t place,
-                            uint32_t port)
-{
-    if (SIM_UNLIKELY(own->wake_end == own->wake_capacity)) {
-        make_room(own);
-    }
-    sim_fifo_wake_t *wake = &own->wakes[own->wake_end++];
-    const sim_fifo_wake_t *const first = &own->wakes[own->wake_first];
-    while (wake > first && (wake[-1].time_ps > time_ps ||
-                            (wake[-1].time_ps == time_ps && wake[-1].place > place))) {
-        *wake = wake[-1];
-        wake--;
-    }
-    wake->time_ps = time_ps;
-    wake->place = place;
-    wake->port = port;
+    fifo->waiting++;
+    sim__list_add(fifo->list,
+                  arrive_ps,
+                  fifo->next_number++,
+                  (sim_list_what_t){.message = message,
+                                    .node = channel->box_bytes / (uint32_t)sizeof(sim_mailbox_t),
+                                    .port = channel->port,
+                                    .kind = SIM_EVENT_ARRIVAL});
 }
 
 void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
 {
-    struct sim_fifo_node *const own = node->fifo;
+    struct sim_fifo *const fifo = node->sim->fifo;
+    uint64_t number = kept_number(node, port);
     if (SIM_UNLIKELY(!node->sim->ran)) {
-        struct sim_fifo *const fifo = node->sim->fifo;
-        const uint64_t number = time_ps > 0 ? fifo->next_number++ : fifo->next_first++;
-        add_wake(own, time_ps, number, port);
-        node->wake_ps = own->wakes[own->wake_first].time_ps;
-        return;
+        number = time_ps > 0 ? fifo->next_number++ : fifo->next_first++;
+    } else if (number == 0) {
+        number = time_ps > node->now_ps ? fifo->next_number++ : fifo->current;
+    } else if (time_ps == node->now_ps && number < fifo->current) {
+        number = fifo->current; // its own is behind: at once
     }
-    struct sim_fifo_log *const log = sim__fifo_log(node);
-    uint64_t place = kept_place(own, port);
-    if (place == 0) {
-        place = time_ps > node->now_ps ? sim__fifo_take(log, 1) : log->current;
-    } else if (time_ps == node->now_ps && place < log->current) {
-        place = log->current; // the place is behind: at once
-    }
-    add_wake(own, time_ps, place, port);
+    fifo->waiting++;
+    sim__list_add(fifo->list,
+                  time_ps,
+                  number,
+                  (sim_list_what_t){.message = node,
+                                    .node = node->index,
+                                    .port = (uint16_t)port,
+                                    .kind = SIM_EVENT_WAKE});
 }
 
-void sim__fifo_warm(const sim_node_t *node)
+uint64_t sim__fifo_take_number(const sim_t *sim)
 {
-    const struct sim_fifo_node *const own = node->fifo;
-    __builtin_prefetch(own->wakes);
-    __builtin_prefetch(own->kept);
-    __builtin_prefetch(node->timers);
+    return sim->fifo->next_number++;
 }
 
-// -- timers
-
-uint64_t sim__fifo_timer_place(sim_node_t *node, sim_timer_t *timer)
+void sim__fifo_timer(sim_node_t *node, sim_time_t time_ps, uint64_t number)
 {
-    if (!node->sim->ran) {
-        return node->sim->fifo->next_number++;
-    }
-    struct sim_fifo_log *const log = sim__fifo_log(node);
-    const uint64_t place = sim__fifo_take(log, 1);
-    if (SIM_UNLIKELY(log->armed_count == log->armed_capacity)) {
-        SIM_CHECKF(log->armed_count < 1u << (SIM__FIFO_ARMED_BITS - 1),
-                   "%zu timers armed in a window",
-                   log->armed_count);
-        SIM_GROW(log->armed, log->armed_count, &log->armed_capacity);
-    }
-    log->armed[log->armed_count++] = (sim_fifo_armed_t){node, timer};
-    return place | log->armed_count;
+    sim__list_add(node->sim->fifo->list,
+                  time_ps,
+                  number,
+                  (sim_list_what_t){.message = node, .node = node->index, .kind = SIM_EVENT_TIMER});
 }
 
-// While its unit runs, sim_node_next sees a timer when it is its turn only.
-void sim__fifo_timers_changed(sim_node_t *node, uint64_t gone)
+bool sim__fifo_waiting(const sim_t *sim)
 {
-    if (!node->sim->ran) {
-        node->timer_ps = node->timer_count > 0 ? node->timers[0].time_ps : SIM_TIME_NEVER;
-        return;
+    return sim->fifo->waiting > 0;
+}
+
+// -- running
+
+// Its timer was cancelled or moved.
+static inline bool is_stale(const sim_t *sim, const sim_list_event_t *event)
+{
+    if (event->what.kind != SIM_EVENT_TIMER) {
+        return false;
     }
-    node->timer_ps = SIM_TIME_NEVER;
-    if ((gone & SIM__FIFO_HERE) != 0) {
-        const uint64_t armed = gone & ((1u << SIM__FIFO_ARMED_BITS) - 1);
-        sim__fifo_log(node)->armed[armed - 1].timer = NULL;
+    const sim_node_t *const node = sim->nodes[event->what.node];
+    return node->timer_count == 0 || node->timers[0].sequence != sim__list_number(event);
+}
+
+// The event to be run next, and when; NULL: there is none.
+static inline const sim_list_event_t *first_of(const sim_t *sim, sim_time_t *time_ps)
+{
+    sim_event_list_t *const list = sim->fifo->list;
+    const sim_list_event_t *event = sim__list_first(list);
+    while (event != NULL && SIM_UNLIKELY(is_stale(sim, event))) {
+        sim__list_take(list);
+        event = sim__list_first(list);
     }
+    *time_ps = event == NULL ? SIM_TIME_NEVER : sim__list_time_ps(list, event);
+    return event;
+}
+
+sim_time_t sim__fifo_next_ps(const sim_t *sim)
+{
+    sim_time_t next_ps;
+    (void)first_of(sim, &next_ps);
+    return next_ps;
+}
+
+// Shows the node one event, and nothing else.
+static void show(struct sim_fifo *fifo, sim_node_t *node, sim_list_what_t what, sim_time_t time_ps)
+{
+    node->window_start_ps = time_ps;
+    switch ((sim_event_kind_t)what.kind) {
+    case SIM_EVENT_ARRIVAL:
+        fifo->view[0] = (sim_mail_t){what.port, what.message};
+        node->mail = fifo->view;
+        break;
+    case SIM_EVENT_WAKE:
+        fifo->wake = (sim_wake_t){time_ps, what.port};
+        node->wakes = &fifo->wake;
+        node->wake_end = 1; // of capacity 0: what the node asks for comes to sim__fifo_wake
+        node->wake_ps = time_ps;
+        break;
+    case SIM_EVENT_TIMER:
+        node->timer_ps = time_ps;
+        break;
+    }
+    const sim_time_t sample_ps = node->run_end_ps;
+    node->run_end_ps = time_ps + 1;
+    node->ops->run(node);
+    node->run_end_ps = sample_ps;
+}
+
+// What is due up to an event of the node: it looks until then as it does now. It is looked at again
+// when its events reach run_end_ps.
+static void sample(struct sim_fifo *fifo, sim_node_t *node, sim_time_t time_ps)
+{
+    sim_time_t next_ps = SIM_TIME_NEVER;
+    fifo->in_event = false;
+    for (sim_sampler_t *s = node->samplers; s != NULL; s = s->next) {
+        for (; s->next_ps <= time_ps; s->next_ps += s->period_ps) {
+            s->fn(node, s->next_ps, s->ctx);
+        }
+        next_ps = s->next_ps < next_ps ? s->next_ps : next_ps;
+    }
+    fifo->in_event = true;
+    node->run_end_ps = next_ps;
+}
+
+static inline void hand_over(sim_node_t *node, sim_list_what_t what, sim_time_t time_ps)
+{
+    sim_event_t event = {.kind = (sim_event_kind_t)what.kind, .port = what.port};
+    if (what.kind == SIM_EVENT_TIMER) {
+        node->timer_ps = time_ps;
+        event.timer = sim__timer_pop(node);
+    } else {
+        node->now_ps = time_ps;
+        node->events++;
+        event.message = what.message;
+        if (what.kind == SIM_EVENT_ARRIVAL) {
+            node->digest = sim__digest_arrival(node->digest, time_ps, what.port);
+        }
+    }
+    node->ops->take(node, &event);
+}
+
+// While an event runs, what the next one needs is fetched, and where those after it lie. (In a
+// bucket that is used up there is none: event 0 stands for it.)
+static inline void fetch_next(const sim_t *sim, const sim_event_list_t *list)
+{
+    const sim_list_event_t *const next = &list->events[list->first[sim__list_index(list->soonest)]];
+    const sim_list_event_t *const later = &list->events[next->next];
+    const sim_node_t *const node = sim->nodes[next->what.node];
+    __builtin_prefetch(next->what.message);
+    __builtin_prefetch(node);
+    __builtin_prefetch((const char *)node + SIM_CACHE_LINE);
+    __builtin_prefetch(later->what.message);
+    __builtin_prefetch(&list->events[later->next]);
+    if (node->ops->fetch != NULL) {
+        node->ops->fetch(node, next->what.port);
+    }
+}
+
+void sim__fifo_run_window(sim_thread_t *thread, sim_time_t end_ps)
+{
+    const sim_t *const sim = thread->sim;
+    struct sim_fifo *const fifo = sim->fifo;
+    sim_event_list_t *const list = fifo->list;
+    sim_time_t time_ps;
+    fifo->in_event = true;
+    for (const sim_list_event_t *event = first_of(sim, &time_ps); time_ps < end_ps;
+         event = first_of(sim, &time_ps)) {
+        const sim_list_what_t what = event->what;
+        sim_node_t *const node = sim->nodes[what.node];
+        fifo->current = sim__list_number(event);
+        fifo->waiting -= what.kind != SIM_EVENT_TIMER;
+        sim__list_take(list);
+        fetch_next(sim, list);
+        if (SIM_UNLIKELY(time_ps >= node->run_end_ps)) {
+            sample(fifo, node, time_ps);
+        }
+        if (SIM_LIKELY(node->ops->take != NULL)) {
+            hand_over(node, what, time_ps);
+        } else {
+            show(fifo, node, what, time_ps);
+        }
+    }
+    fifo->in_event = false;
+    thread->next_window =
+        time_ps >= sim->options.until_ps ? SIM_NO_WINDOW : time_ps / sim->window_ps;
 }

@@ -2,18 +2,17 @@
 // kernel/order/fifo.h - events of one instant in the order they were asked for, across all nodes.
 //
 // An event list that breaks ties by insertion (the usual one of sequential simulators) gives every
-// event a number when it is scheduled. With sim_options_t.fifo_ties the engine runs every node's
-// events in the order of (time, number) as well. Results then depend on the order in which nodes
-// and programs were created, as they do there; it exists to agree with such simulators to the last
-// tie. Neither windows nor threads can show in a result, nor in the order of streams
-// (kernel/record.h), which is that of events.
+// event a number when it is scheduled. With sim_options_t.fifo_ties the engine does the same: all
+// events run one after the other in the order of (time, number), on one thread. Results then depend
+// on the order in which nodes and programs were created, as they do there; it exists to agree with
+// such simulators to the last tie, and to the last random number that is drawn across nodes. The
+// order of streams (kernel/record.h) is that of events.
 //
 // A transmitter that posts no event for its end of transmission unless something waits would
 // number it too late. So a message sent on a channel takes two numbers: the first is kept for the
 // wake that will tell the end of its transmission, the second is the arrival's.
 //
-// How: kernel/order/fifo_internal.h. Cost: two fifths to a half more instructions than ties by
-// hash.
+// How: kernel/order/fifo.c, over kernel/order/event_list.h.
 #ifndef KERNEL_ORDER_FIFO_H
 #define KERNEL_ORDER_FIFO_H
 
@@ -23,7 +22,7 @@ SIM_C_BEGIN
 
 // Messages sent on this channel keep a number for the next wake of their sender, `from`, at `port`.
 // Before the run.
-void sim_channel_keeps_number(const sim_node_t *from, const sim_channel_t *channel, uint32_t port);
+void sim_channel_keeps_number(sim_node_t *from, sim_channel_t *channel, uint32_t port);
 
 // Whether the wake that the last message sent at `port` keeps a number for would, were it asked for
 // now, come before the event being run: at the instant it is due, the transmitter is free again.

@@ -224,7 +224,7 @@ static bool is_lost(net_port_t *port, const net_packet_t *packet)
         if (net__loss_decides(port->loss, packet)) {
             return true;
         }
-    } else if (port->config->loss_rate.num > 0 && port->arrival_loss == NULL &&
+    } else if (port->config->loss_rate.num > 0 && port->is_lost_on_arrival == NULL &&
                sim_random_chance(random_of(port), port->config->loss_rate)) {
         return true;
     }
@@ -281,9 +281,6 @@ __attribute__((noinline)) static void transmit_otherwise(net_port_t *port, net_p
     } else if (SIM_UNLIKELY(port->loss != NULL)) {
         net__loss_send(port->loss, packet, arrive_ps);
     } else {
-        if (SIM_UNLIKELY(port->arrival_loss != NULL) && port->arrival_loss->sent != NULL) {
-            port->arrival_loss->sent(port, packet, arrive_ps);
-        }
         sim_send(node, port->channel, arrive_ps, packet);
     }
 }

@@ -192,6 +192,15 @@ static void host_run(sim_node_t *node)
     host->in_event = false;
 }
 
+static void host_take(sim_node_t *node, const sim_event_t *event)
+{
+    nic_host_t *const host = (nic_host_t *)(void *)node;
+    host->in_event = true;
+    handle(host, event);
+    after_event(host);
+    host->in_event = false;
+}
+
 // Prefetches the NICs, their ports, and the QPs used last: likely the next ones too.
 static void host_warm(const sim_node_t *node, uint32_t arrivals)
 {
@@ -297,7 +306,8 @@ static void host_built(net_node_t *node)
     for (uint32_t i = 0; i < node->port_count; i++) {
         nic_init(&host->nics[i]);
     }
-    host->one_port = node->port_count == 1 && host->steps == NULL && host->node.sim.fifo == NULL;
+    host->one_port =
+        node->port_count == 1 && host->steps == NULL && !sim_ties_by_insertion(&node->sim);
 }
 
 static void close_qp(const nic_qp_t *qp, void *ctx)
@@ -384,6 +394,7 @@ static void host_destroy(sim_node_t *node)
 static const sim_node_ops_t host_ops = {
     .kind = "host",
     .run = host_run,
+    .take = host_take,
     .warm = host_warm,
     .digest = host_digest,
     .destroy = host_destroy,

@@ -15,7 +15,7 @@ static void nothing(sim_node_t *node, sim_timer_t *timer)
 
 void nic__steps_create(nic_host_t *host)
 {
-    if (host->steps != NULL || sim_timers_by_insertion(&host->node.sim)) {
+    if (host->steps != NULL || sim_ties_by_insertion(&host->node.sim)) {
         return;
     }
     nic_steps_t *const steps = sim_alloc_lines(sizeof(*steps));
