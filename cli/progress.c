@@ -125,7 +125,7 @@ static void keep_line(const cli_progress_t *progress, const moment_t *moment)
                  load.drops,
                  load.pauses,
                  load.paused_ports,
-                 load.longest == NULL ? "" : load.longest->name,
+                 load.longest == NULL ? "" : net_port_name(load.longest),
                  load.longest_bytes);
     if (length > 0 && (size_t)length < sizeof(line)) {
         line[length] = ' ';
@@ -151,7 +151,7 @@ static size_t put_port(char *at, const net_port_t *port)
     const int length = snprintf(at,
                                 PORT_LINE_BYTES,
                                 "%.255s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\n",
-                                port->name,
+                                net_port_name(port),
                                 queued_bytes,
                                 sent_bytes,
                                 drops,

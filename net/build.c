@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/build.c - building a network: ports from links, names, addresses, routes.
-#include <stdlib.h>
+// net/build.c - building a network: ports from links, addresses, routes.
 #include <string.h>
 
 #include "kernel/order/fifo.h"
@@ -52,34 +51,6 @@ static void connect_ports(net_t *net)
         connect_port(net, (uint32_t)i, b, a);
         net__loss_build(net, (uint32_t)i);
     }
-}
-
-static int compare_peers(const void *a, const void *b)
-{
-    const net_port_t *const x = *(const net_port_t *const *)a;
-    const net_port_t *const y = *(const net_port_t *const *)b;
-    if (x->peer->node->sim.index != y->peer->node->sim.index) {
-        return x->peer->node->sim.index < y->peer->node->sim.index ? -1 : 1;
-    }
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-// "a->b", with "#2" and so on from the second of parallel links on.
-static void name_ports(net_node_t *node)
-{
-    net_port_t **const sorted = sim_alloc_array(node->port_count + 1, sizeof(*sorted));
-    for (uint32_t p = 0; p < node->port_count; p++) {
-        sorted[p] = &node->ports[p];
-    }
-    qsort(sorted, node->port_count, sizeof(*sorted), compare_peers);
-    uint32_t repeat = 1;
-    for (uint32_t p = 0; p < node->port_count; p++) {
-        const char *const peer = sorted[p]->peer->node->sim.name;
-        repeat = p > 0 && sorted[p - 1]->peer->node == sorted[p]->peer->node ? repeat + 1 : 1;
-        sorted[p]->name = repeat == 1 ? sim_format("%s->%s", node->sim.name, peer)
-                                      : sim_format("%s->%s#%u", node->sim.name, peer, repeat);
-    }
-    sim_free(sorted);
 }
 
 static void give_addresses(net_t *net)
@@ -154,9 +125,7 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
     }
     connect_ports(net);
     net__extensions_with_ports(net);
-    for (size_t i = 0; i < net->node_count; i++) {
-        name_ports(net->nodes[i]);
-    }
+    net->port_names = sim_alloc_array(net->node_count + 1, sizeof(*net->port_names));
     net->built = true;
     give_addresses(net);
     if (net->interface_count == 0) {

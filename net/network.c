@@ -60,6 +60,7 @@ void net_destroy(net_t *net)
     sim_free(net->leaves);
     sim_free(net->attachments);
     sim_free(net->interfaces);
+    sim_free(net->port_names);
     sim_free(net->links);
     for (size_t i = 0; i < net->link_config_count; i++) {
         sim_free(net->link_configs[i]);
@@ -202,11 +203,6 @@ uint32_t net_port_interface(const net_port_t *port)
     return port->interface;
 }
 
-const char *net_port_name(const net_port_t *port)
-{
-    return port->name;
-}
-
 void net_conservation(const net_t *net, net_tally_t *sums, uint64_t *in_flight)
 {
     *sums = (net_tally_t){0};
@@ -301,7 +297,7 @@ bool net_conservation_ok(const net_t *net, sim_message_t *message)
                 (void)sim_fail(message,
                                SIM_ERR_STATE,
                                "%s dropped %" PRIu64 " packets of a lossless class",
-                               node->ports[p].name,
+                               net_port_name(&node->ports[p]),
                                node->ports[p].drops[NET_DROP_HEADROOM_FULL]);
                 return false;
             }

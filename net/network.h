@@ -197,6 +197,7 @@ void net_interface_ip(const net_t *net, uint32_t interface, uint8_t ip[16]);
 void net_port_mac(const net_port_t *port, uint8_t mac[6]);
 // NET_INTERFACES_MAX and above: the port is not a host's.
 uint32_t net_port_interface(const net_port_t *port);
+// Made when it is first asked for, by any thread; valid as long as the node.
 // "leaf0->host5": unique unless two nodes have parallel links, then "leaf0->spine1#2".
 const char *net_port_name(const net_port_t *port);
 

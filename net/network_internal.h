@@ -88,6 +88,7 @@ struct net {
     net_class_t (*classes)[NET_PRIORITIES][NET_CLASS_PORTS]; // by uid, in blocks of so many ports
     net_received_t (*received)[NET_PRIORITIES][NET_RECEIVED_PORTS];
     net_port_rare_t *rare;
+    char ***port_names; // by node index, then by port; NULL: nobody has asked (port_names.c)
     net_link_t *links;
     size_t link_count;
     size_t link_capacity;
@@ -193,6 +194,9 @@ void net__fixed_prepare(net_t *net);
 void net__fixed_apply(const net_t *net, const bool *link_up, net_routes_t *routes);
 SIM_MUST_CHECK sim_err_t net__fixed_check(const net_t *net, sim_message_t *message);
 void net__fixed_free(net_t *net);
+
+// port_names.c
+void net__port_names_free(const net_t *net, const net_node_t *node);
 
 // switch_check.c: what must hold of a port between events.
 void net__port_check(const net_port_t *port);

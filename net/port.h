@@ -228,7 +228,6 @@ struct net_port {
     uint32_t overhead_bytes;    // of each frame, NET_LINK_OVERHEAD_BYTES as a rule
     uint32_t uid;               // in the network: names the MAC
     uint32_t interface;         // hosts; NET_INTERFACES_MAX elsewhere
-    char *name;
     uint32_t link;
     uint8_t strict;      // classes served before the others, highest number first
     uint8_t long_queues; // classes whose ring is the port's to free

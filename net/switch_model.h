@@ -57,7 +57,7 @@ struct net_switch {
     uint64_t pfc_alpha;        // in 2^-NET_ALPHA_BITS
     uint64_t lossy_alpha;
     net_ingress_t *ingress; // by port
-    net_red_t *red;         // by port
+    net_red_t *red;         // by port; NULL: nothing was to be marked yet (net_switch_red)
     const net_buffer_ops_t *buffer;
     const net_marking_ops_t *marking;
     const net_balance_ops_t *balance;
@@ -131,6 +131,15 @@ static inline uint64_t net_switch_above_reserved(const net_switch_t *sw, uint64_
 }
 
 // -- ECN
+
+// The marking "red" of one port; made for all ports when a switch first asks, as most of a large
+// network never mark. Seeds and thresholds are those of its ports: when does not matter.
+net_red_t *net__switch_red_make(net_switch_t *sw);
+static inline net_red_t *net_switch_red(net_switch_t *sw, const net_port_t *egress)
+{
+    net_red_t *const red = SIM_LIKELY(sw->red != NULL) ? sw->red : net__switch_red_make(sw);
+    return &red[egress->index];
+}
 
 // A packet that an earlier hop has marked gets nothing new here, and is counted apart.
 static inline void net_switch_mark(net_port_t *egress, net_packet_t *packet)

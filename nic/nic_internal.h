@@ -294,7 +294,7 @@ sim_err_t nic__location_of(const nic_host_config_t *config,
                            const char *text,
                            nic_location_t *location,
                            sim_message_t *message);
-void nic__fabric_create(nic_host_t *host);
+void nic__fabric_build(nic_host_t *host);
 void nic__fabric_destroy(nic_host_t *host);
 // A NIC with limits reads or writes host memory from now on; returns when that is done.
 sim_time_t nic__dma(nic_t *nic, uint64_t address, uint64_t bytes, bool to_memory);

@@ -294,7 +294,7 @@ static void advise_kind(const world_t *world,
                 kind->dscp,
                 verdict->lossless,
                 verdict->lossy + verdict->unprotected,
-                verdict->first_lossy->name);
+                net_port_name(verdict->first_lossy));
     } else if (verdict->lossy > 0 && !of_a_nic(world, kind)) {
         fprintf(out,
                 "warning: data of transfers (%" PRIu64 ") is in class %u, which is lossy: "

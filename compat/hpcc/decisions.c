@@ -29,7 +29,7 @@ void compat__mark_drawn(compat_hpcc_t *rules,
                         net_port_t *egress,
                         net_packet_t *packet)
 {
-    const net_red_t *const red = &sw->red[egress->index];
+    const net_red_t *const red = net_switch_red(sw, egress);
     const uint64_t queued = egress->classes[packet->priority]->bytes;
     if (((uint32_t)sw->marks_late >> packet->priority & 1u) == 0 || queued <= red->kmin_bytes) {
         return;

@@ -86,7 +86,6 @@ static void port_fini(net_port_t *port)
         sim_free(port->classes[__builtin_ctz(queues)]->ring);
     }
     net__loss_free(port);
-    sim_free(port->name);
     if (port->owns_config) {
         sim_free(net_port_own_config(port));
     }
@@ -97,6 +96,7 @@ void net_node_fini(net_node_t *node)
     for (uint32_t p = 0; node->ports != NULL && p < node->port_count; p++) {
         port_fini(&node->ports[p]);
     }
+    net__port_names_free(node->net, node);
 }
 
 void net_node_digest(const net_node_t *node, sim_digest_t *digest)

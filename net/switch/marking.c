@@ -17,7 +17,7 @@ void net__mark_late(net_switch_t *sw,
         __builtin_prefetch(net__queued(queue, later)->packet);
     }
     if (((uint32_t)sw->marks_late >> priority & 1u) != 0 &&
-        queue->bytes > sw->red[egress->index].kmin_bytes && ecn != NET_ECN_NOT_ECT) {
+        queue->bytes > net_switch_red(sw, egress)->kmin_bytes && ecn != NET_ECN_NOT_ECT) {
         net__mark_by(sw, egress, packet, queue->bytes);
     }
 }
@@ -29,7 +29,7 @@ __attribute__((noinline)) void net__mark_early(net_switch_t *sw,
 {
     const uint64_t queued = egress->classes[packet->priority]->bytes;
     if (((uint32_t)sw->marks_early >> packet->priority & 1u) != 0 &&
-        queued > sw->red[egress->index].kmin_bytes && packet->ecn != NET_ECN_NOT_ECT) {
+        queued > net_switch_red(sw, egress)->kmin_bytes && packet->ecn != NET_ECN_NOT_ECT) {
         net__mark_by(sw, egress, packet, queued);
     }
 }
@@ -59,7 +59,7 @@ static sim_profile_t profile_of(const net_switch_config_t *config, uint64_t rate
     };
 }
 
-static void set_port(net_switch_t *sw, net_port_t *port, net_red_t *red)
+static void set_port(const net_switch_t *sw, const net_port_t *port, net_red_t *red)
 {
     __extension__ typedef unsigned __int128 wide_t;
     const sim_profile_t profile = profile_of(&sw->config, port->rate_bps);
@@ -74,22 +74,33 @@ static void set_port(net_switch_t *sw, net_port_t *port, net_red_t *red)
             (uint64_t)((pmax.num >= pmax.den ? one - 1 : one / pmax.den * pmax.num) / range);
     }
     sim_random_init(&red->random, sim_options(sw->node.sim.sim)->seed, port->uid, "ecn-mark");
-    const bool early = sw->config.ecn_mark_at == NET_MARK_AT_ENQUEUE;
-    const uint8_t classes = sw->config.ecn_enabled ? sw->config.ecn_priorities : 0;
-    const uint8_t marked = early ? 0 : classes;
-    sw->marks_early = early ? classes : 0;
-    sw->marks_late = marked;
-    if (marked != 0 && red->kmin_bytes < sw->mark_above_bytes) {
-        sw->mark_above_bytes = red->kmin_bytes;
+}
+
+net_red_t *net__switch_red_make(net_switch_t *sw)
+{
+    sw->red = sim_alloc_lines((sw->node.port_count + 1) * sizeof(*sw->red));
+    for (uint32_t p = 0; p < sw->node.port_count; p++) {
+        set_port(sw, &sw->node.ports[p], &sw->red[p]);
     }
+    return sw->red;
 }
 
 static void built(net_switch_t *sw)
 {
+    const uint8_t classes = sw->config.ecn_enabled ? sw->config.ecn_priorities : 0;
+    const bool early = sw->config.ecn_mark_at == NET_MARK_AT_ENQUEUE;
+    sw->marks_early = early ? classes : 0;
+    sw->marks_late = early ? 0 : classes;
     sw->mark_above_bytes = UINT64_MAX;
-    sw->red = sim_alloc_lines((sw->node.port_count + 1) * sizeof(*sw->red));
-    for (uint32_t p = 0; p < sw->node.port_count; p++) {
-        set_port(sw, &sw->node.ports[p], &sw->red[p]);
+    for (uint32_t p = 0; sw->marks_late != 0 && p < sw->node.port_count; p++) {
+        const uint64_t rate_bps = sw->node.ports[p].rate_bps;
+        if (p > 0 && rate_bps == sw->node.ports[p - 1].rate_bps) {
+            continue;
+        }
+        const uint64_t low_bytes = profile_of(&sw->config, rate_bps).low_bytes;
+        if (low_bytes < sw->mark_above_bytes) {
+            sw->mark_above_bytes = low_bytes;
+        }
     }
 }
 

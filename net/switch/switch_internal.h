@@ -99,7 +99,7 @@ static inline void net__mark_by(net_switch_t *sw,
                                 net_packet_t *packet,
                                 uint64_t queued)
 {
-    net_red_t *const red = &sw->red[egress->index];
+    net_red_t *const red = net_switch_red(sw, egress);
     if (queued <= red->kmax_bytes &&
         sim_random_u64(&red->random) >= (queued - red->kmin_bytes) * red->slope) {
         return;

@@ -63,24 +63,33 @@ struct nic_fabric {
 
 // -- what there is where
 
+static nic_fabric_t *fabric_create(nic_host_t *host);
+
+// Where nothing has limits it is made when somebody asks: at set-up, or the host's own thread.
+static nic_fabric_t *fabric_of(const nic_host_t *host)
+{
+    return SIM_LIKELY(host->fabric != NULL) ? host->fabric
+                                            : fabric_create((nic_host_t *)(uintptr_t)host);
+}
+
 static uint32_t sockets(const nic_host_t *host)
 {
-    return host->fabric->layout.sockets;
+    return fabric_of(host)->layout.sockets;
 }
 
 static uint32_t switches(const nic_host_t *host)
 {
-    return host->fabric->layout.switches;
+    return fabric_of(host)->layout.switches;
 }
 
 static const nic_spot_t *spot_of_nic(const nic_host_t *host, uint32_t nic)
 {
-    return &host->fabric->layout.nic_spots[nic];
+    return &fabric_of(host)->layout.nic_spots[nic];
 }
 
 static const nic_spot_t *spot_of_gpu(const nic_host_t *host, uint32_t gpu)
 {
-    return &host->fabric->layout.gpu_spots[gpu];
+    return &fabric_of(host)->layout.gpu_spots[gpu];
 }
 
 static bool behind_one_switch(const nic_spot_t *a, const nic_spot_t *b)
@@ -144,11 +153,6 @@ sim_err_t nic__location_of(const nic_host_config_t *config,
     return SIM_OK;
 }
 
-static nic_fabric_t *fabric_of(const net_node_t *node)
-{
-    return nic__host_of(node)->fabric;
-}
-
 sim_err_t nic_location_parse(const net_node_t *host,
                              const char *text,
                              nic_location_t *location,
@@ -162,7 +166,7 @@ void nic_memory_place(net_node_t *host,
                       uint64_t length_bytes,
                       nic_location_t location)
 {
-    nic_fabric_t *const fabric = fabric_of(host);
+    nic_fabric_t *const fabric = fabric_of(nic__host_of(host));
     const nic_host_config_t *const config = &fabric->host->config->host;
     SIM_CHECK(location.index < (location.gpu ? config->gpus : config->sockets));
     SIM_CHECK(length_bytes != 0 && address + (length_bytes - 1) >= address);
@@ -190,7 +194,7 @@ static nic_location_t location_at(const nic_fabric_t *fabric, uint64_t address)
 
 nic_location_t nic_memory_location(const net_node_t *host, uint64_t address)
 {
-    return location_at(fabric_of(host), address);
+    return location_at(fabric_of(nic__host_of(host)), address);
 }
 
 nic_distance_t nic_distance(const nic_t *nic, nic_location_t location)
@@ -207,8 +211,8 @@ nic_distance_t nic_distance(const nic_t *nic, nic_location_t location)
 
 bool nic_host_part(const net_node_t *host, uint32_t index, nic_part_t *part)
 {
-    const nic_fabric_t *const fabric = fabric_of(host);
-    for (uint32_t i = 0; i < fabric->server_count; i++) {
+    const nic_fabric_t *const fabric = nic__host_of(host)->fabric;
+    for (uint32_t i = 0; fabric != NULL && i < fabric->server_count; i++) {
         const server_t *const server = &fabric->servers[i];
         if (server->byte_time != 0 && index-- == 0) {
             *part = (nic_part_t){.rate_bps = server->rate_bps,
@@ -309,7 +313,7 @@ sim_err_t nic_host_check(const net_node_t *node, sim_message_t *message)
     return result;
 }
 
-void nic__fabric_create(nic_host_t *host)
+static nic_fabric_t *fabric_create(nic_host_t *host)
 {
     const nic_host_config_t *const config = &host->config->host;
     sim_message_t message = {.text = ""};
@@ -334,6 +338,24 @@ void nic__fabric_create(nic_host_t *host)
         sim_timer_init(&bound->pause_timer, pause_fired);
         sim_timer_init(&bound->read_timer, read_fired);
         host->nics[i].bound = fabric->limits;
+    }
+    return fabric;
+}
+
+void nic__fabric_build(nic_host_t *host)
+{
+    const nic_host_config_t *const config = &host->config->host;
+    const uint64_t rates[] = {config->memory_bps,
+                              config->socket_link_bps,
+                              config->uplink_bps,
+                              config->nic_bps,
+                              config->gpu_bps};
+    bool may_limit = config->socket_link_ps != 0 || strcmp(config->nic_places, "even") != 0;
+    for (size_t i = 0; i < SIM_COUNT_OF(rates); i++) {
+        may_limit = may_limit || rates[i] != SIM_AUTO;
+    }
+    if (may_limit) {
+        (void)fabric_create(host);
     }
 }
 

@@ -301,7 +301,7 @@ static void host_built(net_node_t *node)
         host->nics[i].host = host;
         host->nics[i].port = &node->ports[i];
     }
-    nic__fabric_create(host); // devices ask it where they are
+    nic__fabric_build(host); // devices ask it where they are
     nic__cores_set_clock(host);
     for (uint32_t i = 0; i < node->port_count; i++) {
         nic_init(&host->nics[i]);

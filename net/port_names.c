@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/port_names.c - the names of ports. A node's are made when somebody asks for one of them: of a
+// large network's millions a run prints a few.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "net/network_internal.h"
+
+static int compare_peers(const void *a, const void *b)
+{
+    const net_port_t *const x = *(const net_port_t *const *)a;
+    const net_port_t *const y = *(const net_port_t *const *)b;
+    if (x->peer->node->sim.index != y->peer->node->sim.index) {
+        return x->peer->node->sim.index < y->peer->node->sim.index ? -1 : 1;
+    }
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static char *name_of(const net_port_t *port, uint32_t repeat)
+{
+    const char *const from = port->node->sim.name;
+    const char *const to = port->peer->node->sim.name;
+    return repeat == 1 ? sim_format("%s->%s", from, to) : sim_format("%s->%s#%u", from, to, repeat);
+}
+
+// By port: "a->b", with "#2" and so on from the second of parallel links on.
+static char **make_names(const net_node_t *node)
+{
+    char **const names = sim_alloc_array(node->port_count, sizeof(*names));
+    const net_port_t **const sorted = sim_alloc_array(node->port_count, sizeof(net_port_t *));
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        sorted[p] = &node->ports[p];
+    }
+    qsort(sorted, node->port_count, sizeof(*sorted), compare_peers);
+    uint32_t repeat = 1;
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        repeat = p > 0 && sorted[p - 1]->peer->node == sorted[p]->peer->node ? repeat + 1 : 1;
+        names[sorted[p]->index] = name_of(sorted[p], repeat);
+    }
+    sim_free(sorted);
+    return names;
+}
+
+static void free_names(char **names, uint32_t count)
+{
+    for (uint32_t p = 0; names != NULL && p < count; p++) {
+        sim_free(names[p]);
+    }
+    sim_free(names);
+}
+
+// Any thread may be the first to ask.
+const char *net_port_name(const net_port_t *port)
+{
+    const net_node_t *const node = port->node;
+    char ***const of_node = &node->net->port_names[node->sim.index];
+    char **names = __atomic_load_n(of_node, __ATOMIC_ACQUIRE);
+    if (names == NULL) {
+        char **const made = make_names(node);
+        const bool first = __atomic_compare_exchange_n(of_node,
+                                                       &names,
+                                                       made,
+                                                       false,
+                                                       __ATOMIC_ACQ_REL,
+                                                       __ATOMIC_ACQUIRE);
+        if (first) {
+            names = made;
+        } else {
+            free_names(made, node->port_count);
+        }
+    }
+    return names[port->index];
+}
+
+void net__port_names_free(const net_t *net, const net_node_t *node)
+{
+    if (net->port_names != NULL) {
+        free_names(net->port_names[node->sim.index], node->port_count);
+        net->port_names[node->sim.index] = NULL;
+    }
+}
