@@ -147,7 +147,10 @@ static void report_ports(const world_t *world, FILE *out)
     find_stopped(world->net, &stopped);
     for (size_t i = 0; i < stopped.count && i < LINES_MAX; i++) {
         const net_port_t *const port = stopped.ports[i];
-        fprintf(out, "  %s is stopped by %s, class", net_port_name(port), port->peer->node->sim.name);
+        fprintf(out,
+                "  %s is stopped by %s, class",
+                net_port_name(port),
+                port->peer->node->sim.name);
         for (unsigned p = 0; p < NET_PRIORITIES; p++) {
             if ((port->paused >> p & 1u) != 0) {
                 fprintf(out, " %u", p);
@@ -166,7 +169,10 @@ static void report_ports(const world_t *world, FILE *out)
     if (length > 0) {
         fprintf(out, "  PFC deadlock, each waits for the next: ");
         for (size_t i = 0; i <= length; i++) {
-            fprintf(out, "%s%s", i > 0 ? ", " : "", net_port_name(stopped.ports[cycle[i % length]]));
+            fprintf(out,
+                    "%s%s",
+                    i > 0 ? ", " : "",
+                    net_port_name(stopped.ports[cycle[i % length]]));
         }
         fputc('\n', out);
     }

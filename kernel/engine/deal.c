@@ -216,6 +216,18 @@ static void seat_unit(sim_thread_t *thread, sim_unit_t *unit, uint32_t at)
     }
 }
 
+#define BOXES_OF_A_LINE (SIM_CACHE_LINE / sizeof(sim_mailbox_t))
+
+// Those of all slots lie in one piece: eight would each be rounded to huge pages.
+static void make_mailboxes(const sim_t *sim, sim_worker_t *worker)
+{
+    const size_t row = (sim->node_count / BOXES_OF_A_LINE + 1) * BOXES_OF_A_LINE;
+    sim_mailbox_t *const boxes = sim_alloc_lines(SIM_SLOTS * row * sizeof(*boxes));
+    for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
+        worker->boxes[slot] = &boxes[slot * row];
+    }
+}
+
 // Each thread starts on a word of the activity maps, so that no two clear bits of one word.
 static void seat_units(table_t *table)
 {
@@ -241,8 +253,8 @@ static void seat_units(table_t *table)
         // Ties by insertion: all messages take the slow way, which gives them numbers.
         worker->direct_ps = sim->fifo == NULL ? worker->window_ps : 0;
         worker->box_class = sim_alloc_array(sim->node_count + 1, sizeof(*worker->box_class));
+        make_mailboxes(sim, worker);
         for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
-            worker->boxes[slot] = sim_alloc_lines((sim->node_count + 1) * sizeof(sim_mailbox_t));
             worker->active[slot] = sim_alloc_array(bit / 64 + 1, sizeof(uint64_t));
         }
     }

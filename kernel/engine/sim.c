@@ -58,9 +58,9 @@ void sim__thread_destroy(sim_thread_t *thread)
         for (size_t i = 0; boxes != NULL && i < thread->sim->node_count; i++) {
             sim_free(boxes[i].mail);
         }
-        sim_free(boxes);
         sim_free(thread->worker.active[slot]);
     }
+    sim_free(thread->worker.boxes[0]); // of all slots
     sim_free(thread->worker.box_class);
     for (uint32_t class = 0; class < SIM_MAIL_CLASSES; class ++) {
         free_mailboxes(thread->free_mail[class]);
