@@ -211,6 +211,9 @@ static void host_warm(const sim_node_t *node, uint32_t arrivals)
         __builtin_prefetch(&host->nics[i]);
         __builtin_prefetch((const char *)&host->nics[i] + SIM_CACHE_LINE);
         __builtin_prefetch((const char *)&host->nics[i] + 2 * SIM_CACHE_LINE);
+        __builtin_prefetch(&host->nics[i].counters.rx_packets);
+        __builtin_prefetch(&host->nics[i].queue_pushed);
+        __builtin_prefetch(&host->nics[i].device);
         __builtin_prefetch(port);
         __builtin_prefetch(port->classes[host->warm_class]);
         __builtin_prefetch(port->received[host->warm_class]);
@@ -219,6 +222,7 @@ static void host_warm(const sim_node_t *node, uint32_t arrivals)
         __builtin_prefetch((const char *)host->sent_last + line * SIM_CACHE_LINE);
         __builtin_prefetch((const char *)host->received_last + line * SIM_CACHE_LINE);
     }
+    __builtin_prefetch((const char *)host->sent_last + NIC_QP_BYTES); // its algorithm's
 }
 
 // -- digest

@@ -187,7 +187,9 @@ static inline void receive(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 
 static inline void remember(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet)
 {
-    nic->host->received_last = qp;
+    if (packet->opcode != ROCE_ACKNOWLEDGE) { // those go to what sent last, as a rule
+        nic->host->received_last = qp;
+    }
     nic->latest = qp;
     nic->latest_number = packet->destination_qp;
 }
