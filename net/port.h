@@ -420,7 +420,9 @@ static SIM_ALWAYS_INLINE net_queued_t net__queue_take(net_port_t *port,
                                                       net_class_t *queue,
                                                       uint32_t priority)
 {
-    const net_queued_t queued = *net_queue_head(queue);
+    const net_queued_t *const head = net_queue_head(queue);
+    const net_queued_t queued = *head;
+    __builtin_prefetch((const char *)head + SIM_CACHE_LINE);
     queue->bytes -= queued.frame_bytes;
     queue->head += (uint32_t)sizeof(queued);
     if (queue->bytes == 0) {
