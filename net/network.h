@@ -75,9 +75,9 @@ typedef enum net_node_kind {
 typedef struct net_tally {
     uint64_t created;
     uint64_t delivered;
-    uint64_t dropped;
     uint64_t bytes_created; // frame bytes, and what telemetry adds on the way
     uint64_t bytes_delivered;
+    uint64_t dropped;
     uint64_t bytes_dropped;
 } net_tally_t;
 
@@ -114,15 +114,18 @@ typedef void (*net_node_built_fn)(net_node_t *node);
 // What every node of a network starts with. Registered with the simulation by net_node_init. A
 // network's nodes are all nodes of its simulation: indices are the same.
 struct net_node {
-    sim_node_t sim;    // first
+    sim_node_t sim; // first
+
+    // a line of what each event needs
     net_port_t *ports; // port_count of them, contiguous; valid after net_build
     sim_pool_t *packets;
-    net_tally_t tally;
     uint32_t port_count;
-    net_node_kind_t kind;
     bool follows_routes; // of packets, net_packet_t.route; set by net_node_built_fn
     bool one_by_one;     // every event in its turn: someone listens to each, or links are not usual
     uint8_t route_mask;  // of a byte of theirs: 0 as soon as a link here or a route has changed
+    net_tally_t tally;
+
+    net_node_kind_t kind;
     net_t *net;
     net_node_built_fn built;
     const net_forward_ops_t *forward; // NULL: hosts

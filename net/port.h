@@ -188,7 +188,7 @@ struct net_port {
     net_node_t *node;
     net_class_t (*classes)[NET_CLASS_PORTS];        // by class
     net_received_t (*received)[NET_RECEIVED_PORTS]; // by class
-    uint32_t ps_per_byte;                           // 0: not whole, use rate_bps and remainder
+    uint32_t ps_per_byte;                           // 0: not whole, or not all that there is to it
     uint16_t index;                                 // in the node
     uint16_t trace_points;                          // union over listeners
     // Most ports have none of these four, which are looked at together: net__port_is_usual.
@@ -205,7 +205,7 @@ struct net_port {
     bool odd_class : 1;           // a host's: it sends in other classes than its DSCPs say
     bool down_first : 1;          // net_link_rules_t
     bool owns_config : 1;
-    bool cut : 1; // special for nothing but telemetry and a timing that cuts to whole ns
+    bool cut : 1; // special for nothing but telemetry and a timing that cuts ps_per_byte to ns
     uint8_t turn; // class whose DWRR turn it is
 
     net_packet_t *control; // a PFC frame waiting to be sent, before everything
@@ -231,7 +231,7 @@ struct net_port {
     uint32_t link;
     uint8_t strict;      // classes served before the others, highest number first
     uint8_t long_queues; // classes whose ring is the port's to free
-    // Where either is not as usual, ps_per_byte is 0 (net/models.h).
+    // Where either is not as usual, ps_per_byte is 0 (net/models.h), but for `cut`.
     const struct net_timing_ops *timing; // NULL: exact
     const net_link_config_t *config;     // the link's; net_port_own_config
     struct net_loss *loss;               // net/loss/loss_state.h; NULL: nothing of it is wanted

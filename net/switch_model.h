@@ -38,8 +38,7 @@ struct net_switch {
     const struct net_attachment *attachments;
     struct net_hop_page *const *hop_pages;
     const uint32_t *hop_ports;
-    uint32_t leaf; // own number; NO_LEAF
-    uint32_t ecmp_seed;
+    void *buffer_state; // of state_bytes, as marking_state and balance_state
     uint8_t lossless;
     uint8_t warm_class; // the class most packets are expected in
     bool routed;
@@ -61,7 +60,8 @@ struct net_switch {
     const net_buffer_ops_t *buffer;
     const net_marking_ops_t *marking;
     const net_balance_ops_t *balance;
-    void *buffer_state; // of state_bytes each
+    uint32_t leaf; // own number; NO_LEAF
+    uint32_t ecmp_seed;
     void *marking_state;
     void *balance_state;
     struct net_watchdog *watchdog; // NULL: none
@@ -140,6 +140,9 @@ static inline net_red_t *net_switch_red(net_switch_t *sw, const net_port_t *egre
     net_red_t *const red = SIM_LIKELY(sw->red != NULL) ? sw->red : net__switch_red_make(sw);
     return &red[egress->index];
 }
+
+// Whether its marking is net's "red": then a packet that leaves its queue empty is never marked.
+bool net_switch_marks_red(const net_switch_t *sw);
 
 // A packet that an earlier hop has marked gets nothing new here, and is counted apart.
 static inline void net_switch_mark(net_port_t *egress, net_packet_t *packet)

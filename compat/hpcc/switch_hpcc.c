@@ -12,10 +12,18 @@
 #include "compat/hpcc/hpcc_internal.h"
 #include "kernel/order/fifo.h"
 
+// A port, receiving: what each packet needs, four to a cache line.
+typedef struct row {
+    net_received_t (*received)[NET_RECEIVED_PORTS]; // as in net_port_t
+    uint64_t alpha;                                 // like net_switch_t.pfc_alpha
+} row_t;
+
 typedef struct state {
     compat_hpcc_t *rules;
-    uint64_t *alphas; // by port, like net_switch_t.pfc_alpha
-    bool red;         // its marking: a packet whose queue is empty is never marked
+    row_t *rows; // by port
+    uint64_t reserved_bytes;
+    bool red;    // net_switch_marks_red
+    bool losses; // some links lose what arrives
 } state_t;
 
 static inline state_t *state_of(const net_switch_t *sw)
@@ -25,7 +33,7 @@ static inline state_t *state_of(const net_switch_t *sw)
 
 static inline uint64_t threshold(const net_switch_t *sw, const net_ingress_t *in)
 {
-    return net_fraction_of(net_switch_shared_free(sw), state_of(sw)->alphas[in->port->index]);
+    return net_fraction_of(net_switch_shared_free(sw), state_of(sw)->rows[in->port->index].alpha);
 }
 
 static inline bool is_lossless(const net_switch_t *sw, uint32_t priority)
@@ -36,9 +44,9 @@ static inline bool is_lossless(const net_switch_t *sw, uint32_t priority)
 // -- transmitting
 
 // Whether a frame can start now. At the very end of a frame that depends on who is first.
-static inline bool is_free(const net_port_t *port)
+static inline bool is_free(const net_switch_t *sw, const net_port_t *port)
 {
-    const sim_node_t *const node = &port->node->sim;
+    const sim_node_t *const node = &sw->node.sim;
     return node->now_ps > port->busy_until_ps ||
            (node->now_ps == port->busy_until_ps && sim_fifo_passed(node, port->index));
 }
@@ -47,7 +55,7 @@ static void serve(net_switch_t *sw, net_port_t *port);
 
 static inline void serve_or_wait(net_switch_t *sw, net_port_t *port)
 {
-    if (is_free(port)) {
+    if (is_free(sw, port)) {
         serve(sw, port);
     } else {
         net_port_wake(port);
@@ -141,20 +149,26 @@ static __attribute__((noinline)) void serve(net_switch_t *sw, net_port_t *port)
 
 // -- receiving
 
+static inline uint64_t above(uint64_t bytes, uint64_t reserved_bytes)
+{
+    return bytes > reserved_bytes ? bytes - reserved_bytes : 0;
+}
+
 // Whether a packet goes where most do: to the reserve and the shared buffer, with nobody to be
 // stopped for it. *taken: what of the shared buffer.
 static inline bool fits_plainly(const net_switch_t *sw,
-                                const net_port_t *ingress,
+                                const row_t *row,
                                 const net_received_t *held,
                                 uint64_t bytes,
                                 uint64_t *taken)
 {
-    const uint64_t before = net_switch_above_reserved(sw, held->stored_bytes);
-    const uint64_t after = net_switch_above_reserved(sw, held->stored_bytes + bytes);
+    const uint64_t reserved_bytes = state_of(sw)->reserved_bytes;
+    const uint64_t before = above(held->stored_bytes, reserved_bytes);
+    const uint64_t after = above(held->stored_bytes + bytes, reserved_bytes);
     const uint64_t free_bytes = net_switch_shared_free(sw);
     *taken = after - before;
     return *taken <= free_bytes && held->headroom_bytes == 0 &&
-           after < net_fraction_of(free_bytes - *taken, state_of(sw)->alphas[ingress->index]);
+           after < net_fraction_of(free_bytes - *taken, row->alpha);
 }
 
 // False: there is no room for it.
@@ -187,9 +201,9 @@ static bool must_stop(const net_switch_t *sw, const net_ingress_t *in, uint32_t 
 }
 
 // False: it was dropped.
-static __attribute__((noinline)) bool take_otherwise(net_switch_t *sw,
-                                                     net_ingress_t *in,
-                                                     net_packet_t *packet)
+static __attribute__((noinline)) bool store_otherwise(net_switch_t *sw,
+                                                      net_ingress_t *in,
+                                                      net_packet_t *packet)
 {
     if (!charge(sw, in, packet->priority, packet->frame_bytes)) {
         net_port_drop(in->port, packet, NET_DROP_HEADROOM_FULL);
@@ -201,12 +215,13 @@ static __attribute__((noinline)) bool take_otherwise(net_switch_t *sw,
     return true;
 }
 
-static inline bool take(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet)
+static inline bool store(net_switch_t *sw, net_packet_t *packet)
 {
-    net_received_t *const held = ingress->received[packet->priority];
+    const row_t *const row = &state_of(sw)->rows[packet->ingress_port];
+    net_received_t *const held = row->received[packet->priority];
     uint64_t taken = 0;
-    if (!fits_plainly(sw, ingress, held, packet->frame_bytes, &taken)) {
-        return take_otherwise(sw, &sw->ingress[ingress->index], packet);
+    if (!fits_plainly(sw, row, held, packet->frame_bytes, &taken)) {
+        return store_otherwise(sw, &sw->ingress[packet->ingress_port], packet);
     }
     held->stored_bytes += packet->frame_bytes;
     sw->shared_bytes += taken;
@@ -214,11 +229,10 @@ static inline bool take(net_switch_t *sw, net_port_t *ingress, net_packet_t *pac
 }
 
 static __attribute__((noinline)) void enqueue(net_switch_t *sw,
-                                              net_port_t *ingress,
                                               net_port_t *egress,
                                               net_packet_t *packet)
 {
-    if (is_lossless(sw, packet->priority) && !take(sw, ingress, packet)) {
+    if (is_lossless(sw, packet->priority) && !store(sw, packet)) {
         return;
     }
     sw->held_bytes += packet->frame_bytes;
@@ -237,26 +251,24 @@ static inline uint32_t route(net_switch_t *sw, net_packet_t *packet)
 
 // Whether a packet that is charged and then leaves at once changes nothing; nobody waits for being
 // let go by it.
-static inline bool leaves_no_trace(const net_switch_t *sw,
-                                   const net_port_t *ingress,
-                                   const net_packet_t *packet)
+static inline bool leaves_no_trace(const net_switch_t *sw, const net_packet_t *packet)
 {
-    const net_received_t *const held = ingress->received[packet->priority];
+    const row_t *const row = &state_of(sw)->rows[packet->ingress_port];
+    const net_received_t *const held = row->received[packet->priority];
     uint64_t taken;
-    return !held->stopped && fits_plainly(sw, ingress, held, packet->frame_bytes, &taken);
+    return !held->stopped && fits_plainly(sw, row, held, packet->frame_bytes, &taken);
 }
 
 // Most packets find their port free and nothing that waits there.
 static inline bool goes_straight(const net_switch_t *sw,
-                                 const net_port_t *ingress,
                                  const net_port_t *egress,
                                  const net_packet_t *packet)
 {
     const uint32_t priority = packet->priority;
     return egress->waiting == 0 && !egress->controlled &&
-           ((uint32_t)egress->paused >> priority & 1u) == 0 && is_free(egress) &&
+           ((uint32_t)egress->paused >> priority & 1u) == 0 && is_free(sw, egress) &&
            state_of(sw)->red && (egress->trace_points & NET_TRACE_ENQUEUE) == 0 &&
-           (!is_lossless(sw, priority) || leaves_no_trace(sw, ingress, packet));
+           (!is_lossless(sw, priority) || leaves_no_trace(sw, packet));
 }
 
 // It was in the queue for no time.
@@ -283,9 +295,15 @@ static __attribute__((noinline)) void pause_arrived(net_switch_t *sw,
 
 static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
 {
-    net_port_t *const ingress = &sw->node.ports[port_index];
-    net_port_count_rx(ingress, packet);
-    if (state_of(sw)->rules->losses != NULL && net_port_lost_on_arrival(ingress)) {
+    const state_t *const state = state_of(sw);
+    net_port_t *const ingress = &sw->node.ports[port_index]; // mostly not looked at
+    net_received_t *const received = state->rows[port_index].received[packet->priority];
+    received->packets++;
+    received->bytes += packet->frame_bytes;
+    if (SIM_UNLIKELY(sw->node.one_by_one)) {
+        net_port_trace(ingress, NET_TRACE_RX, packet, 0);
+    }
+    if (SIM_UNLIKELY(state->losses) && net_port_lost_on_arrival(ingress)) {
         net_port_drop(ingress, packet, NET_DROP_LINK_LOSS);
         return;
     }
@@ -310,10 +328,10 @@ static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
     }
     packet->ingress_port = (uint16_t)port_index;
     net_port_t *const egress = &sw->node.ports[out];
-    if (SIM_LIKELY(goes_straight(sw, ingress, egress, packet))) {
+    if (SIM_LIKELY(goes_straight(sw, egress, packet))) {
         go_straight(egress, packet);
     } else {
-        enqueue(sw, ingress, egress, packet);
+        enqueue(sw, egress, packet);
     }
 }
 
@@ -357,7 +375,7 @@ static void run(sim_node_t *node)
 
 uint64_t compat__hpcc_alpha(const net_switch_t *sw, uint32_t port)
 {
-    return state_of(sw)->alphas[port];
+    return state_of(sw)->rows[port].alpha;
 }
 
 static void built(net_switch_t *sw)
@@ -367,12 +385,14 @@ static void built(net_switch_t *sw)
         net_interface_count(net) > 0 ? net_interface_port(net, 0)->rate_bps : 0;
     state_t *const state = state_of(sw);
     state->rules = compat__hpcc_of(net);
-    state->red = sw->red != NULL;
+    state->red = net_switch_marks_red(sw);
+    state->losses = state->rules->losses != NULL;
+    state->reserved_bytes = sw->config.pfc_reserved_bytes;
     if (sw->balance == &compat__hpcc_balance) {
         sw->node.follows_routes = true;
         sw->node.route_mask = UINT8_MAX;
     }
-    state->alphas = sim_alloc_array(sw->node.port_count + 1, sizeof(*state->alphas));
+    state->rows = sim_alloc_lines((sw->node.port_count + 1) * sizeof(*state->rows));
     uint64_t dedicated = 0;
     for (uint32_t p = 0; p < sw->node.port_count; p++) {
         net_ingress_t *const in = &sw->ingress[p];
@@ -382,7 +402,8 @@ static void built(net_switch_t *sw)
             const uint64_t delay_ns = port->delay_ps / SIM_PS_PER_NS;
             in->headroom_limit = port->rate_bps * delay_ns / 8 / 1000000000 * 3;
         }
-        uint64_t *const alpha = &state->alphas[p];
+        uint64_t *const alpha = &state->rows[p].alpha;
+        state->rows[p].received = port->received;
         *alpha = sw->pfc_alpha;
         for (uint64_t bps = port->rate_bps; bps > host_bps && *alpha < NET_ALPHA_ONE; bps /= 2) {
             *alpha *= 2;
@@ -395,7 +416,7 @@ static void built(net_switch_t *sw)
 
 static void fini(net_switch_t *sw)
 {
-    sim_free(state_of(sw)->alphas);
+    sim_free(state_of(sw)->rows);
 }
 
 // Its classes share one headroom.

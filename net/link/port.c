@@ -262,9 +262,10 @@ __attribute__((noinline)) static void transmit_otherwise(net_port_t *port, net_p
     }
     const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
     SIM_ASSERT(node->now_ps >= port->busy_until_ps);
-    port->busy_until_ps = node->now_ps + (port->ps_per_byte != 0 && port->rare->degraded_bps == 0
-                                              ? (uint64_t)bytes * port->ps_per_byte
-                                              : inexact_time(port, bytes));
+    const bool exact = port->ps_per_byte != 0 && port->timing == NULL;
+    port->busy_until_ps =
+        node->now_ps + (exact && port->rare->degraded_bps == 0 ? (uint64_t)bytes * port->ps_per_byte
+                                                               : inexact_time(port, bytes));
     if (port->down) { // into the void: nothing is on the link to be counted or captured
         net_port_drop(port, packet, NET_DROP_LINK_DOWN);
         return;
@@ -301,7 +302,7 @@ static SIM_ALWAYS_INLINE void transmit_for(net_port_t *port, net_packet_t *packe
 // net_timing_ops_t.cuts_to_ns
 static SIM_ALWAYS_INLINE sim_time_t cut_time(const net_port_t *port, uint32_t bytes)
 {
-    const uint64_t exact_ps = (uint64_t)bytes * port->exact_ps_per_byte;
+    const uint64_t exact_ps = (uint64_t)bytes * port->ps_per_byte;
     const uint64_t cut_ps = exact_ps % SIM_PS_PER_NS;
     return SIM_LIKELY(cut_ps != 0) ? exact_ps - cut_ps : port->timing->time_ps(port, bytes);
 }
@@ -309,19 +310,19 @@ static SIM_ALWAYS_INLINE sim_time_t cut_time(const net_port_t *port, uint32_t by
 __attribute__((noinline)) static void transmit_metered(net_port_t *port, net_packet_t *packet)
 {
     net__port_meter(port, packet); // the frame may grow
-    transmit_for(port, packet, cut_time(port, packet->frame_bytes + port->overhead_bytes));
+    transmit_for(port, packet, cut_time(port, packet->frame_bytes));
 }
 
 // Ends in calls, so that the ways of an inexact rate alone, and of times in whole ns, need no
 // frame: it is all there is to sending on links of, say, 112 Gbps.
 void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
 {
-    const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
     if (port->cut && !port->metered) {
-        transmit_for(port, packet, cut_time(port, bytes));
+        transmit_for(port, packet, cut_time(port, packet->frame_bytes));
     } else if (port->cut) {
         transmit_metered(port, packet);
     } else if (port->inexact) {
+        const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
         transmit_for(port, packet, divided_time(port, bytes));
     } else {
         transmit_otherwise(port, packet);
@@ -406,9 +407,11 @@ void net__port_set_rate(net_port_t *port, uint64_t rate_bps)
     const uint64_t ps_bits = 8 * SIM_PS_PER_S;
     const uint64_t exact_ps = ps_bits % rate_bps == 0 ? ps_bits / rate_bps : 0;
     const bool usual = port->overhead_bytes == NET_LINK_OVERHEAD_BYTES && port->timing == NULL;
+    const bool cuts = port->overhead_bytes == 0 && port->timing != NULL &&
+                      port->timing->cuts_to_ns && exact_ps <= SIM_PS_PER_S / UINT16_MAX;
     port->rate_bps = rate_bps;
     port->exact_ps_per_byte = exact_ps <= UINT32_MAX ? (uint32_t)exact_ps : 0;
-    port->ps_per_byte = usual ? port->exact_ps_per_byte : 0;
+    port->ps_per_byte = usual || cuts ? port->exact_ps_per_byte : 0;
     port->gap_ps = port->node->net->framing->gap_bytes * ps_bits / rate_bps;
     port->delay_less_gap_ps = port->delay_ps - port->gap_ps;
     net__port_update_special(port);
@@ -423,13 +426,10 @@ void net__port_update_special(net_port_t *port)
                          port->config->loss_rate.num > 0 || port->config->bit_error_rate.num > 0 ||
                          port->loss != NULL || (port->trace_points & NET_TRACE_TX) != 0;
     const bool otherwise = unusual || port->metered;
-    port->special = port->ps_per_byte == 0 || otherwise;
+    port->special = port->ps_per_byte == 0 || port->timing != NULL || otherwise;
     port->node->one_by_one |= unusual || (port->trace_points & every_event) != 0;
     port->inexact = port->ps_per_byte == 0 && port->timing == NULL && !otherwise;
-    const uint64_t longest_ps =
-        (UINT16_MAX + port->overhead_bytes) * (uint64_t)port->exact_ps_per_byte;
-    port->cut =
-        port->timing != NULL && port->timing->cuts_to_ns && longest_ps < SIM_PS_PER_S && !unusual;
+    port->cut = port->ps_per_byte != 0 && port->timing != NULL && !unusual;
 }
 
 void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps)

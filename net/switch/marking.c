@@ -109,6 +109,11 @@ static void fini(net_switch_t *sw)
     sim_free(sw->red);
 }
 
+bool net_switch_marks_red(const net_switch_t *sw)
+{
+    return sw->marking == &net__marking_red;
+}
+
 const net_marking_ops_t net__marking_red = {
     .name = "red",
     .built = built,
