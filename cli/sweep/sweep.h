@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/sweep/sweep.h - `rocesim sweep`: one scenario over a grid of parameters and seeds.
 //
-// sweep_plan.c reads a sweep and lists its runs, sweep_jobs.c runs them, several at a time,
+// sweep_plan.c reads a sweep and lists its runs, sweep_columns.c looks at the columns it asks for,
+// sweep_jobs.c runs them, several at a time,
 // sweep_table.c makes runs.csv and points.csv of what they left, sweep.c is the command. A run is a
 // process of its own with a result folder of its own, so that one that fails is not in the way of
 // the others, and what is done is known by looking. docs/formats/sweep.md
@@ -51,8 +52,8 @@ typedef struct cli_sweep {
     const char *folder;
 } cli_sweep_t;
 
-// Reads a sweep and checks each of its points as a scenario. Free with cli_sweep_fini, also on
-// error.
+// Reads a sweep, checks each of its points as a scenario, and that one of them at least can be
+// built. Free with cli_sweep_fini, also on error.
 SIM_MUST_CHECK sim_err_t cli_sweep_load(const char *file_name,
                                         const char *folder,
                                         cli_sweep_t *sweep,
@@ -72,6 +73,12 @@ void cli_sweep_look(cli_sweep_run_t *run);
 // Runs what is not there yet, at most `jobs` at a time. Returns how many failed; *interrupted: by a
 // signal, and runs are left.
 size_t cli_sweep_work(cli_sweep_t *sweep, unsigned jobs, bool quiet, bool *interrupted);
+
+// Fails at the first of the list (scalars) that summary.json cannot have.
+SIM_MUST_CHECK sim_err_t cli_sweep_check_columns(const world_tree_t *list, world_error_t *error);
+
+// A line for each column that no run's results have a number for, with the names that are there.
+void cli_sweep_tell_columns(const cli_sweep_t *sweep, FILE *out);
 
 // Writes DIR/runs.csv and DIR/points.csv.
 SIM_MUST_CHECK sim_err_t cli_sweep_write(const cli_sweep_t *sweep, world_error_t *error);

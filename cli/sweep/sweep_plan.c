@@ -3,6 +3,7 @@
 #include "cli/sweep/sweep.h"
 #include "world/bind.h"
 #include "world/scenario.h"
+#include "world/world.h"
 
 #include <string.h>
 
@@ -235,7 +236,7 @@ static sim_err_t take_columns(cli_sweep_t *sweep, const world_tree_t *list, worl
         SIM_GROW(sweep->columns, sweep->column_count, &sweep->column_capacity);
         sweep->columns[sweep->column_count++] = sim_strdup(item != NULL ? item->text : columns[i]);
     }
-    return SIM_OK;
+    return list == NULL ? SIM_OK : cli_sweep_check_columns(list, error);
 }
 
 static void list_runs(cli_sweep_t *sweep)
@@ -259,10 +260,24 @@ static void list_runs(cli_sweep_t *sweep)
     }
 }
 
-// A mistake is told before anything runs, and not by each of a thousand runs.
+// What can be built: a file that is missing, or a pattern that matches nothing, shows only here.
+static bool builds(const world_scenario_t *scenario, world_error_t *why)
+{
+    world_t *world = NULL;
+    if (world_create(scenario, WORLD_BUILD_ALL, &world, why) != SIM_OK) {
+        return false;
+    }
+    world_destroy(world);
+    return true;
+}
+
+// A mistake is told before anything runs, and not by each of a thousand runs. Points that cannot be
+// built are in nobody's way as long as there is one that can.
 static sim_err_t check_points(const cli_sweep_t *sweep, world_error_t *error)
 {
     sim_err_t result = SIM_OK;
+    bool built = false;
+    world_error_t first;
     const size_t count = sweep->setting_count + sweep->parameter_count;
     world_override_t *const overrides = sim_alloc_array(count + 1, sizeof(*overrides));
     for (size_t p = 0; p < sweep->point_count && result == SIM_OK; p++) {
@@ -278,6 +293,8 @@ static sim_err_t check_points(const cli_sweep_t *sweep, world_error_t *error)
         world_scenario_t *scenario = NULL;
         result = world_scenario_load(NULL, sweep->scenario, overrides, count, &scenario, error);
         if (result == SIM_OK) {
+            world_error_t ignored;
+            built = built || builds(scenario, p == 0 ? &first : &ignored);
             world_scenario_destroy(scenario);
         }
         for (size_t i = 0; i < count; i++) {
@@ -286,6 +303,10 @@ static sim_err_t check_points(const cli_sweep_t *sweep, world_error_t *error)
         sim_free(texts);
     }
     sim_free(overrides);
+    if (result == SIM_OK && !built) {
+        *error = first;
+        result = SIM_ERR_INVALID;
+    }
     return result;
 }
 

@@ -4,7 +4,7 @@
 #
 # Goal: a sweep of 60 runs that is killed twice ends in the tables, byte for byte, of one that was
 # not; a run that fails is named and in nobody's way; means and intervals are those of the runs;
-# printed jobs do the same runs; mistakes are told before anything runs.
+# printed jobs do the same runs; mistakes are told before anything runs, columns that stay empty after.
 # Method: small incasts, SIGKILL, a folder without room, the awk mean of a column.
 # Not pinned: how long it takes, or which cluster.
 set -u
@@ -125,7 +125,25 @@ refused "no -o, expected a folder"
 refused "-j is '0', expected 1 to" -o "$work/none" -j 0
 sed -i 's/dcqcn, none/dcqcn, nonsense/' "$work/sweep.yaml"
 refused 'no algorithm "nonsense"' -o "$work/none"
+sed -i 's/dcqcn, nonsense/dcqcn, none/; s/pause_frames/pauses/' "$work/sweep.yaml"
+refused "sweep.yaml:6:49: column 'pfc.pauses': summary.json has no 'pfc.pauses', expected one of pause_frames" -o "$work/none"
+sed -i 's/pfc.pauses/drops.egress-full/; s/to: host0/to: host9/' "$work/sweep.yaml" "$work/base.yaml"
+refused "base.yaml:3:.*host9" -o "$work/none"
+sed -i 's/to: host9/to: host0/' "$work/base.yaml"
 sed -i 's/^seeds:.*/seads: 3/' "$work/sweep.yaml"
 refused "unknown key 'seads' in a sweep, did you mean 'seeds'" -o "$work/none"
 [ -e "$work/none" ] && fail "a refused sweep made its folder"
+
+# One point that cannot be built is in nobody's way; a column that no run has is told.
+cat >"$work/sweep.yaml" <<'END'
+scenario: base.yaml
+grid: {"traffic[0].incast.senders": [9, 2]}
+columns: [flows.slowdown.p95, flows.completed]
+END
+sweep -o "$work/e"
+[ $? -eq 1 ] && grep -q "^p1-s1: .*expected at least 9" "$work/err" ||
+    fail "a point that cannot be built: $(cat "$work/err")"
+grep -q "^warning: column 'flows.slowdown.p95' is empty: .*; flows.slowdown has .*p50" "$work/err" ||
+    fail "an empty column: $(cat "$work/err")"
+grep -q "flows.completed' is empty" "$work/err" && fail "a column with numbers is called empty"
 exit $((failures > 0))
