@@ -165,7 +165,6 @@ static int work(const cli_args_t *args, cli_sweep_t *sweep, unsigned jobs)
             fprintf(stderr, "%s: %s\n", sweep->runs[i].name, sweep->runs[i].failure);
         }
     }
-    cli_sweep_tell_columns(sweep, stderr);
     if (cli_sweep_write(sweep, &error) != SIM_OK) {
         return cli_report_failure(&error, CLI_EXIT_FAILED);
     }

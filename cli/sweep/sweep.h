@@ -80,7 +80,7 @@ SIM_MUST_CHECK sim_err_t cli_sweep_check_columns(const world_tree_t *list, world
 // A line for each column that no run's results have a number for, with the names that are there.
 void cli_sweep_tell_columns(const cli_sweep_t *sweep, FILE *out);
 
-// Writes DIR/runs.csv and DIR/points.csv.
+// Writes DIR/runs.csv and DIR/points.csv, and tells on stderr which columns are empty.
 SIM_MUST_CHECK sim_err_t cli_sweep_write(const cli_sweep_t *sweep, world_error_t *error);
 
 #endif // CLI_SWEEP_SWEEP_H

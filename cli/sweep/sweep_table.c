@@ -140,6 +140,7 @@ static sim_err_t write_one(const cli_sweep_t *sweep,
 
 sim_err_t cli_sweep_write(const cli_sweep_t *sweep, world_error_t *error)
 {
+    cli_sweep_tell_columns(sweep, stderr);
     const sim_err_t result = write_one(sweep, "runs.csv", write_runs, error);
     return result == SIM_OK ? write_one(sweep, "points.csv", write_points, error) : result;
 }
