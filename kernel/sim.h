@@ -63,10 +63,6 @@ typedef struct sim_node_ops {
     // take turns event by event; may be NULL, and run is called for each event then.
     void (*take)(sim_node_t *node, const sim_event_t *event);
 
-    // Prefetches what take will need for an event at this port, while the event before it runs.
-    // Must not change anything. May be NULL.
-    void (*fetch)(const sim_node_t *node, uint32_t port);
-
     // Prefetches what run will need for so many arrivals: called while another node runs, a little
     // ahead. Must not read far nor change anything. May be NULL.
     void (*warm)(const sim_node_t *node, uint32_t arrivals);

@@ -335,16 +335,6 @@ static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
     }
 }
 
-static void fetch(const sim_node_t *node, uint32_t port_index)
-{
-    const net_switch_t *const sw = (const net_switch_t *)(const void *)node;
-    if (port_index < sw->node.port_count) {
-        const net_port_t *const port = &sw->node.ports[port_index];
-        __builtin_prefetch(port->received[sw->warm_class]);
-        __builtin_prefetch(port->classes[sw->warm_class]);
-    }
-}
-
 static void take_event(sim_node_t *node, const sim_event_t *event)
 {
     net_switch_t *const sw = (net_switch_t *)(void *)node;
@@ -434,10 +424,7 @@ static void check(const net_switch_t *sw)
     net_switch_check_sums(sw, false);
 }
 
-static const sim_node_ops_t loop = {.kind = "switch",
-                                    .run = run,
-                                    .take = take_event,
-                                    .fetch = fetch};
+static const sim_node_ops_t loop = {.kind = "switch", .run = run, .take = take_event};
 
 const net_buffer_ops_t compat__hpcc_buffer = {
     .name = "hpcc",

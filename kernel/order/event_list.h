@@ -20,7 +20,7 @@ SIM_C_BEGIN
 #define SIM_LIST_BUCKETS 4096u
 
 typedef struct sim_list_what {
-    void *message; // not NULL: it is fetched a little ahead
+    void *message;
     uint32_t node;
     uint16_t port;
     uint16_t kind;

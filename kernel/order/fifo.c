@@ -137,12 +137,12 @@ uint64_t sim__fifo_take_number(const sim_t *sim)
     return sim->fifo->next_number++;
 }
 
-void sim__fifo_timer(sim_node_t *node, sim_time_t time_ps, uint64_t number)
+void sim__fifo_timer(const sim_node_t *node, sim_time_t time_ps, uint64_t number)
 {
     sim__list_add(node->sim->fifo->list,
                   time_ps,
                   number,
-                  (sim_list_what_t){.message = node, .node = node->index, .kind = SIM_EVENT_TIMER});
+                  (sim_list_what_t){.node = node->index, .kind = SIM_EVENT_TIMER});
 }
 
 bool sim__fifo_waiting(const sim_t *sim)
@@ -240,23 +240,6 @@ static inline void hand_over(sim_node_t *node, sim_list_what_t what, sim_time_t 
     node->ops->take(node, &event);
 }
 
-// While an event runs, what the next one needs is fetched, and where those after it lie. (In a
-// bucket that is used up there is none: event 0 stands for it.)
-static inline void fetch_next(const sim_t *sim, const sim_event_list_t *list)
-{
-    const sim_list_event_t *const next = &list->events[list->first[sim__list_index(list->soonest)]];
-    const sim_list_event_t *const later = &list->events[next->next];
-    const sim_node_t *const node = sim->nodes[next->what.node];
-    __builtin_prefetch(next->what.message);
-    __builtin_prefetch(node);
-    __builtin_prefetch((const char *)node + SIM_CACHE_LINE);
-    __builtin_prefetch(later->what.message);
-    __builtin_prefetch(&list->events[later->next]);
-    if (node->ops->fetch != NULL) {
-        node->ops->fetch(node, next->what.port);
-    }
-}
-
 void sim__fifo_run_window(sim_thread_t *thread, sim_time_t end_ps)
 {
     const sim_t *const sim = thread->sim;
@@ -271,7 +254,6 @@ void sim__fifo_run_window(sim_thread_t *thread, sim_time_t end_ps)
         fifo->current = sim__list_number(event);
         fifo->waiting -= what.kind != SIM_EVENT_TIMER;
         sim__list_take(list);
-        fetch_next(sim, list);
         if (SIM_UNLIKELY(time_ps >= node->run_end_ps)) {
             sample(fifo, node, time_ps);
         }

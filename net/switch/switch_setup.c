@@ -106,7 +106,6 @@ static void choose_loop(net_switch_t *sw)
     if (sw->buffer->loop != NULL) {
         sw->loop.run = sw->buffer->loop->run;
         sw->loop.take = sw->buffer->loop->take;
-        sw->loop.fetch = sw->buffer->loop->fetch;
         sw->loop.warm = sw->buffer->loop->warm;
     } else if (!own) {
         sw->loop.run = net__switch_run_tables;
