@@ -170,14 +170,13 @@ void sim__check_send(const sim_node_t *from, const sim_channel_t *channel, sim_t
 }
 #endif
 
-void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)
+__attribute__((noinline)) static void send_by_slots(sim_node_t *from,
+                                                    sim_channel_t *channel,
+                                                    sim_time_t arrive_ps,
+                                                    void *message)
 {
     sim_thread_t *const thread = sim__thread_of(from);
     sim_worker_t *const worker = &thread->worker;
-    if (thread->sim->fifo != NULL) {
-        sim__fifo_send(from, channel, arrive_ps, message);
-        return;
-    }
     SIM_CHECKF(thread->sim->ran, "%s sends before the run", from->name);
     check_send(from, channel, arrive_ps);
     if (arrive_ps < worker->ahead[0].start_ps) {
@@ -200,6 +199,15 @@ void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
         return;
     }
     *sim__mailbox_next(box) = (sim_mail_t){(within_ps << SIM_PORT_BITS) | channel->port, message};
+}
+
+void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)
+{
+    if (from->sim->fifo != NULL) {
+        sim__fifo_send(from, channel, arrive_ps, message);
+    } else {
+        send_by_slots(from, channel, arrive_ps, message);
+    }
 }
 
 void sim__send_first(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)
