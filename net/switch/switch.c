@@ -164,30 +164,33 @@ static ALWAYS_INLINE void arrival(net_switch_t *sw,
     }
 }
 
+// What sending needs of a port: looking for it brings the port itself.
+static inline void warm_port(const net_port_t *port, uint32_t class)
+{
+    __builtin_prefetch(port->channel);
+    __builtin_prefetch(port->classes[class]);
+}
+
 // Since its last window other nodes have used the cache. Where most ports will be busy in the next
 // one, their lines are fetched all at once, before the switch runs...
 void net__switch_warm(const sim_node_t *node, uint32_t arrivals)
 {
     const net_switch_t *const sw = (const net_switch_t *)(const void *)node;
     const uint32_t class = sw->warm_class;
-    for (uint32_t p = 0; p < sw->late_ports; p += 8) {
-        for (uint64_t late = net__late(sw, p); late != 0; late &= late - 1) {
-            const net_port_t *const port = &sw->node.ports[p + net__late_first(late)];
-            __builtin_prefetch(port);
-            __builtin_prefetch(port->classes[class]);
-        }
-    }
-    if (arrivals < sw->node.port_count) {
-        for (uint32_t i = node->wake_first; i < node->wake_end; i++) {
-            __builtin_prefetch(&sw->node.ports[node->wakes[i].port]);
-            __builtin_prefetch(&sw->node.ports[node->wakes[i].port].classes[class]);
+    if (arrivals >= sw->node.port_count) {
+        for (uint32_t p = 0; p < sw->node.port_count; p++) {
+            warm_port(&sw->node.ports[p], class);
+            __builtin_prefetch(sw->node.ports[p].received[class]);
         }
         return;
     }
-    for (uint32_t p = 0; p < sw->node.port_count; p++) {
-        __builtin_prefetch(&sw->node.ports[p]);
-        __builtin_prefetch(sw->node.ports[p].classes[class]);
-        __builtin_prefetch(sw->node.ports[p].received[class]);
+    for (uint32_t p = 0; p < sw->late_ports; p += 8) {
+        for (uint64_t late = net__late(sw, p); late != 0; late &= late - 1) {
+            warm_port(&sw->node.ports[p + net__late_first(late)], class);
+        }
+    }
+    for (uint32_t i = node->wake_first; i < node->wake_end; i++) {
+        warm_port(&sw->node.ports[node->wakes[i].port], class);
     }
 }
 

@@ -48,7 +48,8 @@ APART static uint32_t choose(net_port_t *egress, uint8_t candidates)
 static ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress, sim_time_t now_ps)
 {
     const bool usual = net__port_is_usual(egress);
-    const uint8_t candidates = egress->waiting & (uint8_t)~egress->paused;
+    const uint8_t stopped = SIM_LIKELY(usual) ? 0 : egress->paused;
+    const uint8_t candidates = egress->waiting & (uint8_t)~stopped;
     if (SIM_UNLIKELY(!usual && egress->controlled)) {
         net_packet_t *const control = egress->control;
         net_port_set_control(egress, NULL);
@@ -72,7 +73,7 @@ static ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress, sim_time_t
     }
     sw->held_bytes -= queued.frame_bytes;
     net__release(sw, queued.ingress_port, priority, queued.frame_bytes);
-    return (egress->waiting & (uint8_t)~egress->paused) != 0;
+    return (egress->waiting & (uint8_t)~stopped) != 0;
 }
 
 // The next departure of a port that is late. False: it was the last for now.
@@ -167,7 +168,7 @@ static ALWAYS_INLINE bool enqueue(net_switch_t *sw,
         net__mark_early(sw, egress, packet);
     }
     net__queue_put(egress, queue, packet, priority); // who listens has events one by one
-    if (SIM_LIKELY(!(egress->paused & bit))) {
+    if (egress->wake_pending == NET_WAKE_NONE && SIM_LIKELY(!(egress->paused & bit))) {
         be_late(sw, egress);
     }
     return true;
