@@ -207,6 +207,16 @@ static json_t *state_of(studio_data_t *data, int64_t run)
     return NULL;
 }
 
+// With the lock held.
+static bool is_under_way(const studio_data_t *data, int64_t run)
+{
+    bool found = data->importing == run;
+    for (size_t i = 0; i < data->waiting_count && !found; i++) {
+        found = data->waiting[i].run == run;
+    }
+    return found;
+}
+
 static void want(studio_data_t *data, int64_t run, const char *folder)
 {
     if (data->waiting_count < WAITING_MAX) {
@@ -244,14 +254,14 @@ json_t *studio_data_want(studio_data_t *data,
 {
     json_t *state = again ? NULL : done_of(folder);
     *done = state != NULL;
-    if (*done) {
-        return state;
-    }
     (void)pthread_mutex_lock(&data->lock);
     if (again) {
         forget_failure(data, run);
     }
-    state = state_of(data, run);
+    if (!*done || is_under_way(data, run)) {
+        json_decref(state);
+        state = state_of(data, run);
+    }
     if (state == NULL) {
         want(data, run, folder);
         state = state_of(data, run);

@@ -143,7 +143,7 @@ static sim_err_t open_tables(studio_scan_t *scan,
     if (scan->table_count == 0) {
         return sim_fail(&error->message,
                         SIM_ERR_UNKNOWN,
-                        "no run of these has a table '%.40s'",
+                        "no run of these has a table '%.40s' (GET runs/ID/tables lists them)",
                         scan->name);
     }
     return SIM_OK;

@@ -2,10 +2,14 @@
 // studio/http/request.c - what a handler may ask.
 #include "studio/http/http_internal.h"
 
+#include "kernel/attribute.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+
+#define MEMBERS_MAX 32u
 
 studio_t *studio_request_studio(const studio_request_t *request)
 {
@@ -112,6 +116,37 @@ bool studio_request_cancelled(const studio_request_t *request)
     return size == 0 || (size < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
+// A member that nothing reads is a mistake, such as `seed` for `seeds`.
+static int check_members(const studio_request_t *request, studio_response_t *response)
+{
+    const char *name = NULL;
+    json_t *value = NULL;
+    json_object_foreach(request->json, name, value)
+    {
+        const char *names[MEMBERS_MAX];
+        size_t count = 0;
+        bool known = request->route->body != NULL;
+        const studio_parameter_t *p = request->route->parameters;
+        for (; p != NULL && p->name != NULL && !known; p++) {
+            if (p->where == STUDIO_IN_BODY && count < MEMBERS_MAX) {
+                names[count++] = p->name;
+                known = strcmp(p->name, name) == 0;
+            }
+        }
+        if (!known) {
+            const char *const near = sim_nearest_name(name, names, count);
+            return studio_response_error(response,
+                                         400,
+                                         "unknown member '%.64s'%s%s%s (openapi.json lists them)",
+                                         name,
+                                         near == NULL ? "" : ", did you mean '",
+                                         near == NULL ? "" : near,
+                                         near == NULL ? "" : "'?");
+        }
+    }
+    return 0;
+}
+
 int studio__request_parse(studio_request_t *request, studio_response_t *response)
 {
     if (request->body_bytes == 0) {
@@ -129,7 +164,7 @@ int studio__request_parse(studio_request_t *request, studio_response_t *response
     }
     sim_free(request->body);
     request->body = NULL;
-    return 0;
+    return check_members(request, response);
 }
 
 void studio__request_destroy(studio_request_t *request)

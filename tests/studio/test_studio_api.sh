@@ -25,6 +25,8 @@ expect 200 GET me
 expect 201 POST users '{"name":"ann","role":"user","password":"blue horse staple"}'
 expect 409 POST users '{"name":"ANN","role":"user","password":"blue horse staple"}'
 expect 400 POST users '{"name":"bo","role":"king"}'
+expect 400 POST users '{"name":"bo","rolle":"viewer"}'
+grep -q "unknown member 'rolle', did you mean 'role'" "$work/answer" || fail "unknown: $(cat "$work/answer")"
 expect 400 POST users '{"name":"bo","password":"short"}'
 expect 201 POST users '{"name":"bo","role":"viewer"}'
 link=$(sed -n 's/.*#once=\([^"]*\)".*/\1/p' "$work/answer")

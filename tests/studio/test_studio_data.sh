@@ -79,7 +79,17 @@ for run in "${runs[@]}"; do
 done
 a=${runs[0]}
 
-# -- what there is
+# -- what there is; an import that is made again is not done before it is
+state=$(post "runs/$a/import" '{}' | jq -r .state)
+case $state in waiting | importing) ;; *) fail "an import again: $state" ;; esac
+for _ in $(seq 300); do
+    state=$(get "runs/$a/import" | jq -r .state)
+    [ "$state" != "done" ] || break
+    again=$state
+    sleep 0.002
+done
+is "an import again, at last" "done" "$state"
+case ${again:-} in waiting | importing) ;; *) fail "an import again is done at once" ;; esac
 get "runs/$a/import" | jq -e '.rows > 0 and .rows_per_s > 0' >/dev/null || fail "no rate of import"
 get "runs/$a/summary" | jq -e '(.words | length > 2) and .summary.flows.count == 4' >/dev/null ||
     fail "summary"
