@@ -19,8 +19,8 @@ void studio_data_destroy(studio_data_t *data); // NULL is allowed
 studio_turns_t *studio_data_turns(studio_data_t *data);
 
 // {"state": "none|waiting|importing|done|failed", ...} of a run; where it is not done and nothing
-// is under way, it is asked for. *done: there are tables to read, although another import of the run
-// may be under way, and be told.
+// is under way, it is asked for. *done: there are tables to read, although another import of the
+// run may be under way, and be told.
 json_t *studio_data_want(studio_data_t *data,
                          int64_t run,
                          const char *folder,
