@@ -75,23 +75,27 @@ static __attribute__((noinline)) void send_pause(net_switch_t *sw,
     serve_or_wait(sw, in->port);
 }
 
-static void discharge(net_switch_t *sw, net_ingress_t *in, uint32_t priority, uint64_t bytes)
+static inline uint64_t above(uint64_t bytes, uint64_t reserved_bytes)
 {
-    net_received_t *const held = in->port->received[priority];
-    const uint64_t from_headroom = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
-    const uint64_t before = net_switch_above_reserved(sw, held->stored_bytes);
-    held->headroom_bytes = (held->headroom_bytes - from_headroom) & NET_HEADROOM_MASK;
-    SIM_CHECK(held->stored_bytes >= bytes - from_headroom && sw->held_bytes >= bytes);
-    held->stored_bytes -= bytes - from_headroom;
-    sw->shared_bytes -= before - net_switch_above_reserved(sw, held->stored_bytes);
-    sw->held_bytes -= bytes;
+    return bytes > reserved_bytes ? bytes - reserved_bytes : 0;
 }
 
-static bool may_resume(const net_switch_t *sw, const net_ingress_t *in, uint32_t priority)
+static inline void discharge(net_switch_t *sw, net_received_t *held, uint64_t bytes)
 {
-    const net_received_t *const held = in->port->received[priority];
-    const uint64_t shared = net_switch_above_reserved(sw, held->stored_bytes);
-    return held->stopped && held->headroom_bytes == 0 &&
+    const uint64_t reserved_bytes = state_of(sw)->reserved_bytes;
+    const uint64_t from_headroom = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
+    const uint64_t before = above(held->stored_bytes, reserved_bytes);
+    held->headroom_bytes = (held->headroom_bytes - from_headroom) & NET_HEADROOM_MASK;
+    SIM_CHECK(held->stored_bytes >= bytes - from_headroom);
+    held->stored_bytes -= bytes - from_headroom;
+    sw->shared_bytes -= before - above(held->stored_bytes, reserved_bytes);
+}
+
+// Of a peer that is stopped.
+static bool may_resume(const net_switch_t *sw, const net_ingress_t *in, const net_received_t *held)
+{
+    const uint64_t shared = above(held->stored_bytes, state_of(sw)->reserved_bytes);
+    return held->headroom_bytes == 0 &&
            (shared == 0 || shared + sw->config.pfc_xon_bytes <= threshold(sw, in));
 }
 
@@ -103,12 +107,8 @@ static uint32_t next_class(const net_port_t *port, uint8_t candidates)
     return (from + (uint32_t)__builtin_ctz(twice >> from)) % NET_PRIORITIES;
 }
 
-static void mark(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
+static __attribute__((noinline)) void mark(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
 {
-    const uint64_t queued = port->classes[packet->priority]->bytes;
-    if (state_of(sw)->red && queued <= sw->mark_above_bytes) {
-        return;
-    }
     if (state_of(sw)->rules->draws != NULL) {
         compat__mark_drawn(state_of(sw)->rules, sw, port, packet);
     } else if (sw->marking->leaves != NULL) {
@@ -116,43 +116,47 @@ static void mark(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
     }
 }
 
+static net_packet_t *take_from_queue(net_switch_t *sw, net_port_t *port, uint32_t priority)
+{
+    const net_queued_t queued = net_queue_take(port, priority);
+    net_received_t *const held = state_of(sw)->rows[queued.ingress_port].received[priority];
+    SIM_CHECK(sw->held_bytes >= queued.frame_bytes);
+    sw->held_bytes -= queued.frame_bytes;
+    if (is_lossless(sw, priority)) {
+        discharge(sw, held, queued.frame_bytes);
+    }
+    if (port->classes[priority]->bytes > sw->mark_above_bytes || !state_of(sw)->red) {
+        mark(sw, port, queued.packet);
+    }
+    if (SIM_UNLIKELY(held->stopped)) {
+        net_ingress_t *const in = &sw->ingress[queued.ingress_port];
+        if (may_resume(sw, in, held)) {
+            send_pause(sw, in, priority, false);
+        }
+    }
+    return queued.packet;
+}
+
 static __attribute__((noinline)) void serve(net_switch_t *sw, net_port_t *port)
 {
-    net_packet_t *const control = port->control;
     const uint8_t candidates = port->waiting & (uint8_t)~port->paused;
-    if (control != NULL) {
+    if (SIM_UNLIKELY(port->controlled)) {
+        net_packet_t *const control = port->control;
         net_port_set_control(port, control->next);
         net_port_transmit(port, control);
     } else if (candidates != 0) {
         const uint32_t priority = next_class(port, candidates);
         port->turn = (uint8_t)priority;
-        net_packet_t *const packet = net_queue_pop(port, priority);
-        net_ingress_t *const in = &sw->ingress[packet->ingress_port];
-        if (is_lossless(sw, priority)) {
-            discharge(sw, in, priority, packet->frame_bytes);
-        } else {
-            SIM_CHECK(sw->held_bytes >= packet->frame_bytes);
-            sw->held_bytes -= packet->frame_bytes;
-        }
-        mark(sw, port, packet);
-        if (may_resume(sw, in, priority)) {
-            send_pause(sw, in, priority, false);
-        }
-        net_port_transmit(port, packet);
+        net_port_transmit(port, take_from_queue(sw, port, priority));
     } else {
         return;
     }
-    if (port->control != NULL || (port->waiting & (uint8_t)~port->paused) != 0) {
+    if (port->controlled || (port->waiting & (uint8_t)~port->paused) != 0) {
         net_port_wake(port);
     }
 }
 
 // -- receiving
-
-static inline uint64_t above(uint64_t bytes, uint64_t reserved_bytes)
-{
-    return bytes > reserved_bytes ? bytes - reserved_bytes : 0;
-}
 
 // Whether a packet goes where most do: to the reserve and the shared buffer, with nobody to be
 // stopped for it. *taken: what of the shared buffer.
