@@ -8,6 +8,7 @@
 //     window.c     one thread's share of one window: run units, sample
 //     engine.c     the loop over windows, how a run ends
 //     barrier.c    where threads meet
+//     share.c      whether they need to
 //
 // Where ties go by insertion kernel/order/fifo.c runs a window instead, from one list of events.
 #ifndef KERNEL_ENGINE_INTERNAL_H
@@ -16,6 +17,7 @@
 #include <stdatomic.h>
 
 #include "kernel/engine/barrier.h"
+#include "kernel/engine/share.h"
 #include "kernel/engine/wheel.h"
 #include "kernel/event.h"
 
@@ -131,6 +133,7 @@ typedef struct sim_thread {
     sim_time_t sample_next_ps; // earliest of them
     sim_time_t record_end_ps;  // records of now are before it, and not before the window
     uint64_t next_window;      // published at the barrier
+    uint64_t share_ns;         // likewise: what its part of the window took
     bool cut;                  // the time limit left mail unread
 } sim_thread_t;
 
@@ -169,10 +172,13 @@ struct sim {
     sim_unit_t *units;
     uint32_t unit_count;
     sim_time_t window_ps;
-    uint64_t window; // being run
-    bool coloured;   // see partition.c
-    bool clipped;    // the window is run up to its middle only
-    bool quiet;      // no progress since the window `quiet_cell` times its width
+    uint64_t window;      // being run
+    bool coloured;        // see partition.c
+    bool clipped;         // the window is run up to its middle only
+    bool last_try;        // of a run that makes no progress: it ends there
+    uint64_t level_cell;  // nodes of both colours come to the beginning of this width of time
+    uint64_t judged_cell; // background timers due in this one fire
+    bool quiet;           // no progress since the window `quiet_cell` times its width
     uint64_t quiet_cell;
     sim_time_t excused_ps; // time since then that does not count
     unsigned parity;       // of the windows run so far
@@ -185,6 +191,7 @@ struct sim {
     sim_time_t fruitless_ps; // busy time since then
 
     sim__barrier_t barrier;
+    sim__share_t share; // of thread 0
     atomic_bool interrupted;
     uint64_t digest;
     sim_time_t end_ps;

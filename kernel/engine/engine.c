@@ -28,7 +28,7 @@ static bool is_stalled_in_colours(sim_t *sim, uint64_t next_window)
     sim->excused_ps += passed_ps > WAIT_COUNTED_PS ? passed_ps - WAIT_COUNTED_PS : 0;
     const sim_time_t limit_ps = sim->options.stall_ps + sim->excused_ps;
     const uint64_t end = sim->quiet_cell + (limit_ps + width_ps - 1) / width_ps;
-    sim->clipped = end == next_window;
+    sim->last_try = end == next_window;
     return end < next_window;
 }
 
@@ -37,11 +37,11 @@ static bool is_stalled_in_colours(sim_t *sim, uint64_t next_window)
 static bool is_stalled(sim_t *sim, uint64_t next_window)
 {
     uint64_t progress = 0;
-    const bool clipped = sim->clipped;
+    const bool last_try = sim->last_try;
     for (unsigned t = 0; t < sim->thread_count; t++) {
         progress += sim->threads[t]->worker.progress;
     }
-    sim->clipped = false;
+    sim->last_try = false;
     if (progress != sim->progress_seen || sim_work_outstanding(sim) == 0) {
         sim->progress_seen = progress;
         sim->fruitless_ps = 0;
@@ -49,7 +49,7 @@ static bool is_stalled(sim_t *sim, uint64_t next_window)
         return false;
     }
     if (sim->coloured) {
-        return clipped || is_stalled_in_colours(sim, next_window);
+        return last_try || is_stalled_in_colours(sim, next_window);
     }
     const sim_time_t passed_ps = (next_window - sim->window) * sim->window_ps;
     sim->fruitless_ps += passed_ps < WAIT_COUNTED_PS ? passed_ps : WAIT_COUNTED_PS;
@@ -113,6 +113,19 @@ static sim_time_t next_background_ps(const sim_t *sim)
     return next_ps;
 }
 
+// Whether background timers due in this cell, which is one width of time, fire is asked where all
+// nodes are at its beginning, and once: they all do, or none does. Of two colours one has come
+// further by then, so the next window is run up to its middle, which is that time.
+static void come_level(sim_t *sim, uint64_t next_window, uint64_t cell)
+{
+    if (cell == next_window && cell != sim->level_cell) {
+        sim->level_cell = cell;
+        sim->clipped = true;
+    } else if (cell <= next_window) {
+        sim->judged_cell = cell;
+    }
+}
+
 // Whether nothing is left but background timers, which nobody is waiting for. Looks closely only
 // where the next window may have one: what comes in any other window is something else.
 static bool only_background(sim_t *sim, uint64_t next_window)
@@ -128,14 +141,26 @@ static bool only_background(sim_t *sim, uint64_t next_window)
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim->threads[t]->worker.background_ps = SIM_TIME_NEVER;
     }
-    sim->threads[0]->worker.background_ps = next_background_ps(sim);
-    return sim_work_outstanding(sim) == 0 && !anything_to_come(sim);
+    due_ps = next_background_ps(sim);
+    sim->threads[0]->worker.background_ps = due_ps;
+    const uint64_t cell = due_ps / sim->window_ps;
+    if (sim->coloured && cell <= next_window && cell == sim->judged_cell) {
+        return false;
+    }
+    if (sim_work_outstanding(sim) == 0 && !anything_to_come(sim)) {
+        return true;
+    }
+    if (sim->coloured) {
+        come_level(sim, next_window, cell);
+    }
+    return false;
 }
 
 // The window to run next; NO_WINDOW, and sim->ended, when the run is over.
 static uint64_t choose_next(sim_t *sim)
 {
     const uint64_t next = earliest_window(sim);
+    sim->clipped = false;
     if (next == SIM_NO_WINDOW || only_background(sim, next)) {
         sim->ended = SIM_ENDED_DONE;
     } else if (sim__window_start(sim, next) >= sim->options.until_ps) {
@@ -145,6 +170,7 @@ static uint64_t choose_next(sim_t *sim)
     } else if (is_stalled(sim, next)) {
         sim->ended = SIM_ENDED_STALLED;
     } else {
+        sim->clipped = sim->clipped || sim->last_try;
         return next;
     }
     return SIM_NO_WINDOW;
@@ -168,27 +194,61 @@ static void decide(sim_t *sim)
     sim->decided_window = next;
 }
 
+static void go_on(sim_t *sim)
+{
+    decide(sim);
+    sim->window = sim->decided_window;
+    sim->parity ^= 1;
+}
+
+// Thread 0, while the others wait at their meeting.
+static void run_alone(sim_t *sim)
+{
+    while (sim->share.alone && sim->decided_window != SIM_NO_WINDOW) {
+        for (unsigned t = 0; t < sim->thread_count; t++) {
+            sim__run_window(sim->threads[t]);
+        }
+        go_on(sim);
+        if (sim__share_looks(&sim->share)) {
+            sim__share_reconsider(&sim->share, sim__share_clock_ns());
+        }
+    }
+}
+
+static void judge(sim_t *sim, uint64_t began_ns)
+{
+    const uint64_t now_ns = sim__share_clock_ns();
+    uint64_t shares_ns = 0;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        shares_ns += sim->threads[t]->share_ns;
+    }
+    sim__share_judge(&sim->share, now_ns, now_ns - began_ns, shares_ns);
+}
+
 static void run_thread(sim_thread_t *thread)
 {
     sim_t *const sim = thread->sim;
-    const bool alone = sim->thread_count == 1;
-    for (;;) {
+    const unsigned index = thread->worker.index;
+    do {
+        const uint64_t began_ns = sim__share_clock_ns();
         sim__run_window(thread);
-        if (!alone) {
-            sim__barrier_meet(&sim->barrier, thread->worker.index, sim->thread_count);
+        thread->share_ns = sim__share_clock_ns() - began_ns;
+        sim__barrier_meet(&sim->barrier, index, sim->thread_count);
+        if (index == 0) {
+            judge(sim, began_ns);
+            go_on(sim);
+            run_alone(sim);
         }
-        if (thread->worker.index == 0) {
-            decide(sim);
-            sim->window = sim->decided_window;
-            sim->parity ^= 1;
-        }
-        if (!alone) {
-            sim__barrier_meet(&sim->barrier, thread->worker.index, sim->thread_count);
-        }
-        if (sim->decided_window == SIM_NO_WINDOW) {
-            return;
-        }
-    }
+        sim__barrier_meet(&sim->barrier, index, sim->thread_count);
+    } while (sim->decided_window != SIM_NO_WINDOW);
+}
+
+static void run_single(sim_t *sim)
+{
+    do {
+        sim__run_window(sim->threads[0]);
+        go_on(sim);
+    } while (sim->decided_window != SIM_NO_WINDOW);
 }
 
 // Threads are made before units are shared out among them, since some may not start; they wait here
@@ -272,7 +332,9 @@ static void run_crew(crew_t *crew)
     crew->go = true;
     pthread_cond_broadcast(&crew->may_go);
     pthread_mutex_unlock(&crew->mutex);
-    if (crew->needed) {
+    if (crew->needed && crew->sim->thread_count == 1) {
+        run_single(crew->sim);
+    } else if (crew->needed) {
         run_thread(crew->sim->threads[0]);
     }
     for (unsigned t = 1; t < crew->count; t++) {
@@ -288,6 +350,8 @@ static uint64_t first_window(sim_t *sim)
         const sim_time_t next_ps = sim__node_next_ps(sim->nodes[i]);
         first_ps = next_ps < first_ps ? next_ps : first_ps;
     }
+    sim->level_cell = first_ps / sim->window_ps;
+    sim->judged_cell = SIM_NO_WINDOW;
     if (first_ps >= sim->options.until_ps || only_background(sim, first_ps / sim->window_ps)) {
         return SIM_NO_WINDOW;
     }

@@ -175,8 +175,8 @@ static bool colour_units(sim_t *sim)
     return even;
 }
 
-// Two colours have windows twice as wide, in which a background timer that is due after all else
-// is over would still fire, and act.
+// Those due in one width of time all fire, or none does (engine.c): how wide it is must not depend
+// on colours.
 static bool any_background(const sim_t *sim)
 {
     for (size_t i = 0; i < sim->node_count; i++) {
@@ -207,10 +207,12 @@ void sim__partition(sim_t *sim)
     sim->unit_count = choose_width(sim, parent);
     make_units(sim, parent);
     sim_free(parent);
-    if (sim->fifo == NULL && sim->unit_count == sim->node_count && !any_background(sim)) {
+    const bool halved = sim->window_ps > WINDOW_WIDEST_PS / 2;
+    if (sim->fifo == NULL && sim->unit_count == sim->node_count &&
+        !(halved && any_background(sim))) {
         sim->coloured = colour_units(sim);
     }
-    if (sim->coloured && sim->window_ps > WINDOW_WIDEST_PS / 2) {
+    if (sim->coloured && halved) {
         sim->window_ps = WINDOW_WIDEST_PS / 2;
     }
     unsigned threads = sim->fifo == NULL ? sim->options.threads : 1;

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/engine/share.c - measures whether threads that share windows gain by it.
+#include "kernel/engine/share.h"
+
+#include <time.h>
+
+#define WINDOWS_IN_A_ROW 64u
+#define LOSS_LIMIT_NS 100000u // ends a try at once
+#define STAY_LEAST_NS 1000000u
+#define STAY_PER_LOSS 50u
+#define WINDOW_LEAST_NS 1000u // no gain where one takes less: two meetings take a third of that
+
+uint64_t sim__share_clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void begin_row(sim__share_t *share, uint64_t now_ns)
+{
+    share->windows = 0;
+    share->took_ns = 0;
+    share->shares_ns = 0;
+    share->woke_ns = 0;
+    share->began_ns = now_ns;
+}
+
+// Goes on the same way or the other one; what finding out cost is paid before the next try.
+static void stay(sim__share_t *share, bool alone, uint64_t now_ns, uint64_t lost_ns)
+{
+    const uint64_t wait_ns = lost_ns * STAY_PER_LOSS;
+    share->compares = false;
+    share->alone = alone;
+    share->until_ns = now_ns + (wait_ns > STAY_LEAST_NS ? wait_ns : STAY_LEAST_NS);
+    begin_row(share, now_ns);
+}
+
+// Takes the other way for windows in a row.
+static void try_other(sim__share_t *share, uint64_t window_ns, uint64_t now_ns)
+{
+    share->compares = true;
+    share->other_ns = window_ns;
+    share->alone = !share->alone;
+    begin_row(share, now_ns);
+}
+
+static uint64_t more(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+void sim__share_judge(sim__share_t *share, uint64_t now_ns, uint64_t took_ns, uint64_t shares_ns)
+{
+    if (share->windows++ == 0) {
+        share->woke_ns = more(took_ns, shares_ns);
+        return;
+    }
+    share->took_ns += took_ns;
+    share->shares_ns += shares_ns;
+    if (more(share->took_ns, share->shares_ns) > LOSS_LIMIT_NS) {
+        stay(share, true, now_ns, share->woke_ns + share->took_ns - share->shares_ns);
+        return;
+    }
+    if (share->windows < WINDOWS_IN_A_ROW) {
+        return;
+    }
+    const uint64_t window_ns = share->took_ns / (share->windows - 1);
+    const uint64_t lost_ns = share->woke_ns + more(window_ns, share->other_ns) * share->windows;
+    if (share->took_ns * 8 <= share->shares_ns * 5) {
+        share->compares = false;
+        begin_row(share, now_ns);
+        share->windows = 1; // nobody needs to wake up
+    } else if (share->compares) {
+        stay(share, window_ns >= share->other_ns, now_ns, lost_ns);
+    } else if (now_ns >= share->until_ns) {
+        try_other(share, window_ns, now_ns);
+    } else {
+        begin_row(share, now_ns);
+        share->windows = 1;
+    }
+}
+
+void sim__share_reconsider(sim__share_t *share, uint64_t now_ns)
+{
+    const uint64_t window_ns = (now_ns - share->began_ns) / share->windows;
+    const uint64_t lost_ns = more(window_ns, share->other_ns) * share->windows;
+    if (share->compares) {
+        stay(share, window_ns <= share->other_ns, now_ns, lost_ns);
+    } else if (now_ns >= share->until_ns && window_ns >= WINDOW_LEAST_NS) {
+        try_other(share, window_ns, now_ns);
+    } else {
+        begin_row(share, now_ns);
+    }
+}
