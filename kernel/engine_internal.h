@@ -290,6 +290,7 @@ uint64_t sim__fifo_stream_place(const sim_node_t *node);
 // Whether there are arrivals or wakes to come; and when the next event is, timers included.
 bool sim__fifo_waiting(const sim_t *sim);
 sim_time_t sim__fifo_next_ps(const sim_t *sim);
+void sim__fifo_seat(const sim_t *sim); // before the run, when all nodes are there
 // As sim__run_window, up to end_ps.
 void sim__fifo_run_window(sim_thread_t *thread, sim_time_t end_ps);
 

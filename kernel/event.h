@@ -76,9 +76,9 @@ struct sim_node {
     sim_time_t timer_ps;   // of the earliest timer; NEVER if none
     sim_time_t now_ps;     // time of the event being run
     uint64_t digest;       // of arrivals
-    uint64_t tie_key;      // hash of (tie seed, node)
-
     uint64_t events;
+
+    uint64_t tie_key; // hash of (tie seed, node)
     const sim_node_ops_t *ops;
     sim_worker_t *worker; // the thread of execution that runs this node
     uint64_t *kept;       // ties by insertion: by port, the number kept for the next wake there

@@ -224,8 +224,12 @@ void sim__partition(sim_t *sim)
         sim->thread_count++;
     }
     sim__deal(sim);
+    if (sim->fifo != NULL) {
+        sim__fifo_seat(sim);
+        return;
+    }
     find_single_sources(sim);
-    for (size_t i = 0; i < sim->channel_count && sim->fifo == NULL; i++) {
+    for (size_t i = 0; i < sim->channel_count; i++) {
         const sim_channel_ends_t *const ends = &sim->channel_ends[i];
         sim_channel_t *const channel =
             &sim->channel_blocks[i / SIM_CHANNEL_BLOCK][i % SIM_CHANNEL_BLOCK];

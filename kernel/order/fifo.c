@@ -12,8 +12,15 @@
 #include "kernel/engine_internal.h"
 #include "kernel/order/event_list.h"
 
+// What the loop needs of a node before it touches it.
+typedef struct seat {
+    sim_node_t *node;
+    void (*take)(sim_node_t *node, const sim_event_t *event); // NULL: it is shown events
+} seat_t;
+
 struct sim_fifo {
     sim_event_list_t *list;
+    seat_t *seats; // by node
     uint64_t next_number;
     uint64_t next_first; // before the run, of wakes at time 0: before all others
     uint64_t current;    // number of the event being run
@@ -43,6 +50,7 @@ void sim__fifo_destroy(struct sim_fifo *fifo)
 {
     if (fifo != NULL) {
         sim__list_destroy(fifo->list);
+        sim_free(fifo->seats);
         sim_free(fifo);
     }
 }
@@ -152,6 +160,15 @@ bool sim__fifo_waiting(const sim_t *sim)
 
 // -- running
 
+void sim__fifo_seat(const sim_t *sim)
+{
+    seat_t *const seats = sim_alloc_lines((sim->node_count + 1) * sizeof(*seats));
+    for (size_t i = 0; i < sim->node_count; i++) {
+        seats[i] = (seat_t){sim->nodes[i], sim->nodes[i]->ops->take};
+    }
+    sim->fifo->seats = seats;
+}
+
 // Its timer was cancelled or moved.
 static inline bool is_stale(const sim_t *sim, const sim_list_event_t *event)
 {
@@ -223,8 +240,9 @@ static void sample(struct sim_fifo *fifo, sim_node_t *node, sim_time_t time_ps)
     node->run_end_ps = next_ps;
 }
 
-static inline void hand_over(sim_node_t *node, sim_list_what_t what, sim_time_t time_ps)
+static inline void hand_over(seat_t seat, sim_list_what_t what, sim_time_t time_ps)
 {
+    sim_node_t *const node = seat.node;
     sim_event_t event = {.kind = (sim_event_kind_t)what.kind, .port = what.port};
     if (what.kind == SIM_EVENT_TIMER) {
         node->timer_ps = time_ps;
@@ -237,7 +255,7 @@ static inline void hand_over(sim_node_t *node, sim_list_what_t what, sim_time_t 
             node->digest = sim__digest_arrival(node->digest, time_ps, what.port);
         }
     }
-    node->ops->take(node, &event);
+    seat.take(node, &event);
 }
 
 void sim__fifo_run_window(sim_thread_t *thread, sim_time_t end_ps)
@@ -250,17 +268,17 @@ void sim__fifo_run_window(sim_thread_t *thread, sim_time_t end_ps)
     for (const sim_list_event_t *event = first_of(sim, &time_ps); time_ps < end_ps;
          event = first_of(sim, &time_ps)) {
         const sim_list_what_t what = event->what;
-        sim_node_t *const node = sim->nodes[what.node];
+        const seat_t seat = fifo->seats[what.node];
         fifo->current = sim__list_number(event);
         fifo->waiting -= what.kind != SIM_EVENT_TIMER;
         sim__list_take(list);
-        if (SIM_UNLIKELY(time_ps >= node->run_end_ps)) {
-            sample(fifo, node, time_ps);
+        if (SIM_UNLIKELY(time_ps >= seat.node->run_end_ps)) {
+            sample(fifo, seat.node, time_ps);
         }
-        if (SIM_LIKELY(node->ops->take != NULL)) {
-            hand_over(node, what, time_ps);
+        if (SIM_LIKELY(seat.take != NULL)) {
+            hand_over(seat, what, time_ps);
         } else {
-            show(fifo, node, what, time_ps);
+            show(fifo, seat.node, what, time_ps);
         }
     }
     fifo->in_event = false;
