@@ -348,7 +348,7 @@ static uint64_t next_window(sim_thread_t *thread)
 // What a unit will need is fetched in three steps, while units before it run: where its mail is,
 // the mail, the messages. Each step reads what the one before has brought.
 #define AHEAD 3u
-#define MESSAGES_AHEAD 24u
+#define MESSAGES_AHEAD 16u
 
 static inline const sim_mailbox_t *box_of(const sim_thread_t *thread, const sim_seat_t *seat)
 {

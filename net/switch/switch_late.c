@@ -279,7 +279,6 @@ APART static void take_arrivals(net_switch_t *sw)
         const sim_time_t now_ps = start_ps + (key >> SIM_PORT_BITS);
         const uint32_t port = sim_mail_port(mail);
         net_packet_t *const packet = mail->message;
-        __builtin_prefetch(mail[5].message);
         mail++;
         node->now_ps = now_ps;
         digest = sim__digest_key(digest, start_ps, key);
