@@ -343,12 +343,30 @@ static sim_err_t fill(const creation_t *creation, app__plan_t *plan, sim_message
     return app__plan_arrive(plan, &arrivals_ops, poisson, "max-flows", message);
 }
 
+// A load of 80 where 80 % was meant.
+static void tell_overload(const creation_t *creation)
+{
+    const app_context_t *const context = creation->context;
+    const double load = (double)creation->config->load.num / (double)creation->config->load.den;
+    if (load > 1 && context->note != NULL) {
+        char text[160];
+        (void)snprintf(text,
+                       sizeof(text),
+                       "traffic %" PRIu32 ", poisson: a load of %.6g is more than the sources' "
+                       "links carry; 80 per cent is 0.8 or 80%%",
+                       context->index,
+                       load);
+        context->note(text, context->ctx);
+    }
+}
+
 static sim_err_t create_plan(const creation_t *creation, app_t **app, sim_message_t *message)
 {
     const app_context_t *const context = creation->context;
     app__plan_t *const plan = app__plan_create(context, &creation->config->shape, app_poisson.name);
     const sim_err_t error = fill(creation, plan, message);
     if (error == SIM_OK) {
+        tell_overload(creation);
         *app = app__planned_create(&app_poisson, context, plan);
     } else {
         app__plan_destroy(plan);

@@ -6,7 +6,8 @@
 # Goal: transfers of 10^9 messages and of 1000 TB are planned at once, at rates that are a whole number
 # of picoseconds per byte and at others; the ideal time of a long one is that of the frames one by one; a
 # network too slow for simulated time ends at the stated limit; peers' flow files for another network, or
-# of two formats, are refused; where there is no memory for threads, fewer run it or a message says so.
+# of two formats, are refused; where there is no memory for threads, fewer run it or a message says so;
+# a load beyond 1, and losses that time-outs come too late for, are told.
 # Method: runs of the program; the time of a run that sends every frame against the closed form.
 # Not pinned: how long any of it takes, but that a minute is enough.
 set -u
@@ -102,4 +103,21 @@ case $BUILD_DIRECTORY in
     done
     ;;
 esac
+# -- what is probably not meant
+
+printf 'topology: {star: {hosts: 4}}\nuntil: 10us\ntraffic: [{poisson: {sizes: websearch, load: 0.8}}]\n' \
+    >"$work/n.yaml"
+told() {
+    "$ROCESIM" check "$work/n.yaml" "${@:2}" >"$work/out" 2>"$work/err" ||
+        fail "check: $(cat "$work/err")"
+    grep -q "^note: traffic 0, $1" "$work/out" "$work/err"
+}
+told poisson && fail "a load of 0.8 is told"
+told "poisson: a load of 80 is more" --set 'traffic[0].poisson.load=80' || fail "a load of 80 is not told"
+printf 'topology: {star: {hosts: 4}}\nlink: {loss-rate: 0.01}\n' >"$work/n.yaml"
+printf 'traffic: [{herd: {timeout: 1ms, measure: 1ms}}]\n' >>"$work/n.yaml"
+told "herd: links lose frames.*(1000 us), not within" || fail "losses that no time-out repairs are not told"
+told herd --set 'traffic[0].herd.measure=2ms' && fail "losses that time-outs repair are told"
+told herd --set link.loss-rate=0 && fail "losses of links without any are told"
+
 [ $failures -eq 0 ]
