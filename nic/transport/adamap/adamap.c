@@ -109,6 +109,7 @@ static void open(nic_qp_t *qp)
                             ? config->timeout_ps
                             : 3 * state->base_rtt_ps + 200 * SIM_PS_PER_US;
     nic__resend_init(&state->resend);
+    nic__rto_open(&state->resend.fetch.rto, state->base_rtt_ps, state->timeout_ps);
     nic__adamap_open_receiver(state);
 }
 
@@ -249,13 +250,18 @@ static bool ready(const nic_qp_t *qp)
     return nic_transport_new_ready(qp);
 }
 
+static inline sim_time_t timeout_of(const nic_adamap_state_t *state)
+{
+    return nic__rto_ps(&state->resend.fetch.rto, state->base.qp);
+}
+
 static inline void note_active(nic_adamap_state_t *state)
 {
     nic_qp_t *const qp = state->base.qp;
     state->active_ps = nic__adamap_now(state);
     if (SIM_UNLIKELY(!sim_timer_armed(&qp->retry_timer)) && qp->timeout != 0 &&
         qp->una_psn != qp->next_psn) {
-        nic_transport_timer_arm(qp, state->active_ps + state->timeout_ps);
+        nic_transport_timer_arm(qp, state->active_ps + timeout_of(state));
     }
 }
 
@@ -281,11 +287,15 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
     }
     const uint64_t psn = qp->next_psn;
     const bool idle = psn == qp->una_psn;
+    const uint32_t reads = qp->reads_outstanding;
     net_packet_t *const packet = nic_transport_new_packet(qp, NIC_PACKET_ADDRESSED);
     if (SIM_LIKELY(packet != NULL)) {
         net_packet_aside(packet)->selective.round = 0;
         net_packet_aside(packet)->selective.index = 0;
         nic__resend_note_new(&state->resend, qp, psn, qp->next_psn);
+        if (SIM_UNLIKELY(qp->reads_outstanding != reads)) {
+            nic__fetch_sent(&state->resend.fetch, psn, nic__adamap_now(state));
+        }
         if (idle) {
             nic_transport_timer_cancel(qp); // the first packet armed it with the standard's time
         }
@@ -301,8 +311,8 @@ static void timed_out(nic_qp_t *qp)
     if (qp->una_psn == qp->next_psn) {
         return;
     }
-    if (now_ps < state->active_ps + state->timeout_ps) {
-        nic_transport_timer_arm(qp, state->active_ps + state->timeout_ps);
+    if (now_ps < state->active_ps + timeout_of(state)) {
+        nic_transport_timer_arm(qp, state->active_ps + timeout_of(state));
         return;
     }
     qp->nic->counters.local_ack_timeout_err++;
@@ -310,7 +320,7 @@ static void timed_out(nic_qp_t *qp)
     if (state->silent == 0) {
         state->quiet_ps = state->active_ps;
     }
-    state->silent++;
+    nic__rto_passed(&state->resend.fetch.rto, ++state->silent);
     if (nic__is_gone(qp, state->silent, state->quiet_ps)) {
         nic_transport_fail(qp, NIC_WC_RETRY_EXC_ERR);
         return;
@@ -321,7 +331,7 @@ static void timed_out(nic_qp_t *qp)
     nic__resend_probe(&state->resend, qp, qp->next_psn - 1, 0);
     nic_transport_schedule(qp);
     state->active_ps = now_ps;
-    nic_transport_timer_arm(qp, now_ps + state->timeout_ps);
+    nic_transport_timer_arm(qp, now_ps + timeout_of(state));
     nic_cc_t *const cc = nic__cc(qp);
     if (cc->ops->timeout != NULL) {
         cc->ops->timeout(cc);
@@ -362,6 +372,13 @@ static void take_refusal(nic_adamap_state_t *state)
     }
 }
 
+static void note_heard(nic_adamap_state_t *state)
+{
+    const sim_time_t since_ps = nic__adamap_now(state) - state->active_ps;
+    nic__rto_heard(&state->resend.fetch.rto, state->silent, since_ps);
+    state->silent = 0;
+}
+
 static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     (void)nic;
@@ -373,7 +390,8 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         nic_transport_consume(qp, packet);
         return;
     }
-    state->silent = 0;
+    note_heard(state);
+    nic__rto_echoed(&state->resend.fetch.rto, nic__adamap_now(state), packet->sent_ps);
     const bool map = packet->aeth >> 24 == ((uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE);
     nic_transport_advance(qp, end_psn, packet, map);
     nic__fetch_acknowledged(&state->resend, qp, end_psn, positive);
@@ -401,7 +419,7 @@ static void responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     (void)nic;
     nic_adamap_state_t *const state = nic__adamap_of(qp);
-    state->silent = 0;
+    note_heard(state);
     nic__fetch_responded(&state->resend, qp, packet);
     if ((qp->flags & NIC_QP_CLOSED) == 0) {
         nic__resend_trim(&state->resend, qp);

@@ -257,7 +257,7 @@ static void request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
             nic__cause_acknowledge(qp, &cause);
         }
     } else if (arrival.psn > before_psn) {
-        nic__held_tell(&irn->held, arrival.psn, arrival.span, false);
+        nic__held_tell(&irn->held, arrival.psn, arrival.span, false, SIM_TIME_NEVER);
     } else if (ack_request) {
         nic_transport_acknowledge(qp, NULL);
     }

@@ -36,6 +36,12 @@ static const sim_attr_table_t attr_table = {PREFIX,
                                             attrs,
                                             SIM_COUNT_OF(attrs)};
 
+// A chunk, or a READ, that nothing was heard of for so long is sent again.
+static inline sim_time_t rto_of(const nic_sdr_t *sdr)
+{
+    return nic__rto_ps(&sdr->held.resend.fetch.rto, sdr->held.base.qp);
+}
+
 static uint64_t begin_of(uint64_t origin_psn, const nic_sdr_t *sdr, uint64_t chunk)
 {
     return origin_psn + chunk * sdr->packets;
@@ -52,19 +58,21 @@ static void sdr_open(nic_qp_t *qp)
     sdr->packets = (uint32_t)((config->chunk_bytes + qp->mtu_bytes - 1) / qp->mtu_bytes);
     // In 1/1000 round trips: exact enough, and in range.
     const uint64_t permille = config->rto.num * 1000 / config->rto.den;
-    sdr->rto_ps = sdr->held.rtt_ps / 1000 * permille + sdr->held.rtt_ps % 1000 * permille / 1000;
+    sim_time_t rto_ps =
+        sdr->held.rtt_ps / 1000 * permille + sdr->held.rtt_ps % 1000 * permille / 1000;
     // An answer that comes after exactly one round trip is in time, whatever it waits behind.
     const uint64_t frame_bytes = (uint64_t)qp->mtu_bytes + qp->nic->header_bytes;
-    sdr->rto_ps += 2 * frame_bytes * 8 * SIM_PS_PER_S / nic_rate_bps(qp->nic);
+    rto_ps += 2 * frame_bytes * 8 * SIM_PS_PER_S / nic_rate_bps(qp->nic);
     sdr->origin_psn = qp->next_psn;
     sdr->source_psn = sdr->held.kept.first_psn;
     sim_timer_init(&sdr->timer, chunk_due);
     sim_timer_init(&sdr->fetch_timer, fetch_due);
     if (config->code != NIC_SDR_PLAIN) {
         // A chunk may be told of only when its group's parity has come.
-        sdr->rto_ps += (config->data_chunks + config->parity_chunks) * sdr->packets *
-                       (frame_bytes + 44) * 8 * SIM_PS_PER_S / nic_rate_bps(qp->nic);
+        rto_ps += (config->data_chunks + config->parity_chunks) * sdr->packets *
+                  (frame_bytes + 44) * 8 * SIM_PS_PER_S / nic_rate_bps(qp->nic);
     }
+    sdr->held.resend.fetch.rto.own_ps = rto_ps;
     nic__sdr_code_open(sdr);
 }
 
@@ -104,7 +112,7 @@ static bool ready(const nic_qp_t *qp)
     return nic_transport_new_ready(qp);
 }
 
-static void push_wait(nic_sdr_t *sdr, uint64_t chunk, sim_time_t due_ps)
+static void push_wait(nic_sdr_t *sdr, uint64_t chunk, sim_time_t sent_ps)
 {
     if (sdr->wait_end - sdr->wait_first == sdr->wait_capacity) {
         const uint32_t capacity = sdr->wait_capacity == 0 ? 16 : sdr->wait_capacity * 2;
@@ -116,15 +124,17 @@ static void push_wait(nic_sdr_t *sdr, uint64_t chunk, sim_time_t due_ps)
         sdr->waits = waits;
         sdr->wait_capacity = capacity;
     }
-    sdr->waits[sdr->wait_end++ & (sdr->wait_capacity - 1)] = (nic_sdr_wait_t){chunk, due_ps};
+    sdr->waits[sdr->wait_end++ & (sdr->wait_capacity - 1)] = (nic_sdr_wait_t){chunk, sent_ps};
 }
 
-static void await(nic_sdr_t *sdr, uint64_t chunk, sim_time_t due_ps)
+// From now on.
+static void await(nic_sdr_t *sdr, uint64_t chunk)
 {
     nic_qp_t *const qp = sdr->held.base.qp;
-    push_wait(sdr, chunk, due_ps);
+    sim_node_t *const node = nic_transport_node(qp);
+    push_wait(sdr, chunk, node->now_ps);
     if (!sim_timer_armed(&sdr->timer) && qp->timeout != 0) {
-        sim_timer_arm(nic_transport_node(qp), &sdr->timer, due_ps);
+        sim_timer_arm(node, &sdr->timer, node->now_ps + rto_of(sdr));
     }
 }
 
@@ -181,7 +191,7 @@ static void await_fetches(nic_sdr_t *sdr)
     if (qp->reads_outstanding != 0 && qp->timeout != 0 && !sim_timer_armed(&sdr->fetch_timer)) {
         sim_node_t *const node = nic_transport_node(qp);
         sdr->fetch_ps = node->now_ps;
-        sim_timer_arm(node, &sdr->fetch_timer, node->now_ps + sdr->rto_ps);
+        sim_timer_arm(node, &sdr->fetch_timer, node->now_ps + rto_of(sdr));
     }
 }
 
@@ -189,16 +199,16 @@ static void fetch_due(sim_node_t *node, sim_timer_t *timer)
 {
     nic_sdr_t *const sdr = SIM_CONTAINER_OF(timer, nic_sdr_t, fetch_timer);
     nic_qp_t *const qp = sdr->held.base.qp;
-    const sim_time_t due_ps = sdr->fetch_ps + sdr->rto_ps;
+    const sim_time_t due_ps = sdr->fetch_ps + rto_of(sdr);
     if (qp->reads_outstanding == 0) {
         return;
     }
     if (node->now_ps < due_ps || (qp->flags & NIC_QP_RNR_WAIT) != 0) {
-        sim_timer_arm(node, timer, node->now_ps < due_ps ? due_ps : node->now_ps + sdr->rto_ps);
+        sim_timer_arm(node, timer, node->now_ps < due_ps ? due_ps : node->now_ps + rto_of(sdr));
         return;
     }
     sdr->fetch_ps = node->now_ps;
-    if (node->now_ps >= sdr->held.active_ps + sdr->rto_ps) {
+    if (node->now_ps >= sdr->held.active_ps + rto_of(sdr)) {
         if (!nic__held_silent(&sdr->held)) {
             return;
         }
@@ -221,15 +231,15 @@ static void chunk_due(sim_node_t *node, sim_timer_t *timer)
             sdr->wait_first++;
             continue;
         }
-        if (wait.due_ps > node->now_ps || (qp->flags & NIC_QP_RNR_WAIT) != 0) {
-            sim_timer_arm(node,
-                          timer,
-                          wait.due_ps > node->now_ps ? wait.due_ps : node->now_ps + sdr->rto_ps);
+        // Round trips may have been measured since it left.
+        const sim_time_t due_ps = wait.sent_ps + rto_of(sdr);
+        if (due_ps > node->now_ps || (qp->flags & NIC_QP_RNR_WAIT) != 0) {
+            sim_timer_arm(node, timer, due_ps > node->now_ps ? due_ps : node->now_ps + rto_of(sdr));
             break;
         }
         sdr->wait_first++;
         // One time-out for all that is due: the peer is silent, or it is not.
-        if (node->now_ps >= sdr->held.active_ps + sdr->rto_ps) {
+        if (node->now_ps >= sdr->held.active_ps + rto_of(sdr)) {
             if (!nic__held_silent(&sdr->held)) {
                 return;
             }
@@ -243,7 +253,7 @@ static void chunk_due(sim_node_t *node, sim_timer_t *timer)
     }
     if (sdr->wait_first == sdr->wait_end && qp->una_psn != qp->next_psn &&
         !nic__resend_waits(&sdr->held.resend) && !nic_transport_expects_response(qp)) {
-        await(sdr, (qp->una_psn - sdr->origin_psn) / sdr->packets, node->now_ps + sdr->rto_ps);
+        await(sdr, (qp->una_psn - sdr->origin_psn) / sdr->packets);
     }
     nic_transport_schedule(qp);
 }
@@ -285,11 +295,13 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
     if (sent.end_psn >= chunk_end_psn ||
         (sent.end_psn == qp->next_psn && qp->sq_send == qp->sq_posted) ||
         (sent.again && !waits_again(sdr, sent.end_psn))) {
-        await(sdr, chunk, now_ps + sdr->rto_ps);
+        await(sdr, chunk);
+        // A chunk that is whole is told of, whatever nic.ack-interval says.
+        sent.packet->ack_request = true;
     }
     if (!sim_timer_armed(&sdr->timer)) {
         // The rest of its chunk may not be allowed to follow (a fence, limits of READs).
-        await(sdr, (qp->una_psn - sdr->origin_psn) / sdr->packets, now_ps + sdr->rto_ps);
+        await(sdr, (qp->una_psn - sdr->origin_psn) / sdr->packets);
     }
     return sent.packet;
 }
@@ -298,6 +310,10 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     (void)nic;
     nic_sdr_t *const sdr = nic__sdr_of(qp);
+    nic__rto_echoed(&sdr->held.resend.fetch.rto, nic_transport_node(qp)->now_ps, packet->sent_ps);
+    if (packet->aeth >> 29 != 0) {
+        packet->sent_ps = SIM_TIME_NEVER; // no ACK: congestion control has nothing of it
+    }
     const nic_held_news_t news = nic__held_acknowledged(&sdr->held, packet);
     if (!news.alive) {
         return;
@@ -309,9 +325,7 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     }
     if (qp->una_psn != qp->next_psn && sdr->wait_first == sdr->wait_end) {
         // What was refused, or is not whole, is waited for again.
-        await(sdr,
-              (qp->una_psn - sdr->origin_psn) / sdr->packets,
-              nic_transport_node(qp)->now_ps + sdr->rto_ps);
+        await(sdr, (qp->una_psn - sdr->origin_psn) / sdr->packets);
     }
     nic_transport_schedule(qp);
 }
@@ -323,9 +337,7 @@ static void responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     sdr->fetch_ps = nic_transport_node(qp)->now_ps;
     if ((qp->flags & NIC_QP_CLOSED) == 0 && qp->una_psn != qp->next_psn &&
         sdr->wait_first == sdr->wait_end) {
-        await(sdr,
-              (qp->una_psn - sdr->origin_psn) / sdr->packets,
-              nic_transport_node(qp)->now_ps + sdr->rto_ps);
+        await(sdr, (qp->una_psn - sdr->origin_psn) / sdr->packets);
     }
 }
 
@@ -352,7 +364,8 @@ static void ask_before(nic_sdr_t *sdr, uint64_t chunk)
             nic__held_tell(&sdr->held,
                            begin_of(sdr->source_psn, sdr, sdr->asked),
                            sdr->packets,
-                           true);
+                           true,
+                           SIM_TIME_NEVER);
         }
     }
 }
@@ -382,7 +395,11 @@ void nic__sdr_take(nic_sdr_t *sdr, net_packet_t *packet)
     }
     const uint64_t chunk = (arrival.psn - sdr->source_psn) / sdr->packets;
     if (is_whole(sdr, chunk)) {
-        nic__held_tell(&sdr->held, begin_of(sdr->source_psn, sdr, chunk), sdr->packets, false);
+        nic__held_tell(&sdr->held,
+                       begin_of(sdr->source_psn, sdr, chunk),
+                       sdr->packets,
+                       false,
+                       cause.packet.retransmission ? SIM_TIME_NEVER : cause.packet.sent_ps);
         if (config->nack && config->code == NIC_SDR_PLAIN) {
             ask_before(sdr, chunk);
         }

@@ -214,7 +214,7 @@ static void group_due(sim_node_t *node, sim_timer_t *timer)
                 count++;
             }
             if (count != 0) {
-                nic__held_tell(&sdr->held, psn, count, true);
+                nic__held_tell(&sdr->held, psn, count, true, SIM_TIME_NEVER);
                 any = true;
             }
             psn += count + 1;

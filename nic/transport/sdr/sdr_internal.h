@@ -52,16 +52,15 @@ typedef struct nic_sdr_group {
 // A chunk whose last packet left.
 typedef struct nic_sdr_wait {
     uint64_t chunk;
-    sim_time_t due_ps;
+    sim_time_t sent_ps;
 } nic_sdr_wait_t;
 
 typedef struct nic_sdr {
-    nic_held_t held;  // first
-    uint32_t packets; // of a chunk
-    sim_time_t rto_ps;
+    nic_held_t held;       // first
+    uint32_t packets;      // of a chunk
     uint64_t origin_psn;   // of chunk 0 of what is sent
     uint64_t source_psn;   // of chunk 0 of what is received
-    nic_sdr_wait_t *waits; // ring, in order of due_ps
+    nic_sdr_wait_t *waits; // ring, in order of sent_ps
     uint32_t wait_capacity;
     uint32_t wait_first;
     uint32_t wait_end;

@@ -49,6 +49,9 @@ static void note_asked(nic_fetch_t *fetch, uint64_t psn, uint64_t end_psn)
 
 static void ask(nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn, uint64_t end_psn)
 {
+    if (resend->fetch.timed_psn < end_psn && resend->fetch.timed_psn >= psn) {
+        resend->fetch.timed_ps = 0;
+    }
     for (uint64_t at = psn; at < end_psn; at++) {
         *nic__resend_of(resend, at) &= (uint8_t)~NIC_SENT_HELD;
     }
@@ -123,8 +126,12 @@ void nic__fetch_all(nic_resend_t *resend, nic_qp_t *qp, uint32_t silent)
     nic_fetch_t *const fetch = &resend->fetch;
     fetch->wide = nic__resend_wide(silent);
     fetch->asked_first = fetch->asked_end;
+    fetch->timed_ps = 0;
     uint64_t end_psn = 0;
-    for (uint64_t psn = qp->una_psn; psn < qp->next_psn; psn = end_psn) {
+    const uint64_t waiting = resend->waiting;
+    for (uint64_t psn = qp->una_psn;
+         psn < qp->next_psn && (silent < 2 || resend->waiting == waiting);
+         psn = end_psn) {
         uint64_t begin_psn = 0;
         const nic_wqe_t *const wqe = nic__resend_wqe(qp, psn, &begin_psn, &end_psn);
         if (!nic__is_fetch(wqe->opcode)) {
@@ -200,6 +207,7 @@ static bool take(nic_resend_t *resend, nic_qp_t *qp, net_packet_t *packet, uint6
         (void)nic_transport_place(qp, packet);
     }
     *nic__resend_of(resend, psn) |= NIC_SENT_ANSWERED;
+    sim_progress(nic_transport_node(qp));
     return true;
 }
 
@@ -237,6 +245,22 @@ static void note_executed(nic_resend_t *resend, const nic_qp_t *qp, uint64_t end
     fetch->acked_psn = later(fetch->acked_psn, end_psn);
 }
 
+// A time counts from when the READ was sent, or from the last answer before its own.
+static void time_response(nic_fetch_t *fetch, uint64_t psn, sim_time_t now_ps)
+{
+    if (fetch->timed_ps == 0) {
+        return;
+    }
+    if (psn < fetch->timed_psn) {
+        fetch->timed_ps = now_ps;
+        return;
+    }
+    if (psn == fetch->timed_psn) {
+        nic__rto_measured(&fetch->rto, now_ps - fetch->timed_ps);
+    }
+    fetch->timed_ps = 0;
+}
+
 void nic__fetch_responded(nic_resend_t *resend, nic_qp_t *qp, net_packet_t *packet)
 {
     const uint64_t psn = nic_transport_psn(packet->psn, qp->una_psn);
@@ -254,6 +278,7 @@ void nic__fetch_responded(nic_resend_t *resend, nic_qp_t *qp, net_packet_t *pack
     }
     note_executed(resend, qp, psn);
     fetch->wide = 0;
+    time_response(fetch, psn, nic_transport_node(qp)->now_ps);
     if (psn >= fetch->seen_psn) {
         look_before(resend, qp, psn);
         fetch->seen_psn = psn + 1;

@@ -16,6 +16,7 @@
 #define NIC_TRANSPORT_SELECTIVE_FETCH_H
 
 #include "nic/transport.h"
+#include "nic/transport/selective/rto.h"
 
 typedef struct nic_resend nic_resend_t;
 
@@ -40,16 +41,28 @@ typedef struct nic_fetch {
     nic_fetch_original_t *originals; // of atomics whose answers came ahead
     size_t original_count;
     size_t original_capacity;
+    nic_rto_t rto;       // of the queue pair
+    uint64_t timed_psn;  // the READ or atomic whose answer is timed
+    sim_time_t timed_ps; // it was sent then, or what was answered before it came; 0: none is
 } nic_fetch_t;
 
 void nic__fetch_fini(nic_fetch_t *fetch);
 
+// A READ or atomic was sent for the first time.
+static inline void nic__fetch_sent(nic_fetch_t *fetch, uint64_t psn, sim_time_t now_ps)
+{
+    if (fetch->timed_ps == 0) {
+        fetch->timed_psn = psn;
+        fetch->timed_ps = now_ps;
+    }
+}
 // A response came. Takes the packet.
 void nic__fetch_responded(nic_resend_t *resend, nic_qp_t *qp, net_packet_t *packet);
 // The peer has executed everything before end_psn. passed: it says so behind all it answered.
 void nic__fetch_acknowledged(nic_resend_t *resend, nic_qp_t *qp, uint64_t end_psn, bool passed);
-// Nothing was heard for long, `silent` times in a row: whatever is not answered is asked for, and
-// after the first time more than that, as for nic__resend_oldest.
+// Nothing was heard for long, `silent` times in a row: whatever is not answered is asked for. After
+// the first time only of the oldest request that misses something, since the answers may wait in a
+// queue that asking makes longer; of that more, as for nic__resend_oldest.
 void nic__fetch_all(nic_resend_t *resend, nic_qp_t *qp, uint32_t silent);
 // PSNs of a READ that one request may ask for, from *psn on, which is not answered: *psn moves to
 // where it has to begin. Beyond what is known to have been executed it asks for all.

@@ -14,6 +14,7 @@ void nic__held_open(nic_held_t *held)
     nic_qp_t *const qp = held->base.qp;
     held->rtt_ps = nic__idle_rtt_ps(qp);
     nic__resend_init(&held->resend);
+    nic__rto_open(&held->resend.fetch.rto, held->rtt_ps, 0);
     nic__kept_init(&held->kept, nic_transport_look(qp).expected_psn);
 }
 
@@ -84,7 +85,11 @@ nic_arrival_t nic__held_take(nic_held_t *held, net_packet_t *packet, uint64_t li
     return arrival;
 }
 
-void nic__held_tell(nic_held_t *held, uint64_t psn, uint32_t count, bool missing)
+void nic__held_tell(nic_held_t *held,
+                    uint64_t psn,
+                    uint32_t count,
+                    bool missing,
+                    sim_time_t sent_ps)
 {
     nic_qp_t *const qp = held->base.qp;
     net_packet_t *const answer =
@@ -95,6 +100,7 @@ void nic__held_tell(nic_held_t *held, uint64_t psn, uint32_t count, bool missing
                              NULL);
     net_packet_aside_t *const aside = net_packet_aside(answer);
     answer->addressed = true;
+    answer->sent_ps = sent_ps;
     aside->map.first_psn = (uint32_t)psn & ROCE_PSN_MASK;
     aside->map.length = count;
     for (uint32_t w = 0; w < SIM_COUNT_OF(aside->map.bits); w++) {
@@ -131,6 +137,13 @@ static void take_stretch(nic_held_t *held, const net_packet_t *packet, nic_held_
     }
 }
 
+static void note_heard(nic_held_t *held)
+{
+    const sim_time_t since_ps = nic_transport_node(held->base.qp)->now_ps - held->active_ps;
+    nic__rto_heard(&held->resend.fetch.rto, held->silent, since_ps);
+    held->silent = 0;
+}
+
 nic_held_news_t nic__held_acknowledged(nic_held_t *held, net_packet_t *packet)
 {
     nic_qp_t *const qp = held->base.qp;
@@ -141,7 +154,7 @@ nic_held_news_t nic__held_acknowledged(nic_held_t *held, net_packet_t *packet)
         nic_transport_consume(qp, packet);
         return news;
     }
-    held->silent = 0;
+    note_heard(held);
     const bool stretch =
         packet->aeth >> 24 == ((uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE);
     const uint64_t before_psn = qp->una_psn;
@@ -171,7 +184,7 @@ void nic__held_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     (void)nic;
     nic_held_t *const held = nic__held_of(qp);
-    held->silent = 0;
+    note_heard(held);
     held->active_ps = nic_transport_node(qp)->now_ps;
     nic__fetch_responded(&held->resend, qp, packet);
     if ((qp->flags & NIC_QP_CLOSED) == 0) {
@@ -197,10 +210,14 @@ nic_held_sent_t nic__held_next(nic_held_t *held)
         sent.again = true;
     } else {
         sent.psn = qp->next_psn;
+        const uint32_t reads = qp->reads_outstanding;
         sent.packet = nic_transport_new_packet(qp, NIC_PACKET_ADDRESSED);
         sent.end_psn = qp->next_psn;
         if (sent.packet != NULL) {
             nic__resend_note_new(&held->resend, qp, sent.psn, sent.end_psn);
+            if (SIM_UNLIKELY(qp->reads_outstanding != reads)) {
+                nic__fetch_sent(&held->resend.fetch, sent.psn, nic_transport_node(qp)->now_ps);
+            }
         }
     }
     if (sent.packet != NULL) {
@@ -218,7 +235,7 @@ bool nic__held_silent(nic_held_t *held)
     if (held->silent == 0) {
         held->quiet_ps = held->active_ps;
     }
-    held->silent++;
+    nic__rto_passed(&held->resend.fetch.rto, ++held->silent);
     if (nic__is_gone(qp, held->silent, held->quiet_ps)) {
         nic_transport_fail(qp, NIC_WC_RETRY_EXC_ERR);
         return false;

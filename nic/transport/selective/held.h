@@ -50,8 +50,12 @@ void nic__held_totals(const nic_held_shared_t *shared,
 // Takes a request, unless it is beyond `limit` PSNs from the expected one.
 nic_arrival_t nic__held_take(nic_held_t *held, net_packet_t *packet, uint64_t limit);
 // Tells the sender that the peer holds (or misses: round 1) a stretch, besides all before the
-// expected packet.
-void nic__held_tell(nic_held_t *held, uint64_t psn, uint32_t count, bool missing);
+// expected packet. sent_ps: when the packet that is the reason was sent, SIM_TIME_NEVER: not told.
+void nic__held_tell(nic_held_t *held,
+                    uint64_t psn,
+                    uint32_t count,
+                    bool missing,
+                    sim_time_t sent_ps);
 
 typedef struct nic_held_news {
     bool alive;   // the send queue still works
