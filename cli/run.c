@@ -129,7 +129,14 @@ static int print_results(const run_t *run, results_run_t *done)
     if (run->args->json) {
         fputs(results_text(done), stdout);
     } else {
-        results_report(results_world(done), results_of(done), run->args->folder, stdout);
+        const bool whole = results_files_whole(done);
+        const char *const folder = run->args->folder;
+        results_report(results_world(done), results_of(done), whole ? folder : NULL, stdout);
+        if (!whole && folder != NULL) {
+            printf("  files     not whole, in %s/.unfinished/; %s/ is as it was before the run\n",
+                   folder,
+                   folder);
+        }
     }
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
         fprintf(stderr, "rocesim: cannot write to the standard output\n");
