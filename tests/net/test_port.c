@@ -194,6 +194,74 @@ START_TEST(dwrr_shares_follow_weights)
 }
 END_TEST
 
+// -- queues
+
+enum { DEEPEST = 6000 };
+
+// What the queue of a class gives back, against a list of what was put in: lengths that swing
+// between nothing and thousands, so that its ring grows, turns and begins anew.
+static void check_queue(net_port_t *port, uint32_t class, uint64_t seed)
+{
+    static net_packet_t packets[DEEPEST];
+    net_class_t *const queue = port->classes[class];
+    sim_random_t random;
+    sim_random_init(&random, seed, class, "queue");
+    uint64_t put = 0;
+    uint64_t taken = 0;
+    uint64_t bytes = 0;
+    uint64_t deepest = 0;
+    for (uint64_t turn = 0; turn < 60; turn++) {
+        const uint64_t most = turn % 3 == 0 ? 5 : turn % 3 == 1 ? 200 : DEEPEST;
+        const uint64_t aim = sim_random_u64(&random) % most;
+        for (uint64_t step = 0; step < 2 * most; step++) {
+            const bool grows = put - taken < aim ? sim_random_u64(&random) % 8 != 0
+                                                 : sim_random_u64(&random) % 8 == 0;
+            if (grows && put - taken < DEEPEST) {
+                net_packet_t *const packet = &packets[put % DEEPEST];
+                *packet = (net_packet_t){.frame_bytes = (uint16_t)(64 + put % 4000),
+                                         .ingress_port = (uint16_t)(put % 311),
+                                         .priority = (uint8_t) class,
+                                         .ecn = put & 3u};
+                net_queue_push(port, packet);
+                bytes += packet->frame_bytes;
+                put++;
+            } else if (put != taken) {
+                const net_packet_t *const packet = &packets[taken % DEEPEST];
+                net_queued_t first;
+                SIM_CHECK(net_queue_peek(queue, &first, 1) == 1 && first.packet == packet);
+                const net_queued_t queued = net_queue_take(port, class);
+                SIM_CHECK(queued.packet == packet && queued.frame_bytes == packet->frame_bytes);
+                SIM_CHECK(queued.ingress_port == packet->ingress_port);
+                SIM_CHECK(queued.ecn == packet->ecn);
+                bytes -= packet->frame_bytes;
+                taken++;
+            }
+            deepest = put - taken > deepest ? put - taken : deepest;
+            SIM_CHECK(queue->bytes == bytes);
+            SIM_CHECK(((port->waiting >> class) & 1) == (put != taken));
+        }
+    }
+    while (put != taken) {
+        SIM_CHECK(net_queue_pop(port, class) == &packets[taken++ % DEEPEST]);
+    }
+    ck_assert_uint_gt(deepest, DEEPEST / 2);
+    ck_assert_uint_eq(queue->bytes, 0);
+}
+
+START_TEST(queues_keep_their_order)
+{
+    const net_link_config_t link = fixture_link_config(FIXTURE_GBPS, DELAY_PS);
+    pair_t pair;
+    pair_create(&pair, 1, &link);
+    pair_build(&pair);
+    fixture_run(&pair.fixture);
+    check_queue(pair.a_port, 3, 1);
+    check_queue(pair.a_port, 6, 2);
+    check_queue(pair.b_port, 0, 3);
+    fixture_destroy(&pair.fixture);
+}
+END_TEST
+
 START_TEST(strict_classes_go_first)
 {
     net_port_t *const port = port_of_quanta(equal_quanta);
@@ -679,6 +747,7 @@ CHECK_MAIN(CHECK_LOOP(frames_back_to_back_do_not_drift, 0, SIM_COUNT_OF(rates_gb
            CHECK_TEST(remainder_ends_with_the_busy_period),
            CHECK_TEST(frame_time_has_preamble_fcs_and_gap),
            CHECK_TEST(dwrr_shares_follow_weights),
+           CHECK_TEST(queues_keep_their_order),
            CHECK_TEST(strict_classes_go_first),
            CHECK_TEST(idle_class_saves_nothing),
            CHECK_LOOP(pause_lasts_its_quanta, 0, 4),
