@@ -3,6 +3,7 @@
 #include "cli/params.h"
 
 #include "nic/detail.h"
+#include "nic/extra.h"
 #include "world/attributes.h"
 
 #include <string.h>
@@ -49,6 +50,52 @@ static const char *type_text(sim_attr_type_t type)
     return "";
 }
 
+// Adds a word; takes text.
+static char *with_name(char *text, const char *name)
+{
+    char *const longer = sim_format("%s %s", text, name);
+    sim_free(text);
+    return longer;
+}
+
+// The parts of a NIC that the attribute chooses among by name, the library's and those that the
+// program adds; NULL: it chooses none. Free with sim_free.
+static char *parts_text(const sim_attr_t *attr)
+{
+    nic_extra_kind_t kind = 0;
+    while (kind < NIC_EXTRA_KIND_COUNT && strcmp(nic_extra_kind_attribute(kind), attr->path) != 0) {
+        kind++;
+    }
+    if (kind == NIC_EXTRA_KIND_COUNT) {
+        return NULL;
+    }
+    world_registry_t *const registry = world_registry_create();
+    const void *const *const parts = kind == NIC_EXTRA_CC
+                                         ? (const void *const *)world_registry_ccs(registry)
+                                         : nic_extra_library(kind);
+    bool has_default = false;
+    char *names = sim_strdup("");
+    for (size_t i = 0; parts[i] != NULL; i++) {
+        const char *const name = *(const char *const *)parts[i]; // tables begin with it
+        has_default = has_default || strcmp(name, attr->default_text) == 0;
+        names = with_name(names, name);
+    }
+    size_t count = 0;
+    const nic_extra_t *const extras = world_registry_extras(registry, &count);
+    for (size_t i = 0; i < count && kind != NIC_EXTRA_CC; i++) {
+        if (extras[i].kind == kind) {
+            names = with_name(names, extras[i].name);
+        }
+    }
+    char *const text = sim_format("one of%s%s%s",
+                                  has_default ? "" : " ",
+                                  has_default ? "" : attr->default_text,
+                                  names);
+    sim_free(names);
+    world_registry_destroy(registry);
+    return text;
+}
+
 // Which values are accepted, in words; free with sim_free.
 static char *values_text(const sim_attr_t *attr)
 {
@@ -60,6 +107,10 @@ static char *values_text(const sim_attr_t *attr)
             *p = *p == '|' ? ' ' : *p;
         }
         return text;
+    }
+    char *const parts = parts_text(attr);
+    if (parts != NULL) {
+        return parts;
     }
     if (attr->min_text != NULL && attr->max_text != NULL) {
         return sim_format("%s, %s to %s%s", type, attr->min_text, attr->max_text, automatic);

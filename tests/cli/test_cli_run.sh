@@ -433,6 +433,8 @@ grep -q '^switch.ecn.kmin = ' "$work/stdout" || fail "params switch.ecn. has no 
 expect 0 "params of a card" "$ROCESIM" params nic.detailed.pcie.lanes
 grep -q 'auto: connectx 8, connectx-3 8, connect-ib 16, connectx-6 16, connectx-5 16' "$work/stdout" ||
     fail "params: what a profile has is not said"
+"$ROCESIM" params nic.congestion-control | grep -q "one of none dcqcn .* timely.* dcqcn-hpcc" ||
+    fail "params: which algorithms there are"
 "$ROCESIM" params --markdown | cmp - docs/formats/attributes.md ||
     fail "docs/formats/attributes.md: rocesim params --markdown > docs/formats/attributes.md"
 "$ROCESIM" params --outputs-markdown | cmp - docs/formats/outputs.md ||
