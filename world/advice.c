@@ -7,7 +7,12 @@
 // SAMPLE_MAX interfaces, evenly spaced, are looked at.
 #include "world/advice.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 #include "net/frame.h"
+#include "nic/extra.h"
+#include "nic/transport.h"
 #include "world/format.h"
 
 #define SAMPLE_MAX 256u
@@ -102,9 +107,47 @@ static void advise_traffic(const world_t *world, FILE *out)
     }
 }
 
+// The attribute's number in the config of the NIC's transport; false: the transport has no such.
+static bool transport_number(const nic_config_t *config, const char *path, uint64_t *number)
+{
+    const void *part = NULL;
+    const nic_transport_ops_t *const ops =
+        nic_config_find(config, NIC_EXTRA_TRANSPORT, config->transport, &part);
+    const sim_attr_t *const attr =
+        ops == NULL || ops->attrs == NULL ? NULL : sim_attr_find(ops->attrs, path);
+    if (attr == NULL || part == NULL) {
+        return false;
+    }
+    memcpy(number, (const char *)part + attr->offset, sizeof(*number));
+    return true;
+}
+
+// The first NIC whose watermark cannot be told from a smaller one; the others are set alike.
+static void advise_watermark(const world_t *world, FILE *out)
+{
+    for (size_t i = 0; i < world->nic_count; i++) {
+        const nic_config_t *const config = nic_get_config(world->nics[i].nic);
+        uint64_t watermark = 0;
+        uint64_t cached = 0;
+        if (transport_number(config, "nic.adamap.watermark", &watermark) &&
+            transport_number(config, "nic.adamap.cached", &cached) && watermark >= cached) {
+            fprintf(out,
+                    "warning: nic.adamap.watermark of %s is %" PRIu64
+                    ", not less than nic.adamap.cached, %" PRIu64
+                    ": maps are read whenever there is room for one, as with %" PRIu64 "\n",
+                    world->nics[i].name,
+                    watermark,
+                    cached,
+                    cached - 1);
+            return;
+        }
+    }
+}
+
 void world_advise(const world_t *world, FILE *out)
 {
     advise_traffic(world, out);
+    advise_watermark(world, out);
     world__advise_classes(world, out);
     world__advise_hops(world, out);
     sim_time_t shortest_ps = SIM_TIME_NEVER;

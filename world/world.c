@@ -115,9 +115,15 @@ static sim_err_t read_file(const char *name,
     sim_free(path);
     SIM_GROW(world->files, world->file_count, &world->file_capacity);
     world->files[world->file_count++] = sim_strdup(name);
-    return result == SIM_OK
-               ? SIM_OK
-               : sim_fail(message, result, "%.440s, expected a file that can be read", error.text);
+    if (result == SIM_OK) {
+        return SIM_OK;
+    }
+    const bool told = strstr(error.text, "expected ") != NULL;
+    return sim_fail(message,
+                    result,
+                    "%.440s%s",
+                    error.text,
+                    told ? "" : ", expected a file that can be read");
 }
 
 static void keep_note(const char *text, void *ctx)

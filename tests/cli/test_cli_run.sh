@@ -226,6 +226,19 @@ expect 0 "time-outs of another transport" "$ROCESIM" run "$work/beyond.yaml" -o 
 grep -qE '^  timeouts  [1-9][0-9]*: .* by the timers of nic.transport sdr$' "$work/stdout" ||
     { cat "$work/stdout"; fail "timeouts of sdr"; }
 
+# A watermark that no map is beyond is said, and only with the transport that has it.
+for watermark in 2 3; do
+    expect 0 "watermark $watermark" "$ROCESIM" check "$work/beyond.yaml" --set nic.timeout=14 \
+        --set nic.transport=adamap --set nic.adamap.cached=3 --set nic.adamap.watermark=$watermark
+    said=$(grep -c '^warning: nic.adamap.watermark of host0 is 3, not less than nic.adamap.cached, 3: ' \
+        "$work/stderr" "$work/stdout" | awk -F: '{n += $2} END {print n}')
+    [ "$said" -eq $((watermark == 3)) ] || fail "watermark $watermark: said $said times"
+done
+# A folder in place of a file of losses: one message, which says once what was expected.
+expect 2 "a folder of losses" "$ROCESIM" check scenarios/wan/omnidma.yaml --set loss_file="$work"
+[ "$(grep -o 'expected a file' "$work/stderr" | wc -l)" -eq 1 ] ||
+    { cat "$work/stderr"; fail "a folder of losses"; }
+
 # A timeout that the round trip exceeds is said, by check and by run, with what to set.
 cat >"$work/wan.yaml" <<'END'
 topology: {dumbbell: {left: 2, right: 2, bottleneck-delay: 40ms}}
