@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools/compare-results BEFORE AFTER [IGNORE] - tells how two result folders of one scenario differ, made by versions
+"""tests/compare_results.py BEFORE AFTER [IGNORE] - tells how two result folders of one scenario differ, made by versions
 of the program that may lie far apart. Exit status 0 where they tell the same, 1 where not, 2 for bad usage.
 
 All that BEFORE tells, AFTER must tell byte by byte: columns of tables by their names, rows in their order, values of
@@ -195,7 +195,7 @@ ATOMIC_AT = {0x13, 0x14}
 
 
 def frames(path):
-    """Time, length and bytes of a pcap file's frames, R_Keys and the sums over them blanked. None: not a pcap file."""
+    """Time, length and bytes of a pcap file's frames, R_Keys and the sums over them blanked. None: no pcap file."""
     opener = gzip.open if path.endswith(".gz") else open
     with opener(path, "rb") as file:
         data = file.read()
@@ -234,7 +234,8 @@ def compare_captures(name, before, after, differences):
         differences.add(name + ":order", "frames", "are the same", "in another order")
         return
     unlike = [i for i, (was, now) in enumerate(zip(old, new), 1) if was != now]
-    differences.add(name, f"{len(old)} | {len(new)} frames, first unlike", unlike[0] if unlike else "end", len(unlike))
+    where = f"{len(old)} | {len(new)} frames, first unlike"
+    differences.add(name, where, unlike[0] if unlike else "end", len(unlike))
 
 
 def files(folder):
