@@ -131,13 +131,11 @@ void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
         number = fifo->current; // its own is behind: at once
     }
     fifo->waiting++;
-    sim__list_add(fifo->list,
-                  time_ps,
-                  number,
-                  (sim_list_what_t){.message = node,
-                                    .node = node->index,
-                                    .port = (uint16_t)port,
-                                    .kind = SIM_EVENT_WAKE});
+    sim__list_add(
+        fifo->list,
+        time_ps,
+        number,
+        (sim_list_what_t){.node = node->index, .port = (uint16_t)port, .kind = SIM_EVENT_WAKE});
 }
 
 uint64_t sim__fifo_take_number(const sim_t *sim)
