@@ -284,7 +284,7 @@ void sim__fifo_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
 void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port);
 uint64_t sim__fifo_take_number(const sim_t *sim);
 // A timer was armed with this number.
-void sim__fifo_timer(const sim_node_t *node, sim_time_t time_ps, uint64_t number);
+void sim__fifo_timer(sim_node_t *node, sim_time_t time_ps, uint64_t number);
 // For a record being put: of two of one instant the one with the lesser place comes first.
 uint64_t sim__fifo_stream_place(const sim_node_t *node);
 // Whether there are arrivals or wakes to come; and when the next event is, timers included.

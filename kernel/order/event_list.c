@@ -11,6 +11,7 @@ sim_event_list_t *sim__list_create(void)
     list->soonest = UINT64_MAX;
     list->event_capacity = 64;
     list->events = sim_alloc_array(list->event_capacity, sizeof(*list->events));
+    list->events[0] = (sim_list_event_t){.what.message = list};
     list->event_count = 1;
     return list;
 }

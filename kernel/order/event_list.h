@@ -20,7 +20,7 @@ SIM_C_BEGIN
 #define SIM_LIST_BUCKETS 4096u
 
 typedef struct sim_list_what {
-    void *message;
+    void *message; // not NULL: it is fetched ahead, and a prefetch of NULL would stall
     uint32_t node;
     uint16_t port;
     uint16_t kind;
@@ -163,6 +163,12 @@ static inline void sim__list_take(sim_event_list_t *list)
         }
         list->soonest = sim__list_next_bucket(list, list->soonest);
     }
+}
+
+// To be fetched ahead: of the event behind the one taken last, as far as that is known.
+static inline const void *sim__list_next_message(const sim_event_list_t *list)
+{
+    return list->events[list->first[sim__list_index(list->soonest)]].what.message;
 }
 
 // Of the earliest event.

@@ -131,11 +131,13 @@ void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
         number = fifo->current; // its own is behind: at once
     }
     fifo->waiting++;
-    sim__list_add(
-        fifo->list,
-        time_ps,
-        number,
-        (sim_list_what_t){.node = node->index, .port = (uint16_t)port, .kind = SIM_EVENT_WAKE});
+    sim__list_add(fifo->list,
+                  time_ps,
+                  number,
+                  (sim_list_what_t){.message = node,
+                                    .node = node->index,
+                                    .port = (uint16_t)port,
+                                    .kind = SIM_EVENT_WAKE});
 }
 
 uint64_t sim__fifo_take_number(const sim_t *sim)
@@ -143,12 +145,12 @@ uint64_t sim__fifo_take_number(const sim_t *sim)
     return sim->fifo->next_number++;
 }
 
-void sim__fifo_timer(const sim_node_t *node, sim_time_t time_ps, uint64_t number)
+void sim__fifo_timer(sim_node_t *node, sim_time_t time_ps, uint64_t number)
 {
     sim__list_add(node->sim->fifo->list,
                   time_ps,
                   number,
-                  (sim_list_what_t){.node = node->index, .kind = SIM_EVENT_TIMER});
+                  (sim_list_what_t){.message = node, .node = node->index, .kind = SIM_EVENT_TIMER});
 }
 
 bool sim__fifo_waiting(const sim_t *sim)
@@ -270,6 +272,7 @@ void sim__fifo_run_window(sim_thread_t *thread, sim_time_t end_ps)
         fifo->current = sim__list_number(event);
         fifo->waiting -= what.kind != SIM_EVENT_TIMER;
         sim__list_take(list);
+        __builtin_prefetch(sim__list_next_message(list));
         if (SIM_UNLIKELY(time_ps >= seat.node->run_end_ps)) {
             sample(fifo, seat.node, time_ps);
         }
