@@ -6,11 +6,11 @@
 // So the time-out is at least SRTT + 4 RTTVAR. SRTT begins with the idle path's round trip and
 // RTTVAR with 0, since the path is known: on an idle path nothing changes. Packets sent more than
 // once are not measured (Karn). From the second time-out in a row without a word of the peer on, an
-// allowance for queues joins it: the own time-out, at most 1 ms, then 3, 7, 15... times as much, up
-// to the QP's time-out (nic.timeout). It ends when a round trip is measured again, or the silence
-// ends within an own time-out of the last asking: an answer to what was asked long before would
-// hardly come just then. RFC 6298 doubles the whole: but here propagation is known, and where it is
-// most of a round trip a burst of losses would cost seconds.
+// allowance for queues joins it: the own time-out, at most 1 ms, then 3, 7, 15... times as much, at
+// most 20 ms, and all of it up to the QP's time-out (nic.timeout). It ends when a round trip is
+// measured again, or the silence ends within an own time-out of the last asking: an answer to what
+// was asked long before would hardly come just then. RFC 6298 doubles the whole: but here
+// propagation is known, and where it is most of a round trip a burst of losses would cost seconds.
 // Source: RFC 6298, sections 2, 3 and 5.
 // Cost: O(1); no memory beyond the struct.
 #ifndef NIC_TRANSPORT_SELECTIVE_RTO_H
@@ -26,6 +26,7 @@ typedef struct nic_rto {
 } nic_rto_t;
 
 #define NIC_RTO_STEP_MAX_PS SIM_PS_PER_MS
+#define NIC_RTO_MORE_MAX_PS (20 * SIM_PS_PER_MS)
 
 static inline void nic__rto_open(nic_rto_t *rto, sim_time_t idle_rtt_ps, sim_time_t own_ps)
 {
@@ -74,9 +75,10 @@ static inline sim_time_t nic__rto_ps(const nic_rto_t *rto, const nic_qp_t *qp)
     }
     const sim_time_t step_ps =
         rto->own_ps < NIC_RTO_STEP_MAX_PS ? rto->own_ps : NIC_RTO_STEP_MAX_PS;
-    const sim_time_t allowed_ps = least_ps + (step_ps << rto->doublings) - step_ps;
+    const sim_time_t grown_ps = (step_ps << rto->doublings) - step_ps;
+    const sim_time_t more_ps = grown_ps < NIC_RTO_MORE_MAX_PS ? grown_ps : NIC_RTO_MORE_MAX_PS;
     const sim_time_t most_ps = nic__timeout_ps(qp) > least_ps ? nic__timeout_ps(qp) : least_ps;
-    return allowed_ps < most_ps ? allowed_ps : most_ps;
+    return least_ps + more_ps < most_ps ? least_ps + more_ps : most_ps;
 }
 
 #endif // NIC_TRANSPORT_SELECTIVE_RTO_H
