@@ -116,6 +116,11 @@ static void on_stopped(world_t *world, void *ctx)
                 threads,
                 world->scenario->run.threads);
     }
+    if (world->scenario->run.ties == WORLD_TIES_INSERTION && world->scenario->run.threads > 1) {
+        fprintf(stderr,
+                "note: ties: insertion runs on one thread, of %" PRIu64 " asked for\n",
+                world->scenario->run.threads);
+    }
 }
 
 static void on_file_failed(const char *message, void *ctx)

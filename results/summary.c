@@ -94,7 +94,7 @@ const results_summary_field_t results_summary_fields[] = {
     MADE("wall_packet_hops_per_s", "1/s", "packet_hops / wall_s", results_make_wall_hops),
     MADE("wall_events_per_s", "1/s", "events / wall_s", results_make_wall_events),
     MADE("wall_operations_per_s", "1/s", "operations / wall_s", results_make_wall_operations),
-    SCENARIO_WHOLE("wall_threads", "", "threads used", run.threads),
+    SCENARIO_WHOLE("wall_threads", "", "threads asked for", run.threads),
     MADE("wall_memory_bytes", "bytes", "largest memory of the process", results_make_wall_memory),
     {.path = NULL},
 };

@@ -74,6 +74,7 @@ check_order() {
     [ "$sum" = "$expected" ] || fail "$links: fct.txt, pfc.txt and qlen.txt have checksum $sum, not $expected"
     [ "$(grep '"digest"' "$work/one/summary.json")" = "$(grep '"digest"' "$work/two/summary.json")" ] ||
         fail "$links: digests differ where two threads are asked for"
+    grep -q 'runs on one thread' "$work/two.out" || fail "$links: nothing says that it is one thread"
 }
 
 # order SUM HOST-DELAYS FABRIC-DELAYS BUFFER PAUSES: at least so many.
