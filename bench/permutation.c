@@ -44,7 +44,10 @@ static const nic_config_t *nic_config(const char *name, void *ctx)
     return &((plan_t *)ctx)->nic_config;
 }
 
-static void link_config(const char *a, const char *b, net_link_config_t *config, void *ctx)
+static void link_config(const net_node_t *a,
+                        const net_node_t *b,
+                        net_link_config_t *config,
+                        void *ctx)
 {
     (void)a;
     (void)b;

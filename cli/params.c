@@ -3,8 +3,8 @@
 #include "cli/params.h"
 
 #include "nic/detail.h"
-#include "nic/extra.h"
 #include "world/attributes.h"
+#include "world/choices.h"
 
 #include <string.h>
 
@@ -50,48 +50,19 @@ static const char *type_text(sim_attr_type_t type)
     return "";
 }
 
-// Adds a word; takes text.
-static char *with_name(char *text, const char *name)
-{
-    char *const longer = sim_format("%s %s", text, name);
-    sim_free(text);
-    return longer;
-}
-
-// The parts of a NIC that the attribute chooses among by name, the library's and those that the
-// program adds; NULL: it chooses none. Free with sim_free.
+// "one of none dcqcn..."; NULL: the attribute chooses no part by name. Free with sim_free.
 static char *parts_text(const sim_attr_t *attr)
 {
-    nic_extra_kind_t kind = 0;
-    while (kind < NIC_EXTRA_KIND_COUNT && strcmp(nic_extra_kind_attribute(kind), attr->path) != 0) {
-        kind++;
-    }
-    if (kind == NIC_EXTRA_KIND_COUNT) {
-        return NULL;
-    }
     world_registry_t *const registry = world_registry_create();
-    const void *const *const parts = kind == NIC_EXTRA_CC
-                                         ? (const void *const *)world_registry_ccs(registry)
-                                         : nic_extra_library(kind);
-    bool has_default = false;
-    char *names = sim_strdup("");
-    for (size_t i = 0; parts[i] != NULL; i++) {
-        const char *const name = *(const char *const *)parts[i]; // tables begin with it
-        has_default = has_default || strcmp(name, attr->default_text) == 0;
-        names = with_name(names, name);
+    const char **names = NULL;
+    const size_t count = world_choices(registry, attr->path, attr->default_text, &names);
+    char *text = count > 0 ? sim_strdup("one of") : NULL;
+    for (size_t i = 0; i < count; i++) {
+        char *const longer = sim_format("%s %s", text, names[i]);
+        sim_free(text);
+        text = longer;
     }
-    size_t count = 0;
-    const nic_extra_t *const extras = world_registry_extras(registry, &count);
-    for (size_t i = 0; i < count && kind != NIC_EXTRA_CC; i++) {
-        if (extras[i].kind == kind) {
-            names = with_name(names, extras[i].name);
-        }
-    }
-    char *const text = sim_format("one of%s%s%s",
-                                  has_default ? "" : " ",
-                                  has_default ? "" : attr->default_text,
-                                  names);
-    sim_free(names);
+    sim_free((void *)names);
     world_registry_destroy(registry);
     return text;
 }

@@ -38,6 +38,16 @@ const void *net_registered(const net_t *net, const char *kind, const char *name)
     return row == NULL ? NULL : row->table;
 }
 
+const char *net_registered_name(const net_t *net, const char *kind, size_t index)
+{
+    for (size_t i = 0; i < net->row_count; i++) {
+        if (strcmp(net->rows[i].kind, kind) == 0 && index-- == 0) {
+            return net->rows[i].name;
+        }
+    }
+    return NULL;
+}
+
 void net_register_config(net_t *net, const char *kind, const char *name, const void *config)
 {
     net_row_t *const row = find_row(net, kind, name);
@@ -63,13 +73,10 @@ sim_err_t net_registered_check(const net_t *net,
     if (net_registered(net, kind, name) != NULL) {
         return SIM_OK;
     }
-    for (size_t i = 0; i < net->row_count && count < NAMES_MAX; i++) {
-        if (strcmp(net->rows[i].kind, kind) == 0) {
-            const size_t length = strlen(list);
-            const char *const comma = count == 0 ? "" : ", ";
-            names[count++] = net->rows[i].name;
-            (void)snprintf(list + length, sizeof(list) - length, "%s%s", comma, net->rows[i].name);
-        }
+    while (count < NAMES_MAX && (names[count] = net_registered_name(net, kind, count)) != NULL) {
+        const size_t length = strlen(list);
+        const char *const comma = count == 0 ? "" : ", ";
+        (void)snprintf(list + length, sizeof(list) - length, "%s%s", comma, names[count++]);
     }
     const char *const nearest = sim_nearest_name(name, names, count);
     return nearest != NULL ? sim_fail_about(message,

@@ -134,6 +134,8 @@ void net_register_framing(net_t *net, const net_framing_t *framing);
 
 // A table that was registered, by kind and name; NULL: none.
 const void *net_registered(const net_t *net, const char *kind, const char *name);
+// The names of a kind one by one, from 0 on; NULL: there are no more.
+const char *net_registered_name(const net_t *net, const char *kind, size_t index);
 // The parameters of a row that has been registered, for its operations; borrowed. NULL: none.
 void net_register_config(net_t *net, const char *kind, const char *name, const void *config);
 const void *net_registered_config(const net_t *net, const char *kind, const char *name);

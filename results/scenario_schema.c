@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "results/schema.h"
+#include "world/choices.h"
 #include "world/scenario.h"
 
 // -- one attribute
@@ -213,6 +214,32 @@ static json_t *by_pattern(json_t *value, const char *help)
     return object;
 }
 
+// What chooses a part by name has those that there are, below `path` too.
+static void name_choices(const world_registry_t *registry, const char *path, json_t *map)
+{
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach(json_object_get(map, "properties"), key, value)
+    {
+        char *const below = sim_format("%s.%s", path, key);
+        const char *const own = json_string_value(json_object_get(value, "default"));
+        const char **names = NULL;
+        const size_t count = world_choices(registry, below, own, &names);
+        json_t *const list = json_array();
+        for (size_t i = 0; i < count; i++) {
+            json_array_append_new(list, json_string(names[i]));
+        }
+        if (count > 0) {
+            json_object_del(value, "type");
+            json_object_set(value, "enum", list);
+        }
+        json_decref(list);
+        sim_free((void *)names);
+        name_choices(registry, below, value);
+        sim_free(below);
+    }
+}
+
 // -- sections
 
 static json_t *nic_section(const world_registry_t *registry)
@@ -228,6 +255,7 @@ static json_t *nic_section(const world_registry_t *registry)
         put_table(child(map, table->prefix + strlen("nic.")), table);
     }
     nic_config_fini(&config);
+    name_choices(registry, "nic", map);
     return map;
 }
 
@@ -241,6 +269,14 @@ static json_t *network_section(const world_registry_t *registry)
             put_table(child(map, parts[i].name), parts[i].attrs);
         }
     }
+    name_choices(registry, "network", map);
+    return map;
+}
+
+static json_t *switch_section(const world_registry_t *registry)
+{
+    json_t *const map = of_table(&net_switch_config_attrs);
+    name_choices(registry, "switch", map);
     return map;
 }
 
@@ -289,12 +325,12 @@ json_t *results_scenario_schema_json(const world_registry_t *registry)
     put(schema, "network", network_section(registry));
     put(schema, "hpcc", of_table(&compat_hpcc_config_attrs));
     put(schema, "link", link_section(false));
-    put(schema, "switch", of_table(&net_switch_config_attrs));
+    put(schema, "switch", switch_section(registry));
     put(schema, "nic", nic_section(registry));
     put(schema, "topology", topology_section(registry));
     json_t *const node = mapping(true);
     put(node, "nic", nic_section(registry));
-    put(node, "switch", of_table(&net_switch_config_attrs));
+    put(node, "switch", switch_section(registry));
     put(schema,
         "nodes",
         by_pattern(node, "what hosts and switches of some names have of their own"));

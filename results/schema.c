@@ -6,6 +6,7 @@
 #include "results/summary.h"
 #include "results/tables.h"
 #include "world/attributes.h"
+#include "world/choices.h"
 #include "world/scenario.h"
 
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static const char *type_name(sim_attr_type_t type)
     return "";
 }
 
-static json_t *choices_json(const char *choices)
+static json_t *words_json(const char *choices)
 {
     json_t *const list = json_array();
     for (const char *p = choices; *p != '\0';) {
@@ -64,7 +65,25 @@ static json_t *choices_json(const char *choices)
     return list;
 }
 
-static json_t *attr_json(const sim_attr_table_t *table, const sim_attr_t *attr)
+// Free the list; NULL: any value of its type may stand there.
+static json_t *choices_json(const world_registry_t *registry, const sim_attr_t *attr)
+{
+    if (attr->choices != NULL) {
+        return words_json(attr->choices);
+    }
+    const char **names = NULL;
+    const size_t count = world_choices(registry, attr->path, attr->default_text, &names);
+    json_t *const list = count > 0 ? json_array() : NULL;
+    for (size_t i = 0; i < count; i++) {
+        json_array_append_new(list, json_string(names[i]));
+    }
+    sim_free((void *)names);
+    return list;
+}
+
+static json_t *attr_json(const world_registry_t *registry,
+                         const sim_attr_table_t *table,
+                         const sim_attr_t *attr)
 {
     json_t *const object = json_object();
     put(object, "path", attr->path);
@@ -73,8 +92,9 @@ static json_t *attr_json(const sim_attr_table_t *table, const sim_attr_t *attr)
     json_object_set_new(object, "default", json_string(attr->default_text));
     put(object, "min", attr->min_text);
     put(object, "max", attr->max_text);
-    if (attr->choices != NULL) {
-        json_object_set_new(object, "choices", choices_json(attr->choices));
+    json_t *const choices = choices_json(registry, attr);
+    if (choices != NULL) {
+        json_object_set_new(object, "choices", choices);
     }
     if (attr->auto_ok) {
         json_object_set_new(object, "auto", json_true());
@@ -90,7 +110,7 @@ json_t *results_parameters_json(const world_registry_t *registry)
     json_t *const list = json_array();
     for (size_t t = 0; t < count; t++) {
         for (size_t i = 0; i < tables[t]->count; i++) {
-            json_array_append_new(list, attr_json(tables[t], &tables[t]->attrs[i]));
+            json_array_append_new(list, attr_json(registry, tables[t], &tables[t]->attrs[i]));
         }
     }
     sim_free((void *)tables);

@@ -74,11 +74,14 @@ static const nic_config_t *nic_config(const char *name, void *ctx)
     return &world->nic_now;
 }
 
-static void link_config(const char *a, const char *b, net_link_config_t *config, void *ctx)
+static void link_config(const net_node_t *a,
+                        const net_node_t *b,
+                        net_link_config_t *config,
+                        void *ctx)
 {
     const world_t *const world = ctx;
     if (world->tweak_link != NULL) {
-        world->tweak_link(a, b, config);
+        world->tweak_link(a->sim.name, b->sim.name, config);
     }
 }
 

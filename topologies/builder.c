@@ -56,7 +56,7 @@ void topo__connect(const topo_plan_t *plan,
         config.rate_bps = cable->rate_bps;
         config.delay_ps = cable->delay_ps;
         if (plan->link_config != NULL) {
-            plan->link_config(a->sim.name, b->sim.name, &config, plan->ctx);
+            plan->link_config(a, b, &config, plan->ctx);
         }
         net_link_add(plan->net, a, b, &config);
         sim_attrs_fini(&net_link_config_attrs, &config);

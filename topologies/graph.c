@@ -265,10 +265,7 @@ sim_err_t topo_graph_build(const topo_graph_t *graph,
         net_link_config_t config;
         sim_attrs_copy(&net_link_config_attrs, &config, &link->config);
         if (plan->link_config != NULL) {
-            plan->link_config(graph->nodes[link->a].name,
-                              graph->nodes[link->b].name,
-                              &config,
-                              plan->ctx);
+            plan->link_config(nodes[link->a], nodes[link->b], &config, plan->ctx);
         }
         net_link_add(plan->net, nodes[link->a], nodes[link->b], &config);
         sim_attrs_fini(&net_link_config_attrs, &config);

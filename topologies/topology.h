@@ -29,8 +29,12 @@ typedef struct topo_plan {
     net_t *net;
     const net_switch_config_t *(*switch_config)(const char *node_name, void *ctx);
     const nic_config_t *(*nic_config)(const char *node_name, void *ctx);
-    // Last word on a link between two named nodes: may change *config (the builder's choice).
-    void (*link_config)(const char *a, const char *b, net_link_config_t *config, void *ctx);
+    // Last word on a link that is about to join two nodes, from the next port of each: may change
+    // *config (the builder's choice).
+    void (*link_config)(const net_node_t *a,
+                        const net_node_t *b,
+                        net_link_config_t *config,
+                        void *ctx);
     // Reads a whole file named in the scenario; the caller frees *text with sim_free. May be NULL:
     // the topology "file" is refused then.
     sim_err_t (

@@ -339,13 +339,22 @@ bool world_port_match(const world_pair_t *pair, const char *node_name, const cha
     return pair != NULL;
 }
 
-static bool link_matches(const world_pair_t *pair, const char *a, const char *b, uint32_t member)
+static bool end_matches(const char *pattern, const world_link_end_t *end)
+{
+    return world_pattern_match(pattern, end->node) ||
+           (end->nic != NULL && world_pattern_match(pattern, end->nic));
+}
+
+static bool link_matches(const world_pair_t *pair,
+                         const world_link_end_t *a,
+                         const world_link_end_t *b,
+                         uint32_t member)
 {
     const char *const mark = strrchr(pair->right, '#');
     char *const right = mark == NULL ? sim_strdup(pair->right)
                                      : sim_format("%.*s", (int)(mark - pair->right), pair->right);
-    bool matches = (world_pattern_match(pair->left, a) && world_pattern_match(right, b)) ||
-                   (world_pattern_match(pair->left, b) && world_pattern_match(right, a));
+    bool matches = (end_matches(pair->left, a) && end_matches(right, b)) ||
+                   (end_matches(pair->left, b) && end_matches(right, a));
     sim_free(right);
     if (matches && mark != NULL) {
         char *const number = sim_format("%" PRIu32, member);
@@ -355,9 +364,20 @@ static bool link_matches(const world_pair_t *pair, const char *a, const char *b,
     return matches;
 }
 
-bool world_link_match(const world_pair_t *pair, const char *a, const char *b, uint32_t member)
+bool world_link_match(const world_pair_t *pair,
+                      const world_link_end_t *a,
+                      const world_link_end_t *b,
+                      uint32_t member)
 {
     while (pair != NULL && !link_matches(pair, a, b, member)) {
+        pair = pair->more;
+    }
+    return pair != NULL;
+}
+
+bool world_left_match(const world_pair_t *pair, const world_link_end_t *end)
+{
+    while (pair != NULL && !end_matches(pair->left, end)) {
         pair = pair->more;
     }
     return pair != NULL;

@@ -44,9 +44,19 @@ void world_pair_fini(world_pair_t *pair);
 
 // "leaf0->spine1#2": a right pattern without '#' means all parallel ports, and #1 the first.
 bool world_port_match(const world_pair_t *pair, const char *node_name, const char *port_name);
+// An end of a link; nic: the node's NIC there, NULL: it has none.
+typedef struct world_link_end {
+    const char *node;
+    const char *nic;
+} world_link_end_t;
 // In either direction. "leaf0--spine1#2" is the second of the links between the two, all of which
 // "leaf0--spine1" means; member: which of them the link is, from 1.
-bool world_link_match(const world_pair_t *pair, const char *a, const char *b, uint32_t member);
+bool world_link_match(const world_pair_t *pair,
+                      const world_link_end_t *a,
+                      const world_link_end_t *b,
+                      uint32_t member);
+// Whether any alternative begins with that end.
+bool world_left_match(const world_pair_t *pair, const world_link_end_t *end);
 // Whether the member matters to any alternative.
 bool world_link_is_numbered(const world_pair_t *pair);
 

@@ -342,11 +342,14 @@ void world_registry_add_network(world_registry_t *registry, world_network_fn fn,
     registry->networks[registry->network_count++] = (network_t){fn, ctx};
 }
 
-void world__registry_use(const world_scenario_t *scenario, net_t *net)
+void world__registry_use(const world_registry_t *registry,
+                         const world_scenario_t *scenario,
+                         net_t *net)
 {
-    const world_registry_t *const registry = scenario->registry;
-    for (size_t i = 0; i < scenario->network_part_count; i++) {
-        register_part(net, &registry->parts[i], scenario->network_parts[i]);
+    const size_t count = scenario != NULL ? scenario->network_part_count : registry->part_count;
+    for (size_t i = 0; i < count; i++) {
+        const void *const config = scenario != NULL ? scenario->network_parts[i] : NULL;
+        register_part(net, &registry->parts[i], config);
     }
     for (size_t i = 0; i < registry->network_count; i++) {
         registry->networks[i].fn(net, registry->networks[i].ctx);

@@ -156,6 +156,7 @@ extern const sim_attr_table_t world_fault_config_attrs;
 
 typedef struct world_fault {
     world_fault_config_t config;
+    world_pair_t names; // links of the part; of all links of a node: node--*
     world_place_t place;
 } world_fault_t;
 

@@ -3,8 +3,9 @@
 // mended.
 //
 // A part is a link by the nodes it joins ("leaf0--spine1", one of a bundle "leaf0--spine1#2"), all
-// links of a node ("spine1"), or one NIC's link ("host3/nic1"). What two faults on one link have
-// in common in time is one fault: a link is up again when all that held it down is over.
+// links of a node ("spine1"), or one NIC's link ("host3/nic1"): world_links.c. What two faults on
+// one link have in common in time is one fault: a link is up again when all that held it down is
+// over.
 #include "world/world_internal.h"
 
 #include <stdlib.h>
@@ -44,6 +45,23 @@ const sim_attr_table_t world_fault_config_attrs = {
 
 // -- reading
 
+static bool is_of_nodes(const world_fault_t *fault)
+{
+    return strstr(fault->config.part, "--") == NULL;
+}
+
+static sim_err_t take_part(world_fault_t *fault, world_error_t *error)
+{
+    char *const links = sim_format("%s%s", fault->config.part, is_of_nodes(fault) ? "--*" : "");
+    sim_message_t message;
+    const sim_err_t result =
+        world_pair_parse(links, "--", "links, nodes or NICs", &fault->names, &message);
+    sim_free(links);
+    return result == SIM_OK
+               ? SIM_OK
+               : world_fail(error, result, &fault->place, "faults: part: %s", message.text);
+}
+
 static sim_err_t take_fault(world_scenario_t *scenario,
                             const world_tree_t *map,
                             world_error_t *error)
@@ -67,6 +85,9 @@ static sim_err_t take_fault(world_scenario_t *scenario,
     }
     if (result == SIM_OK && wrong != NULL) {
         result = world_fail(error, SIM_ERR_RANGE, &map->place, "faults: %s", wrong);
+    }
+    if (result == SIM_OK) {
+        result = take_part(&fault, error);
     }
     if (result != SIM_OK) {
         sim_attrs_fini(&world_fault_config_attrs, &fault.config);
@@ -102,69 +123,9 @@ void world__faults_fini(world_scenario_t *scenario)
 {
     for (size_t i = 0; i < scenario->fault_count; i++) {
         sim_attrs_fini(&world_fault_config_attrs, &scenario->faults[i].config);
+        world_pair_fini(&scenario->faults[i].names);
     }
     sim_free(scenario->faults);
-}
-
-// -- which links
-
-// A number after '#', else 0; the pattern without it in *stem (sim_free).
-static uint32_t take_member(const char *pattern, char **stem)
-{
-    const char *const mark = strrchr(pattern, '#');
-    if (mark == NULL || mark[1] == '\0' || strspn(mark + 1, "0123456789") != strlen(mark + 1)) {
-        *stem = sim_strdup(pattern);
-        return 0;
-    }
-    *stem = sim_format("%.*s", (int)(mark - pattern), pattern);
-    return (uint32_t)strtoul(mark + 1, NULL, 10);
-}
-
-// Which of the links between its two nodes it is, from 1.
-static uint32_t member_of(const net_t *net, size_t l)
-{
-    const net_link_t *const link = net_link_at(net, l);
-    return 1 + world__links_between(net, l, link->a->sim.name, link->b->sim.name);
-}
-
-bool world__link_meant(const world_t *world, const world_pair_t *names, size_t l)
-{
-    const net_link_t *const link = net_link_at(world->net, l);
-    const uint32_t member = world_link_is_numbered(names) ? member_of(world->net, l) : 0;
-    return world_link_match(names, link->a->sim.name, link->b->sim.name, member);
-}
-
-// By the node's name, or that of its NIC at this link.
-static bool end_matches(const char *pattern, const net_node_t *node, uint32_t port)
-{
-    if (world_pattern_match(pattern, node->sim.name)) {
-        return true;
-    }
-    if (node->kind != NET_NODE_HOST) {
-        return false;
-    }
-    char *const nic = sim_format("%s/nic%u", node->sim.name, port);
-    const bool matches = world_pattern_match(pattern, nic);
-    sim_free(nic);
-    return matches;
-}
-
-static bool link_matches(const net_t *net, const char *part, size_t l)
-{
-    const net_link_t *const link = net_link_at(net, l);
-    const char *const dashes = strstr(part, "--");
-    if (dashes == NULL) {
-        return end_matches(part, link->a, link->a_port) || end_matches(part, link->b, link->b_port);
-    }
-    char *right = NULL;
-    const uint32_t member = take_member(dashes + 2, &right);
-    char *const left = sim_format("%.*s", (int)(dashes - part), part);
-    const bool joins =
-        (end_matches(left, link->a, link->a_port) && end_matches(right, link->b, link->b_port)) ||
-        (end_matches(left, link->b, link->b_port) && end_matches(right, link->a, link->a_port));
-    sim_free(left);
-    sim_free(right);
-    return joins && (member == 0 || member == member_of(net, l));
 }
 
 // -- when: times that a link is down, put together
@@ -212,28 +173,29 @@ static void take_down(const world_t *world, uint32_t link, span_list_t *list)
     sim_free(list->spans);
 }
 
-// The host's end, which slow receivers and storms need; NULL: none.
-static const net_node_t *host_end(const net_link_t *link, const char *part)
+// The host's end, which slow receivers and storms need; of two hosts the one named first. NULL:
+// none.
+static const net_node_t *host_end(const net_link_t *link, const world_pair_t *names)
 {
     const bool a = link->a->kind == NET_NODE_HOST;
     const bool b = link->b->kind == NET_NODE_HOST;
     if (a && b) {
-        return strstr(part, "--") == NULL && !end_matches(part, link->a, link->a_port) ? link->b
-                                                                                       : link->a;
+        return world__end_meant(names, link->a, link->a_port) ? link->a : link->b;
     }
     return a ? link->a : b ? link->b : NULL;
 }
 
 static void add_fault(const world_t *world,
-                      const world_fault_config_t *config,
+                      const world_fault_t *meant,
                       uint32_t link,
                       sim_time_t at_ps,
                       sim_time_t until_ps)
 {
+    const world_fault_config_t *const config = &meant->config;
     const net_fault_t fault = {
         .kind = (net_fault_kind_t)(config->kind - 1),
         .link = link,
-        .node = host_end(net_link_at(world->net, link), config->part),
+        .node = host_end(net_link_at(world->net, link), &meant->names),
         .at_ps = at_ps,
         .until_ps = until_ps,
         .rate_bps = config->rate_bps,
@@ -251,9 +213,9 @@ static sim_err_t check_fault(const world_t *world, const world_fault_t *fault, w
     size_t links = 0;
     size_t hosts = 0;
     for (size_t l = 0; l < net_link_count(world->net); l++) {
-        if (link_matches(world->net, config->part, l)) {
+        if (world__link_meant(world, &fault->names, l)) {
             links++;
-            hosts += host_end(net_link_at(world->net, l), config->part) != NULL;
+            hosts += host_end(net_link_at(world->net, l), &fault->names) != NULL;
         }
     }
     world_shown_t shown;
@@ -266,7 +228,7 @@ static sim_err_t check_fault(const world_t *world, const world_fault_t *fault, w
                links == 0 ? "faults: '%s' matches no link, node or NIC"
                           : "faults: '%s' is more than links of hosts, expected a host or its NIC",
                world_show(&shown, config->part));
-    if (links == 0 && strstr(config->part, "--") == NULL) {
+    if (links == 0 && is_of_nodes(fault)) {
         world_add_nearest_node(error, world->net, config->part, -1);
     }
     return SIM_ERR_UNKNOWN;
@@ -278,18 +240,21 @@ static sim_err_t check_overlaps(const world_t *world, world_error_t *error)
     const world_scenario_t *const scenario = world->scenario;
     for (size_t i = 0; i < scenario->fault_count; i++) {
         for (size_t j = 0; j < i; j++) {
-            const world_fault_config_t *const x = &scenario->faults[i].config;
-            const world_fault_config_t *const y = &scenario->faults[j].config;
+            const world_fault_t *const later = &scenario->faults[i];
+            const world_fault_t *const earlier = &scenario->faults[j];
+            const world_fault_config_t *const x = &later->config;
+            const world_fault_config_t *const y = &earlier->config;
             const bool apart = x->until_ps <= y->at_ps || y->until_ps <= x->at_ps;
             if (x->kind != y->kind || x->kind == WORLD_FAULT_DOWN ||
                 (apart && x->times == 1 && y->times == 1)) {
                 continue;
             }
             for (size_t l = 0; l < net_link_count(world->net); l++) {
-                if (link_matches(world->net, x->part, l) && link_matches(world->net, y->part, l)) {
+                if (world__link_meant(world, &later->names, l) &&
+                    world__link_meant(world, &earlier->names, l)) {
                     return world_fail(error,
                                       SIM_ERR_RANGE,
-                                      &scenario->faults[i].place,
+                                      &later->place,
                                       "faults: the same kind of fault is on that link already "
                                       "then, expected one at a time");
                 }
@@ -319,8 +284,9 @@ sim_err_t world__apply_faults(const world_t *world, world_error_t *error)
             }
         }
         for (size_t i = 0; i < scenario->fault_count; i++) {
-            const world_fault_config_t *const config = &scenario->faults[i].config;
-            const bool meant = link_matches(world->net, config->part, l);
+            const world_fault_t *const fault = &scenario->faults[i];
+            const world_fault_config_t *const config = &fault->config;
+            const bool meant = world__link_meant(world, &fault->names, l);
             for (uint64_t t = 0; meant && t < config->times; t++) {
                 const sim_time_t later_ps = t == 0 ? 0 : t * config->every_ps;
                 const sim_time_t until_ps = config->until_ps == SIM_TIME_NEVER
@@ -329,7 +295,7 @@ sim_err_t world__apply_faults(const world_t *world, world_error_t *error)
                 if (config->kind == WORLD_FAULT_DOWN) {
                     add_span(&downs, config->at_ps + later_ps, until_ps);
                 } else {
-                    add_fault(world, config, (uint32_t)l, config->at_ps + later_ps, until_ps);
+                    add_fault(world, fault, (uint32_t)l, config->at_ps + later_ps, until_ps);
                 }
             }
         }

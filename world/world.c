@@ -36,20 +36,11 @@ static void apply_link_map(const world_tree_t *map, net_link_config_t *config)
     SIM_CHECKF(result == SIM_OK, "%s", error.text);
 }
 
-uint32_t world__links_between(const net_t *net, size_t before, const char *a, const char *b)
-{
-    uint32_t count = 0;
-    for (size_t i = 0; i < before; i++) {
-        const char *const x = net_link_at(net, i)->a->sim.name;
-        const char *const y = net_link_at(net, i)->b->sim.name;
-        count +=
-            (strcmp(x, a) == 0 && strcmp(y, b) == 0) || (strcmp(x, b) == 0 && strcmp(y, a) == 0);
-    }
-    return count;
-}
-
 // The builder's choice, then the scenario's word on all links, then on these.
-static void plan_link(const char *a, const char *b, net_link_config_t *config, void *ctx)
+static void plan_link(const net_node_t *a,
+                      const net_node_t *b,
+                      net_link_config_t *config,
+                      void *ctx)
 {
     const world_t *const world = ctx;
     const world_scenario_t *const scenario = world->scenario;
@@ -57,12 +48,7 @@ static void plan_link(const char *a, const char *b, net_link_config_t *config, v
         apply_link_map(scenario->link_map, config);
     }
     for (size_t i = 0; i < scenario->link_count; i++) {
-        const world_pair_t *const names = &scenario->links[i].names;
-        const uint32_t member =
-            world_link_is_numbered(names)
-                ? 1 + world__links_between(world->net, net_link_count(world->net), a, b)
-                : 0;
-        if (world_link_match(names, a, b, member)) {
+        if (world__next_link_meant(world, &scenario->links[i].names, a, b)) {
             apply_link_map(scenario->links[i].map, config);
         }
     }
@@ -358,7 +344,7 @@ sim_err_t world_create(const world_scenario_t *scenario,
     made->sim = sim_create(&options);
     made->net = net_create(made->sim, &scenario->network);
     compat_hpcc_register(made->net, &scenario->hpcc);
-    world__registry_use(scenario, made->net);
+    world__registry_use(scenario->registry, scenario, made->net);
     sim_err_t result = build_network(made, error);
     if (result == SIM_OK && build == WORLD_BUILD_ALL) {
         result = world__check_series(made, error);

@@ -14,12 +14,17 @@ SIM_MUST_CHECK sim_err_t world__find_hosts(const char *pattern,
                                            sim_message_t *message,
                                            void *ctx);
 
+// world_links.c: whether link l, or the next one that joins a and b, is one that the names mean;
+// whether a port's end of a link is the one that they begin with.
+bool world__link_meant(const world_t *world, const world_pair_t *names, size_t l);
+bool world__next_link_meant(const world_t *world,
+                            const world_pair_t *names,
+                            const net_node_t *a,
+                            const net_node_t *b);
+bool world__end_meant(const world_pair_t *names, const net_node_t *node, uint32_t port);
+
 // world_check.c: whether patterns of the scenario mean something. Link changes are made known to
 // the network too, before net_build; the others come after it.
-// How many of the first `before` links join the two nodes.
-uint32_t world__links_between(const net_t *net, size_t before, const char *a, const char *b);
-// Whether link l is one that the names mean.
-bool world__link_meant(const world_t *world, const world_pair_t *names, size_t l);
 SIM_MUST_CHECK sim_err_t world__check_links(const world_t *world, world_error_t *error);
 SIM_MUST_CHECK sim_err_t world__check_hosts(const world_t *world, world_error_t *error);
 // scenario_faults.c: reads the section; tells the network, before net_build, of faults and of links
@@ -30,8 +35,11 @@ SIM_MUST_CHECK sim_err_t world__check_lint(const world_t *world, world_error_t *
 SIM_MUST_CHECK sim_err_t world__check_series(const world_t *world, world_error_t *error);
 SIM_MUST_CHECK sim_err_t world__check_captures(const world_t *world, world_error_t *error);
 
-// registry.c: tells a network of what programs have registered.
-void world__registry_use(const world_scenario_t *scenario, net_t *net);
+// registry.c: tells a network of what programs have registered, with the scenario's parameters;
+// NULL: without any.
+void world__registry_use(const world_registry_t *registry,
+                         const world_scenario_t *scenario,
+                         net_t *net);
 
 // scenario.c: what the section "network" configures.
 world_targets_t world__targets_network(const world_scenario_t *scenario);

@@ -111,13 +111,14 @@ static bool is_meant(const world_t *world, const world_pair_t *pair, const net_p
     const char *const name = net_port_name(port);
     const char *const from = nic_name(world, port);
     const char *const to = nic_name(world, port->peer);
-    if (world_port_match(pair, node, name) ||
-        (from != NULL && world_port_match(pair, from, name))) {
-        return true;
+    bool meant =
+        world_port_match(pair, node, name) || (from != NULL && world_port_match(pair, from, name));
+    for (; to != NULL && pair != NULL && !meant; pair = pair->more) {
+        meant = world_pattern_match(pair->right, to) &&
+                (world_pattern_match(pair->left, node) ||
+                 (from != NULL && world_pattern_match(pair->left, from)));
     }
-    return to != NULL && world_pattern_match(pair->right, to) &&
-           (world_pattern_match(pair->left, node) ||
-            (from != NULL && world_pattern_match(pair->left, from)));
+    return meant;
 }
 
 sim_err_t world_find_ports(const world_t *world,

@@ -166,6 +166,32 @@ for at in 40.9us 44us 60us; do
         fail "a storm at $at goes on after the end"
 done
 
+# -- one NIC's link of several, by its name, in links and in faults; several parts in one fault
+
+cat >nics.yaml <<'EOF2'
+topology:
+  graph:
+    nodes: [{switch: [s0, s1]}, {host: [a, b]}]
+    links: [a--s0, a--s1, b--s0, b--s1, s0--s1]
+links:
+  "a/nic1--*": {rate: 40Gbps, down: [{at: 10us, until: 20us}]}
+traffic: [incast: {to: a, from: b, bytes: 1MB}]
+faults:
+  - {part: "[b/nic0--*, s1--b]", at: 30us, until: 40us}
+captures:
+  - {ports: "[s0->a/nic0, s1->a/nic1]", file: one.pcap}
+  - {ports: "[s1->a/nic1, s0->a/nic0]", file: two.pcap}
+EOF2
+run nics
+[ "$(events nics link_down | sort -k1n -k2 | tr '\n' ' ')" = \
+    "10000 a->s1 10000 s1->a 30000 b->s0 30000 b->s1 30000 s0->b 30000 s1->b " ] ||
+    fail "nics: $(events nics link_down)"
+cmp nics/captures/one.pcap nics/captures/two.pcap ||
+    fail "nics: captures depend on which port is named first"
+[ "$(wc -c <nics/captures/one.pcap)" -gt 1000000 ] || fail "nics: captures miss a port"
+"$ROCESIM" topo nics.yaml 2>/dev/null | grep -q '"s1" -- "a" .*40Gbps' || fail "nics: not the rate of a/nic1"
+[ "$("$ROCESIM" topo nics.yaml 2>/dev/null | grep -c 40Gbps)" = 1 ] || fail "nics: more than one link"
+
 # -- what cannot be
 
 bad() { # TEXT-OF-FAULTS EXPECTED
@@ -176,6 +202,9 @@ bad() { # TEXT-OF-FAULTS EXPECTED
 }
 bad '{part: hots1}' "did you mean"
 bad '{part: "host1--host2"}' "matches no link"
+bad '{part: "host["}' "'[' without ']'"
+bad '{part: "[host0--*, host["}' "'[' without ']'"
+bad '{part: "host0--"}' "empty pattern"
 bad '{at: 1ms}' "no part"
 bad '{part: host1, at: 2ms, until: 1ms}' "over before it begins"
 bad '{part: host1, at: 1ms, until: 2ms, every: 500us, times: 3}' "comes again before it is over"

@@ -100,11 +100,28 @@ for name, table in schema["tables"].items():
     assert [c["name"] for c in table["columns"]] == next(csv.reader(open(folder + name))), name
 paths = [p["path"] for p in schema["parameters"]]
 assert "nic.mtu" in paths and len(paths) == len(set(paths))
+# What chooses a part by name says the names: each of them, and no other, is one of a scenario's.
+by_name = {p["path"]: p["choices"] for p in schema["parameters"]
+           if p["type"] in ("name", "string") and "choices" in p}
+assert {"nic.congestion-control", "nic.transport", "nic.detailed.store", "network.routes",
+        "switch.mmu"} <= set(by_name)
+for path, names in by_name.items():
+    default = next(p["default"] for p in schema["parameters"] if p["path"] == path)
+    assert default in names and len(names) == len(set(names)), (path, default, names)
+with open(work + "/choices", "w") as out:
+    for path, names in by_name.items():
+        print("\n".join(f"{path}={name}" for name in names), file=out)
 assert set(summary) <= set(schema["summary"]["properties"])
 app = summary["apps"][0]
 told = set(app) - {"kind", "transfers_done", "units", "flows"}
 assert told <= set(schema["summary"]["apps_by_kind"][app["kind"]]), told
 END
+
+while read -r setting; do
+    "$ROCESIM" check scenarios/quickstart.yaml --set "$setting" >"$work/log" 2>&1 ||
+        ! grep -qE "no [a-z ]+ \"|expected one of|did you mean" "$work/log" ||
+        fail "$setting: $(cat "$work/log")"
+done <"$work/choices"
 
 # -- scenario files by their schema
 
@@ -141,7 +158,9 @@ for path in glob.glob(sys.argv[1] + "/a/scenario.yaml"):  # the resolved one: ev
     errors = [f"{list(e.absolute_path)}: {e.message}" for e in check.iter_errors(read(path))]
     assert not errors, errors[:3]
 for wrong in ({"nic": {"mtuu": 4096}}, {"nic": {"model": 3}}, {"traffic": [{"incasts": {}}]},
-              {"topology": {"star": {}, "fat-tree": {}}}, {"nic": {"dcqcn": {"gian": 1}}},
+              {"topology": {"star": {}, "fat-tree": {}}}, {"nic": {"transport": "go-back"}},
+              {"nodes": {"host0": {"nic": {"congestion-control": "dcqnc"}}}}, {"switch": {"mmu": "hpc"}},
+              {"nic": {"dcqcn": {"gian": 1}}},
               {"switch": {"ecn": {"kmin": [1]}}}, {"nick": {}}):
     assert not check.is_valid(wrong), wrong
 END

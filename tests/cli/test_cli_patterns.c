@@ -134,14 +134,20 @@ START_TEST(ports_match_by_both_ends)
 }
 END_TEST
 
+static bool meant(const world_pair_t *pair, const char *a, const char *b, uint32_t member)
+{
+    const world_link_end_t ends[] = {{a, NULL}, {b, NULL}};
+    return world_link_match(pair, &ends[0], &ends[1], member);
+}
+
 START_TEST(links_match_either_way)
 {
     world_pair_t pair;
     sim_message_t message;
     ck_assert_int_eq(world_pair_parse("leaf0--spine*", "--", "a link", &pair, &message), SIM_OK);
-    ck_assert(world_link_match(&pair, "leaf0", "spine3", 1));
-    ck_assert(world_link_match(&pair, "spine3", "leaf0", 2));
-    ck_assert(!world_link_match(&pair, "leaf1", "spine3", 1));
+    ck_assert(meant(&pair, "leaf0", "spine3", 1));
+    ck_assert(meant(&pair, "spine3", "leaf0", 2));
+    ck_assert(!meant(&pair, "leaf1", "spine3", 1));
     ck_assert(!world_link_is_numbered(&pair));
     world_pair_fini(&pair);
     ck_assert_int_eq(world_pair_parse("leaf0", "--", "a link", &pair, &message), SIM_ERR_INVALID);
@@ -157,12 +163,43 @@ START_TEST(a_number_means_one_of_several_links)
     ck_assert_int_eq(world_pair_parse("leaf0--spine1#[2-3]", "--", "a link", &pair, &message),
                      SIM_OK);
     ck_assert(world_link_is_numbered(&pair));
-    ck_assert(!world_link_match(&pair, "leaf0", "spine1", 1));
-    ck_assert(world_link_match(&pair, "leaf0", "spine1", 2));
-    ck_assert(world_link_match(&pair, "spine1", "leaf0", 3));
-    ck_assert(!world_link_match(&pair, "leaf0", "spine1", 4));
-    ck_assert(!world_link_match(&pair, "leaf0", "spine2", 2));
+    ck_assert(!meant(&pair, "leaf0", "spine1", 1));
+    ck_assert(meant(&pair, "leaf0", "spine1", 2));
+    ck_assert(meant(&pair, "spine1", "leaf0", 3));
+    ck_assert(!meant(&pair, "leaf0", "spine1", 4));
+    ck_assert(!meant(&pair, "leaf0", "spine2", 2));
     world_pair_fini(&pair);
+}
+END_TEST
+
+START_TEST(a_link_is_meant_by_its_nics)
+{
+    const world_link_end_t host = {"host3", "host3/nic1"};
+    const world_link_end_t leaf = {"leaf0", NULL};
+    static const struct {
+        const char *pattern;
+        bool matches;
+        bool begins; // with the host
+    } links[] = {
+        {"host3/nic1--*", true, true},
+        {"leaf*--host3/nic1", true, false},
+        {"host[0-3]/nic[1-2]--leaf0", true, true},
+        {"host3--leaf0", true, true},
+        {"host3/nic0--*", false, false},
+        {"[host4--leaf0, host3/*--leaf0]", true, true},
+        {"host3/nic1--leaf1", false, true},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(links); i++) {
+        world_pair_t pair;
+        sim_message_t message;
+        ck_assert_int_eq(world_pair_parse(links[i].pattern, "--", "a link", &pair, &message),
+                         SIM_OK);
+        ck_assert_msg(world_link_match(&pair, &leaf, &host, 1) == links[i].matches,
+                      "%s",
+                      links[i].pattern);
+        ck_assert_msg(world_left_match(&pair, &host) == links[i].begins, "%s", links[i].pattern);
+        world_pair_fini(&pair);
+    }
 }
 END_TEST
 
@@ -190,4 +227,5 @@ CHECK_MAIN(CHECK_LOOP(patterns_match_as_the_header_says, 0, (int)SIM_COUNT_OF(ca
            CHECK_TEST(ports_match_by_both_ends),
            CHECK_TEST(links_match_either_way),
            CHECK_TEST(a_number_means_one_of_several_links),
+           CHECK_TEST(a_link_is_meant_by_its_nics),
            CHECK_TEST(lists_split_between_patterns_only))
