@@ -323,25 +323,29 @@ static void stage_far(sim_thread_t *thread, sim_node_t *node, size_t *count)
 }
 
 // Returns whether two entries are of one instant: each is then beside one of its instant as it
-// finds its place.
+// finds its place. The last entry so far is the latest, so its key needs no second look.
 static bool insertion_sort(sim_mail_t *mail, size_t count)
 {
+    const sim_mail_t *const end = mail + count;
     uint64_t least = UINT64_MAX; // of what neighbours differ in
-    for (size_t i = 1; i < count; i++) {
-        const sim_mail_t entry = mail[i];
-        if (SIM_LIKELY(mail[i - 1].key <= entry.key)) {
-            const uint64_t other = mail[i - 1].key ^ entry.key;
+    uint64_t latest = mail->key;
+    for (sim_mail_t *place = mail + 1; place < end; place++) {
+        const uint64_t key = place->key;
+        if (SIM_LIKELY(latest <= key)) {
+            const uint64_t other = latest ^ key;
             least = other < least ? other : least;
+            latest = key;
             continue;
         }
-        size_t j = i;
+        void *const message = place->message;
+        sim_mail_t *to = place;
         do {
-            mail[j] = mail[j - 1];
-            j--;
-        } while (j > 0 && mail[j - 1].key > entry.key);
-        mail[j] = entry;
-        const uint64_t right = mail[j + 1].key ^ entry.key;
-        const uint64_t left = j > 0 ? mail[j - 1].key ^ entry.key : UINT64_MAX;
+            *to = to[-1];
+            to--;
+        } while (to > mail && to[-1].key > key);
+        *to = (sim_mail_t){key, message};
+        const uint64_t right = to[1].key ^ key;
+        const uint64_t left = to > mail ? to[-1].key ^ key : UINT64_MAX;
         least = right < least ? right : least;
         least = left < least ? left : least;
     }
@@ -368,6 +372,16 @@ static void rank_sort(const sim_mail_t *from, size_t count, sim_mail_t *to)
     }
 }
 
+#define ENTRY_BYTES ((uint32_t)sizeof(sim_mail_t))
+
+// Where the next entry of a bucket goes, in bytes, moves on.
+static SIM_ALWAYS_INLINE void put(sim_mail_t *to, uint32_t *at_bytes, sim_mail_t entry)
+{
+    const uint32_t at = *at_bytes;
+    *at_bytes = at + ENTRY_BYTES;
+    *(sim_mail_t *)(void *)((char *)to + at) = entry;
+}
+
 // Sorts count entries from `from` into `to`: spreads them over about as many buckets as there are
 // entries, then straightens what is left by insertion. False: no two are of one instant.
 static bool sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count, sim_mail_t *to)
@@ -376,10 +390,8 @@ static bool sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count
         rank_sort(from, count, to);
         return true; // as far as this can tell
     }
-    unsigned bucket_bits = 4;
-    while ((size_t)1 << bucket_bits < count && bucket_bits < 16) {
-        bucket_bits++;
-    }
+    const unsigned needed_bits = 64 - (unsigned)__builtin_clzll(count - 1);
+    const unsigned bucket_bits = needed_bits < 4 ? 4 : needed_bits > 16 ? 16 : needed_bits;
     const unsigned key_bits =
         SIM_PORT_BITS + 64 - (unsigned)__builtin_clzll(thread->worker.window_ps);
     const unsigned shift = key_bits - bucket_bits;
@@ -391,17 +403,17 @@ static bool sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count
     }
     uint32_t *const starts = thread->histogram;
     memset(starts, 0, bucket_count * sizeof(*starts));
-    const size_t even = count & ~(size_t)1; // two at a time
+    const sim_mail_t *const even_end = from + (count & ~(size_t)1); // two at a time
     // The messages are fetched as well: in the order of time they are needed in they come from all
     // senders, so fetching the first of the mailbox, or a few ahead, brings them late.
-    for (size_t i = 0; i < even; i += 2) {
-        starts[from[i].key >> shift]++;
-        __builtin_prefetch(from[i].message);
-        starts[from[i + 1].key >> shift]++;
-        __builtin_prefetch(from[i + 1].message);
+    for (const sim_mail_t *mail = from; mail != even_end; mail += 2) {
+        starts[mail[0].key >> shift] += ENTRY_BYTES;
+        __builtin_prefetch(mail[0].message);
+        starts[mail[1].key >> shift] += ENTRY_BYTES;
+        __builtin_prefetch(mail[1].message);
     }
-    if (even != count) {
-        starts[from[even].key >> shift]++;
+    if ((count & 1) != 0) {
+        starts[even_end->key >> shift] += ENTRY_BYTES;
     }
     uint32_t sum = 0;
     for (size_t b = 0; b < bucket_count; b += 4) {
@@ -415,12 +427,12 @@ static bool sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count
         starts[b + 3] = fourth;
         sum = end;
     }
-    for (size_t i = 0; i < even; i += 2) {
-        to[starts[from[i].key >> shift]++] = from[i];
-        to[starts[from[i + 1].key >> shift]++] = from[i + 1];
+    for (const sim_mail_t *mail = from; mail != even_end; mail += 2) {
+        put(to, &starts[mail[0].key >> shift], mail[0]);
+        put(to, &starts[mail[1].key >> shift], mail[1]);
     }
-    if (even != count) {
-        to[starts[from[even].key >> shift]++] = from[even];
+    if ((count & 1) != 0) {
+        put(to, &starts[even_end->key >> shift], *even_end);
     }
     return insertion_sort(to, count);
 }
@@ -453,13 +465,6 @@ static void order_group(const sim_node_t *node, sim_mail_t *mail, size_t count)
 // The same for all of a window's mail, sorted by (time, port).
 static void order_ties(const sim_node_t *node, sim_mail_t *mail, size_t count)
 {
-    bool tied = false;
-    for (size_t i = 1; i < count; i++) {
-        tied |= (mail[i].key ^ mail[i - 1].key) <= PORT_MASK;
-    }
-    if (SIM_LIKELY(!tied)) {
-        return;
-    }
     for (size_t i = 1; i < count; i++) {
         if ((mail[i].key ^ mail[i - 1].key) > PORT_MASK) {
             continue;
@@ -566,7 +571,7 @@ static sim_mailbox_t *only_box(sim_thread_t *thread, const sim_node_t *node, uns
     if (node->far != NULL) {
         return NULL;
     }
-    for (unsigned t = 0; t < sim->thread_count && sim->thread_count > 1; t++) {
+    for (unsigned t = 0; t < sim->thread_count; t++) {
         sim_mailbox_t *const box = &sim->threads[t]->worker.boxes[slot][node->index];
         if (box != only && box->filled_bytes > 0) {
             if (only->filled_bytes > 0) {
@@ -579,26 +584,32 @@ static sim_mailbox_t *only_box(sim_thread_t *thread, const sim_node_t *node, uns
     return only;
 }
 
-void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)
+// The node reads the mailbox where it lies until sim__mail_done.
+static inline void lend(sim_thread_t *thread, sim_node_t *node, unsigned owner, sim_mailbox_t *box)
 {
-    unsigned owner;
-    sim_mailbox_t *const box = only_box(thread, node, &owner);
+    const uint32_t count = sim__mailbox_count(box);
+    thread->worker.box_class[node->index] = (uint8_t)class_of(count);
+    box->mail[count].key = UINT64_MAX;
+    node->mail = box->mail;
+    node->mail_count = count;
+    thread->lent = box;
+    thread->lent_by = owner;
+}
+
+// From one mailbox, whose owner it says, or from several places (NULL).
+static void gather_from(sim_thread_t *thread, sim_node_t *node, unsigned owner, sim_mailbox_t *box)
+{
     const sim_mail_t *source = NULL;
     size_t count = 0;
-    node->window_start_ps = thread->worker.window_start_ps;
     if (SIM_LIKELY(box != NULL)) {
         source = box->mail;
         count = sim__mailbox_count(box);
+        if (count > 0 && node->one_source && node->alone) {
+            lend(thread, node, owner, box);
+            return;
+        }
         if (count > 0) {
             thread->worker.box_class[node->index] = (uint8_t)class_of((uint32_t)count);
-        }
-        if (node->one_source && node->alone && count > 0) {
-            box->mail[count].key = UINT64_MAX;
-            node->mail = box->mail;
-            node->mail_count = (uint32_t)count;
-            thread->lent = box;
-            thread->lent_by = owner;
-            return;
         }
     } else {
         count = stage_all(thread, node);
@@ -614,4 +625,25 @@ void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)
     if (box != NULL) {
         recycle(thread, owner, box);
     }
+}
+
+static __attribute__((noinline)) void gather(sim_thread_t *thread, sim_node_t *node)
+{
+    unsigned owner;
+    sim_mailbox_t *const box = only_box(thread, node, &owner);
+    gather_from(thread, node, owner, box);
+}
+
+// Ends in a call: mail of a single thread that is read where it lies needs no frame.
+void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)
+{
+    node->window_start_ps = thread->worker.window_start_ps;
+    if (node->one_source && node->alone && thread->sim->thread_count == 1 && node->far == NULL) {
+        sim_mailbox_t *const box = &thread->worker.boxes[thread->worker.slot][node->index];
+        if (box->filled_bytes > 0) {
+            lend(thread, node, thread->worker.index, box);
+            return;
+        }
+    }
+    gather(thread, node);
 }
