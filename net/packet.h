@@ -18,6 +18,12 @@ SIM_C_BEGIN
 
 typedef enum net_packet_kind { NET_PACKET_ROCE, NET_PACKET_PFC } net_packet_kind_t;
 
+// Of a PFC frame.
+typedef struct net_pfc {
+    uint16_t quanta[NET_PRIORITIES]; // 0: resume
+    uint8_t classes;
+} net_pfc_t;
+
 typedef struct net_packet {
     struct net_packet *next; // in a queue
 
@@ -33,33 +39,42 @@ typedef struct net_packet {
     uint16_t udp_source_port;
     uint16_t ingress_port; // of the switch that holds it
     uint8_t priority;      // 802.1p class, 0..7: which queue and which pause bit
+    uint8_t kind : 1;      // net_packet_kind_t
+    uint8_t : 1;           // so that the class is all that is above the lower half of the DSCP
     uint8_t dscp : 6;
-    uint8_t kind : 1; // net_packet_kind_t
     uint8_t ecn : 2;
     uint8_t telemetry : 2; // net_telemetry_t; in an ACK: that of the packet it answers
     uint8_t hop_count : 4; // INT: records at net_packet_telemetry
     uint8_t ttl;
 
-    uint32_t psn;            // 24 bits
-    uint32_t destination_qp; // 24 bits
-    uint32_t aeth;           // syndrome << 24 | MSN, where the opcode has an AETH
     union {
-        uint16_t path_id; // INT: exclusive or of the switches' ids
-        uint16_t digest;  // PINT
+        struct {
+            sim_time_t sent_ps;      // when its first bit left the source NIC; an ACK echoes it, or
+                                     // has NEVER
+            uint32_t psn;            // 24 bits
+            uint32_t destination_qp; // 24 bits
+            uint32_t aeth;           // syndrome << 24 | MSN, where the opcode has an AETH
+            union {
+                uint16_t path_id; // INT: exclusive or of the switches' ids
+                uint16_t digest;  // PINT
+            };
+            uint8_t opcode; // BTH
+            bool ack_request : 1;
+            bool solicited : 1;
+            bool becn : 1;
+            bool retransmission : 1; // sent_ps says nothing; bookkeeping only: not on the wire
+            bool acked_alone : 1; // its ACK is not merged with later ones; agreed by the ends, not
+                                  // sent
+            bool echo_ecn : 1;    // CE comes back as BECN of its ACK, not as a CNP; likewise agreed
+            bool contents : 1;    // its payload is at net_packet_aside; else it is all zeros
+            bool addressed : 1;   // a WRITE's, with a RETH whatever its opcode
+        };
+        net_pfc_t pfc; // in a PFC frame, which needs no other line than this, and has no flags
     };
-    uint8_t opcode; // BTH
-    bool ack_request : 1;
-    bool solicited : 1;
-    bool becn : 1;
-    bool retransmission : 1; // sent_ps says nothing; bookkeeping only: not on the wire
-    bool acked_alone : 1;    // its ACK is not merged with later ones; agreed by the ends, not sent
-    bool echo_ecn : 1;       // CE comes back as BECN of its ACK, not as a CNP; likewise agreed
-    bool contents : 1;       // its payload is at net_packet_aside; else it is all zeros
-    bool addressed : 1;      // a WRITE's, with a RETH whatever its opcode
-    sim_time_t sent_ps; // when its first bit left the source NIC; an ACK echoes it, or has NEVER
 } net_packet_t;
 
 static_assert(NET_INT_HOPS_MAX < 16, "hop_count has room for it");
+static_assert(sizeof(net_pfc_t) <= 20, "contents stays what it says in a PFC frame, too");
 static_assert(sizeof(net_packet_t) <= SIM_CACHE_LINE, "the hot part of a packet is one cache line");
 
 // Aside. Which members mean something follows from the opcode.
@@ -91,10 +106,6 @@ typedef struct net_packet_aside {
             uint32_t length;
             uint64_t bits[4]; // of the first 256 packets: it came
         } map;                // in a NAK of a transport that asks for single packets
-        struct {
-            uint16_t quanta[NET_PRIORITIES];
-            uint8_t classes;
-        } pfc;
     };
     uint32_t immediate; // or the rkey of an IETH
     struct {

@@ -389,11 +389,10 @@ static inline const net_queued_t *net_queue_head(const net_class_t *queue)
     return net__queued(queue, queue->head);
 }
 
-// Puts a packet into its class, without a word to listeners.
-static SIM_ALWAYS_INLINE void net__queue_put(net_port_t *port,
-                                             net_class_t *queue,
-                                             net_packet_t *packet,
-                                             uint32_t priority)
+// Puts a packet into the queue of a class; net__class_waits says so to the port.
+static SIM_ALWAYS_INLINE void net__queue_join(net_port_t *port,
+                                              net_class_t *queue,
+                                              net_packet_t *packet)
 {
     if (SIM_UNLIKELY(queue->tail == queue->stop)) {
         net__queue_turn(port, queue);
@@ -401,8 +400,15 @@ static SIM_ALWAYS_INLINE void net__queue_put(net_port_t *port,
     *net__queued(queue, queue->tail) =
         (net_queued_t){packet, packet->frame_bytes, packet->ingress_port, packet->ecn};
     queue->tail += (uint32_t)sizeof(net_queued_t);
-    queue->bytes += packet->frame_bytes;
-    queue->bytes_max = queue->bytes > queue->bytes_max ? queue->bytes : queue->bytes_max;
+    const uint64_t bytes = queue->bytes + packet->frame_bytes;
+    queue->bytes = bytes;
+    if (SIM_UNLIKELY(bytes > queue->bytes_max)) {
+        queue->bytes_max = bytes;
+    }
+}
+
+static inline void net__class_waits(net_port_t *port, uint32_t priority)
+{
     port->waiting |= (uint8_t)(1u << priority);
     if (SIM_UNLIKELY((port->waiting & (port->waiting - 1)) != 0)) {
         net__port_several_wait(port);
@@ -411,7 +417,8 @@ static SIM_ALWAYS_INLINE void net__queue_put(net_port_t *port,
 
 static inline void net_queue_push(net_port_t *port, net_packet_t *packet)
 {
-    net__queue_put(port, port->classes[packet->priority], packet, packet->priority);
+    net__queue_join(port, port->classes[packet->priority], packet);
+    net__class_waits(port, packet->priority);
     net_port_trace(port, NET_TRACE_ENQUEUE, packet, 0);
 }
 

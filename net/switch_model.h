@@ -46,14 +46,20 @@ struct net_switch {
     bool routed_by_dscp;       // both
     uint8_t marks_early;       // classes marked as they join the queue
     uint8_t marks_late;        // and as they leave it
+    uint8_t odd_classes;       // that are not lossless, or marked early: rarely any
     uint64_t mark_above_bytes; // none is marked with so many queued, at any port
     uint64_t shared_bytes;     // in use
     uint64_t shared_limit;     // the buffer's to set: what is neither reserved nor headroom
     uint64_t held_bytes;       // all that is stored
-    uint8_t *late;             // 1 for each port whose departures are made up for: NET_WAKE_LATE
-    uint32_t late_ports;       // all, rounded up to eight
-    uint32_t stopped_count;    // classes of ports whose peer was told to stop
-    uint64_t pfc_alpha;        // in 2^-NET_ALPHA_BITS
+    // Of net's own buffer: while no more than the one is shared, an ingress (port, class) that uses
+    // no more than the other of it always finds room.
+    uint64_t calm_shared_bytes;
+    uint64_t calm_above_bytes;
+    uint64_t reserved_bytes; // of the configuration, by ingress (port, class)
+    uint8_t *late;           // 1 for each port whose departures are made up for: NET_WAKE_LATE
+    uint32_t late_ports;     // all, rounded up to eight
+    uint32_t stopped_count;  // classes of ports whose peer was told to stop
+    uint64_t pfc_alpha;      // in 2^-NET_ALPHA_BITS
     uint64_t lossy_alpha;
     net_ingress_t *ingress; // by port
     net_red_t *red;         // by port; NULL: nothing was to be marked yet (net_switch_red)
@@ -126,7 +132,7 @@ static inline uint64_t net_switch_shared_free(const net_switch_t *sw)
 // What of bytes held at one ingress (port, class) is not in its reserve.
 static inline uint64_t net_switch_above_reserved(const net_switch_t *sw, uint64_t bytes)
 {
-    const uint64_t reserved = sw->config.pfc_reserved_bytes;
+    const uint64_t reserved = sw->reserved_bytes;
     return bytes > reserved ? bytes - reserved : 0;
 }
 

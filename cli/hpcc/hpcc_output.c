@@ -183,16 +183,16 @@ static void on_pause(const net_trace_t *trace, void *ctx)
 {
     cli_hpcc_outputs_t *const outputs = ctx;
     const net_node_t *const node = trace->port->node;
-    const net_packet_aside_t *const aside = net_packet_aside(trace->packet);
+    const net_pfc_t *const pfc = &trace->packet->pfc;
     for (unsigned p = 0; p < NET_PRIORITIES; p++) {
-        if ((aside->pfc.classes >> p & 1u) == 0) {
+        if ((pfc->classes >> p & 1u) == 0) {
             continue;
         }
         const pause_record_t record = {
             .number = cli_hpcc_node_number(node),
             .port = trace->port->index + 1,
             .host = node->kind == NET_NODE_HOST,
-            .paused = aside->pfc.quanta[p] != 0,
+            .paused = pfc->quanta[p] != 0,
         };
         cli__hpcc_put(outputs->pause_stream, trace, &record, sizeof(record));
     }

@@ -95,10 +95,9 @@ static void put(const traced_port_t *traced,
         .priority = packet->priority,
     };
     if (pfc) {
-        const net_packet_aside_t *const aside = net_packet_aside(packet);
-        const unsigned classes = aside->pfc.classes;
+        const unsigned classes = packet->pfc.classes;
         record.priority = (uint8_t)(classes != 0 ? __builtin_ctz(classes) : 0);
-        record.pause = aside->pfc.quanta[record.priority % NET_PRIORITIES];
+        record.pause = packet->pfc.quanta[record.priority % NET_PRIORITIES];
     }
     cli__hpcc_put(traced->outputs->trace->stream, trace, &record, sizeof(record));
 }

@@ -63,15 +63,15 @@ static void pause_fired(sim_node_t *node, sim_timer_t *timer)
 
 uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
 {
-    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    const net_pfc_t *const pfc = &packet->pfc;
     const sim_time_t now_ps = port->node->sim.now_ps;
     uint8_t released = 0;
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         const uint8_t bit = (uint8_t)(1u << p);
-        if (!(aside->pfc.classes & bit)) {
+        if (!(pfc->classes & bit)) {
             continue;
         }
-        if (aside->pfc.quanta[p] == 0) {
+        if (pfc->quanta[p] == 0) {
             port->pauses[p].rx_resume++;
             if (port->paused & bit) {
                 release(port, p);
@@ -83,10 +83,9 @@ uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
         if (port->rare->ignores_pauses & bit) {
             continue;
         }
-        port->rare->paused_until_ps[p] =
-            port->node->net->link_rules.pauses_last
-                ? SIM_TIME_NEVER
-                : now_ps + net_port_quanta_ps(port, aside->pfc.quanta[p]);
+        port->rare->paused_until_ps[p] = port->node->net->link_rules.pauses_last
+                                             ? SIM_TIME_NEVER
+                                             : now_ps + net_port_quanta_ps(port, pfc->quanta[p]);
         if (!(port->paused & bit)) {
             port->paused |= bit;
             port->pauses[p].paused_since_ps = now_ps;
@@ -132,11 +131,6 @@ static net_packet_t *new_control(net_port_t *port)
         .kind = NET_PACKET_PFC,
         .priority = NET_PRIORITIES - 1,
     };
-    net_packet_aside_t *const aside = net_packet_aside(packet);
-    aside->pfc.classes = 0;
-    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-        aside->pfc.quanta[p] = 0;
-    }
     return packet;
 }
 
@@ -155,18 +149,18 @@ static void retract_control(net_port_t *port)
 // does not know of a pause need not hear of its end.
 static void say(net_port_t *port, uint32_t priority, uint16_t quanta)
 {
-    net_packet_aside_t *const aside = net_packet_aside(port->control);
+    net_pfc_t *const pfc = &port->control->pfc;
     net_pause_counters_t *const pauses = &port->pauses[priority];
     const uint8_t bit = (uint8_t)(1u << priority);
-    if (aside->pfc.classes & bit) {
-        *(aside->pfc.quanta[priority] != 0 ? &pauses->tx_pause : &pauses->tx_resume) -= 1;
+    if (pfc->classes & bit) {
+        *(pfc->quanta[priority] != 0 ? &pauses->tx_pause : &pauses->tx_resume) -= 1;
     }
-    aside->pfc.classes &= (uint8_t)~bit;
-    aside->pfc.quanta[priority] = 0;
+    pfc->classes &= (uint8_t)~bit;
+    pfc->quanta[priority] = 0;
     port->rare->told_stop &= (uint8_t)~bit;
     if (quanta != 0 || (port->rare->knows_stop & bit) != 0) {
-        aside->pfc.classes |= bit;
-        aside->pfc.quanta[priority] = quanta;
+        pfc->classes |= bit;
+        pfc->quanta[priority] = quanta;
         port->rare->told_stop |= quanta != 0 ? bit : 0;
         *(quanta != 0 ? &pauses->tx_pause : &pauses->tx_resume) += 1;
     }
@@ -185,7 +179,7 @@ void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta)
             say(port, p, quanta);
         }
     }
-    if (net_packet_aside(port->control)->pfc.classes == 0) {
+    if (port->control->pfc.classes == 0) {
         retract_control(port);
         return;
     }
@@ -205,8 +199,8 @@ void net_port_pause_queue(net_port_t *port, uint32_t priority, uint16_t quanta)
 {
     net_packet_t *const packet = new_control(port);
     net_pause_counters_t *const pauses = &port->pauses[priority];
-    net_packet_aside(packet)->pfc.classes = (uint8_t)(1u << priority);
-    net_packet_aside(packet)->pfc.quanta[priority] = quanta;
+    packet->pfc.classes = (uint8_t)(1u << priority);
+    packet->pfc.quanta[priority] = quanta;
     *(quanta != 0 ? &pauses->tx_pause : &pauses->tx_resume) += 1;
     net_port_trace(port, quanta != 0 ? NET_TRACE_XOFF : NET_TRACE_XON, NULL, priority);
     net_packet_t **link = &port->control;

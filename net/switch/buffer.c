@@ -119,6 +119,13 @@ static void built(net_switch_t *sw)
     dedicated(sw, &headroom, &reserved);
     const uint64_t buffer = sw->config.buffer_bytes;
     sw->shared_limit = buffer > headroom + reserved ? buffer - headroom - reserved : 0;
+    // While half of it is free, the threshold is at least what it is then.
+    const uint64_t half = sw->shared_limit / 2;
+    const uint64_t threshold = sw->config.pfc_threshold_bytes != SIM_AUTO
+                                   ? sw->config.pfc_threshold_bytes
+                                   : net_fraction_of(half, sw->pfc_alpha);
+    sw->calm_shared_bytes = sw->shared_limit - half;
+    sw->calm_above_bytes = threshold < half ? threshold : half;
 }
 
 static bool admit(net_switch_t *sw,

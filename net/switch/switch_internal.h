@@ -146,12 +146,14 @@ void net__let_peer_go(net_switch_t *sw, net_ingress_t *in, uint32_t priority);
 // Room in what is reserved and what is shared, up to the threshold; false: nothing is taken.
 static inline bool net__admit_shared(net_switch_t *sw, net_received_t *held, uint64_t bytes)
 {
-    const uint64_t before = net_switch_above_reserved(sw, held->stored_bytes);
-    const uint64_t after = net_switch_above_reserved(sw, held->stored_bytes + bytes);
-    if (after == 0 || (after <= net__xoff_threshold(sw) &&
-                       sw->shared_bytes + (after - before) <= sw->shared_limit)) {
-        held->stored_bytes += bytes;
-        sw->shared_bytes += after - before;
+    const uint64_t stored = held->stored_bytes + bytes;
+    const uint64_t above = net_switch_above_reserved(sw, stored);
+    const uint64_t more = above < bytes ? above : bytes; // that is shared
+    if (SIM_LIKELY(above <= sw->calm_above_bytes && sw->shared_bytes <= sw->calm_shared_bytes) ||
+        above == 0 ||
+        (above <= net__xoff_threshold(sw) && sw->shared_bytes + more <= sw->shared_limit)) {
+        held->stored_bytes = stored;
+        sw->shared_bytes += more;
         return true;
     }
     return false;
@@ -185,7 +187,6 @@ static inline void net__release_lossless(net_switch_t *sw,
                                          uint64_t bytes)
 {
     net_received_t *const held = sw->node.ports[port].received[priority];
-    const uint64_t before = net_switch_above_reserved(sw, held->stored_bytes);
     const bool crowded = held->crowded != 0;
     if (SIM_UNLIKELY(crowded)) {
         const uint64_t drained = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
@@ -193,12 +194,14 @@ static inline void net__release_lossless(net_switch_t *sw,
         bytes -= drained;
     }
     SIM_CHECK(held->stored_bytes >= bytes);
+    const uint64_t above = net_switch_above_reserved(sw, held->stored_bytes);
     held->stored_bytes -= bytes;
-    const uint64_t after = net_switch_above_reserved(sw, held->stored_bytes);
-    sw->shared_bytes -= before - after;
-    if (SIM_UNLIKELY(crowded) && held->stopped && held->headroom_bytes == 0 &&
-        (after == 0 || after + sw->config.pfc_xon_bytes <= net__xoff_threshold(sw))) {
-        net__let_peer_go(sw, &sw->ingress[port], priority);
+    sw->shared_bytes -= above < bytes ? above : bytes;
+    if (SIM_UNLIKELY(crowded) && held->stopped && held->headroom_bytes == 0) {
+        const uint64_t left = net_switch_above_reserved(sw, held->stored_bytes);
+        if (left == 0 || left + sw->config.pfc_xon_bytes <= net__xoff_threshold(sw)) {
+            net__let_peer_go(sw, &sw->ingress[port], priority);
+        }
     }
 }
 

@@ -136,22 +136,26 @@ APART static void wake_all(net_switch_t *sw)
     }
 }
 
-// Finds room without looking at what has left meanwhile, and without a word to anyone if there is
-// none.
-static ALWAYS_INLINE bool admit(net_switch_t *sw,
-                                const net_port_t *ingress,
-                                const net_port_t *egress,
-                                const net_packet_t *packet,
-                                uint32_t priority)
+// Finds room for a packet of a class that is lossy, or marked as it joins, or both.
+static ALWAYS_INLINE bool admit_odd(net_switch_t *sw,
+                                    const net_port_t *ingress,
+                                    net_port_t *egress,
+                                    net_packet_t *packet,
+                                    uint32_t priority)
 {
-    if (SIM_LIKELY((sw->lossless & (1u << priority)) != 0)) {
-        return net__admit_shared(sw, ingress->received[priority], packet->frame_bytes);
-    }
     net_drop_reason_t reason;
-    return net__admit_lossy(sw, egress, packet, &reason);
+    const bool admitted =
+        (sw->lossless & (1u << priority)) != 0
+            ? net__admit_shared(sw, ingress->received[priority], packet->frame_bytes)
+            : net__admit_lossy(sw, egress, packet, &reason);
+    if (admitted && (sw->marks_early & (1u << priority)) != 0) {
+        net__mark_early(sw, egress, packet);
+    }
+    return admitted;
 }
 
-// A packet that must wait for its port. False: there is no room as far as this can tell.
+// A packet that must wait for its port. Room is found without looking at what has left meanwhile,
+// and without a word to anyone if there is none: false.
 static ALWAYS_INLINE bool enqueue(net_switch_t *sw,
                                   const net_port_t *ingress,
                                   net_port_t *egress,
@@ -160,16 +164,22 @@ static ALWAYS_INLINE bool enqueue(net_switch_t *sw,
                                   uint32_t priority)
 {
     const uint8_t bit = (uint8_t)(1u << priority);
-    if (SIM_UNLIKELY(!admit(sw, ingress, egress, packet, priority))) {
+    if (SIM_LIKELY((sw->odd_classes & bit) == 0)) {
+        if (SIM_UNLIKELY(
+                !net__admit_shared(sw, ingress->received[priority], packet->frame_bytes))) {
+            return false;
+        }
+    } else if (SIM_UNLIKELY(!admit_odd(sw, ingress, egress, packet, priority))) {
         return false;
     }
     sw->held_bytes += packet->frame_bytes;
-    if (SIM_UNLIKELY(sw->marks_early & bit)) {
-        net__mark_early(sw, egress, packet);
-    }
-    net__queue_put(egress, queue, packet, priority); // who listens has events one by one
-    if (egress->wake_pending == NET_WAKE_NONE && SIM_LIKELY(!(egress->paused & bit))) {
-        be_late(sw, egress);
+    net__queue_join(egress, queue, packet); // who listens has events one by one
+    // A port where just this class waits already is late, or stopped.
+    if (egress->waiting != bit) {
+        net__class_waits(egress, priority);
+        if (SIM_LIKELY(!(egress->paused & bit))) {
+            be_late(sw, egress);
+        }
     }
     return true;
 }
@@ -196,16 +206,25 @@ static inline void show_all(net_switch_t *sw, const net_port_t *port, uint32_t p
 // What a hop changes in a packet. False: its time is up.
 static ALWAYS_INLINE bool rewrite(net_packet_t *packet, bool routed, bool trust_dscp)
 {
-    if (routed) {
-        if (SIM_UNLIKELY(packet->ttl <= 1)) {
-            return false;
-        }
-        packet->ttl--;
+    if (routed && SIM_UNLIKELY(--packet->ttl == 0)) {
+        packet->ttl = 1;
+        return false;
     }
     if (trust_dscp) {
         packet->priority = (uint8_t)(packet->dscp >> 3);
     }
     return true;
+}
+
+static APART void pause_arrives(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet)
+{
+    const sim_time_t now_ps = sw->node.sim.now_ps;
+    show_all(sw, ingress, NET_TRACE_PAUSED | NET_TRACE_RESUMED | NET_TRACE_PFC);
+    if (ingress->wake_pending == NET_WAKE_LATE) {
+        catch_up(sw, ingress, now_ps);
+        sw->node.sim.now_ps = now_ps;
+    }
+    net__switch_pause_arrived(sw, ingress, packet);
 }
 
 // What a switch does with a packet that has arrived now. False: what comes next is to be found
@@ -218,20 +237,18 @@ static ALWAYS_INLINE bool arrive(net_switch_t *sw,
     net_port_t *const ingress = &sw->node.ports[port_index];
     const sim_time_t now_ps = sw->node.sim.now_ps;
     net_port_count_rx_only(ingress, packet);
-    if (SIM_UNLIKELY(packet->kind == NET_PACKET_PFC)) {
-        show_all(sw, ingress, NET_TRACE_PAUSED | NET_TRACE_RESUMED | NET_TRACE_PFC);
-        if (ingress->wake_pending == NET_WAKE_LATE) {
-            catch_up(sw, ingress, now_ps);
-            sw->node.sim.now_ps = now_ps;
-        }
-        net__switch_pause_arrived(sw, ingress, packet);
-        return false;
-    }
-    const uint32_t out = net__route_of(sw, packet);
+    uint32_t out = net_switch_brought(sw, packet);
     if (SIM_UNLIKELY(out == NET_NO_PORT)) {
-        show_all(sw, ingress, NET_TRACE_DROP);
-        net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
-        return true;
+        if (packet->kind == NET_PACKET_PFC) { // which brings no route
+            pause_arrives(sw, ingress, packet);
+            return false;
+        }
+        out = net__route(sw, packet);
+        if (SIM_UNLIKELY(out == NET_NO_PORT)) {
+            show_all(sw, ingress, NET_TRACE_DROP);
+            net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
+            return true;
+        }
     }
     if (SIM_UNLIKELY(!(SIM_LIKELY(sw->routed_by_dscp)
                            ? rewrite(packet, true, true)

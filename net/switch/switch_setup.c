@@ -162,6 +162,7 @@ static void built(net_node_t *node)
         }
     }
     build_parts(sw);
+    sw->odd_classes = (uint8_t)(~sw->lossless | sw->marks_early);
 }
 
 sim_err_t net_switch_config_check(const net_switch_config_t *config, sim_message_t *message)
@@ -221,6 +222,7 @@ net_node_t *net_switch_create(net_t *net, const char *name, const net_switch_con
     sw->lossless = config->pfc_enabled ? config->pfc_priorities : 0;
     sw->warm_class = sw->lossless != 0 ? (uint8_t)__builtin_ctz(sw->lossless) : 0;
     sw->trust_dscp = config->trust == NET_TRUST_DSCP;
+    sw->reserved_bytes = config->pfc_reserved_bytes;
     return &sw->node;
 }
 

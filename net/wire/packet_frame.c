@@ -164,12 +164,12 @@ void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_fr
     *frame = (net_frame_t){0};
     if (packet->kind == NET_PACKET_PFC) {
         static const uint8_t pause_mac[6] = {0x01, 0x80, 0xc2, 0x00, 0x00, 0x01};
-        const net_packet_aside_t *const aside = net_packet_aside(packet);
+        const net_pfc_t *const pfc = &packet->pfc;
         memcpy(frame->destination_mac, pause_mac, sizeof(pause_mac));
         net_port_mac(port, frame->source_mac);
         frame->is_pfc = true;
-        frame->pfc_classes = aside->pfc.classes;
-        memcpy(frame->pfc_quanta, aside->pfc.quanta, sizeof(frame->pfc_quanta));
+        frame->pfc_classes = pfc->classes;
+        memcpy(frame->pfc_quanta, pfc->quanta, sizeof(frame->pfc_quanta));
         return;
     }
     const bool routed = net->config.forwarding == NET_FORWARDING_ROUTED;
