@@ -22,8 +22,9 @@ typedef struct state {
     compat_hpcc_t *rules;
     row_t *rows; // by port
     uint64_t reserved_bytes;
-    bool red;    // net_switch_marks_red
-    bool losses; // some links lose what arrives
+    uint64_t free_min; // of the shared buffer: with so much no port's threshold is 0
+    bool red;          // net_switch_marks_red
+    bool losses;       // some links lose what arrives
 } state_t;
 
 static inline state_t *state_of(const net_switch_t *sw)
@@ -260,6 +261,11 @@ static inline bool leaves_no_trace(const net_switch_t *sw, const net_packet_t *p
     const row_t *const row = &state_of(sw)->rows[packet->ingress_port];
     const net_received_t *const held = row->received[packet->priority];
     uint64_t taken;
+    if (SIM_LIKELY(held->crowded == 0 &&
+                   held->stored_bytes + packet->frame_bytes <= state_of(sw)->reserved_bytes &&
+                   net_switch_shared_free(sw) >= state_of(sw)->free_min)) {
+        return true; // the reserve has room, and no threshold is 0
+    }
     return !held->stopped && fits_plainly(sw, row, held, packet->frame_bytes, &taken);
 }
 
@@ -269,9 +275,11 @@ static inline bool goes_straight(const net_switch_t *sw,
                                  const net_packet_t *packet)
 {
     const uint32_t priority = packet->priority;
-    return egress->waiting == 0 && !egress->controlled &&
-           ((uint32_t)egress->paused >> priority & 1u) == 0 && is_free(sw, egress) &&
-           state_of(sw)->red && (egress->trace_points & NET_TRACE_ENQUEUE) == 0 &&
+    // Without a branch for each: whether any of them is so is mostly known, not which.
+    const uint32_t against = egress->waiting | egress->controlled |
+                             ((uint32_t)egress->paused >> priority & 1u) |
+                             (egress->trace_points & NET_TRACE_ENQUEUE);
+    return against == 0 && is_free(sw, egress) && state_of(sw)->red &&
            (!is_lossless(sw, priority) || leaves_no_trace(sw, packet));
 }
 
@@ -402,6 +410,8 @@ static void built(net_switch_t *sw)
         for (uint64_t bps = port->rate_bps; bps > host_bps && *alpha < NET_ALPHA_ONE; bps /= 2) {
             *alpha *= 2;
         }
+        const uint64_t least = *alpha == 0 ? UINT64_MAX : (NET_ALPHA_ONE + *alpha - 1) / *alpha;
+        state->free_min = least > state->free_min ? least : state->free_min;
         dedicated += in->headroom_limit + sw->config.pfc_reserved_bytes;
     }
     sw->shared_limit =

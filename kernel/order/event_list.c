@@ -1,25 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/order/event_list.c - room for events, and what is due later than a turn of the buckets.
+// kernel/order/event_list.c - room for events, the turn of a bucket, and what is due later.
 #include "kernel/order/event_list.h"
 
+#include <string.h>
+
 static_assert(SIM_LIST_BUCKETS / 64 == 64, "a word has a bit for each word");
+
+#define SLAB_BYTES 65536u
+
+static inline void make_room(sim_event_list_t *list, size_t count)
+{
+    while (SIM_UNLIKELY(list->now_capacity - list->now_count < count)) {
+        SIM_GROW(list->now, list->now_capacity, &list->now_capacity);
+    }
+}
 
 sim_event_list_t *sim__list_create(void)
 {
     sim_event_list_t *const list = sim_alloc_lines(sizeof(*list));
+    list->bucket = UINT64_MAX;
     list->late_bucket = UINT64_MAX;
-    list->soonest = UINT64_MAX;
-    list->event_capacity = 64;
-    list->events = sim_alloc_array(list->event_capacity, sizeof(*list->events));
-    list->events[0] = (sim_list_event_t){.what.message = list};
-    list->event_count = 1;
+    for (uint32_t i = 0; i < SIM_LIST_BUCKETS; i++) {
+        list->ends[i] = SIM_LIST_CHUNK_FULL;
+    }
+    make_room(list, SIM_LIST_CHUNK_EVENTS);
     return list;
 }
 
 void sim__list_destroy(sim_event_list_t *list)
 {
     if (list != NULL) {
-        sim_free(list->events);
+        for (size_t i = 0; i < list->slab_count; i++) {
+            sim_free(list->slabs[i]);
+        }
+        sim_free(list->slabs);
+        sim_free(list->now);
         sim_free(list->late);
         sim_free(list);
     }
@@ -71,46 +86,203 @@ static void remove_late(sim_event_list_t *list)
 
 // -- adding
 
-static uint32_t take_free(sim_event_list_t *list)
+static inline sim_list_chunk_t *chunk_of(uintptr_t address)
 {
-    const uint32_t free = list->free;
-    if (free != 0) {
-        list->free = list->events[free].next;
-        return free;
-    }
-    SIM_CHECK(list->event_count < UINT32_MAX);
-    SIM_GROW(list->events, list->event_count, &list->event_capacity);
-    return list->event_count++;
+    return (sim_list_chunk_t *)(address - address % SIM_LIST_CHUNK_BYTES);
 }
 
-static void add_soon(sim_event_list_t *list, uint64_t bucket, uint64_t order, sim_list_what_t what)
+static sim_list_chunk_t *take_chunk(sim_event_list_t *list)
 {
-    const uint32_t added = take_free(list);
-    list->events[added] = (sim_list_event_t){.order = order, .what = what};
-    sim__list_link(list, sim__list_index(bucket), added);
-    list->soonest = bucket < list->soonest ? bucket : list->soonest;
+    if (list->free == NULL) {
+        SIM_GROW(list->slabs, list->slab_count, &list->slab_capacity);
+        void *const slab = sim_alloc_lines(SLAB_BYTES);
+        list->slabs[list->slab_count++] = slab;
+        sim_list_chunk_t *const chunks = chunk_of((uintptr_t)slab + SIM_LIST_CHUNK_BYTES - 1);
+        for (uint32_t i = SLAB_BYTES / SIM_LIST_CHUNK_BYTES - 1; i-- > 0;) {
+            chunks[i].next = list->free;
+            list->free = &chunks[i];
+        }
+    }
+    sim_list_chunk_t *const chunk = list->free;
+    list->free = chunk->next;
+    return chunk;
+}
+
+// Behind what its bucket has.
+static void append(sim_event_list_t *list, uint32_t bucket, const sim_list_event_t *event)
+{
+    uintptr_t end = list->ends[bucket];
+    if (end % SIM_LIST_CHUNK_BYTES == SIM_LIST_CHUNK_FULL) {
+        sim_list_chunk_t *const last = chunk_of(end);
+        sim_list_chunk_t *const chunk = take_chunk(list);
+        if (last != NULL) {
+            chunk->next = last->next;
+            last->next = chunk;
+        } else {
+            chunk->next = chunk;
+            list->occupied[bucket / 64] |= UINT64_C(1) << (bucket % 64);
+            list->words |= UINT64_C(1) << (bucket / 64);
+        }
+        end = (uintptr_t)chunk;
+    }
+    *(sim_list_event_t *)end = *event;
+    list->ends[bucket] = end + sizeof(*event);
+}
+
+// To its place before `end`, not before `first`: behind all that come before it or have its number.
+static inline void insert(const sim_list_event_t *first,
+                          sim_list_event_t *end,
+                          sim_list_event_t event)
+{
+    for (; end > first && end[-1].order > event.order; end--) {
+        *end = end[-1];
+    }
+    *end = event;
 }
 
 void sim__list_add_slow(sim_event_list_t *list,
                         sim_time_t time_ps,
-                        uint64_t order,
+                        uint64_t number,
                         sim_list_what_t what)
 {
     const uint64_t bucket = time_ps >> SIM_LIST_BUCKET_BITS;
-    SIM_CHECK(bucket >= list->bucket);
-    if (bucket - list->bucket < SIM_LIST_BUCKETS) {
-        add_soon(list, bucket, order, what);
+    const sim_list_event_t event = {sim__list_order(time_ps, number), what};
+    if (SIM_LIKELY(bucket - list->bucket - 1 < SIM_LIST_BUCKETS - 1)) {
+        append(list, (uint32_t)(bucket % SIM_LIST_BUCKETS), &event);
+        return;
+    }
+    SIM_CHECK(list->bucket == UINT64_MAX || bucket >= list->bucket);
+    if (bucket == list->bucket) {
+        make_room(list, 1);
+        insert(list->now + list->taken, list->now + list->now_count++, event);
     } else {
-        add_late(list, &(sim_list_late_t){time_ps, order, what});
+        add_late(list, &(sim_list_late_t){time_ps, event.order, what});
     }
 }
 
-void sim__list_recall(sim_event_list_t *list)
+// -- taking
+
+// The next bucket with something in it, after this one; UINT64_MAX: none has.
+static uint64_t next_bucket(const sim_event_list_t *list, uint64_t bucket)
 {
-    const uint64_t bucket = list->late_bucket;
-    while (list->late_bucket == bucket) {
-        const sim_list_late_t late = list->late[0];
-        remove_late(list);
-        add_soon(list, bucket, late.order, late.what);
+    const uint32_t from = (uint32_t)((bucket + 1) % SIM_LIST_BUCKETS);
+    const uint64_t here = list->occupied[from / 64] >> (from % 64);
+    if (SIM_LIKELY(here != 0)) {
+        return bucket + 1 + (uint32_t)__builtin_ctzll(here);
     }
+    if (list->words == 0) {
+        return UINT64_MAX;
+    }
+    // Words behind this one first; a word of lower number is of the next turn.
+    const uint64_t behind = list->words & (~UINT64_C(1) << (from / 64));
+    const uint32_t word = (uint32_t)__builtin_ctzll(behind != 0 ? behind : list->words);
+    const uint32_t found = word * 64 + (uint32_t)__builtin_ctzll(list->occupied[word]);
+    return bucket + 1 + (found - from) % SIM_LIST_BUCKETS;
+}
+
+// The earliest of the heap goes to its bucket.
+static void recall(sim_event_list_t *list, uint32_t bucket)
+{
+    const sim_list_late_t late = list->late[0];
+    remove_late(list);
+    append(list, bucket, &(sim_list_event_t){late.order, late.what});
+}
+
+// What a bucket has goes to `now`, in order.
+static void gather(sim_event_list_t *list, uintptr_t end)
+{
+    const sim_list_chunk_t *const last = chunk_of(end);
+    const sim_list_chunk_t *chunk = last;
+    list->now_count = 0;
+    do {
+        chunk = chunk->next;
+        make_room(list, SIM_LIST_CHUNK_EVENTS);
+        const sim_list_event_t *const behind =
+            chunk == last ? (const sim_list_event_t *)end : &chunk->events[SIM_LIST_CHUNK_EVENTS];
+        sim_list_event_t *to = list->now + list->now_count;
+        for (const sim_list_event_t *event = chunk->events; event < behind; event++) {
+            __builtin_prefetch(event->what.message);
+            insert(list->now, to++, *event);
+        }
+        list->now_count = (size_t)(to - list->now);
+    } while (chunk != last);
+}
+
+bool sim__list_turn(sim_event_list_t *list, sim_time_t end_ps)
+{
+    uint64_t bucket = next_bucket(list, list->bucket);
+    bucket = list->late_bucket < bucket ? list->late_bucket : bucket;
+    if (bucket == UINT64_MAX || bucket << SIM_LIST_BUCKET_BITS >= end_ps) {
+        return false;
+    }
+    const uint32_t index = (uint32_t)(bucket % SIM_LIST_BUCKETS);
+    while (SIM_UNLIKELY(list->late_bucket == bucket)) {
+        recall(list, index);
+    }
+    const uintptr_t end = list->ends[index];
+    gather(list, end);
+    list->taken = 0;
+    list->bucket = bucket;
+    sim_list_chunk_t *const last = chunk_of(end);
+    sim_list_chunk_t *const first = last->next;
+    last->next = list->free;
+    list->free = first;
+    list->ends[index] = SIM_LIST_CHUNK_FULL;
+    list->occupied[index / 64] &= ~(UINT64_C(1) << (index % 64));
+    if (list->occupied[index / 64] == 0) {
+        list->words &= ~(UINT64_C(1) << (index / 64));
+    }
+    return true;
+}
+
+// -- looking ahead
+
+typedef struct look {
+    bool (*is_stale)(const void *ctx, const sim_list_event_t *event);
+    const void *ctx;
+    uint64_t bucket;
+    sim_time_t next_ps; // found so far
+} look_t;
+
+static void look_at(look_t *look, const sim_list_event_t *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const sim_time_t time_ps = sim__list_time_ps(look->bucket, &events[i]);
+        if (time_ps < look->next_ps && !look->is_stale(look->ctx, &events[i])) {
+            look->next_ps = time_ps;
+        }
+    }
+}
+
+static void look_into(look_t *look, const sim_event_list_t *list)
+{
+    const uintptr_t end = list->ends[look->bucket % SIM_LIST_BUCKETS];
+    const sim_list_chunk_t *const last = chunk_of(end);
+    for (const sim_list_chunk_t *chunk = last->next; chunk != last; chunk = chunk->next) {
+        look_at(look, chunk->events, SIM_LIST_CHUNK_EVENTS);
+    }
+    look_at(look, last->events, (end % SIM_LIST_CHUNK_BYTES) / sizeof(*last->events));
+}
+
+sim_time_t sim__list_next_ps(sim_event_list_t *list,
+                             bool (*is_stale)(const void *ctx, const sim_list_event_t *event),
+                             const void *ctx)
+{
+    look_t look = {is_stale, ctx, list->bucket, SIM_TIME_NEVER};
+    look_at(&look, list->now + list->taken, list->now_count - list->taken);
+    while (look.next_ps == SIM_TIME_NEVER) {
+        look.bucket = next_bucket(list, look.bucket);
+        if (look.bucket == UINT64_MAX || look.bucket - list->bucket >= SIM_LIST_BUCKETS) {
+            break; // none, or once round
+        }
+        look_into(&look, list);
+    }
+    while (list->late_count > 0 && list->late[0].time_ps < look.next_ps) {
+        const sim_list_late_t late = list->late[0];
+        if (!is_stale(ctx, &(sim_list_event_t){late.order, late.what})) {
+            return late.time_ps;
+        }
+        remove_late(list);
+    }
+    return look.next_ps;
 }

@@ -106,13 +106,15 @@ void sim__fifo_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
 {
     struct sim_fifo *const fifo = from->sim->fifo;
     SIM_CHECK(arrive_ps > from->now_ps && fifo->in_event);
-    if (channel->keeps_port != SIM_KEEPS_NONE) {
-        from->kept[channel->keeps_port] = fifo->next_number++;
-    }
+    const uint64_t number = fifo->next_number;
+    fifo->next_number = number + 2;
     fifo->waiting++;
+    if (channel->keeps_port != SIM_KEEPS_NONE) {
+        from->kept[channel->keeps_port] = number;
+    }
     sim__list_add(fifo->list,
                   arrive_ps,
-                  fifo->next_number++,
+                  number + 1,
                   (sim_list_what_t){.message = message,
                                     .node = channel->box_bytes / (uint32_t)sizeof(sim_mailbox_t),
                                     .port = channel->port,
@@ -170,33 +172,19 @@ void sim__fifo_seat(const sim_t *sim)
 }
 
 // Its timer was cancelled or moved.
-static inline bool is_stale(const sim_t *sim, const sim_list_event_t *event)
+static inline bool is_stale(const void *ctx, const sim_list_event_t *event)
 {
-    if (event->what.kind != SIM_EVENT_TIMER) {
+    if (SIM_LIKELY(event->what.kind != SIM_EVENT_TIMER)) {
         return false;
     }
+    const sim_t *const sim = ctx;
     const sim_node_t *const node = sim->nodes[event->what.node];
     return node->timer_count == 0 || node->timers[0].sequence != sim__list_number(event);
 }
 
-// The event to be run next, and when; NULL: there is none.
-static inline const sim_list_event_t *first_of(const sim_t *sim, sim_time_t *time_ps)
-{
-    sim_event_list_t *const list = sim->fifo->list;
-    const sim_list_event_t *event = sim__list_first(list);
-    while (event != NULL && SIM_UNLIKELY(is_stale(sim, event))) {
-        sim__list_take(list);
-        event = sim__list_first(list);
-    }
-    *time_ps = event == NULL ? SIM_TIME_NEVER : sim__list_time_ps(list, event);
-    return event;
-}
-
 sim_time_t sim__fifo_next_ps(const sim_t *sim)
 {
-    sim_time_t next_ps;
-    (void)first_of(sim, &next_ps);
-    return next_ps;
+    return sim__list_next_ps(sim->fifo->list, is_stale, sim);
 }
 
 // Shows the node one event, and nothing else.
@@ -240,22 +228,27 @@ static void sample(struct sim_fifo *fifo, sim_node_t *node, sim_time_t time_ps)
     node->run_end_ps = next_ps;
 }
 
-static inline void hand_over(seat_t seat, sim_list_what_t what, sim_time_t time_ps)
+// Hands an arrival or a wake over.
+static inline void hand_over(seat_t seat, const sim_list_what_t *what, sim_time_t time_ps)
 {
     sim_node_t *const node = seat.node;
-    sim_event_t event = {.kind = (sim_event_kind_t)what.kind, .port = what.port};
-    if (what.kind == SIM_EVENT_TIMER) {
-        node->timer_ps = time_ps;
-        event.timer = sim__timer_pop(node);
-    } else {
-        node->now_ps = time_ps;
-        node->events++;
-        event.message = what.message;
-        if (what.kind == SIM_EVENT_ARRIVAL) {
-            node->digest = sim__digest_arrival(node->digest, time_ps, what.port);
-        }
+    sim_event_t event;
+    event.kind = (sim_event_kind_t)what->kind;
+    event.port = what->port;
+    event.message = what->message;
+    node->now_ps = time_ps;
+    node->events++;
+    if (what->kind == SIM_EVENT_ARRIVAL) {
+        node->digest = sim__digest_arrival(node->digest, time_ps, what->port);
     }
     seat.take(node, &event);
+}
+
+static __attribute__((noinline)) void hand_over_timer(seat_t seat, sim_time_t time_ps)
+{
+    seat.node->timer_ps = time_ps;
+    const sim_event_t event = {.kind = SIM_EVENT_TIMER, .timer = sim__timer_pop(seat.node)};
+    seat.take(seat.node, &event);
 }
 
 void sim__fifo_run_window(sim_thread_t *thread, sim_time_t end_ps)
@@ -263,26 +256,32 @@ void sim__fifo_run_window(sim_thread_t *thread, sim_time_t end_ps)
     const sim_t *const sim = thread->sim;
     struct sim_fifo *const fifo = sim->fifo;
     sim_event_list_t *const list = fifo->list;
+    const sim_list_event_t *event;
     sim_time_t time_ps;
     fifo->in_event = true;
-    for (const sim_list_event_t *event = first_of(sim, &time_ps); time_ps < end_ps;
-         event = first_of(sim, &time_ps)) {
-        const sim_list_what_t what = event->what;
+    while ((event = sim__list_first(list, end_ps, &time_ps)) != NULL) {
+        const sim_list_what_t what = event->what; // events move as others are added
         const seat_t seat = fifo->seats[what.node];
+        if (SIM_UNLIKELY(is_stale(sim, event))) {
+            sim__list_take(list);
+            continue;
+        }
         fifo->current = sim__list_number(event);
-        fifo->waiting -= what.kind != SIM_EVENT_TIMER;
         sim__list_take(list);
-        __builtin_prefetch(sim__list_next_message(list));
         if (SIM_UNLIKELY(time_ps >= seat.node->run_end_ps)) {
             sample(fifo, seat.node, time_ps);
         }
-        if (SIM_LIKELY(seat.take != NULL)) {
-            hand_over(seat, what, time_ps);
-        } else {
+        fifo->waiting -= what.kind != SIM_EVENT_TIMER;
+        if (SIM_UNLIKELY(seat.take == NULL)) {
             show(fifo, seat.node, what, time_ps);
+        } else if (SIM_UNLIKELY(what.kind == SIM_EVENT_TIMER)) {
+            hand_over_timer(seat, time_ps);
+        } else {
+            hand_over(seat, &what, time_ps);
         }
     }
     fifo->in_event = false;
+    const sim_time_t next_ps = sim__fifo_next_ps(sim);
     thread->next_window =
-        time_ps >= sim->options.until_ps ? SIM_NO_WINDOW : time_ps / sim->window_ps;
+        next_ps >= sim->options.until_ps ? SIM_NO_WINDOW : next_ps / sim->window_ps;
 }

@@ -286,17 +286,18 @@ __attribute__((noinline)) static void transmit_otherwise(net_port_t *port, net_p
     }
 }
 
-// A packet takes so long, and nothing else is to be asked.
-static SIM_ALWAYS_INLINE void transmit_for(net_port_t *port, net_packet_t *packet, sim_time_t ps)
+// A packet takes so long, and nothing else is to be asked. Returns when it arrives.
+static SIM_ALWAYS_INLINE sim_time_t occupy(net_port_t *port,
+                                           const net_packet_t *packet,
+                                           sim_time_t ps)
 {
-    sim_node_t *const node = &port->node->sim;
-    const sim_time_t end_ps = node->now_ps + ps;
-    SIM_ASSERT(node->now_ps >= port->busy_until_ps);
+    const sim_time_t end_ps = port->node->sim.now_ps + ps;
+    SIM_ASSERT(port->node->sim.now_ps >= port->busy_until_ps);
     port->busy_until_ps = end_ps;
     net_class_t *const class = port->classes[packet->priority];
     class->tx_packets++;
     class->tx_bytes += packet->frame_bytes;
-    sim_send(node, port->channel, end_ps + port->delay_less_gap_ps, packet);
+    return end_ps + port->delay_less_gap_ps;
 }
 
 // net_timing_ops_t.cuts_to_ns
@@ -307,10 +308,17 @@ static SIM_ALWAYS_INLINE sim_time_t cut_time(const net_port_t *port, uint32_t by
     return SIM_LIKELY(cut_ps != 0) ? exact_ps - cut_ps : port->timing->time_ps(port, bytes);
 }
 
+// Such links mostly come with ties by insertion, for which sending has one way, the slow one.
+static SIM_ALWAYS_INLINE void transmit_cut(net_port_t *port, net_packet_t *packet)
+{
+    const sim_time_t arrive_ps = occupy(port, packet, cut_time(port, packet->frame_bytes));
+    sim__send_slow(&port->node->sim, port->channel, arrive_ps, packet);
+}
+
 __attribute__((noinline)) static void transmit_metered(net_port_t *port, net_packet_t *packet)
 {
     net__port_meter(port, packet); // the frame may grow
-    transmit_for(port, packet, cut_time(port, packet->frame_bytes));
+    transmit_cut(port, packet);
 }
 
 // Ends in calls, so that the ways of an inexact rate alone, and of times in whole ns, need no
@@ -318,12 +326,13 @@ __attribute__((noinline)) static void transmit_metered(net_port_t *port, net_pac
 void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
 {
     if (port->cut && !port->metered) {
-        transmit_for(port, packet, cut_time(port, packet->frame_bytes));
+        transmit_cut(port, packet);
     } else if (port->cut) {
         transmit_metered(port, packet);
     } else if (port->inexact) {
         const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
-        transmit_for(port, packet, divided_time(port, bytes));
+        const sim_time_t arrive_ps = occupy(port, packet, divided_time(port, bytes));
+        sim_send(&port->node->sim, port->channel, arrive_ps, packet);
     } else {
         transmit_otherwise(port, packet);
     }

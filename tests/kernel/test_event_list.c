@@ -4,6 +4,8 @@
 // Goal: whatever the times, near, in the same bucket, beyond a turn or far beyond, and whatever the
 // order of adding, events come in the order of (time, number), those of one instant and number in
 // the order they were added; nothing is lost, also where the list grows or runs empty.
+// Those that are stale do not count when the time of the next one is asked for, and looking up to
+// some time leaves room for what is added from then on.
 // Method: random schedules, each compared with an unsorted array whose least is looked for.
 // Not pinned: the width and number of buckets.
 #include "kernel/order/event_list.h"
@@ -53,12 +55,29 @@ static pending_t least_of(reference_t *reference)
     return found;
 }
 
+static bool is_odd(const void *ctx, const sim_list_event_t *event)
+{
+    ck_assert_ptr_eq(ctx, event->what.message);
+    return event->what.node % 2 == 1;
+}
+
+static sim_time_t next_even_ps(const reference_t *reference)
+{
+    sim_time_t next_ps = SIM_TIME_NEVER;
+    for (size_t i = 0; i < reference->count; i++) {
+        const pending_t *const item = &reference->items[i];
+        next_ps = item->serial % 2 == 0 && item->time_ps < next_ps ? item->time_ps : next_ps;
+    }
+    return next_ps;
+}
+
 static pending_t take(sim_event_list_t *list, reference_t *reference)
 {
     const pending_t expected = least_of(reference);
-    const sim_list_event_t *const event = sim__list_first(list);
+    sim_time_t time_ps;
+    const sim_list_event_t *const event = sim__list_first(list, SIM_TIME_NEVER, &time_ps);
     ck_assert_ptr_nonnull(event);
-    ck_assert_uint_eq(sim__list_time_ps(list, event), expected.time_ps);
+    ck_assert_uint_eq(time_ps, expected.time_ps);
     ck_assert_uint_eq(sim__list_number(event), expected.number);
     ck_assert_uint_eq(event->what.node, expected.serial);
     ck_assert_ptr_eq(event->what.message, list);
@@ -101,7 +120,7 @@ START_TEST(random_schedules_equal_reference)
         while (reference->count > 0) {
             (void)take(list, reference);
         }
-        ck_assert_ptr_null(sim__list_first(list));
+        ck_assert_ptr_null(sim__list_first(list, SIM_TIME_NEVER, &last.time_ps));
         sim__list_destroy(list);
         sim_free(reference);
     }
@@ -118,11 +137,79 @@ START_TEST(many_of_one_instant_stay_in_order)
     while (reference->count > 0) {
         (void)take(list, reference);
     }
-    ck_assert_ptr_null(sim__list_first(list));
+    sim_time_t time_ps;
+    ck_assert_ptr_null(sim__list_first(list, SIM_TIME_NEVER, &time_ps));
     sim__list_destroy(list);
     sim_free(reference);
 }
 END_TEST
 
+// Up to the end of each span all are taken; what is added then is due from there on, also before
+// all that waits.
+START_TEST(spans_leave_room_for_what_comes)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        sim_event_list_t *const list = sim__list_create();
+        reference_t *const reference = sim_alloc(sizeof(*reference));
+        sim_random_t random;
+        sim_random_init(&random, seed, (uint64_t)_i, "spans");
+        sim_time_t end_ps = 0;
+        for (uint32_t span = 0; span < 200; span++) {
+            for (uint64_t adds = sim_random_below(&random, 6); adds > 0; adds--) {
+                add(list, reference, end_ps + draw_ahead(&random, _i), 7 + span);
+            }
+            end_ps += 1 + sim_random_below(&random, 3000);
+            sim_time_t time_ps;
+            while (sim__list_first(list, end_ps, &time_ps) != NULL) {
+                ck_assert_uint_lt(take(list, reference).time_ps, end_ps);
+            }
+        }
+        while (reference->count > 0) {
+            (void)take(list, reference);
+        }
+        sim__list_destroy(list);
+        sim_free(reference);
+    }
+}
+END_TEST
+
+// The stale ones that waited far off are gone then; the others come all the same.
+START_TEST(the_stale_do_not_count_as_next)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        sim_event_list_t *const list = sim__list_create();
+        reference_t *const reference = sim_alloc(sizeof(*reference));
+        sim_random_t random;
+        sim_random_init(&random, seed, (uint64_t)_i, "stale");
+        for (uint32_t i = 0; i < 60; i++) {
+            add(list, reference, draw_ahead(&random, _i), i);
+        }
+        for (sim_time_t end_ps = 0;;) {
+            const sim_time_t next_ps = sim__list_next_ps(list, is_odd, list);
+            ck_assert_uint_eq(next_ps, next_even_ps(reference));
+            if (next_ps == SIM_TIME_NEVER) {
+                break;
+            }
+            end_ps = next_ps + 1;
+            sim_time_t time_ps;
+            for (const sim_list_event_t *event;
+                 (event = sim__list_first(list, end_ps, &time_ps)) != NULL;) {
+                for (size_t r = 0; r < reference->count; r++) {
+                    if (reference->items[r].serial == event->what.node) {
+                        ck_assert_uint_eq(reference->items[r].time_ps, time_ps);
+                        reference->items[r] = reference->items[--reference->count];
+                    }
+                }
+                sim__list_take(list);
+            }
+        }
+        sim__list_destroy(list);
+        sim_free(reference);
+    }
+}
+END_TEST
+
 CHECK_MAIN(CHECK_LOOP(random_schedules_equal_reference, 0, STYLES),
-           CHECK_TEST(many_of_one_instant_stay_in_order))
+           CHECK_TEST(many_of_one_instant_stay_in_order),
+           CHECK_LOOP(spans_leave_room_for_what_comes, 0, STYLES),
+           CHECK_LOOP(the_stale_do_not_count_as_next, 0, STYLES))
