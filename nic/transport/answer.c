@@ -71,11 +71,11 @@ net_packet_t *nic__build_answer(nic_qp_t *qp, const nic_answer_t *answer, uint32
     return build_answer(qp, answer->psn, answer->aeth, answer->sent_ps, answer->cause, extra_bytes);
 }
 
-static void send_answer(nic_qp_t *qp,
-                        uint32_t psn,
-                        uint32_t aeth,
-                        sim_time_t sent_ps,
-                        const net_packet_t *cause)
+__attribute__((always_inline)) static inline void send_any(nic_qp_t *qp,
+                                                           uint32_t psn,
+                                                           uint32_t aeth,
+                                                           sim_time_t sent_ps,
+                                                           const net_packet_t *cause)
 {
     nic_t *const nic = qp->nic;
     if (is_ack(aeth) && nic__ack_still_queued(qp) && cause == NULL) {
@@ -96,6 +96,15 @@ static void send_answer(nic_qp_t *qp,
         qp->queued_ack_number = number;
         qp->queued_ack_class = class;
     }
+}
+
+static __attribute__((noinline)) void send_answer(nic_qp_t *qp,
+                                                  uint32_t psn,
+                                                  uint32_t aeth,
+                                                  sim_time_t sent_ps,
+                                                  const net_packet_t *cause)
+{
+    send_any(qp, psn, aeth, sent_ps, cause);
 }
 
 // Answers now, or after the READs before it: then without feedback, which would be old.
@@ -128,7 +137,12 @@ void nic__acknowledge(nic_qp_t *qp, sim_time_t sent_ps, const net_packet_t *caus
         return;
     }
     const uint32_t psn = (uint32_t)(qp->expected_psn - 1) & ROCE_PSN_MASK;
-    answer(qp, psn, nic__ack_aeth(qp->msn), sent_ps, cause);
+    const uint32_t aeth = nic__ack_aeth(qp->msn);
+    if (SIM_LIKELY(qp->read_count == 0 && cause == NULL)) {
+        send_any(qp, psn, aeth, sent_ps, NULL); // little of it is left
+    } else {
+        answer(qp, psn, aeth, sent_ps, cause);
+    }
 }
 
 void nic__refuse(nic_qp_t *qp, uint32_t syndrome, sim_time_t sent_ps, const net_packet_t *cause)

@@ -209,7 +209,9 @@ ALWAYS_INLINE void receive_message(nic_t *nic,
 ALWAYS_INLINE void execute(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, uint32_t how)
 {
     const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
-    if (SIM_LIKELY((operation & (IS_SEND | IS_WRITE)) != 0)) {
+    if (SIM_LIKELY(operation == IS_WRITE)) { // the middle of one: most of what is asked goes away
+        receive_message(nic, qp, packet, IS_WRITE, how);
+    } else if (SIM_LIKELY((operation & (IS_SEND | IS_WRITE)) != 0)) {
         receive_message(nic, qp, packet, operation, how);
     } else if (SIM_UNLIKELY((operation & IS_ATOMIC) != 0)) {
         nic__receive_atomic(nic, qp, packet);

@@ -73,13 +73,19 @@ static void send_cnp(nic_t *nic, const nic_qp_t *qp, const net_packet_t *marked)
     nic__send(nic, cnp);
 }
 
+// Whether a CNP went so lately that there is none for a marked packet now; its ACK may say it, too.
+static inline bool stays_silent(const nic_t *nic, const nic_qp_t *qp, const net_packet_t *packet)
+{
+    const nic_cnp_scope_t scope = (nic_cnp_scope_t)nic->host->config->cnp_scope;
+    const sim_time_t next_ps = scope == NIC_CNP_PER_QP     ? qp->cnp_next_ps
+                               : scope == NIC_CNP_PER_PORT ? nic->cnp_next_ps
+                                                           : 0;
+    return packet->echo_ecn || nic__node(nic)->now_ps < next_ps;
+}
+
 static void notice_congestion(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet)
 {
     const sim_time_t now_ps = nic__node(nic)->now_ps;
-    nic->counters.np_ecn_marked_roce_packets++;
-    if (packet->echo_ecn) {
-        return; // its ACK says so
-    }
     sim_time_t *const next_ps = next_cnp(nic, qp, packet->source);
     if (now_ps >= *next_ps) {
         *next_ps = now_ps + nic->host->config->cnp_interval_ps;
@@ -158,7 +164,7 @@ static inline void take(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     }
 }
 
-// What is rare: not for this QP after all, a CNP, or marked.
+// What is rare: not for this QP after all, a CNP, or marked and to be told of.
 static __attribute__((noinline)) void take_rare(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     if (packet->opcode == ROCE_CNP) {
@@ -169,20 +175,24 @@ static __attribute__((noinline)) void take_rare(nic_t *nic, nic_qp_t *qp, net_pa
         nic__consume(nic, packet);
         return;
     }
-    if (packet->payload_bytes != 0) {
-        notice_congestion(nic, qp, packet);
-    }
+    notice_congestion(nic, qp, packet);
     take(nic, qp, packet);
 }
 
-static inline void receive(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+static SIM_ALWAYS_INLINE void receive(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
-    if (SIM_UNLIKELY(packet->opcode == ROCE_CNP) || SIM_UNLIKELY(!is_for(qp, packet)) ||
-        SIM_UNLIKELY(packet->ecn == NET_ECN_CE)) {
+    if (SIM_UNLIKELY(packet->opcode == ROCE_CNP) || SIM_UNLIKELY(!is_for(qp, packet))) {
         take_rare(nic, qp, packet);
-    } else {
-        take(nic, qp, packet);
+        return;
     }
+    if (SIM_UNLIKELY(packet->ecn == NET_ECN_CE) && packet->payload_bytes != 0) {
+        nic->counters.np_ecn_marked_roce_packets++;
+        if (!stays_silent(nic, qp, packet)) {
+            take_rare(nic, qp, packet);
+            return;
+        }
+    }
+    take(nic, qp, packet);
 }
 
 static inline void remember(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet)

@@ -247,9 +247,11 @@ typedef struct piece {
     bool last;
 } piece_t;
 
-static inline piece_t piece_at(const nic_qp_t *qp, uint32_t index, uint32_t offset)
+static inline piece_t piece_of(const nic_qp_t *qp,
+                               const nic_wqe_t *wqe,
+                               uint32_t index,
+                               uint32_t offset)
 {
-    const nic_wqe_t *const wqe = nic__wqe(qp, index);
     const uint32_t left_bytes = wqe->length - offset;
     const bool last = left_bytes <= qp->mtu_bytes;
     return (piece_t){wqe, index, offset, last ? left_bytes : qp->mtu_bytes, last};
@@ -288,7 +290,8 @@ __attribute__((always_inline)) static inline net_packet_t *build_data(nic_t *nic
 net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp)
 {
     SIM_ASSERT(nic__cursor_ready(qp));
-    nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
+    const uint32_t index = qp->sq_send;
+    nic_wqe_t *const wqe = nic__wqe(qp, index);
     const uint32_t offset = qp->send_offset;
     const bool first = offset == 0;
     if (first) {
@@ -303,7 +306,7 @@ net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp)
     if (SIM_UNLIKELY(is_fetch(wqe))) {
         return build_fetch(nic, qp, wqe);
     }
-    const piece_t piece = piece_at(qp, qp->sq_send, offset);
+    const piece_t piece = piece_of(qp, wqe, index, offset);
     const bool last = piece.last;
     const uint32_t payload_bytes = piece.bytes;
     net_packet_t *const packet = build_data(nic, qp, &piece);
@@ -320,7 +323,7 @@ net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp)
         qp->max_psn = qp->una_psn = qp->next_psn;
     }
     qp->send_offset = last ? 0 : offset + payload_bytes;
-    qp->sq_send += last;
+    qp->sq_send = index + last;
     return packet;
 }
 
@@ -362,7 +365,7 @@ uint32_t nic__find_wqe(const nic_qp_t *qp, uint64_t psn, uint64_t *first_psn)
 
 static net_packet_t *repeat_data(nic_t *nic, nic_qp_t *qp, uint32_t index, uint32_t offset)
 {
-    const piece_t piece = piece_at(qp, index, offset);
+    const piece_t piece = piece_of(qp, nic__wqe(qp, index), index, offset);
     net_packet_t *const packet = build_data(nic, qp, &piece);
     packet->ack_request = true;
     if ((qp->flags & NIC_QP_FEEDBACK) != 0) {
