@@ -164,6 +164,7 @@ static ALWAYS_INLINE bool enqueue(net_switch_t *sw,
                                   uint32_t priority)
 {
     const uint8_t bit = (uint8_t)(1u << priority);
+    packet->ingress_port = ingress->index;
     if (SIM_LIKELY((sw->odd_classes & bit) == 0)) {
         if (SIM_UNLIKELY(
                 !net__admit_shared(sw, ingress->received[priority], packet->frame_bytes))) {
@@ -176,7 +177,11 @@ static ALWAYS_INLINE bool enqueue(net_switch_t *sw,
     net__queue_join(egress, queue, packet); // who listens has events one by one
     // A port where just this class waits already is late, or stopped.
     if (egress->waiting != bit) {
-        net__class_waits(egress, priority);
+        if (SIM_LIKELY(egress->waiting == 0)) {
+            egress->waiting = bit;
+        } else {
+            net__class_waits(egress, priority);
+        }
         if (SIM_LIKELY(!(egress->paused & bit))) {
             be_late(sw, egress);
         }
@@ -203,19 +208,6 @@ static inline void show_all(net_switch_t *sw, const net_port_t *port, uint32_t p
     }
 }
 
-// What a hop changes in a packet. False: its time is up.
-static ALWAYS_INLINE bool rewrite(net_packet_t *packet, bool routed, bool trust_dscp)
-{
-    if (routed && SIM_UNLIKELY(--packet->ttl == 0)) {
-        packet->ttl = 1;
-        return false;
-    }
-    if (trust_dscp) {
-        packet->priority = (uint8_t)(packet->dscp >> 3);
-    }
-    return true;
-}
-
 static APART void pause_arrives(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet)
 {
     const sim_time_t now_ps = sw->node.sim.now_ps;
@@ -232,7 +224,9 @@ static APART void pause_arrives(net_switch_t *sw, net_port_t *ingress, net_packe
 static ALWAYS_INLINE bool arrive(net_switch_t *sw,
                                  uint32_t port_index,
                                  net_packet_t *packet,
-                                 bool others_now)
+                                 bool others_now,
+                                 bool routed,
+                                 bool trust_dscp)
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     const sim_time_t now_ps = sw->node.sim.now_ps;
@@ -250,14 +244,15 @@ static ALWAYS_INLINE bool arrive(net_switch_t *sw,
             return true;
         }
     }
-    if (SIM_UNLIKELY(!(SIM_LIKELY(sw->routed_by_dscp)
-                           ? rewrite(packet, true, true)
-                           : rewrite(packet, sw->routed, sw->trust_dscp)))) {
+    if (routed && SIM_UNLIKELY(--packet->ttl == 0)) {
+        packet->ttl = 1; // as it came
         show_all(sw, ingress, NET_TRACE_DROP);
         net_port_drop(ingress, packet, NET_DROP_TTL);
         return true;
     }
-    packet->ingress_port = (uint16_t)port_index;
+    if (trust_dscp) {
+        packet->priority = (uint8_t)((uint32_t)packet->dscp >> 3);
+    }
     net_port_t *const egress = &sw->node.ports[out];
     if (egress->wake_pending == NET_WAKE_LATE && egress->busy_until_ps < now_ps) {
         catch_up(sw, egress, now_ps);
@@ -279,8 +274,9 @@ static ALWAYS_INLINE bool arrive(net_switch_t *sw,
     return true;
 }
 
-// All arrivals up to what comes next besides them, or up to one that changes that.
-APART static void take_arrivals(net_switch_t *sw)
+// All arrivals up to what comes next besides them, or up to one that changes that. What a hop
+// changes in a packet is asked once.
+static ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust_dscp)
 {
     sim_node_t *const node = &sw->node.sim;
     const sim_time_t start_ps = node->window_start_ps;
@@ -299,7 +295,8 @@ APART static void take_arrivals(net_switch_t *sw)
         mail++;
         node->now_ps = now_ps;
         digest = sim__digest_key(digest, start_ps, key);
-        goes_on = arrive(sw, port, packet, (mail->key ^ key) >> SIM_PORT_BITS == 0);
+        goes_on =
+            arrive(sw, port, packet, (mail->key ^ key) >> SIM_PORT_BITS == 0, routed, trust_dscp);
 #ifdef SIM_DEAR_CHECKS
         net__switch_check(sw, port);
 #endif
@@ -307,6 +304,20 @@ APART static void take_arrivals(net_switch_t *sw)
     node->events += (uint64_t)(mail - first);
     node->digest = digest;
     node->mail = mail;
+}
+
+APART static void take_usual(net_switch_t *sw)
+{
+    take_all(sw, true, true);
+}
+
+APART static void take_arrivals(net_switch_t *sw)
+{
+    if (SIM_LIKELY(sw->routed_by_dscp)) {
+        take_usual(sw);
+    } else {
+        take_all(sw, sw->routed, sw->trust_dscp);
+    }
 }
 
 // The wake or timer that is next.
