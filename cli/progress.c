@@ -186,15 +186,10 @@ static void keep_ports(const cli_progress_t *progress, sim_time_t now_ps)
     (void)!pwrite(progress->file, text, size, CLI_PROGRESS_FILE_BYTES);
 }
 
-static void show(sim_time_t window_end_ps, void *ctx)
+static moment_t look_at(const cli_progress_t *progress, sim_time_t now_ps, double now_s)
 {
-    cli_progress_t *const progress = ctx;
-    const double now_s = cli_wall_s();
-    if (now_s - progress->shown_s < PERIOD_S) {
-        return;
-    }
     const world_t *const world = progress->world;
-    moment_t moment = {.now_ps = window_end_ps, .left_s = -1};
+    moment_t moment = {.now_ps = now_ps, .left_s = -1};
     for (size_t i = 0; i < world->app_count; i++) {
         uint64_t app_done = 0;
         uint64_t app_planned = 0;
@@ -202,15 +197,25 @@ static void show(sim_time_t window_end_ps, void *ctx)
         moment.done += app_done;
         moment.planned += app_planned;
     }
-    const uint64_t events = sim_events(world->sim);
-    moment.events_per_s = (double)(events - progress->shown_events) / (now_s - progress->shown_s);
-    moment.share = cli_progress_share(window_end_ps,
-                                      world->scenario->run.until_ps,
-                                      moment.done,
-                                      moment.planned);
+    const uint64_t events = sim_events(world->sim) - progress->shown_events;
+    const double since_s = now_s - progress->shown_s;
+    moment.events_per_s = since_s > 0 ? (double)events / since_s : 0;
+    moment.share =
+        cli_progress_share(now_ps, world->scenario->run.until_ps, moment.done, moment.planned);
     if (moment.share > 0.001) {
         moment.left_s = (now_s - progress->start_s) * (1 - moment.share) / moment.share;
     }
+    return moment;
+}
+
+static void show(sim_time_t window_end_ps, void *ctx)
+{
+    cli_progress_t *const progress = ctx;
+    const double now_s = cli_wall_s();
+    if (now_s - progress->shown_s < PERIOD_S) {
+        return;
+    }
+    const moment_t moment = look_at(progress, window_end_ps, now_s);
     if (progress->terminal) {
         show_line(&moment);
     }
@@ -220,7 +225,7 @@ static void show(sim_time_t window_end_ps, void *ctx)
     }
     progress->shown = true;
     progress->shown_s = now_s;
-    progress->shown_events = events;
+    progress->shown_events = sim_events(progress->world->sim);
 }
 
 void cli_progress_begin(cli_progress_t *progress,
@@ -249,6 +254,10 @@ void cli_progress_end(cli_progress_t *progress)
         fflush(stderr);
     }
     if (progress->file >= 0) {
+        const sim_time_t now_ps = sim_end_time_ps(progress->world->sim);
+        const moment_t moment = look_at(progress, now_ps, cli_wall_s());
+        keep_line(progress, &moment);
+        keep_ports(progress, now_ps);
         (void)close(progress->file);
     }
     sim_free(progress->ports);

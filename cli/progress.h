@@ -39,7 +39,7 @@ void cli_progress_begin(cli_progress_t *progress,
                         const world_t *world,
                         bool terminal,
                         const char *file);
-// Removes the line from the terminal; the file keeps the last one.
+// Removes the line from the terminal; the file keeps what there is at the end of the run.
 void cli_progress_end(cli_progress_t *progress);
 
 // Share of the run that is done, 0 to 1, and less than 0 when there is no telling.

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define MEMBERS_MAX 32u
+#define LISTED_MAX 32u
 
 studio_t *studio_request_studio(const studio_request_t *request)
 {
@@ -75,6 +75,12 @@ bool studio_request_query_number(const studio_request_t *request,
     return text == NULL || (number_of(text, number) && *number >= least && *number <= most);
 }
 
+bool studio_request_query_is(const studio_request_t *request, const char *name)
+{
+    const char *const text = studio_request_query(request, name);
+    return text != NULL && (strcmp(text, "true") == 0 || strcmp(text, "1") == 0);
+}
+
 const json_t *studio_request_json(const studio_request_t *request)
 {
     return request->json;
@@ -116,32 +122,68 @@ bool studio_request_cancelled(const studio_request_t *request)
     return size == 0 || (size < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
-// A member that nothing reads is a mistake, such as `seed` for `seeds`.
+// Finds what the route lists; NULL: a mistake, such as `seed` for `seeds`, which is answered.
+static const studio_parameter_t *find_listed(const studio_request_t *request,
+                                             studio_where_t where,
+                                             const char *name,
+                                             studio_response_t *response)
+{
+    const char *names[LISTED_MAX];
+    size_t count = 0;
+    const studio_parameter_t *p = request->route->parameters;
+    for (; p != NULL && p->name != NULL; p++) {
+        if (p->where == where && strcmp(p->name, name) == 0) {
+            return p;
+        }
+        if (p->where == where && count < LISTED_MAX) {
+            names[count++] = p->name;
+        }
+    }
+    const char *const near = sim_nearest_name(name, names, count);
+    (void)studio_response_error(response,
+                                400,
+                                "unknown %s '%.64s'%s%s%s (openapi.json lists them)",
+                                where == STUDIO_IN_BODY ? "member" : "parameter",
+                                name,
+                                near == NULL ? "" : ", did you mean '",
+                                near == NULL ? "" : near,
+                                near == NULL ? "" : "'?");
+    return NULL;
+}
+
 static int check_members(const studio_request_t *request, studio_response_t *response)
 {
     const char *name = NULL;
     json_t *value = NULL;
     json_object_foreach(request->json, name, value)
     {
-        const char *names[MEMBERS_MAX];
-        size_t count = 0;
-        bool known = request->route->body != NULL;
-        const studio_parameter_t *p = request->route->parameters;
-        for (; p != NULL && p->name != NULL && !known; p++) {
-            if (p->where == STUDIO_IN_BODY && count < MEMBERS_MAX) {
-                names[count++] = p->name;
-                known = strcmp(p->name, name) == 0;
-            }
+        if (request->route->body == NULL &&
+            find_listed(request, STUDIO_IN_BODY, name, response) == NULL) {
+            return studio_response_status(response);
         }
-        if (!known) {
-            const char *const near = sim_nearest_name(name, names, count);
+    }
+    return 0;
+}
+
+static int check_query(const studio_request_t *request, studio_response_t *response)
+{
+    static const char *const truths[] = {"true", "false", "1", "0"};
+    for (size_t i = 0; i < request->target.value_count; i++) {
+        const studio_value_t *const value = &request->target.values[i];
+        const studio_parameter_t *const parameter =
+            find_listed(request, STUDIO_IN_QUERY, value->name, response);
+        if (parameter == NULL) {
+            return studio_response_status(response);
+        }
+        bool good = strcmp(parameter->type, "boolean") != 0;
+        for (size_t t = 0; t < SIM_COUNT_OF(truths) && !good; t++) {
+            good = strcmp(value->text, truths[t]) == 0;
+        }
+        if (!good) {
             return studio_response_error(response,
                                          400,
-                                         "unknown member '%.64s'%s%s%s (openapi.json lists them)",
-                                         name,
-                                         near == NULL ? "" : ", did you mean '",
-                                         near == NULL ? "" : near,
-                                         near == NULL ? "" : "'?");
+                                         "%s: expected true or false",
+                                         value->name);
         }
     }
     return 0;
@@ -149,8 +191,9 @@ static int check_members(const studio_request_t *request, studio_response_t *res
 
 int studio__request_parse(studio_request_t *request, studio_response_t *response)
 {
-    if (request->body_bytes == 0) {
-        return 0;
+    const int status = check_query(request, response);
+    if (status != 0 || request->body_bytes == 0) {
+        return status;
     }
     json_error_t error;
     request->json = json_loadb(request->body, request->body_bytes, JSON_REJECT_DUPLICATES, &error);

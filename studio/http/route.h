@@ -22,8 +22,9 @@
 //
 // Before a handler is called the server has: parsed the target, found the route, checked the Host
 // and the Origin, found out who asks, compared the role, compared the CSRF token (sessions,
-// anything but GET), limited the body and parsed it as JSON. Handlers of different connections run
-// at the same time, each in a thread of its own, and may take as long as they need.
+// anything but GET), limited the body and parsed it as JSON, and refused parameters of the query
+// and members of the body that the route does not list. Handlers of different connections run at
+// the same time, each in a thread of its own, and may take as long as they need.
 #ifndef STUDIO_HTTP_ROUTE_H
 #define STUDIO_HTTP_ROUTE_H
 
@@ -90,6 +91,8 @@ bool studio_request_query_number(const studio_request_t *request,
                                  int64_t least,
                                  int64_t most,
                                  int64_t *number);
+// Whether a boolean of the query is given and true.
+bool studio_request_query_is(const studio_request_t *request, const char *name);
 // The body, an object or array; NULL: none was sent.
 const json_t *studio_request_json(const studio_request_t *request);
 // A header; NULL: not sent.

@@ -129,9 +129,8 @@ static char *read_live(const char *folder)
 
 static int get_live(studio_request_t *request, studio_response_t *response)
 {
-    const char *const names = studio_request_query(request, "names");
     const char *const ports = studio_request_query(request, "ports");
-    const bool all = names != NULL && strcmp(names, "true") == 0;
+    const bool all = studio_request_query_is(request, "names");
     studio_run_t run;
     int64_t top;
     if (!find(request, &run)) {

@@ -40,14 +40,13 @@ typedef struct list {
 static bool read_list(const studio_request_t *request, list_t *list)
 {
     const studio_user_t *const user = studio_request_user(request);
-    const char *const trash = studio_request_query(request, "trash");
     *list = (list_t){
         .all = user->role == STUDIO_ROLE_ADMINISTRATOR,
         .user = user->id,
         .state = studio_request_query(request, "state"),
         .search = studio_request_query(request, "search"),
         .owner = studio_request_query(request, "owner"),
-        .trash = trash != NULL && (strcmp(trash, "true") == 0 || strcmp(trash, "1") == 0),
+        .trash = studio_request_query_is(request, "trash"),
     };
     return studio_request_query_number(request, "group", 0, 1, INT64_MAX, &list->group) &&
            studio_request_query_number(request, "limit", 100, 0, LIST_MAX, &list->limit) &&
@@ -201,13 +200,12 @@ static bool is_over(studio_run_state_t state)
 static int delete_run(studio_request_t *request, studio_response_t *response)
 {
     studio_t *const studio = studio_request_studio(request);
-    const char *const forever = studio_request_query(request, "forever");
     studio_run_t run;
     int status;
     if (!find_own(request, response, &run, &status)) {
         return status;
     }
-    if (forever != NULL && strcmp(forever, "true") == 0) {
+    if (studio_request_query_is(request, "forever")) {
         if (!run.trashed) {
             return studio_response_error(response, 409, "the run is not in the trash");
         }

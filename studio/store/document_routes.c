@@ -127,7 +127,6 @@ static int get_documents(studio_request_t *request, studio_response_t *response)
 {
     studio_t *const studio = studio_request_studio(request);
     const studio_user_t *const user = studio_request_user(request);
-    const char *const trash = studio_request_query(request, "trash");
     json_t *const list = json_array();
     studio_rows_t *const rows =
         studio_rows_open(studio->store,
@@ -140,7 +139,7 @@ static int get_documents(studio_request_t *request, studio_response_t *response)
                          user->id,
                          (int64_t)(user->role == STUDIO_ROLE_ADMINISTRATOR),
                          studio_request_query(request, "kind"),
-                         (int64_t)(trash != NULL && strcmp(trash, "true") == 0),
+                         (int64_t)studio_request_query_is(request, "trash"),
                          studio_request_query(request, "search"));
     while (studio_rows_next(rows)) {
         (void)json_array_append_new(list, row_json(rows));

@@ -65,6 +65,16 @@ near "time of the failure" "$(column failed_ns 1)" $((2 * 4096 * 256 + 1000)) 0.
 "$ROCESIM" compare "$work/x" "$work/x" 2>/dev/null | grep -q "^  failed  *1  *1" ||
     fail "compare does not tell of failures"
 
+# What --progress keeps of a run that is over, however short, is its end.
+"$ROCESIM" run "$work/dead.yaml" -o "$work/x" --quiet --progress "$work/now" >/dev/null 2>&1
+head -c 1024 "$work/now" | grep -q '"done": 2, "planned": 2,.*"share": 1.0000, "left_s": 0.0' ||
+    fail "the end in --progress: $(head -c 1024 "$work/now")"
+name=$(head -1 "$work/x/ports.csv" | tr , '\n' | grep -nx port | cut -d: -f1)
+sent=$(head -1 "$work/x/ports.csv" | tr , '\n' | grep -nx tx_bytes | cut -d: -f1)
+tail -n +2 "$work/x/ports.csv" | cut -d, -f"$name,$sent" | tr , '\t' | sort >"$work/sent"
+grep -- '->' "$work/now" | grep -v sim_ns | cut -f1,3 | sort | cmp - "$work/sent" ||
+    fail "ports at the end: $(cat "$work/sent" "$work/now")"
+
 # Small rates have their unit.
 printf 'topology: {star: {hosts: 2}}\ntraffic: [flows: {list: [host0 host1 1B 0us, host0 host1 1B 1s]}]\n' \
     >"$work/slow.yaml"

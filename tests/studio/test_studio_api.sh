@@ -27,6 +27,11 @@ expect 409 POST users '{"name":"ANN","role":"user","password":"blue horse staple
 expect 400 POST users '{"name":"bo","role":"king"}'
 expect 400 POST users '{"name":"bo","rolle":"viewer"}'
 grep -q "unknown member 'rolle', did you mean 'role'" "$work/answer" || fail "unknown: $(cat "$work/answer")"
+expect 400 GET 'audit?limt=3'
+grep -q "unknown parameter 'limt', did you mean 'limit'" "$work/answer" || fail "unknown: $(cat "$work/answer")"
+expect 400 GET 'runs?trash=maybe'
+grep -q "trash: expected true or false" "$work/answer" || fail "trash: $(cat "$work/answer")"
+expect 200 GET 'runs?trash=1&limit=1'
 expect 400 POST users '{"name":"bo","password":"short"}'
 expect 201 POST users '{"name":"bo","role":"viewer"}'
 link=$(sed -n 's/.*#once=\([^"]*\)".*/\1/p' "$work/answer")

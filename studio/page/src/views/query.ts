@@ -43,7 +43,7 @@ function filter_of(asked: Asked): object[] {
 // From a dropped packet or a pause to the packet in a capture.
 async function find_packet(run: number, row: Record<string, Cell>): Promise<void> {
     try {
-        const found = await api.get<{ file: string; n: number }>(`runs/${run}/captures/-/find`, { time_ns: row["time_ns"] as number, src: row["src"] as string, dst: row["dst"] as string, port: row["port"] as string });
+        const found = await api.get<{ file: string; n: number }>(`runs/${run}/captures/-/find`, { time_ns: row["time_ns"] as number, src: row["src"] as string, dst: row["dst"] as string });
         go(`${link("captures", run, found.file)}?packet=${found.n}`);
     } catch (error) {
         tell_problem(error);
