@@ -24,7 +24,6 @@
 
 SIM_C_BEGIN
 
-#define NIC_SOCKETS_MAX 8u
 #define NIC_GPUS_MAX 64u
 
 // Where a piece of memory lies.

@@ -83,12 +83,6 @@ static inline bool nic__is_fetch(uint8_t opcode)
     return opcode >= NIC_WR_RDMA_READ;
 }
 
-// The same of a completion.
-static inline bool nic__is_fetched(nic_wc_opcode_t opcode)
-{
-    return opcode == NIC_WC_RDMA_READ || opcode == NIC_WC_COMP_SWAP || opcode == NIC_WC_FETCH_ADD;
-}
-
 typedef struct nic_recv_wqe {
     uint64_t wr_id;
     uint64_t address;

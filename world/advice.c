@@ -14,6 +14,7 @@
 #include "nic/extra.h"
 #include "nic/transport.h"
 #include "world/format.h"
+#include "world/survey.h"
 
 #define SAMPLE_MAX 256u
 #define TIMEOUT_EXPONENT_MAX 31u
@@ -144,9 +145,25 @@ static void advise_watermark(const world_t *world, FILE *out)
     }
 }
 
+#define ATTEMPTS_MANY 100.0
+
+static void advise_attempts(const world_t *world, FILE *out)
+{
+    if (world->survey != NULL && world->survey->attempts > ATTEMPTS_MANY) {
+        fprintf(
+            out,
+            "warning: with nic.retransmission: go-back-0 a loss starts the message over, and on "
+            "their lossy paths some take about %.2g attempts on average: expected go-back-n, "
+            "smaller "
+            "messages, nic.retransmission-chunk, or an end of the run (until)\n",
+            world->survey->attempts);
+    }
+}
+
 void world_advise(const world_t *world, FILE *out)
 {
     advise_traffic(world, out);
+    advise_attempts(world, out);
     advise_watermark(world, out);
     world__advise_classes(world, out);
     world__advise_hops(world, out);

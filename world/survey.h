@@ -34,6 +34,7 @@ struct world_survey {
     double packets;     // full of it
     double packet_hops; // of packets and their ACKs, as far as the links can carry them in the run
     double wall_s;      // on one thread
+    double attempts;    // of a message with go-back-0 on a lossy path, on average: the most of all
     world_survey_kind_t kinds[WORLD_SURVEY_KINDS];
     size_t kind_count;
     uint64_t kinds_missed; // transfers of further kinds

@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BINS_MAX 20u
 #define BIN_FLOWS_MIN 20u
@@ -105,6 +106,14 @@ static sim_err_t read_flows(results_csv_t *csv,
         SIM_GROW(flows->flows, flows->count, &flows->capacity);
         flows->flows[flows->count++] = flow;
     }
+}
+
+static bool has_flows(const cli_plot_run_t *run)
+{
+    char *const path = sim_format("%s/flows.csv", run->folder);
+    const bool there = access(path, R_OK) == 0;
+    sim_free(path);
+    return there;
 }
 
 // Leaves flows empty where the run wrote no flows.csv.
@@ -563,6 +572,8 @@ sim_err_t cli_plot_slowdown(const cli_plot_t *plot, cli_figure_t *figure, world_
     }
     if (result == SIM_OK && count > 0) {
         draw(plot, kinds, count, few, figure);
+    } else if (!has_flows(&plot->runs[0])) {
+        cli_figure_nothing(figure, "no flows.csv in %s", plot->runs[0].folder);
     } else {
         cli_figure_nothing(figure,
                            "%zu finished flows%s%s in flows.csv of %s, expected at least %u",

@@ -110,6 +110,7 @@ void nic__pace_fired(sim_node_t *node, sim_timer_t *timer)
 // QP's own rate. After a rest as long as that a burst is new, although it was not used up.
 static void pace_burst(nic_qp_t *qp, nic_cc_t *cc, sim_time_t now_ps, uint32_t bytes)
 {
+    SIM_CHECK(cc->burst_bytes <= NIC_CC_BURST_BYTES_MAX);
     const uint64_t sent_bytes = cc->burst_sent_bytes;
     if (now_ps >= cc->burst_start_ps + sent_bytes * 8 * SIM_PS_PER_S / cc->rate_bps) {
         cc->burst_start_ps = now_ps;

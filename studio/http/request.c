@@ -180,10 +180,7 @@ static int check_query(const studio_request_t *request, studio_response_t *respo
             good = strcmp(value->text, truths[t]) == 0;
         }
         if (!good) {
-            return studio_response_error(response,
-                                         400,
-                                         "%s: expected true or false",
-                                         value->name);
+            return studio_response_error(response, 400, "%s: expected true or false", value->name);
         }
     }
     return 0;

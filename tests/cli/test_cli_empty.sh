@@ -61,4 +61,17 @@ until: 1ms
 traffic: [flows: {list: [host0 host1 1KB 0us]}, poisson: {start: 100us, stop: 50us}]
 END
 warned stopped.yaml "traffic 1 (poisson) plans no transfer: expected a start before its stop"
+
+# Messages of 98 packets over two links that lose 5 % each: 1 / (0.95^2)^98 = 23,300 attempts.
+cat >"$work/zero.yaml" <<'END'
+topology: {star: {hosts: 3}}
+nic: {retransmission: go-back-0}
+link: {loss-rate: 5%}
+until: 1ms
+traffic: [incast: {to: host0, bytes: 400KB}]
+END
+warned zero.yaml "with nic.retransmission: go-back-0 .* some take about 2.3e+04 attempts"
+for less in link.loss-rate=0.1% nic.retransmission-chunk=16KiB nic.retransmission=go-back-n; do
+    "$ROCESIM" check "$work/zero.yaml" --set $less | grep -q "attempts" && fail "$less: a warning"
+done
 exit $((failures > 0))

@@ -118,6 +118,9 @@ END
 grep -q "title 'x/a (40 of 41 flows)'" s.gnuplot || fail "runs of one name are not told apart"
 expect 2 "0 finished flows of incasts in flows.csv of a, expected at least 20" \
     a --kind slowdown --app incasts
+mkdir bare
+cp a/summary.json bare/
+expect 2 "nothing for slowdown: no flows.csv in bare" bare --kind slowdown
 
 # -- runs whose traffic begins late
 

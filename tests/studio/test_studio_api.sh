@@ -28,7 +28,8 @@ expect 400 POST users '{"name":"bo","role":"king"}'
 expect 400 POST users '{"name":"bo","rolle":"viewer"}'
 grep -q "unknown member 'rolle', did you mean 'role'" "$work/answer" || fail "unknown: $(cat "$work/answer")"
 expect 400 GET 'audit?limt=3'
-grep -q "unknown parameter 'limt', did you mean 'limit'" "$work/answer" || fail "unknown: $(cat "$work/answer")"
+grep -q "unknown parameter 'limt', did you mean 'limit'" "$work/answer" ||
+    fail "unknown: $(cat "$work/answer")"
 expect 400 GET 'runs?trash=maybe'
 grep -q "trash: expected true or false" "$work/answer" || fail "trash: $(cat "$work/answer")"
 expect 200 GET 'runs?trash=1&limit=1'
