@@ -195,11 +195,15 @@ static sim_err_t take_ids(reader_t *reader, app__mooncake_prompt_t *prompt)
     return take(reader, ']') ? SIM_OK : wrong(reader, reader->at, "expected ',' or ']'");
 }
 
-enum { HAS_TIMESTAMP = 1, HAS_INPUT = 2, HAS_OUTPUT = 4, HAS_IDS = 8 };
+enum { TIMESTAMP, INPUT, OUTPUT, IDS, MEMBERS };
+static const char *const members[] = {"timestamp", "input_length", "output_length", "hash_ids"};
 
+// has: a bit for each member that the request has already.
 static sim_err_t take_member(reader_t *reader, app__mooncake_prompt_t *prompt, unsigned *has)
 {
     char name[NAME_MAX_BYTES];
+    skip_space(reader);
+    const size_t start = reader->at;
     const sim_err_t error = take_string(reader, name);
     if (error != SIM_OK) {
         return error;
@@ -207,23 +211,28 @@ static sim_err_t take_member(reader_t *reader, app__mooncake_prompt_t *prompt, u
     if (!take(reader, ':')) {
         return wrong(reader, reader->at, "expected ':'");
     }
-    if (strcmp(name, "timestamp") == 0) {
-        *has |= HAS_TIMESTAMP;
+    unsigned member = 0;
+    while (member < MEMBERS && strcmp(name, members[member]) != 0) {
+        member++;
+    }
+    if ((*has & 1u << member) != 0) {
+        sim_message_t text;
+        (void)sim_fail(&text, SIM_ERR_INVALID, "%s is given twice, expected it once", name);
+        return wrong(reader, start, text.text);
+    }
+    *has |= member < MEMBERS ? 1u << member : 0;
+    switch (member) {
+    case TIMESTAMP:
         return take_timestamp(reader, prompt);
-    }
-    if (strcmp(name, "input_length") == 0) {
-        *has |= HAS_INPUT;
+    case INPUT:
         return take_number(reader, TOKENS_MAX, &prompt->input_tokens);
-    }
-    if (strcmp(name, "output_length") == 0) {
-        *has |= HAS_OUTPUT;
+    case OUTPUT:
         return take_number(reader, TOKENS_MAX, &prompt->output_tokens);
-    }
-    if (strcmp(name, "hash_ids") == 0) {
-        *has |= HAS_IDS;
+    case IDS:
         return take_ids(reader, prompt);
+    default:
+        return skip_value(reader);
     }
-    return skip_value(reader);
 }
 
 static sim_err_t take_prompt(reader_t *reader, app__mooncake_prompt_t *prompt)
@@ -245,11 +254,10 @@ static sim_err_t take_prompt(reader_t *reader, app__mooncake_prompt_t *prompt)
             return wrong(reader, reader->at, "expected ',' or '}'");
         }
     }
-    static const char *const missing[] = {"timestamp", "input_length", "output_length", "hash_ids"};
-    for (unsigned i = 0; i < SIM_COUNT_OF(missing); i++) {
+    for (unsigned i = 0; i < MEMBERS; i++) {
         if ((has & 1u << i) == 0) {
             sim_message_t text;
-            (void)sim_fail(&text, SIM_ERR_INVALID, "the request has no %s", missing[i]);
+            (void)sim_fail(&text, SIM_ERR_INVALID, "the request has no %s", members[i]);
             return wrong(reader, start, text.text);
         }
     }

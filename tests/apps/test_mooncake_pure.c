@@ -314,6 +314,8 @@ static const struct {
     {GOOD "{\"timestamp\": 5e3", "t.jsonl:2:15: expected milliseconds, such as 12 or 12.5"},
     {GOOD "{\"input_length\": 5.5", "t.jsonl:2:18: expected a whole number that is not negative"},
     {GOOD "{\"timestamp\": 99999999999999999999}", "t.jsonl:2:15: the number is too large"},
+    {GOOD "{\"timestamp\": 5, \"timestamp\": 6",
+     "t.jsonl:2:18: timestamp is given twice, expected it once"},
     {GOOD "{\"timestamp\": 5}", "t.jsonl:2:1: the request has no input_length"},
     {GOOD "{\"timestamp\": 5 \"x\"", "t.jsonl:2:17: expected ',' or '}'"},
     {GOOD "{\"timestamp\" 5", "t.jsonl:2:14: expected ':'"},
