@@ -26,6 +26,25 @@ static inline bool something_waits(const nic_t *nic)
     return candidates(nic) != 0 || nic->port->controlled;
 }
 
+// Apart, so that what is usual needs no frame.
+static __attribute__((noinline)) void wake_otherwise(nic_t *nic)
+{
+    nic__wake(nic);
+}
+
+static inline void wake(nic_t *nic)
+{
+    net_port_t *const port = nic->port;
+    if (SIM_LIKELY(nic->host->one_port && port->wake_pending == NET_WAKE_NONE)) {
+        sim_node_t *const node = nic__node(nic);
+        port->wake_pending = NET_WAKE_EVENT;
+        sim_wake_only(node,
+                      port->busy_until_ps > node->now_ps ? port->busy_until_ps : node->now_ps);
+    } else {
+        wake_otherwise(nic);
+    }
+}
+
 // -- joining and leaving
 
 static ALWAYS_INLINE void join(nic_t *nic, nic_qp_t *qp, const bool ring)
@@ -211,7 +230,11 @@ static ALWAYS_INLINE const net_packet_t *start(nic_t *nic,
     nic->counters.tx_packets++;
     nic->counters.tx_data_bytes += *payload_bytes;
     net_port_transmit(nic->port, packet);
-    qp->flags = (uint16_t)((qp->flags & ~NIC_QP_TURN) | (*response ? NIC_QP_TURN : 0));
+    if (SIM_UNLIKELY(*response)) {
+        qp->flags |= NIC_QP_TURN;
+    } else if (SIM_UNLIKELY((qp->flags & NIC_QP_TURN) != 0)) {
+        qp->flags &= (uint16_t)~NIC_QP_TURN;
+    }
     return packet;
 }
 
@@ -311,14 +334,14 @@ static ALWAYS_INLINE bool transmit_next(nic_t *nic, const bool ring)
 static __attribute__((noinline)) void transmit_by_table(nic_t *nic)
 {
     if (transmit_next(nic, false) && something_waits(nic)) {
-        nic__wake(nic);
+        wake(nic);
     }
 }
 
 static __attribute__((noinline)) void transmit_by_ring(nic_t *nic)
 {
     if (transmit_next(nic, true) && something_waits(nic)) {
-        nic__wake(nic);
+        wake(nic);
     }
 }
 
@@ -358,7 +381,7 @@ void nic__kick(nic_t *nic)
         return;
     }
     if (!net_port_idle(nic->port)) {
-        nic__wake(nic);
+        wake(nic);
         return;
     }
     nic->kicked = true;
