@@ -42,9 +42,14 @@ typedef struct net_packet {
     uint8_t kind : 1;      // net_packet_kind_t
     uint8_t : 1;           // so that the class is all that is above the lower half of the DSCP
     uint8_t dscp : 6;
-    uint8_t ecn : 2;
-    uint8_t telemetry : 2; // net_telemetry_t; in an ACK: that of the packet it answers
-    uint8_t hop_count : 4; // INT: records at net_packet_telemetry
+    union {
+        struct {
+            uint8_t ecn : 2;
+            uint8_t telemetry : 2; // net_telemetry_t; in an ACK: that of the packet it answers
+            uint8_t hop_count : 4; // INT: records at net_packet_telemetry
+        };
+        uint8_t marks; // all three
+    };
     uint8_t ttl;
 
     union {
@@ -76,6 +81,18 @@ typedef struct net_packet {
 static_assert(NET_INT_HOPS_MAX < 16, "hop_count has room for it");
 static_assert(sizeof(net_pfc_t) <= 20, "contents stays what it says in a PFC frame, too");
 static_assert(sizeof(net_packet_t) <= SIM_CACHE_LINE, "the hot part of a packet is one cache line");
+
+static inline uint32_t net_marks_ecn(uint8_t marks)
+{
+    const net_packet_t packet = {.marks = marks};
+    return packet.ecn;
+}
+static inline uint8_t net_marks_congested(uint8_t marks)
+{
+    net_packet_t packet = {.marks = marks};
+    packet.ecn = NET_ECN_CE;
+    return packet.marks;
+}
 
 // Aside. Which members mean something follows from the opcode.
 typedef struct net_packet_aside {

@@ -86,7 +86,7 @@ typedef struct net_queued {
     net_packet_t *packet;
     uint32_t frame_bytes;  // as it joined: telemetry makes it longer as it leaves
     uint16_t ingress_port; // of a switch
-    uint8_t ecn;           // likewise as it joined
+    uint8_t marks;         // likewise as it joined: what changes a byte need not read it
 } net_queued_t;
 
 // One class of a port, sending: its queue and its counters, on one cache line. The queue is a ring
@@ -398,7 +398,7 @@ static SIM_ALWAYS_INLINE void net__queue_join(net_port_t *port,
         net__queue_turn(port, queue);
     }
     *net__queued(queue, queue->tail) =
-        (net_queued_t){packet, packet->frame_bytes, packet->ingress_port, packet->ecn};
+        (net_queued_t){packet, packet->frame_bytes, packet->ingress_port, packet->marks};
     queue->tail += (uint32_t)sizeof(net_queued_t);
     const uint64_t bytes = queue->bytes + packet->frame_bytes;
     queue->bytes = bytes;

@@ -150,15 +150,24 @@ static inline net_red_t *net_switch_red(net_switch_t *sw, const net_port_t *egre
 // Whether its marking is net's "red": then a packet that leaves its queue empty is never marked.
 bool net_switch_marks_red(const net_switch_t *sw);
 
-// A packet that an earlier hop has marked gets nothing new here, and is counted apart.
+// A packet that an earlier hop has marked gets nothing new here, and is counted apart. Its marks
+// and its class are known: its own line, which may be far, is only written.
+static inline void net_switch_mark_known(net_port_t *egress,
+                                         net_packet_t *packet,
+                                         uint8_t marks,
+                                         uint32_t priority)
+{
+    const bool again = net_marks_ecn(marks) == NET_ECN_CE;
+    sim_node_t *const node = &egress->node->sim;
+    packet->marks = net_marks_congested(marks);
+    sim_happened(node, 'm', 0, (uint64_t)egress->index << 32 | priority); // may come late
+    (again ? egress->ecn_marked_again : egress->ecn_marked)[priority]++;
+    net_port_trace(egress, NET_TRACE_MARK, packet, again);
+}
+
 static inline void net_switch_mark(net_port_t *egress, net_packet_t *packet)
 {
-    const bool again = packet->ecn == NET_ECN_CE;
-    sim_node_t *const node = &egress->node->sim;
-    packet->ecn = NET_ECN_CE;
-    sim_happened(node, 'm', 0, (uint64_t)egress->index << 32 | packet->priority); // may come late
-    (again ? egress->ecn_marked_again : egress->ecn_marked)[packet->priority]++;
-    net_port_trace(egress, NET_TRACE_MARK, packet, again);
+    net_switch_mark_known(egress, packet, packet->marks, packet->priority);
 }
 
 // -- invariants

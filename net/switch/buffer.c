@@ -41,6 +41,22 @@ void net__let_peer_go(net_switch_t *sw, net_ingress_t *in, uint32_t priority)
     net_port_pause_send(in->port, (uint8_t)(1u << priority), 0);
 }
 
+// The same where headroom is in use or the peer is stopped: headroom drains first, and the peer may
+// go on once headroom is empty and the rest has fallen below the threshold by the XON distance.
+void net__release_crowded(net_switch_t *sw, uint32_t port, uint32_t priority, uint64_t bytes)
+{
+    net_received_t *const held = sw->node.ports[port].received[priority];
+    const uint64_t drained = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
+    held->headroom_bytes = (held->headroom_bytes - drained) & NET_HEADROOM_MASK;
+    net__release_stored(sw, held, bytes - drained);
+    if (held->stopped && held->headroom_bytes == 0) {
+        const uint64_t above = net_switch_above_reserved(sw, held->stored_bytes);
+        if (above == 0 || above + sw->config.pfc_xon_bytes <= net__xoff_threshold(sw)) {
+            net__let_peer_go(sw, &sw->ingress[port], priority);
+        }
+    }
+}
+
 // -- set-up
 
 // IEEE 802.3 annex 31B.3.7 bounds a station's reaction to a pause, in quanta, by rate.

@@ -7,11 +7,13 @@
 static __attribute__((noinline)) void mark_first(net_switch_t *sw,
                                                  net_port_t *egress,
                                                  net_packet_t *packet,
+                                                 uint8_t marks,
+                                                 uint32_t priority,
                                                  uint64_t queued)
 {
     sw->red = net__switch_red_make(sw);
     if (queued > sw->red[egress->index].kmin_bytes) {
-        net__mark_by(sw, egress, packet, queued);
+        net__mark_by(sw, egress, packet, marks, priority, queued);
     }
 }
 
@@ -19,7 +21,7 @@ void net__mark_late(net_switch_t *sw,
                     net_port_t *egress,
                     const net_class_t *queue,
                     net_packet_t *packet,
-                    uint32_t ecn,
+                    uint8_t marks,
                     uint32_t priority)
 {
     // Packets that leave next may get a mark: their lines are far by now.
@@ -28,13 +30,14 @@ void net__mark_late(net_switch_t *sw,
         __builtin_prefetch(net__queued(queue, later + 2 * SIM_CACHE_LINE));
         __builtin_prefetch(net__queued(queue, later)->packet);
     }
-    if (((uint32_t)sw->marks_late >> priority & 1u) == 0 || ecn == NET_ECN_NOT_ECT) {
+    if (((uint32_t)sw->marks_late >> priority & 1u) == 0 ||
+        net_marks_ecn(marks) == NET_ECN_NOT_ECT) {
         return;
     }
     if (SIM_UNLIKELY(sw->red == NULL)) {
-        mark_first(sw, egress, packet, queue->bytes);
+        mark_first(sw, egress, packet, marks, priority, queue->bytes);
     } else if (queue->bytes > sw->red[egress->index].kmin_bytes) {
-        net__mark_by(sw, egress, packet, queue->bytes);
+        net__mark_by(sw, egress, packet, marks, priority, queue->bytes);
     }
 }
 
@@ -46,14 +49,14 @@ __attribute__((noinline)) void net__mark_early(net_switch_t *sw,
     const uint64_t queued = egress->classes[packet->priority]->bytes;
     if (((uint32_t)sw->marks_early >> packet->priority & 1u) != 0 &&
         queued > net_switch_red(sw, egress)->kmin_bytes && packet->ecn != NET_ECN_NOT_ECT) {
-        net__mark_by(sw, egress, packet, queued);
+        net__mark_by(sw, egress, packet, packet->marks, packet->priority, queued);
     }
 }
 
 static void leaves(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
     const uint32_t priority = packet->priority;
-    net__mark(sw, egress, egress->classes[priority], packet, packet->ecn, priority);
+    net__mark(sw, egress, egress->classes[priority], packet, packet->marks, priority);
 }
 
 // The thresholds of a port of this rate: its profile, or what the switch has for all.

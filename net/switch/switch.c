@@ -39,7 +39,7 @@ static ALWAYS_INLINE void serve_any(net_switch_t *sw, net_port_t *egress, const 
     net_class_t *const queue = egress->classes[priority];
     const net_queued_t queued = net__queue_take(egress, queue, priority);
     if (own) {
-        net__mark(sw, egress, queue, queued.packet, queued.ecn, priority);
+        net__mark(sw, egress, queue, queued.packet, queued.marks, priority);
     } else if (sw->marking->leaves != NULL) {
         sw->marking->leaves(sw, egress, queued.packet);
     }
@@ -138,15 +138,13 @@ static ALWAYS_INLINE void arrival(net_switch_t *sw,
         net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
         return;
     }
-    if (sw->routed) {
-        if (SIM_UNLIKELY(packet->ttl <= 1)) {
-            net_port_drop(ingress, packet, NET_DROP_TTL);
-            return;
-        }
-        packet->ttl--;
+    if (sw->routed && SIM_UNLIKELY(--packet->ttl == 0)) {
+        packet->ttl = 1; // as it came
+        net_port_drop(ingress, packet, NET_DROP_TTL);
+        return;
     }
     if (sw->trust_dscp) {
-        packet->priority = (uint8_t)(packet->dscp >> 3);
+        packet->priority = (uint8_t)((uint32_t)packet->dscp >> 3);
     }
     packet->ingress_port = (uint16_t)port_index;
     net_port_t *const egress = &sw->node.ports[out];

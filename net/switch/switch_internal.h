@@ -97,6 +97,8 @@ static inline uint32_t net__route_of(const net_switch_t *sw, net_packet_t *packe
 static inline void net__mark_by(net_switch_t *sw,
                                 net_port_t *egress,
                                 net_packet_t *packet,
+                                uint8_t marks,
+                                uint32_t priority,
                                 uint64_t queued)
 {
     net_red_t *const red = net_switch_red(sw, egress);
@@ -104,7 +106,7 @@ static inline void net__mark_by(net_switch_t *sw,
         sim_random_u64(&red->random) >= (queued - red->kmin_bytes) * red->slope) {
         return;
     }
-    net_switch_mark(egress, packet);
+    net_switch_mark_known(egress, packet, marks, priority);
 }
 
 // On the bytes left in the queue as the packet leaves it (papers on DCQCN mark at dequeue).
@@ -112,17 +114,17 @@ void net__mark_late(net_switch_t *sw,
                     net_port_t *egress,
                     const net_class_t *queue,
                     net_packet_t *packet,
-                    uint32_t ecn,
+                    uint8_t marks,
                     uint32_t priority);
 static SIM_ALWAYS_INLINE void net__mark(net_switch_t *sw,
                                         net_port_t *egress,
                                         const net_class_t *queue,
                                         net_packet_t *packet,
-                                        uint32_t ecn,
+                                        uint8_t marks,
                                         uint32_t priority)
 {
     if (SIM_UNLIKELY(queue->bytes > sw->mark_above_bytes)) {
-        net__mark_late(sw, egress, queue, packet, ecn, priority);
+        net__mark_late(sw, egress, queue, packet, marks, priority);
     }
 }
 
@@ -142,6 +144,7 @@ static inline uint64_t net__xoff_threshold(const net_switch_t *sw)
 // buffer.c
 void net__stop_peer(net_switch_t *sw, net_ingress_t *in, uint32_t priority);
 void net__let_peer_go(net_switch_t *sw, net_ingress_t *in, uint32_t priority);
+void net__release_crowded(net_switch_t *sw, uint32_t port, uint32_t priority, uint64_t bytes);
 
 // Room in what is reserved and what is shared, up to the threshold; false: nothing is taken.
 static inline bool net__admit_shared(net_switch_t *sw, net_received_t *held, uint64_t bytes)
@@ -179,29 +182,27 @@ static inline bool net__admit_lossless(net_switch_t *sw, const net_packet_t *pac
     return fits;
 }
 
-// A packet that was admitted starts to leave: headroom drains first, and the peer may go on once
-// headroom is empty and the rest has fallen below the threshold by the XON distance.
+// Bytes of what is reserved and what is shared are free again.
+static inline void net__release_stored(net_switch_t *sw, net_received_t *held, uint64_t bytes)
+{
+    const uint64_t stored = held->stored_bytes;
+    const uint64_t above = net_switch_above_reserved(sw, stored);
+    SIM_CHECK(stored >= bytes);
+    held->stored_bytes = stored - bytes;
+    sw->shared_bytes -= above < bytes ? above : bytes;
+}
+
+// A packet that was admitted starts to leave.
 static inline void net__release_lossless(net_switch_t *sw,
                                          uint32_t port,
                                          uint32_t priority,
                                          uint64_t bytes)
 {
     net_received_t *const held = sw->node.ports[port].received[priority];
-    const bool crowded = held->crowded != 0;
-    if (SIM_UNLIKELY(crowded)) {
-        const uint64_t drained = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
-        held->headroom_bytes = (held->headroom_bytes - drained) & NET_HEADROOM_MASK;
-        bytes -= drained;
-    }
-    SIM_CHECK(held->stored_bytes >= bytes);
-    const uint64_t above = net_switch_above_reserved(sw, held->stored_bytes);
-    held->stored_bytes -= bytes;
-    sw->shared_bytes -= above < bytes ? above : bytes;
-    if (SIM_UNLIKELY(crowded) && held->stopped && held->headroom_bytes == 0) {
-        const uint64_t left = net_switch_above_reserved(sw, held->stored_bytes);
-        if (left == 0 || left + sw->config.pfc_xon_bytes <= net__xoff_threshold(sw)) {
-            net__let_peer_go(sw, &sw->ingress[port], priority);
-        }
+    if (SIM_UNLIKELY(held->crowded != 0)) {
+        net__release_crowded(sw, port, priority, bytes);
+    } else {
+        net__release_stored(sw, held, bytes);
     }
 }
 

@@ -65,7 +65,7 @@ static ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress, sim_time_t
     }
     net_class_t *const queue = egress->classes[priority];
     const net_queued_t queued = net__queue_take(egress, queue, priority);
-    net__mark(sw, egress, queue, queued.packet, queued.ecn, priority);
+    net__mark(sw, egress, queue, queued.packet, queued.marks, priority);
     if (SIM_UNLIKELY(!usual && egress->special)) {
         net__port_transmit_special(egress, queued.packet);
     } else {

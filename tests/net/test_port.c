@@ -232,7 +232,7 @@ static void check_queue(net_port_t *port, uint32_t class, uint64_t seed)
                 const net_queued_t queued = net_queue_take(port, class);
                 SIM_CHECK(queued.packet == packet && queued.frame_bytes == packet->frame_bytes);
                 SIM_CHECK(queued.ingress_port == packet->ingress_port);
-                SIM_CHECK(queued.ecn == packet->ecn);
+                SIM_CHECK(queued.marks == packet->marks);
                 bytes -= packet->frame_bytes;
                 taken++;
             }
