@@ -231,6 +231,7 @@ struct net_port {
     uint32_t link;
     uint8_t strict;      // classes served before the others, highest number first
     uint8_t long_queues; // classes whose ring is the port's to free
+    bool disturbed;      // rare->drop_countdown or rare->degraded_bps was set, once
     // Where either is not as usual, ps_per_byte is 0 (net/models.h), but for `cut`.
     const struct net_timing_ops *timing; // NULL: exact
     const net_link_config_t *config;     // the link's; net_port_own_config

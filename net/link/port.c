@@ -191,6 +191,7 @@ void net_port_drop(net_port_t *port, net_packet_t *packet, net_drop_reason_t rea
 void net_port_drop_next(net_port_t *port, uint64_t count)
 {
     port->rare->drop_countdown = count;
+    port->disturbed = true;
     net__port_update_special(port);
 }
 
@@ -430,8 +431,11 @@ void net__port_update_special(net_port_t *port)
 {
     const uint32_t every_event =
         NET_TRACE_TX | NET_TRACE_RX | NET_TRACE_ENQUEUE | NET_TRACE_MARK | NET_TRACE_RELEASE;
-    const bool unusual = port->down || port->rare->degraded_bps != 0 ||
-                         port->next_down_ps != SIM_TIME_NEVER || port->rare->drop_countdown > 0 ||
+    // What few ports need is not looked at where nobody has written: it has no memory yet, and a
+    // page that was read first is copied at its first write, for which all threads are stopped.
+    const bool disturbed =
+        port->disturbed && (port->rare->degraded_bps != 0 || port->rare->drop_countdown > 0);
+    const bool unusual = port->down || disturbed || port->next_down_ps != SIM_TIME_NEVER ||
                          port->config->loss_rate.num > 0 || port->config->bit_error_rate.num > 0 ||
                          port->loss != NULL || (port->trace_points & NET_TRACE_TX) != 0;
     const bool otherwise = unusual || port->metered;
