@@ -6,6 +6,8 @@
 //     deal.c       which thread runs them
 //     mail.c       messages on their way, and a node's sorted mail of a window
 //     window.c     one thread's share of one window: run units, sample
+//     appoint.c    when units want to run next
+//     agenda.h     the units of that share, and how threads help each other
 //     engine.c     the loop over windows, how a run ends
 //     barrier.c    where threads meet
 //     share.c      whether they need to
@@ -16,6 +18,7 @@
 
 #include <stdatomic.h>
 
+#include "kernel/engine/agenda.h"
 #include "kernel/engine/barrier.h"
 #include "kernel/engine/share.h"
 #include "kernel/engine/wheel.h"
@@ -61,6 +64,7 @@ typedef struct sim_parcels {
 // Nodes that run together. Most units hold one node; several share one when the links between them
 // are shorter than a window, and then run interleaved by time.
 struct sim_unit {
+    struct sim_thread *home; // which was dealt this unit; another one may help and run it
     sim_node_t **members;
     uint32_t count;
     uint32_t index;          // bit in the activity maps
@@ -104,13 +108,19 @@ typedef struct sim_appointment {
     sim_unit_t *unit;
 } sim_appointment_t;
 
+typedef struct sim_appointments {
+    sim_appointment_t *items;
+    size_t count;
+    size_t capacity;
+} sim_appointments_t;
+
 // One thread of execution.
 typedef struct sim_thread {
     sim_worker_t worker; // first
     sim_t *sim;
-    sim_seat_t *seats;         // by bit index - first_bit
-    const sim_seat_t **agenda; // of the window being run; room for all seats
-    uint32_t first_bit;        // multiple of 64
+    sim_seat_t *seats;    // by bit index - first_bit
+    sim__agenda_t agenda; // of the window being run; room for all seats
+    uint32_t first_bit;   // multiple of 64
     uint32_t end_bit;
     sim_mailbox_t *lent; // read by the unit being run where it lies; NULL: it reads the batch
     unsigned lent_by;    // thread
@@ -124,17 +134,20 @@ typedef struct sim_thread {
     // Mailboxes of other threads that this one has read, by thread and parity of the window, linked
     // alike; the key of their first entry is their class.
     sim_mail_t *returned[SIM_THREADS_MAX][2];
-    sim_appointment_t *appointments; // heap by window
-    size_t appointment_count;
-    size_t appointment_capacity;
+    sim_appointments_t appointments;           // heap by window
     sim_parcels_t parcels[SIM_THREADS_MAX][2]; // by destination thread and parity of the window
+    // Appointments of units of other threads that this one has run, likewise.
+    sim_appointments_t notes[SIM_THREADS_MAX][2];
     sim_sampler_t **samplers;
     size_t sampler_count;
     sim_time_t sample_next_ps; // earliest of them
     sim_time_t record_end_ps;  // records of now are before it, and not before the window
-    uint64_t next_window;      // published at the barrier
-    uint64_t share_ns;         // likewise: what its part of the window took
-    bool cut;                  // the time limit left mail unread
+    // published at the barrier
+    uint64_t next_window; // in which there is something to do, appointments aside
+    uint64_t appointed;   // window of the earliest appointment, or of one that is put off
+    uint64_t share_ns;    // what its part of the window took
+    bool cut;             // the time limit left mail unread
+    uint64_t digest;      // of its nodes, after the run
 } sim_thread_t;
 
 typedef struct sim_window_observer {
@@ -197,6 +210,7 @@ struct sim {
     sim_time_t end_ps;
 };
 
+// The one that runs the node now.
 static inline sim_thread_t *sim__thread_of(const sim_node_t *node)
 {
     return (sim_thread_t *)(void *)node->worker;
@@ -268,14 +282,23 @@ bool sim__far_take(sim_thread_t *thread,
 // Puts back what the node has not taken of its mail, into its thread's mailbox of this window.
 void sim__mail_return(sim_thread_t *thread, const sim_node_t *node);
 
-// window.c: runs the thread's units through sim->window and sets thread->next_window.
+// window.c: runs the thread's units through sim->window, then helps others with theirs.
 void sim__run_window(sim_thread_t *thread);
 // Samples everything due before bound_ps.
 void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps);
-// Makes the unit run in the window that holds time_ps (after the current one, or any before the
-// run has begun).
-void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps);
 void sim__heap_lower(sim_unit_t *unit, sim_node_t *node);
+
+// appoint.c
+// Makes the unit, which this thread runs, run in the window that holds time_ps (after the current
+// one, or any before the run has begun).
+void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps);
+// As sim->window begins: units with an appointment in it have something to do.
+void sim__keep_appointments(sim_thread_t *thread);
+// As it ends for this thread: sets thread->next_window and thread->appointed.
+void sim__publish_next(sim_thread_t *thread);
+// When all have run it: the first window before `next` that the thread has an appointment in, else
+// `next`.
+uint64_t sim__next_appointed(sim_thread_t *thread, uint64_t next);
 
 // Ties by insertion: kernel/order/fifo.c.
 struct sim_fifo *sim__fifo_create(void);

@@ -67,7 +67,8 @@ typedef struct sim_node_ops {
     // ahead. Must not read far nor change anything. May be NULL.
     void (*warm)(const sim_node_t *node, uint32_t arrivals);
 
-    // Adds the final counters of the node to the digest. Called once, after the run. May be NULL.
+    // Adds the final counters of the node to the digest. Called once, after the run, and for nodes
+    // of several threads at a time: must only read, and no other node. May be NULL.
     void (*digest)(const sim_node_t *node, sim_digest_t *digest);
 
     // Frees the node's memory and what it owns. Called by sim_destroy.

@@ -293,7 +293,7 @@ bool net_conservation_ok(const net_t *net, sim_message_t *message)
         const net_node_t *const node = net->nodes[i];
         for (uint32_t p = 0; p < node->port_count; p++) {
             if (node->ports[p].lossless_guaranteed && !node->ports[p].peer->odd_class &&
-                node->ports[p].drops[NET_DROP_HEADROOM_FULL] > 0) {
+                node->ports[p].counted && node->ports[p].drops[NET_DROP_HEADROOM_FULL] > 0) {
                 (void)sim_fail(message,
                                SIM_ERR_STATE,
                                "%s dropped %" PRIu64 " packets of a lossless class",

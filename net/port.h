@@ -215,7 +215,8 @@ struct net_port {
     uint64_t *ecn_marked;
     uint64_t *ecn_marked_again;
     uint64_t *drops;
-    uint64_t several_bytes_max; // most that several classes held together
+    uint64_t several_bytes_max : 63; // most that several classes held together
+    uint64_t counted : 1;            // not all is 0 in pauses, ecn_marked(_again) and drops
 
     // colder
     const uint32_t *quantum_bytes; // by class, of DWRR: the node's
@@ -242,6 +243,8 @@ struct net_port {
     bool (*is_lost_on_arrival)(const net_port_t *port);
     void *arrival_loss_ctx;
 };
+
+#define NET_SEVERAL_MASK (UINT64_MAX >> 1) // what several_bytes_max has room for
 
 static inline bool net_port_lost_on_arrival(const net_port_t *port)
 {

@@ -101,6 +101,12 @@ static void take_port(results_t *results, const net_port_t *port)
         results_class_sums_t *const sums = &results->classes[p];
         sums->tx_packets += port->classes[p]->tx_packets;
         sums->tx_bytes += port->classes[p]->tx_bytes;
+    }
+    if (!port->counted) {
+        return;
+    }
+    for (unsigned p = 0; p < NET_PRIORITIES; p++) {
+        results_class_sums_t *const sums = &results->classes[p];
         sums->ecn_marked += port->ecn_marked[p];
         sums->ecn_marked_again += port->ecn_marked_again[p];
         sums->pause_frames += port->pauses[p].tx_pause;

@@ -62,6 +62,11 @@ static uint64_t earliest_window(const sim_t *sim)
     for (unsigned t = 0; t < sim->thread_count; t++) {
         next = sim->threads[t]->next_window < next ? sim->threads[t]->next_window : next;
     }
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        if (sim->threads[t]->appointed < next) {
+            next = sim__next_appointed(sim->threads[t], next);
+        }
+    }
     return next;
 }
 
@@ -225,6 +230,24 @@ static void judge(sim_t *sim, uint64_t began_ns)
     sim__share_judge(&sim->share, now_ns, now_ns - began_ns, shares_ns);
 }
 
+// Of the nodes that were dealt to this thread, when the run is over.
+static void sum_digests(sim_thread_t *thread)
+{
+    for (uint32_t u = thread->first_bit; u < thread->end_bit; u++) {
+        const sim_unit_t *const unit = thread->seats[u - thread->first_bit].unit;
+        for (uint32_t m = 0; m < unit->count; m++) {
+            const sim_node_t *const node = unit->members[m];
+            sim_digest_t sum = {sim_mix64((uint64_t)node->index + 1)};
+            sim_digest_add(&sum, node->digest);
+            sim_digest_add(&sum, node->happened);
+            if (node->ops->digest != NULL) {
+                node->ops->digest(node, &sum);
+            }
+            thread->digest += sum.value;
+        }
+    }
+}
+
 static void run_thread(sim_thread_t *thread)
 {
     sim_t *const sim = thread->sim;
@@ -241,6 +264,7 @@ static void run_thread(sim_thread_t *thread)
         }
         sim__barrier_meet(&sim->barrier, index, sim->thread_count);
     } while (sim->decided_window != SIM_NO_WINDOW);
+    sum_digests(thread);
 }
 
 static void run_single(sim_t *sim)
@@ -249,6 +273,7 @@ static void run_single(sim_t *sim)
         sim__run_window(sim->threads[0]);
         go_on(sim);
     } while (sim->decided_window != SIM_NO_WINDOW);
+    sum_digests(sim->threads[0]);
 }
 
 // Threads are made before units are shared out among them, since some may not start; they wait here
@@ -332,6 +357,9 @@ static void run_crew(crew_t *crew)
     crew->go = true;
     pthread_cond_broadcast(&crew->may_go);
     pthread_mutex_unlock(&crew->mutex);
+    for (unsigned t = 0; t < crew->sim->thread_count && !crew->needed; t++) {
+        sum_digests(crew->sim->threads[t]);
+    }
     if (crew->needed && crew->sim->thread_count == 1) {
         run_single(crew->sim);
     } else if (crew->needed) {
@@ -403,19 +431,10 @@ static sim_time_t last_event_ps(const sim_node_t *node, bool waiting)
 static void finish(sim_t *sim)
 {
     sim_time_t last_ps = 0;
-    uint64_t digest = 0;
     const bool waiting = sim_work_outstanding(sim) > 0;
     for (size_t i = 0; i < sim->node_count; i++) {
-        sim_node_t *const node = sim->nodes[i];
-        const sim_time_t node_ps = last_event_ps(node, waiting);
+        const sim_time_t node_ps = last_event_ps(sim->nodes[i], waiting);
         last_ps = node_ps > last_ps ? node_ps : last_ps;
-        sim_digest_t sum = {sim_mix64(i + 1)};
-        sim_digest_add(&sum, node->digest);
-        sim_digest_add(&sum, node->happened);
-        if (node->ops->digest != NULL) {
-            node->ops->digest(node, &sum);
-        }
-        digest += sum.value;
     }
     if (sim->ended == SIM_ENDED_DONE && anything_left(sim)) {
         sim->ended = SIM_ENDED_UNTIL;
@@ -424,8 +443,8 @@ static void finish(sim_t *sim)
     if (sim->ended == SIM_ENDED_DONE && waiting) {
         sim->ended = SIM_ENDED_STALLED;
     }
-    sim->digest = digest;
     for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim->digest += sim->threads[t]->digest;
         sim__sample_until(sim->threads[t], sim->end_ps);
     }
     // Of background timers after the last event nothing is to be seen.

@@ -38,6 +38,7 @@ sim_thread_t *sim__thread_create(sim_t *sim, unsigned index)
     thread->sim = sim;
     thread->worker.index = index;
     thread->sample_next_ps = SIM_TIME_NEVER;
+    thread->appointed = SIM_NO_WINDOW;
     thread->worker.background_ps = SIM_TIME_NEVER;
     return thread;
 }
@@ -70,13 +71,15 @@ void sim__thread_destroy(sim_thread_t *thread)
         free_mailboxes(thread->returned[i][1]);
         sim_free(thread->parcels[i][0].items);
         sim_free(thread->parcels[i][1].items);
+        sim_free(thread->notes[i][0].items);
+        sim_free(thread->notes[i][1].items);
     }
     sim_free(thread->seats);
-    sim_free(thread->agenda);
+    sim_free(thread->agenda.seats);
     sim_free(thread->batch);
     sim_free(thread->stage);
     sim_free(thread->histogram);
-    sim_free(thread->appointments);
+    sim_free(thread->appointments.items);
     sim_free(thread->samplers);
     sim_free(thread);
 }

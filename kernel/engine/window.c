@@ -8,62 +8,6 @@
 
 #include "kernel/engine_internal.h"
 
-// -- appointments: units that want to run in a window beyond the slots
-
-static void appointment_push(sim_thread_t *thread, uint64_t window, sim_unit_t *unit)
-{
-    SIM_GROW(thread->appointments, thread->appointment_count, &thread->appointment_capacity);
-    size_t i = thread->appointment_count++;
-    sim_appointment_t *const heap = thread->appointments;
-    while (i > 0 && heap[(i - 1) / 2].window > window) {
-        heap[i] = heap[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    heap[i] = (sim_appointment_t){window, unit};
-}
-
-static sim_appointment_t appointment_pop(sim_thread_t *thread)
-{
-    sim_appointment_t *const heap = thread->appointments;
-    const sim_appointment_t top = heap[0];
-    const sim_appointment_t last = heap[--thread->appointment_count];
-    const size_t count = thread->appointment_count;
-    size_t i = 0;
-    for (;;) {
-        size_t child = i * 2 + 1;
-        if (child >= count) {
-            break;
-        }
-        if (child + 1 < count && heap[child + 1].window < heap[child].window) {
-            child++;
-        }
-        if (heap[child].window >= last.window) {
-            break;
-        }
-        heap[i] = heap[child];
-        i = child;
-    }
-    if (count > 0) {
-        heap[i] = last;
-    }
-    return top;
-}
-
-void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps)
-{
-    const sim_t *const sim = thread->sim;
-    if (time_ps == SIM_TIME_NEVER || time_ps >= sim->options.until_ps) {
-        return;
-    }
-    const uint64_t window = sim__window_of(sim, unit, time_ps);
-    if (window - sim->window < SIM_SLOTS) {
-        sim__mark_active(thread, (uint32_t)window & (SIM_SLOTS - 1), unit);
-    } else if (window < unit->far_window) {
-        unit->far_window = window;
-        appointment_push(thread, window, unit);
-    }
-}
-
 // -- wakes
 
 bool sim__wakes_grow(sim_node_t *node, sim_time_t time_ps, uint32_t port)
@@ -275,113 +219,73 @@ void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps)
     thread->sample_next_ps = next_ps;
 }
 
-static uint64_t next_slot(const sim_thread_t *thread)
-{
-    for (uint32_t ahead = 1; ahead < SIM_SLOTS; ahead++) {
-        if (thread->worker.slot_used[(thread->worker.slot + ahead) & (SIM_SLOTS - 1)]) {
-            return thread->sim->window + ahead;
-        }
-    }
-    return SIM_NO_WINDOW;
-}
-
-static sim_time_t unit_next_ps(const sim_unit_t *unit)
-{
-    sim_time_t next_ps = SIM_TIME_NEVER;
-    for (uint32_t i = 0; i < unit->count; i++) {
-        const sim_node_t *const node = unit->members[i];
-        next_ps = node->wake_ps < next_ps ? node->wake_ps : next_ps;
-        next_ps = node->timer_ps < next_ps ? node->timer_ps : next_ps;
-        for (size_t c = 0; node->far != NULL && c < node->far->count; c++) {
-            const sim_channel_t *const channel = node->far->channels[c];
-            const struct sim_far_fifo *const fifo = sim__ends(node->sim, channel)->far;
-            if (fifo->count > 0 && fifo->letters[fifo->first].arrive_ps < next_ps) {
-                next_ps = fifo->letters[fifo->first].arrive_ps;
-            }
-        }
-    }
-    return next_ps;
-}
-
-// Whether the earliest appointment stands. One made for a timer that was cancelled or moved since
-// does not, and is put off: a window in which nothing happens would let samplers see time pass
-// after the last event.
-static bool appointment_stands(sim_thread_t *thread)
-{
-    const sim_appointment_t appointment = thread->appointments[0];
-    const sim_time_t next_ps = unit_next_ps(appointment.unit);
-    if (next_ps != SIM_TIME_NEVER &&
-        sim__window_of(thread->sim, appointment.unit, next_ps) <= appointment.window) {
-        return true;
-    }
-    (void)appointment_pop(thread);
-    if (appointment.unit->far_window == appointment.window) {
-        appointment.unit->far_window = SIM_NO_WINDOW;
-    }
-    sim__appoint(thread, appointment.unit, next_ps);
-    return false;
-}
-
-static uint64_t next_window(sim_thread_t *thread)
-{
-    const sim_t *const sim = thread->sim;
-    uint64_t next = next_slot(thread);
-    if (SIM_UNLIKELY(sim->clipped) && thread->worker.slot_used[thread->worker.slot]) {
-        next = sim->window; // its second half
-    }
-    while (thread->appointment_count > 0 && thread->appointments[0].window < next) {
-        if (appointment_stands(thread)) {
-            next = thread->appointments[0].window;
-        } else {
-            next = next_slot(thread);
-        }
-    }
-    for (unsigned t = 0; t < sim->thread_count; t++) {
-        const sim_parcels_t *const parcels = &thread->parcels[t][sim->parity];
-        if (parcels->count > 0 && parcels->earliest_ps / sim->window_ps < next) {
-            next = parcels->earliest_ps / sim->window_ps;
-        }
-    }
-    return next;
-}
-
 // What a unit will need is fetched in three steps, while units before it run: where its mail is,
 // the mail, the messages. Each step reads what the one before has brought.
 #define AHEAD 3u
 #define MESSAGES_AHEAD 16u
 
-static inline const sim_mailbox_t *box_of(const sim_thread_t *thread, const sim_seat_t *seat)
+// What thread t has sent to the unit's first node.
+static inline const sim_mailbox_t *box_from(const sim_thread_t *thread,
+                                            unsigned t,
+                                            const sim_seat_t *seat)
 {
-    return &thread->worker.boxes[thread->worker.slot][seat->node_index];
+    return &thread->sim->threads[t]->worker.boxes[thread->worker.slot][seat->node_index];
 }
 
 static inline void prefetch_node(const sim_thread_t *thread, const sim_seat_t *seat)
 {
-    __builtin_prefetch(box_of(thread, seat));
+    __builtin_prefetch(box_from(thread, thread->worker.index, seat));
     for (uint32_t line = 0; line < 7; line++) {
         __builtin_prefetch((const char *)seat->node + line * SIM_CACHE_LINE);
     }
 }
 
-static inline void prefetch_mail(const sim_thread_t *thread, const sim_seat_t *seat)
+static inline void prefetch_letters(const sim_mailbox_t *box)
 {
-    const sim_mailbox_t *const box = box_of(thread, seat);
     for (uint32_t at = 0; at < box->filled_bytes; at += SIM_CACHE_LINE) {
         __builtin_prefetch((const char *)box->mail + at);
     }
 }
 
-static inline void prefetch_messages(const sim_thread_t *thread, const sim_seat_t *seat)
+// Returns how many arrivals the mailbox holds.
+static inline uint32_t prefetch_messages(const sim_mailbox_t *box)
 {
-    const sim_mailbox_t *const box = box_of(thread, seat);
     const uint32_t arrivals = sim__mailbox_count(box);
     const uint32_t count = arrivals < MESSAGES_AHEAD ? arrivals : MESSAGES_AHEAD;
     const sim_mail_t *const end = box->mail + count;
     for (const sim_mail_t *mail = box->mail; mail != end; mail++) {
         __builtin_prefetch(mail->message);
     }
+    return arrivals;
+}
+
+static inline void warm(const sim_thread_t *thread, const sim_seat_t *seat)
+{
+    const uint32_t own = prefetch_messages(box_from(thread, thread->worker.index, seat));
     if (seat->node->ops->warm != NULL) {
-        seat->node->ops->warm(seat->node, arrivals);
+        seat->node->ops->warm(seat->node, own);
+    }
+}
+
+// Three units ahead, two, and one: what other threads have sent lies in another core's cache.
+static inline void prefetch_others(const sim_thread_t *thread,
+                                   const sim_seat_t *const *at,
+                                   size_t left)
+{
+    const sim_t *const sim = thread->sim;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        if (t == thread->worker.index) {
+            continue;
+        }
+        if (left > 1) {
+            (void)prefetch_messages(box_from(thread, t, at[1]));
+        }
+        if (left > 2) {
+            prefetch_letters(box_from(thread, t, at[2]));
+        }
+        if (left > 3) {
+            __builtin_prefetch(box_from(thread, t, at[3]));
+        }
     }
 }
 
@@ -400,11 +304,77 @@ static size_t list_active(sim_thread_t *thread)
         }
         const sim_seat_t *const seats = &thread->seats[word * 64 - thread->first_bit];
         while (active != 0) {
-            thread->agenda[count++] = &seats[__builtin_ctzll(active)];
+            thread->agenda.seats[count++] = &seats[__builtin_ctzll(active)];
             active &= active - 1;
         }
     }
     return count;
+}
+
+static inline void run_seat(sim_thread_t *thread, const sim_seat_t *seat, sim_time_t end_ps)
+{
+    if (SIM_LIKELY(seat->alone)) {
+        run_alone(thread, seat->node, end_ps);
+    } else {
+        run_unit(thread, seat->unit, end_ps);
+    }
+}
+
+// What is fetched ahead of a unit that is run may be another thread's already, but for its node's
+// address: more is looked at only of those that were taken.
+static void run_own(sim_thread_t *thread, size_t count, bool with_help, sim_time_t end_ps)
+{
+    sim__agenda_t *const agenda = &thread->agenda;
+    const sim_seat_t *const *const seats = agenda->seats;
+    size_t till = count;
+    if (with_help) {
+        sim__agenda_open(agenda, count);
+        till = sim__agenda_take(agenda, 0);
+    }
+    for (size_t i = 0; i < AHEAD && i < count; i++) {
+        prefetch_node(thread, seats[i]);
+    }
+    for (size_t i = 0; i < till; i++) {
+        if (with_help && i + AHEAD > till) {
+            till = sim__agenda_take(agenda, till);
+        }
+        if (i + AHEAD < count) {
+            prefetch_node(thread, seats[i + AHEAD]);
+        }
+        if (i + 2 < till) {
+            prefetch_letters(box_from(thread, thread->worker.index, seats[i + 2]));
+        }
+        if (i + 1 < till) {
+            warm(thread, seats[i + 1]);
+        }
+        if (with_help) {
+            prefetch_others(thread, &seats[i], till - i);
+        }
+        run_seat(thread, seats[i], end_ps);
+    }
+}
+
+static void take_on(const sim_unit_t *unit, sim_thread_t *thread)
+{
+    for (uint32_t m = 0; m < unit->count; m++) {
+        unit->members[m]->worker = &thread->worker;
+    }
+}
+
+// Runs units of other threads, as long as they have more than they have begun.
+static void help_others(sim_thread_t *thread, sim_time_t end_ps)
+{
+    const sim_t *const sim = thread->sim;
+    for (unsigned i = 1; i < sim->thread_count; i++) {
+        sim_thread_t *const other = sim->threads[(thread->worker.index + i) % sim->thread_count];
+        const sim_seat_t *seat = sim__agenda_help(&other->agenda);
+        while (seat != NULL) {
+            take_on(seat->unit, thread);
+            run_seat(thread, seat, end_ps);
+            take_on(seat->unit, other);
+            seat = sim__agenda_help(&other->agenda);
+        }
+    }
 }
 
 void sim__run_window(sim_thread_t *thread)
@@ -429,34 +399,12 @@ void sim__run_window(sim_thread_t *thread)
         return;
     }
     sim__receive_parcels(thread);
-    while (thread->appointment_count > 0 && thread->appointments[0].window <= sim->window) {
-        const sim_appointment_t appointment = appointment_pop(thread);
-        if (appointment.unit->far_window == appointment.window) {
-            appointment.unit->far_window = SIM_NO_WINDOW;
-        }
-        sim__mark_active(thread, worker->slot, appointment.unit);
-    }
+    sim__keep_appointments(thread);
     worker->slot_used[worker->slot] = false;
-    const size_t count = list_active(thread);
-    const sim_seat_t *const *const agenda = thread->agenda;
-    for (size_t i = 0; i < AHEAD && i < count; i++) {
-        prefetch_node(thread, agenda[i]);
+    const bool with_help = sim->thread_count > 1 && !sim->share.alone;
+    run_own(thread, list_active(thread), with_help, end_ps);
+    if (with_help) {
+        help_others(thread, end_ps);
     }
-    for (size_t i = 0; i < count; i++) {
-        if (i + AHEAD < count) {
-            prefetch_node(thread, agenda[i + AHEAD]);
-        }
-        if (i + 2 < count) {
-            prefetch_mail(thread, agenda[i + 2]);
-        }
-        if (i + 1 < count) {
-            prefetch_messages(thread, agenda[i + 1]);
-        }
-        if (SIM_LIKELY(agenda[i]->alone)) {
-            run_alone(thread, agenda[i]->node, end_ps);
-        } else {
-            run_unit(thread, agenda[i]->unit, end_ps);
-        }
-    }
-    thread->next_window = next_window(thread);
+    sim__publish_next(thread);
 }

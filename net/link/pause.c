@@ -66,6 +66,7 @@ uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
     const net_pfc_t *const pfc = &packet->pfc;
     const sim_time_t now_ps = port->node->sim.now_ps;
     uint8_t released = 0;
+    port->counted = 1;
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         const uint8_t bit = (uint8_t)(1u << p);
         if (!(pfc->classes & bit)) {
@@ -152,6 +153,7 @@ static void say(net_port_t *port, uint32_t priority, uint16_t quanta)
     net_pfc_t *const pfc = &port->control->pfc;
     net_pause_counters_t *const pauses = &port->pauses[priority];
     const uint8_t bit = (uint8_t)(1u << priority);
+    port->counted = 1;
     if (pfc->classes & bit) {
         *(pfc->quanta[priority] != 0 ? &pauses->tx_pause : &pauses->tx_resume) -= 1;
     }
@@ -202,6 +204,7 @@ void net_port_pause_queue(net_port_t *port, uint32_t priority, uint16_t quanta)
     packet->pfc.classes = (uint8_t)(1u << priority);
     packet->pfc.quanta[priority] = quanta;
     *(quanta != 0 ? &pauses->tx_pause : &pauses->tx_resume) += 1;
+    port->counted = 1;
     net_port_trace(port, quanta != 0 ? NET_TRACE_XOFF : NET_TRACE_XON, NULL, priority);
     net_packet_t **link = &port->control;
     while (*link != NULL) {

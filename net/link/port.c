@@ -99,21 +99,25 @@ void net_node_fini(net_node_t *node)
     net__port_names_free(node->net, node);
 }
 
+// Of a port that has counted nothing rare.
+static const net_port_rare_t nothing;
+
 void net_node_digest(const net_node_t *node, sim_digest_t *digest)
 {
     for (uint32_t p = 0; p < node->port_count; p++) {
         const net_port_t *const port = &node->ports[p];
+        const net_port_rare_t *const rare = port->counted ? port->rare : &nothing;
         for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
             sim_digest_add(digest, port->classes[c]->tx_packets);
             sim_digest_add(digest, port->classes[c]->tx_bytes);
             sim_digest_add(digest, port->received[c]->bytes);
-            sim_digest_add(digest, port->pauses[c].rx_pause);
-            sim_digest_add(digest, port->pauses[c].paused_ps);
-            sim_digest_add(digest, port->ecn_marked[c] + port->ecn_marked_again[c]);
+            sim_digest_add(digest, rare->pauses[c].rx_pause);
+            sim_digest_add(digest, rare->pauses[c].paused_ps);
+            sim_digest_add(digest, rare->ecn_marked[c] + rare->ecn_marked_again[c]);
         }
         for (uint32_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
-            if (r < NET_DROP_WATCHDOG || port->drops[r] > 0) {
-                sim_digest_add(digest, port->drops[r]);
+            if (r < NET_DROP_WATCHDOG || rare->drops[r] > 0) {
+                sim_digest_add(digest, rare->drops[r]);
             }
         }
     }
@@ -177,6 +181,7 @@ void net_port_drop(net_port_t *port, net_packet_t *packet, net_drop_reason_t rea
 {
     net_node_t *const node = port->node;
     port->drops[reason]++;
+    port->counted = 1;
     port->rare->dropped_bytes += packet->frame_bytes;
     node->tally.dropped++;
     node->tally.bytes_dropped += packet->frame_bytes;

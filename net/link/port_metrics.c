@@ -16,7 +16,8 @@ uint64_t net_port_queue_bytes(const net_port_t *port)
 void net__port_several_wait(net_port_t *port)
 {
     const uint64_t bytes = net_port_queue_bytes(port);
-    port->several_bytes_max = bytes > port->several_bytes_max ? bytes : port->several_bytes_max;
+    const uint64_t most = bytes > port->several_bytes_max ? bytes : port->several_bytes_max;
+    port->several_bytes_max = most & NET_SEVERAL_MASK;
 }
 
 uint64_t net_port_queue_bytes_max(const net_port_t *port)

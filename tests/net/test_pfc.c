@@ -285,6 +285,7 @@ START_TEST(guarantee_is_given_where_it_holds)
         // The check of a run says so where it does not hold.
         sim_message_t message = {.text = ""};
         sw->ports[0].drops[NET_DROP_HEADROOM_FULL] = 1;
+        sw->ports[0].counted = 1;
         ck_assert_int_eq(net_conservation_ok(fixture.net, &message), !cases[i].guaranteed);
         sw->ports[0].drops[NET_DROP_HEADROOM_FULL] = 0;
         fixture_destroy(&fixture);

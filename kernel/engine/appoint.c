@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/engine/appoint.c - when units want to run next, and which window that makes the next.
+//
+// What is due within the slots is a bit in their maps. What is due later is an appointment: in a
+// heap of the thread that was dealt the unit, which another one that has run it leaves a note.
+#include "kernel/engine_internal.h"
+
+static void appointment_push(sim_appointments_t *appointments, sim_appointment_t appointment)
+{
+    SIM_GROW(appointments->items, appointments->count, &appointments->capacity);
+    size_t i = appointments->count++;
+    sim_appointment_t *const heap = appointments->items;
+    while (i > 0 && heap[(i - 1) / 2].window > appointment.window) {
+        heap[i] = heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    heap[i] = appointment;
+}
+
+static sim_appointment_t appointment_pop(sim_appointments_t *appointments)
+{
+    sim_appointment_t *const heap = appointments->items;
+    const sim_appointment_t top = heap[0];
+    const sim_appointment_t last = heap[--appointments->count];
+    const size_t count = appointments->count;
+    size_t i = 0;
+    for (;;) {
+        size_t child = i * 2 + 1;
+        if (child >= count) {
+            break;
+        }
+        if (child + 1 < count && heap[child + 1].window < heap[child].window) {
+            child++;
+        }
+        if (heap[child].window >= last.window) {
+            break;
+        }
+        heap[i] = heap[child];
+        i = child;
+    }
+    if (count > 0) {
+        heap[i] = last;
+    }
+    if (top.unit->far_window == top.window) {
+        top.unit->far_window = SIM_NO_WINDOW;
+    }
+    return top;
+}
+
+// Of a unit of this thread.
+static void appoint_own(sim_thread_t *thread, sim_appointment_t appointment)
+{
+    if (appointment.window - thread->sim->window < SIM_SLOTS) {
+        sim__mark_active(thread, (uint32_t)appointment.window & (SIM_SLOTS - 1), appointment.unit);
+    } else if (appointment.window < appointment.unit->far_window) {
+        appointment.unit->far_window = appointment.window;
+        appointment_push(&thread->appointments, appointment);
+    }
+}
+
+// Of a unit that this thread has run for another, which keeps its appointments.
+static void leave_note(sim_thread_t *thread, sim_appointment_t appointment)
+{
+    const unsigned home = appointment.unit->home->worker.index;
+    sim_appointments_t *const notes = &thread->notes[home][thread->sim->parity];
+    SIM_GROW(notes->items, notes->count, &notes->capacity);
+    notes->items[notes->count++] = appointment;
+}
+
+static void receive_notes(sim_thread_t *thread)
+{
+    const sim_t *const sim = thread->sim;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim_appointments_t *const notes =
+            &sim->threads[t]->notes[thread->worker.index][sim->parity ^ 1];
+        for (size_t i = 0; i < notes->count; i++) {
+            appoint_own(thread, notes->items[i]);
+        }
+        notes->count = 0;
+    }
+}
+
+void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps)
+{
+    const sim_t *const sim = thread->sim;
+    if (time_ps == SIM_TIME_NEVER || time_ps >= sim->options.until_ps) {
+        return;
+    }
+    const sim_appointment_t appointment = {sim__window_of(sim, unit, time_ps), unit};
+    if (appointment.window - sim->window < SIM_SLOTS) {
+        sim__mark_active(thread, (uint32_t)appointment.window & (SIM_SLOTS - 1), unit);
+    } else if (SIM_LIKELY(unit->home == thread)) {
+        appoint_own(thread, appointment);
+    } else {
+        leave_note(thread, appointment);
+    }
+}
+
+void sim__keep_appointments(sim_thread_t *thread)
+{
+    const sim_t *const sim = thread->sim;
+    receive_notes(thread);
+    while (thread->appointments.count > 0 && thread->appointments.items[0].window <= sim->window) {
+        const sim_appointment_t appointment = appointment_pop(&thread->appointments);
+        sim__mark_active(thread, thread->worker.slot, appointment.unit);
+    }
+}
+
+static uint64_t next_slot(const sim_thread_t *thread)
+{
+    for (uint32_t ahead = 1; ahead < SIM_SLOTS; ahead++) {
+        if (thread->worker.slot_used[(thread->worker.slot + ahead) & (SIM_SLOTS - 1)]) {
+            return thread->sim->window + ahead;
+        }
+    }
+    return SIM_NO_WINDOW;
+}
+
+static sim_time_t unit_next_ps(const sim_unit_t *unit)
+{
+    sim_time_t next_ps = SIM_TIME_NEVER;
+    for (uint32_t i = 0; i < unit->count; i++) {
+        const sim_node_t *const node = unit->members[i];
+        next_ps = node->wake_ps < next_ps ? node->wake_ps : next_ps;
+        next_ps = node->timer_ps < next_ps ? node->timer_ps : next_ps;
+        for (size_t c = 0; node->far != NULL && c < node->far->count; c++) {
+            const sim_channel_t *const channel = node->far->channels[c];
+            const struct sim_far_fifo *const fifo = sim__ends(node->sim, channel)->far;
+            if (fifo->count > 0 && fifo->letters[fifo->first].arrive_ps < next_ps) {
+                next_ps = fifo->letters[fifo->first].arrive_ps;
+            }
+        }
+    }
+    return next_ps;
+}
+
+// Whether the earliest appointment stands. One made for a timer that was cancelled or moved since
+// does not, and is put off: a window in which nothing happens would let samplers see time pass
+// after the last event.
+static bool appointment_stands(sim_thread_t *thread)
+{
+    const sim_appointment_t appointment = thread->appointments.items[0];
+    const sim_time_t next_ps = unit_next_ps(appointment.unit);
+    if (next_ps != SIM_TIME_NEVER &&
+        sim__window_of(thread->sim, appointment.unit, next_ps) <= appointment.window) {
+        return true;
+    }
+    (void)appointment_pop(&thread->appointments);
+    sim__appoint(thread, appointment.unit, next_ps);
+    return false;
+}
+
+uint64_t sim__next_appointed(sim_thread_t *thread, uint64_t next)
+{
+    const sim_appointments_t *const appointments = &thread->appointments;
+    while (appointments->count > 0 && appointments->items[0].window < next) {
+        if (appointment_stands(thread)) {
+            return appointments->items[0].window;
+        }
+        // It may be put off to a window that was empty so far.
+        const uint64_t slot = next_slot(thread);
+        next = slot < next ? slot : next;
+    }
+    return next;
+}
+
+static uint64_t earliest_parcel(const sim_thread_t *thread, unsigned to, uint64_t next)
+{
+    const sim_t *const sim = thread->sim;
+    const sim_parcels_t *const parcels = &thread->parcels[to][sim->parity];
+    if (parcels->count > 0 && parcels->earliest_ps / sim->window_ps < next) {
+        next = parcels->earliest_ps / sim->window_ps;
+    }
+    const sim_appointments_t *const notes = &thread->notes[to][sim->parity];
+    for (size_t i = 0; i < notes->count; i++) {
+        next = notes->items[i].window < next ? notes->items[i].window : next;
+    }
+    return next;
+}
+
+void sim__publish_next(sim_thread_t *thread)
+{
+    const sim_t *const sim = thread->sim;
+    uint64_t next = next_slot(thread);
+    if (SIM_UNLIKELY(sim->clipped) && thread->worker.slot_used[thread->worker.slot]) {
+        next = sim->window; // its second half
+    }
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        next = earliest_parcel(thread, t, next);
+    }
+    thread->next_window = next;
+    thread->appointed =
+        thread->appointments.count > 0 ? thread->appointments.items[0].window : SIM_NO_WINDOW;
+}
