@@ -299,6 +299,11 @@ void sim__publish_next(sim_thread_t *thread);
 // When all have run it: the first window before `next` that the thread has an appointment in, else
 // `next`.
 uint64_t sim__next_appointed(sim_thread_t *thread, uint64_t next);
+// Between windows: whether all that was due in this one, the next, was cancelled or moved since.
+// Units that only had something to do then are taken out.
+bool sim__is_empty(const sim_t *sim, uint64_t window);
+// It is: as if it had been run.
+void sim__pass_empty(sim_t *sim, uint64_t window);
 
 // Ties by insertion: kernel/order/fifo.c.
 struct sim_fifo *sim__fifo_create(void);

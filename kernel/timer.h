@@ -8,9 +8,11 @@
 //
 // A background timer (for a link that changes, say) fires like any other as long as something else
 // is to come or work is outstanding, but does not keep the simulation alive, and is not counted as
-// an event. Whether one fires in the same window as the last event, but after it, depends on the
-// window: what it does must not show when nothing comes after it, and it may not begin anything
-// where nothing was to come.
+// an event. It is asked once for all that are due within one cell of time, at its beginning. Cells
+// are as wide as the shortest delay between nodes that run apart (sim_window_ps), from time 0 on,
+// whatever the number of threads. So one that is due in the cell of the last event fires even after
+// it: what it does must not show when nothing comes after it, and it may not begin anything where
+// nothing was to come. Records of it are dropped.
 #ifndef KERNEL_TIMER_H
 #define KERNEL_TIMER_H
 

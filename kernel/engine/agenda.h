@@ -34,7 +34,7 @@ static inline void sim__agenda_open(sim__agenda_t *agenda, size_t count)
     atomic_store_explicit(&agenda->left, left, memory_order_release);
 }
 
-// By the owner, who has taken those before `begin`: returns the end of what it may run now, which is
+// By the owner, who has taken those before `begin`: returns the end of what it may run now. That is
 // `begin` where nothing is left.
 static inline size_t sim__agenda_take(sim__agenda_t *agenda, size_t begin)
 {

@@ -134,32 +134,26 @@ static sim_time_t unit_next_ps(const sim_unit_t *unit)
     return next_ps;
 }
 
-// Whether the earliest appointment stands. One made for a timer that was cancelled or moved since
-// does not, and is put off: a window in which nothing happens would let samplers see time pass
-// after the last event.
-static bool appointment_stands(sim_thread_t *thread)
+// The window in which the unit wants to run next; NO_WINDOW: in none before the time limit.
+static uint64_t wanted_window(const sim_t *sim, const sim_unit_t *unit)
 {
-    const sim_appointment_t appointment = thread->appointments.items[0];
-    const sim_time_t next_ps = unit_next_ps(appointment.unit);
-    if (next_ps != SIM_TIME_NEVER &&
-        sim__window_of(thread->sim, appointment.unit, next_ps) <= appointment.window) {
-        return true;
-    }
-    (void)appointment_pop(&thread->appointments);
-    sim__appoint(thread, appointment.unit, next_ps);
-    return false;
+    const sim_time_t next_ps = unit_next_ps(unit);
+    return next_ps >= sim->options.until_ps ? SIM_NO_WINDOW : sim__window_of(sim, unit, next_ps);
 }
 
+// An appointment made for a timer that was cancelled or moved since does not stand, and is put off.
 uint64_t sim__next_appointed(sim_thread_t *thread, uint64_t next)
 {
-    const sim_appointments_t *const appointments = &thread->appointments;
+    sim_appointments_t *const appointments = &thread->appointments;
     while (appointments->count > 0 && appointments->items[0].window < next) {
-        if (appointment_stands(thread)) {
-            return appointments->items[0].window;
+        const sim_appointment_t appointment = appointments->items[0];
+        const uint64_t window = wanted_window(thread->sim, appointment.unit);
+        if (window <= appointment.window) {
+            return appointment.window;
         }
-        // It may be put off to a window that was empty so far.
-        const uint64_t slot = next_slot(thread);
-        next = slot < next ? slot : next;
+        (void)appointment_pop(appointments);
+        sim__appoint(thread, appointment.unit, unit_next_ps(appointment.unit));
+        next = window < next ? window : next;
     }
     return next;
 }
@@ -191,4 +185,78 @@ void sim__publish_next(sim_thread_t *thread)
     thread->next_window = next;
     thread->appointed =
         thread->appointments.count > 0 ? thread->appointments.items[0].window : SIM_NO_WINDOW;
+}
+
+// The unit whose bit in the slots' maps this is, and whose it is.
+static sim_unit_t *unit_of(const sim_t *sim, uint32_t bit)
+{
+    unsigned t = 0;
+    while (bit >= sim->threads[t]->end_bit) {
+        t++;
+    }
+    return sim->threads[t]->seats[bit - sim->threads[t]->first_bit].unit;
+}
+
+static bool has_mail(const sim_t *sim, const sim_unit_t *unit, uint32_t slot)
+{
+    for (uint32_t i = 0; i < unit->count; i++) {
+        for (unsigned t = 0; t < sim->thread_count; t++) {
+            if (sim->threads[t]->worker.boxes[slot][unit->members[i]->index].filled_bytes > 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Whether one of the units in this part of a map has something to do; takes those out that do not.
+static bool any_has_something(const sim_t *sim, uint64_t *map, uint32_t word, uint64_t window)
+{
+    for (uint64_t left = map[word]; left != 0; left &= left - 1) {
+        sim_unit_t *const unit = unit_of(sim, word * 64 + (uint32_t)__builtin_ctzll(left));
+        const sim_time_t next_ps = unit_next_ps(unit);
+        const bool due = next_ps != SIM_TIME_NEVER && sim__window_of(sim, unit, next_ps) <= window;
+        if (due || has_mail(sim, unit, (uint32_t)window & (SIM_SLOTS - 1))) {
+            return true;
+        }
+        map[word] &= ~(left & -left);
+        sim__appoint(unit->home, unit, unit_next_ps(unit));
+    }
+    return false;
+}
+
+bool sim__is_empty(const sim_t *sim, uint64_t window)
+{
+    const uint32_t slot = (uint32_t)window & (SIM_SLOTS - 1);
+    const uint32_t words = (sim->threads[sim->thread_count - 1]->end_bit + 63) / 64;
+    if (sim->fifo != NULL || window == sim->window || window - sim->window >= SIM_SLOTS) {
+        return false; // what is left of a window, or an appointment that stands
+    }
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim_thread_t *const thread = sim->threads[t];
+        for (unsigned to = 0; to < sim->thread_count; to++) {
+            if (earliest_parcel(thread, to, SIM_NO_WINDOW) <= window) {
+                return false;
+            }
+        }
+        if (sim__next_appointed(thread, window + 1) <= window) {
+            return false;
+        }
+        for (uint32_t word = 0; thread->worker.slot_used[slot] && word < words; word++) {
+            if (any_has_something(sim, thread->worker.active[slot], word, window)) {
+                return false;
+            }
+        }
+        thread->worker.slot_used[slot] = false;
+    }
+    return true;
+}
+
+void sim__pass_empty(sim_t *sim, uint64_t window)
+{
+    sim->window = window;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim->threads[t]->worker.slot = (uint32_t)window & (SIM_SLOTS - 1);
+        sim__publish_next(sim->threads[t]);
+    }
 }

@@ -181,10 +181,25 @@ static uint64_t choose_next(sim_t *sim)
     return SIM_NO_WINDOW;
 }
 
+static bool samples_due(const sim_t *sim, uint64_t next)
+{
+    const sim_time_t before_ps = sim__window_start(sim, next);
+    bool due = false;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        due = due || sim->threads[t]->sample_next_ps < before_ps;
+    }
+    return due;
+}
+
 // Thread 0, between the meetings.
 static void decide(sim_t *sim)
 {
-    const uint64_t next = choose_next(sim);
+    uint64_t next = choose_next(sim);
+    // Samplers see time pass as long as events are to come, and no further.
+    while (next != SIM_NO_WINDOW && samples_due(sim, next) && sim__is_empty(sim, next)) {
+        sim__pass_empty(sim, next);
+        next = choose_next(sim);
+    }
     if (next != SIM_NO_WINDOW) {
         // Nothing happens before the next window, so nodes look the same up to its start.
         const sim_time_t before_ps = sim__window_start(sim, next);

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// labels: threads
+// tests/kernel/test_run_end.c - samplers see time pass up to the last event, and no further.
+//
+// Goal: a run ends at its last event, also for who samples it: a timer that was armed for later and
+// cancelled leaves no window behind in which time would be seen to pass.
+// Method: two or three nodes post messages around a ring; each message arms a timer of its receiver
+// for some while after the last one, and the last that the node gets cancels it. Times from within
+// the window of the last event to beyond all slots; windows in two colours, in one (an odd cycle),
+// one unit, ties by insertion; 1 to 3 threads.
+// Not pinned: background timers (test_background.c).
+#include "tests/check_main.h"
+
+#include "kernel/event.h"
+
+#define NODES 3u
+#define MESSAGES 6u
+#define PERIOD_PS (SIM_PS_PER_US / 8)
+
+typedef struct side {
+    sim_node_t node; // first
+    sim_channel_t *next;
+    sim_timer_t start;
+    sim_timer_t late; // never fires
+    sim_time_t late_ps;
+    uint64_t nodes;        // of the ring
+    sim_time_t sampled_ps; // last
+    uint64_t samples;
+} side_t;
+
+static void post(side_t *side, uint64_t left)
+{
+    if (left > 0) {
+        sim_send(&side->node,
+                 side->next,
+                 side->node.now_ps + 3 * SIM_PS_PER_US / 2,
+                 (void *)(uintptr_t)left);
+    }
+}
+
+static void started(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)timer;
+    post((side_t *)(void *)node, MESSAGES);
+}
+
+static void too_late(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    (void)timer;
+    ck_abort_msg("a timer that was cancelled fires");
+}
+
+static void arrived(side_t *side, uint64_t left)
+{
+    if (left <= side->nodes) { // it gets no more of them
+        sim_timer_cancel(&side->node, &side->late);
+    } else {
+        // Each time for a moment nearer to the end.
+        sim_timer_arm(&side->node,
+                      &side->late,
+                      side->node.now_ps + (left - 1) * 3 * SIM_PS_PER_US / 2 + side->late_ps);
+    }
+    post(side, left - 1);
+}
+
+static void run(sim_node_t *node)
+{
+    sim_event_t event;
+    while (sim_node_next(node, &event)) {
+        if (event.kind == SIM_EVENT_TIMER) {
+            event.timer->fn(node, event.timer);
+        } else if (event.kind == SIM_EVENT_ARRIVAL) {
+            arrived((side_t *)(void *)node, (uint64_t)(uintptr_t)event.message);
+        }
+    }
+}
+
+static void destroy(sim_node_t *node)
+{
+    sim_free(node);
+}
+
+static const sim_node_ops_t ops = {.kind = "side", .run = run, .destroy = destroy};
+
+static void sample(const sim_node_t *node, sim_time_t time_ps, void *ctx)
+{
+    (void)node;
+    side_t *const side = ctx;
+    ck_assert_uint_eq(time_ps, side->samples * PERIOD_PS);
+    side->samples++;
+    side->sampled_ps = time_ps;
+}
+
+typedef struct shape {
+    uint32_t nodes;      // of a ring: an odd one has no two colours
+    sim_time_t delay_ps; // the least there is
+    bool fifo;
+} shape_t;
+static const shape_t shapes[] = {
+    {2, SIM_PS_PER_US, false},
+    {3, SIM_PS_PER_US, false},
+    {3, SIM_PS_PER_NS, false},
+    {2, SIM_PS_PER_US, true},
+};
+
+static void check(shape_t shape, unsigned threads, sim_time_t late_ps)
+{
+    sim_t *const sim = sim_create(
+        &(sim_options_t){.threads = threads, .until_ps = SIM_TIME_NEVER, .fifo_ties = shape.fifo});
+    side_t *sides[NODES];
+    for (uint32_t i = 0; i < shape.nodes; i++) {
+        sides[i] = sim_alloc_lines(sizeof(*sides[i]));
+        sim_node_register(sim, &sides[i]->node, &ops, "side");
+        sim_timer_init(&sides[i]->start, started);
+        sim_timer_init(&sides[i]->late, too_late);
+        sides[i]->late_ps = late_ps;
+        sides[i]->nodes = shape.nodes;
+        sim_sample(sim, &sides[i]->node, 0, PERIOD_PS, sample, sides[i]);
+    }
+    for (uint32_t i = 0; i < shape.nodes; i++) {
+        sim_node_t *const next = &sides[(i + 1) % shape.nodes]->node;
+        sides[i]->next = sim_channel_create(sim, &sides[i]->node, next, 0, shape.delay_ps);
+    }
+    sim_timer_arm(&sides[0]->node, &sides[0]->start, 0);
+    ck_assert_int_eq(sim_run(sim), SIM_ENDED_DONE);
+    const sim_time_t end_ps = MESSAGES * 3 * SIM_PS_PER_US / 2;
+    ck_assert_uint_eq(sim_end_time_ps(sim), end_ps);
+    for (uint32_t i = 0; i < shape.nodes; i++) {
+        ck_assert_uint_le(sides[i]->sampled_ps, end_ps);
+        ck_assert_uint_ge(sides[i]->sampled_ps + PERIOD_PS, end_ps);
+    }
+    sim_destroy(sim);
+}
+
+START_TEST(samplers_see_no_time_after_the_last_event)
+{
+    for (sim_time_t late_ps = SIM_PS_PER_US / 4; late_ps < 24 * SIM_PS_PER_US;
+         late_ps += SIM_PS_PER_US / 2) {
+        check(shapes[_i % 4], 1 + (unsigned)_i / 4, late_ps);
+    }
+}
+END_TEST
+
+CHECK_MAIN(CHECK_LOOP(samplers_see_no_time_after_the_last_event, 0, 12))
