@@ -90,11 +90,11 @@ const char *world_tree_kind_text(const world_tree_t *tree)
     case WORLD_TREE_SCALAR:
         return "a value";
     case WORLD_TREE_LIST:
-        return "a list";
+        return tree->count == 0 ? "an empty list" : "a list";
     case WORLD_TREE_MAP:
         break;
     }
-    return "a mapping";
+    return tree->count == 0 ? "an empty mapping" : "a mapping";
 }
 
 // Reads until the end of the file or size_max + 1 bytes, whichever is first.

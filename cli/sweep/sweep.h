@@ -2,7 +2,7 @@
 // cli/sweep/sweep.h - `rocesim sweep`: one scenario over a grid of parameters and seeds.
 //
 // sweep_plan.c reads a sweep and lists its runs, sweep_columns.c looks at the columns it asks for,
-// sweep_jobs.c runs them, several at a time,
+// sweep_twins.c at what is there twice, sweep_jobs.c runs them, several at a time,
 // sweep_table.c makes runs.csv and points.csv of what they left, sweep.c is the command. A run is a
 // process of its own with a result folder of its own, so that one that fails is not in the way of
 // the others, and what is done is known by looking. docs/formats/sweep.md
@@ -76,6 +76,12 @@ size_t cli_sweep_work(cli_sweep_t *sweep, unsigned jobs, bool quiet, bool *inter
 
 // Fails at the first of the list (scalars) that summary.json cannot have.
 SIM_MUST_CHECK sim_err_t cli_sweep_check_columns(const world_tree_t *list, world_error_t *error);
+
+// Fails at the points, seeds or columns of the file (root) that are there twice, and at a path that
+// is the seed.
+SIM_MUST_CHECK sim_err_t cli_sweep_check_twins(const cli_sweep_t *sweep,
+                                               const world_tree_t *root,
+                                               world_error_t *error);
 
 // A line for each column that no run's results have a number for, with the names that are there.
 void cli_sweep_tell_columns(const cli_sweep_t *sweep, FILE *out);

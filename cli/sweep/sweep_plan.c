@@ -352,6 +352,9 @@ sim_err_t cli_sweep_load(const char *file_name,
         result = too_many(root, error);
     }
     if (result == SIM_OK) {
+        result = cli_sweep_check_twins(sweep, root, error);
+    }
+    if (result == SIM_OK) {
         result = check_points(sweep, error);
     }
     if (result == SIM_OK) {

@@ -131,6 +131,17 @@ refused "sweep.yaml:6:49: column 'pfc.pauses': .* has no 'pfc.pauses', expected 
 sed -i 's/pfc.pauses/drops.egress-full/; s/to: host0/to: host9/' "$work/sweep.yaml" "$work/base.yaml"
 refused "base.yaml:3:.*host9" -o "$work/none"
 sed -i 's/to: host9/to: host0/' "$work/base.yaml"
+cp "$work/sweep.yaml" "$work/kept.yaml"
+# twice SED-COMMAND TEXT: what would be counted twice is refused.
+twice() {
+    sed "$1" "$work/kept.yaml" >"$work/sweep.yaml"
+    refused "$2" -o "$work/none"
+}
+twice 's/^seeds:.*/seeds: [3, 5, 3]/' "sweep.yaml:[0-9]*:8: seed 3 is there twice"
+twice 's/dcqcn, none/none, none/' "the point nic.congestion-control=none, size=100KB is there twice"
+twice 's/columns: \[/&flows.fct_us.p50, flows.fct_us.p50, /' "column flows.fct_us.p50 is there twice"
+twice 's/^grid:/&\n  seed: [1, 2]/' "'seed' is among the parameters, expected it under seeds"
+cp "$work/kept.yaml" "$work/sweep.yaml"
 sed -i 's/^seeds:.*/seads: 3/' "$work/sweep.yaml"
 refused "unknown key 'seads' in a sweep, did you mean 'seeds'" -o "$work/none"
 [ -e "$work/none" ] && fail "a refused sweep made its folder"
