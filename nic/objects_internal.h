@@ -349,8 +349,9 @@ struct nic {
     alignas(SIM_CACHE_LINE) net_port_t *port;
     nic_host_t *host;
     nic_qp_t ***qp_pages; // by (number - ROCE_QPN_FIRST) >> NIC_QP_PAGE_BITS; NULL: none there
-    nic_qp_t *latest;     // that a packet came for, likely the next one too; NULL: gone
-    uint32_t latest_number;
+    // That an ACK [1], or any other packet [0] came for, likely the next one too; NULL: gone.
+    nic_qp_t *latest[2];
+    uint32_t latest_numbers[2];
     uint32_t qp_page_count;
     uint8_t ready_classes; // classes in which queue pairs have joined the scheduler
     bool kicked;           // in the host's list

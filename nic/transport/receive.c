@@ -197,11 +197,12 @@ static SIM_ALWAYS_INLINE void receive(nic_t *nic, nic_qp_t *qp, net_packet_t *pa
 
 static inline void remember(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet)
 {
-    if (packet->opcode != ROCE_ACKNOWLEDGE) { // those go to what sent last, as a rule
+    const bool ack = packet->opcode == ROCE_ACKNOWLEDGE;
+    if (!ack) { // those go to what sent last, as a rule
         nic->host->received_last = qp;
     }
-    nic->latest = qp;
-    nic->latest_number = packet->destination_qp;
+    nic->latest[ack] = qp;
+    nic->latest_numbers[ack] = packet->destination_qp;
 }
 
 static __attribute__((noinline)) void take_unknown(nic_t *nic, net_packet_t *packet)
@@ -220,8 +221,9 @@ void nic__receive(nic_t *nic, net_packet_t *packet)
     if (SIM_UNLIKELY(packet->telemetry == NET_TELEMETRY_INT)) {
         __builtin_prefetch(net_packet_telemetry(packet)); // read when the ACK is made or used
     }
-    nic_qp_t *qp = nic->latest;
-    if (qp == NULL || packet->destination_qp != nic->latest_number) {
+    const bool ack = packet->opcode == ROCE_ACKNOWLEDGE;
+    nic_qp_t *qp = nic->latest[ack];
+    if (qp == NULL || packet->destination_qp != nic->latest_numbers[ack]) {
         qp = nic__find_qp(nic, packet->destination_qp);
         if (SIM_UNLIKELY(qp == NULL)) {
             take_unknown(nic, packet);

@@ -41,7 +41,7 @@ static void forget_number(nic_t *nic, uint32_t number)
     const uint32_t index = number - ROCE_QPN_FIRST;
     nic_qp_t **const page = nic->qp_pages[index >> NIC_QP_PAGE_BITS];
     page[index & (NIC_QP_PAGE - 1)] = NULL;
-    nic->latest = NULL;
+    nic->latest[0] = nic->latest[1] = NULL;
     nic->qp_gone[index >> NIC_QP_PAGE_BITS] |= UINT64_C(1) << (index & (NIC_QP_PAGE - 1));
     for (uint32_t i = 0; i < NIC_QP_PAGE; i++) {
         if (page[i] != NULL) {

@@ -135,15 +135,17 @@ void nic__check(const nic_t *nic)
     }
 }
 
-// How many queue pairs are looked at after an event, besides the one a packet came for: the others
+// How many queue pairs are looked at after an event, besides those packets came for: the others
 // have their turn after other events.
 #define QPS_AT_A_TIME 4u
 
 void nic__check_after_event(nic_t *nic)
 {
     check_classes(nic);
-    if (nic->latest != NULL) {
-        nic__qp_check(nic->latest);
+    for (uint32_t i = 0; i < SIM_COUNT_OF(nic->latest); i++) {
+        if (nic->latest[i] != NULL) {
+            nic__qp_check(nic->latest[i]);
+        }
     }
     const uint32_t numbers = nic->qp_page_count << NIC_QP_PAGE_BITS;
     for (uint32_t i = 0; i < QPS_AT_A_TIME && numbers != 0; i++) {
