@@ -151,8 +151,8 @@ void sim__list_add_slow(sim_event_list_t *list,
         append(list, (uint32_t)(bucket % SIM_LIST_BUCKETS), &event);
         return;
     }
-    SIM_CHECK(list->bucket == UINT64_MAX || bucket >= list->bucket);
-    if (bucket == list->bucket) {
+    if (list->bucket != UINT64_MAX && bucket <= list->bucket) {
+        SIM_CHECK(time_ps >= list->block_ps);
         make_room(list, 1);
         insert(list->now + list->taken, list->now + list->now_count++, event);
     } else {
@@ -180,6 +180,11 @@ static uint64_t next_bucket(const sim_event_list_t *list, uint64_t bucket)
     return bucket + 1 + (found - from) % SIM_LIST_BUCKETS;
 }
 
+static inline sim_time_t block_of(uint64_t bucket)
+{
+    return bucket << SIM_LIST_BUCKET_BITS >> SIM_LIST_BLOCK_BITS << SIM_LIST_BLOCK_BITS;
+}
+
 // The earliest of the heap goes to its bucket.
 static void recall(sim_event_list_t *list, uint32_t bucket)
 {
@@ -188,12 +193,12 @@ static void recall(sim_event_list_t *list, uint32_t bucket)
     append(list, bucket, &(sim_list_event_t){late.order, late.what});
 }
 
-// What a bucket has goes to `now`, in order.
+// What a bucket has goes behind what is in `now`, in order.
 static void gather(sim_event_list_t *list, uintptr_t end)
 {
     const sim_list_chunk_t *const last = chunk_of(end);
     const sim_list_chunk_t *chunk = last;
-    list->now_count = 0;
+    const size_t first = list->now_count;
     do {
         chunk = chunk->next;
         make_room(list, SIM_LIST_CHUNK_EVENTS);
@@ -202,36 +207,55 @@ static void gather(sim_event_list_t *list, uintptr_t end)
         sim_list_event_t *to = list->now + list->now_count;
         for (const sim_list_event_t *event = chunk->events; event < behind; event++) {
             __builtin_prefetch(event->what.message);
-            insert(list->now, to++, *event);
+            insert(list->now + first, to++, *event);
         }
         list->now_count = (size_t)(to - list->now);
     } while (chunk != last);
 }
 
-bool sim__list_turn(sim_event_list_t *list, sim_time_t end_ps)
+static void empty(sim_event_list_t *list, uint32_t bucket)
 {
-    uint64_t bucket = next_bucket(list, list->bucket);
-    bucket = list->late_bucket < bucket ? list->late_bucket : bucket;
-    if (bucket == UINT64_MAX || bucket << SIM_LIST_BUCKET_BITS >= end_ps) {
-        return false;
-    }
-    const uint32_t index = (uint32_t)(bucket % SIM_LIST_BUCKETS);
-    while (SIM_UNLIKELY(list->late_bucket == bucket)) {
-        recall(list, index);
-    }
-    const uintptr_t end = list->ends[index];
-    gather(list, end);
-    list->taken = 0;
-    list->bucket = bucket;
-    sim_list_chunk_t *const last = chunk_of(end);
+    sim_list_chunk_t *const last = chunk_of(list->ends[bucket]);
     sim_list_chunk_t *const first = last->next;
     last->next = list->free;
     list->free = first;
-    list->ends[index] = SIM_LIST_CHUNK_FULL;
-    list->occupied[index / 64] &= ~(UINT64_C(1) << (index % 64));
-    if (list->occupied[index / 64] == 0) {
-        list->words &= ~(UINT64_C(1) << (index / 64));
+    list->ends[bucket] = SIM_LIST_CHUNK_FULL;
+    list->occupied[bucket / 64] &= ~(UINT64_C(1) << (bucket % 64));
+    if (list->occupied[bucket / 64] == 0) {
+        list->words &= ~(UINT64_C(1) << (bucket / 64));
     }
+}
+
+// Also of the heap.
+static inline uint64_t next_of_all(const sim_event_list_t *list)
+{
+    const uint64_t bucket = next_bucket(list, list->bucket);
+    return list->late_bucket < bucket ? list->late_bucket : bucket;
+}
+
+// Fetching the events' messages ahead and taking up an array pay from so many on.
+#define ENOUGH 8
+
+bool sim__list_turn(sim_event_list_t *list, sim_time_t end_ps)
+{
+    uint64_t bucket = next_of_all(list);
+    if (bucket == UINT64_MAX || bucket << SIM_LIST_BUCKET_BITS >= end_ps) {
+        return false;
+    }
+    list->block_ps = block_of(bucket);
+    list->taken = 0;
+    list->now_count = 0;
+    do {
+        const uint32_t index = (uint32_t)(bucket % SIM_LIST_BUCKETS);
+        while (SIM_UNLIKELY(list->late_bucket == bucket)) {
+            recall(list, index);
+        }
+        gather(list, list->ends[index]);
+        empty(list, index);
+        list->bucket = bucket;
+        bucket = list->now_count < ENOUGH ? next_of_all(list) : UINT64_MAX;
+    } while (bucket != UINT64_MAX && block_of(bucket) == list->block_ps &&
+             bucket << SIM_LIST_BUCKET_BITS < end_ps);
     return true;
 }
 
@@ -240,23 +264,24 @@ bool sim__list_turn(sim_event_list_t *list, sim_time_t end_ps)
 typedef struct look {
     bool (*is_stale)(const void *ctx, const sim_list_event_t *event);
     const void *ctx;
-    uint64_t bucket;
-    sim_time_t next_ps; // found so far
+    sim_time_t block_ps; // of the events looked at
+    sim_time_t next_ps;  // found so far
 } look_t;
 
 static void look_at(look_t *look, const sim_list_event_t *events, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const sim_time_t time_ps = sim__list_time_ps(look->bucket, &events[i]);
+        const sim_time_t time_ps = sim__list_time_ps(look->block_ps, &events[i]);
         if (time_ps < look->next_ps && !look->is_stale(look->ctx, &events[i])) {
             look->next_ps = time_ps;
         }
     }
 }
 
-static void look_into(look_t *look, const sim_event_list_t *list)
+static void look_into(look_t *look, const sim_event_list_t *list, uint64_t bucket)
 {
-    const uintptr_t end = list->ends[look->bucket % SIM_LIST_BUCKETS];
+    const uintptr_t end = list->ends[bucket % SIM_LIST_BUCKETS];
+    look->block_ps = block_of(bucket);
     const sim_list_chunk_t *const last = chunk_of(end);
     for (const sim_list_chunk_t *chunk = last->next; chunk != last; chunk = chunk->next) {
         look_at(look, chunk->events, SIM_LIST_CHUNK_EVENTS);
@@ -268,14 +293,14 @@ sim_time_t sim__list_next_ps(sim_event_list_t *list,
                              bool (*is_stale)(const void *ctx, const sim_list_event_t *event),
                              const void *ctx)
 {
-    look_t look = {is_stale, ctx, list->bucket, SIM_TIME_NEVER};
+    look_t look = {is_stale, ctx, list->block_ps, SIM_TIME_NEVER};
     look_at(&look, list->now + list->taken, list->now_count - list->taken);
-    while (look.next_ps == SIM_TIME_NEVER) {
-        look.bucket = next_bucket(list, look.bucket);
-        if (look.bucket == UINT64_MAX || look.bucket - list->bucket >= SIM_LIST_BUCKETS) {
+    for (uint64_t bucket = list->bucket; look.next_ps == SIM_TIME_NEVER;) {
+        bucket = next_bucket(list, bucket);
+        if (bucket == UINT64_MAX || bucket - list->bucket >= SIM_LIST_BUCKETS) {
             break; // none, or once round
         }
-        look_into(&look, list);
+        look_into(&look, list, bucket);
     }
     while (list->late_count > 0 && list->late[0].time_ps < look.next_ps) {
         const sim_list_late_t late = list->late[0];

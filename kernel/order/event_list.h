@@ -4,12 +4,12 @@
 // A calendar queue (Brown, Communications of the ACM 31(10), 1988) whose buckets are not kept in
 // order: what is added is put behind what is there. A bucket is 1.024 ns. When its turn comes its
 // events are copied to one array and sorted, which they mostly are already: numbers rise as events
-// are added, and few instants fall into one bucket. They are taken from there, one behind the
-// other in memory; what is added to that bucket now goes to its place in the array. What is due
-// beyond a turn of the buckets, 4.2 us, waits in a heap. Adding and taking cost O(1), of the heap
-// O(log n).
+// are added, and few instants fall into one bucket. Several that hold few events have their turn at
+// once. Events are taken from that array, one behind the other in memory; what is added to these
+// buckets now goes to its place in the array. What is due beyond a turn of all buckets, 4.2 us,
+// waits in a heap. Adding and taking cost O(1), of the heap O(log n).
 //
-// Numbers are below 2^54; of events of one instant with one number those added first come first.
+// Numbers are below 2^50; of events of one instant with one number those added first come first.
 // The functions are inline because kernel/order/fifo.c is their one caller, for each event.
 #ifndef KERNEL_ORDER_EVENT_LIST_H
 #define KERNEL_ORDER_EVENT_LIST_H
@@ -19,7 +19,8 @@
 SIM_C_BEGIN
 
 #define SIM_LIST_BUCKET_BITS 10u // of picoseconds
-#define SIM_LIST_NUMBER_BITS (64u - SIM_LIST_BUCKET_BITS)
+#define SIM_LIST_BLOCK_BITS 14u  // likewise: buckets of one such block may have their turn at once
+#define SIM_LIST_NUMBER_BITS (64u - SIM_LIST_BLOCK_BITS)
 #define SIM_LIST_BUCKETS 4096u
 
 typedef struct sim_list_what {
@@ -30,7 +31,7 @@ typedef struct sim_list_what {
 } sim_list_what_t;
 
 typedef struct sim_list_event {
-    uint64_t order; // time within the bucket | number
+    uint64_t order; // time within the block | number
     sim_list_what_t what;
 } sim_list_event_t;
 
@@ -53,7 +54,8 @@ typedef struct sim_list_late {
 } sim_list_late_t;
 
 typedef struct sim_event_list {
-    uint64_t bucket;       // whose events are in `now`, counted from time 0; UINT64_MAX: none yet
+    uint64_t bucket;       // the last whose events are in `now`, from time 0; UINT64_MAX: none yet
+    sim_time_t block_ps;   // where the block of the events in `now` begins
     sim_list_event_t *now; // sorted; those before `taken` are gone
     size_t taken;
     size_t now_count;
@@ -80,8 +82,8 @@ void sim__list_add_slow(sim_event_list_t *list,
                         sim_time_t time_ps,
                         uint64_t number,
                         sim_list_what_t what);
-// Where all of `now` is taken: the turn of the next bucket, if it begins before end_ps. False:
-// none does.
+// Where all of `now` is taken: the turn of the next buckets that begin before end_ps. False: none
+// does.
 bool sim__list_turn(sim_event_list_t *list, sim_time_t end_ps);
 // The time of the earliest event but those that is_stale, which will never be anything else.
 // SIM_TIME_NEVER: there is none. Costs O(events of a bucket).
@@ -99,9 +101,9 @@ static inline uint64_t sim__list_number(const sim_list_event_t *event)
     return event->order & ((UINT64_C(1) << SIM_LIST_NUMBER_BITS) - 1);
 }
 
-static inline sim_time_t sim__list_time_ps(uint64_t bucket, const sim_list_event_t *event)
+static inline sim_time_t sim__list_time_ps(sim_time_t block_ps, const sim_list_event_t *event)
 {
-    return (bucket << SIM_LIST_BUCKET_BITS) | event->order >> SIM_LIST_NUMBER_BITS;
+    return block_ps | event->order >> SIM_LIST_NUMBER_BITS;
 }
 
 // time_ps is neither before the event taken last nor before the end_ps that sim__list_first was
@@ -132,7 +134,7 @@ static inline const sim_list_event_t *sim__list_first(sim_event_list_t *list,
         return NULL;
     }
     const sim_list_event_t *const event = &list->now[list->taken];
-    *time_ps = sim__list_time_ps(list->bucket, event);
+    *time_ps = sim__list_time_ps(list->block_ps, event);
     return SIM_LIKELY(*time_ps < end_ps) ? event : NULL;
 }
 
