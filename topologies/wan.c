@@ -212,7 +212,14 @@ static sim_err_t site_init(const topo_wan_config_t *wan,
     *ops = NULL;
     *config = NULL;
     if (wan->site[0] == '\0') {
-        return SIM_OK;
+        return wan->values[0] == '\0'
+                   ? SIM_OK
+                   : sim_fail_about(message,
+                                    SIM_ERR_INVALID,
+                                    "values",
+                                    ": '%s' without a builder that takes them, expected site: "
+                                    "leaf-spine",
+                                    wan->values);
     }
     const topo_ops_t *const found = topo_find(wan->site);
     if (found == NULL || found == &topo_wan || found == &topo_pair ||

@@ -19,8 +19,15 @@
 #define SAMPLE_MAX 256u
 #define TIMEOUT_EXPONENT_MAX 31u
 
+// NEVER: there is none, or the transport's own, which knows the path, comes before it.
 static sim_time_t timeout_of(const nic_config_t *config)
 {
+    static const char *const with_own[] = {"irn", "adamap", "sdr"};
+    for (size_t i = 0; i < SIM_COUNT_OF(with_own); i++) {
+        if (strcmp(config->transport, with_own[i]) == 0) {
+            return SIM_TIME_NEVER;
+        }
+    }
     return config->timeout == 0 ? SIM_TIME_NEVER : UINT64_C(4096000) << config->timeout;
 }
 
