@@ -369,6 +369,7 @@ struct nic {
     bool contents; // payloads are looked at: the host's memory has contents, or limits
     bool bound;    // limits: nic/fabric.h
     bool plain;    // packets go straight to the protocol: neither detailed nor a loop
+    bool served;   // they go to its device
     uint32_t quantum_bytes[NET_PRIORITIES]; // of its port's scheduler
     nic_t *next_kicked;
     // Of other frames than the standard's (nic/frames.h); NULL: extension headers, payload and pad.
@@ -468,6 +469,7 @@ struct nic_host {
     nic_qp_t *dead;  // destroyed QPs, freed when the event is over
     bool in_event;
     bool one_port;      // and nothing but events of the node: host.c runs it in a loop of its own
+    bool one_stepping;  // the same of one whose NIC has steps
     bool unsettled;     // something of the event is left to be done
     bool ending;        // packets go with their network
     uint8_t warm_class; // the class most packets are expected in

@@ -120,11 +120,11 @@ static inline void nic__wake(nic_t *nic)
     if (SIM_LIKELY(host->one_port)) {
         port->wake_pending = NET_WAKE_EVENT;
         sim_wake_only(&host->node.sim, free_ps);
-    } else if (host->lanes == NULL || host->node.port_count != 1) {
-        net_port_wake(port);
-    } else {
+    } else if (SIM_LIKELY(host->one_stepping) && host->lanes != NULL) {
         port->wake_pending = NET_WAKE_LATE;
         host->lanes->wake_ps = free_ps;
+    } else {
+        net_port_wake(port);
     }
 }
 
@@ -172,19 +172,14 @@ static inline void nic__step(nic_host_t *host)
         lane->last = NULL;
         steps->first_ps[index] = nic__no_step_ps(index);
     } else {
+        if (next->next != NULL) {
+            __builtin_prefetch(next->next);
+        }
         next->previous = NULL;
         steps->first_ps[index] = next->time_ps;
     }
     nic__steps_find_next(steps);
     lane->fn(step);
-}
-
-// Until then, in this window, no mail arrives at the host: steps do not change that.
-static inline sim_time_t nic__steps_until_ps(const nic_host_t *host)
-{
-    const sim_time_t mail_ps = sim__mail_time(&host->node.sim);
-    const sim_time_t end_ps = host->node.sim.run_end_ps;
-    return mail_ps < end_ps ? mail_ps : end_ps;
 }
 
 // What the host does next; EVENT also where it does nothing more for now.

@@ -21,7 +21,7 @@ APART static void arrive_otherwise(nic_t *nic, net_packet_t *packet)
 {
     if (nic->loop != NULL) {
         nic->loop->arrived(nic, packet);
-    } else if (packet->kind == NET_PACKET_ROCE && nic->device->arrive != NULL) {
+    } else if (packet->kind == NET_PACKET_ROCE && nic->served) {
         nic->device->arrive(nic, packet);
     } else if (packet->kind == NET_PACKET_ROCE) {
         nic__receive(nic, packet);
@@ -124,25 +124,51 @@ static ALWAYS_INLINE bool take_event(nic_host_t *host)
     return true;
 }
 
-// Steps of its NICs, and the moments when their port is free, come in their turn among events.
+// Steps until then, and the moments when the port is free, in their turn among events.
+static ALWAYS_INLINE void take_steps(nic_host_t *host, sim_time_t until_ps)
+{
+    for (;;) {
+        const nic_turn_t turn = nic__turn(host, until_ps);
+        if (turn == NIC_TURN_STEP) {
+            nic__step(host);
+        } else if (turn == NIC_TURN_WAKE) {
+            nic__port_free(host);
+            transmit(&host->nics[0]);
+        } else {
+            return;
+        }
+        after_event(host);
+    }
+}
+
+// A host whose NICs have steps.
 static void run_with_steps(nic_host_t *host)
 {
+    sim_node_t *const node = &host->node.sim;
     host->lanes = host->steps;
-    do {
-        const sim_time_t until_ps = nic__steps_until_ps(host);
-        for (;;) {
-            const nic_turn_t turn = nic__turn(host, until_ps);
-            if (turn == NIC_TURN_STEP) {
-                nic__step(host);
-            } else if (turn == NIC_TURN_WAKE) {
-                nic__port_free(host);
-                transmit(&host->nics[0]);
-            } else {
+    for (;;) {
+        const sim_time_t mail_ps = sim__mail_time(node); // steps do not change that
+        take_steps(host, mail_ps < node->run_end_ps ? mail_ps : node->run_end_ps);
+        if (SIM_UNLIKELY(mail_ps > node->wake_ps || mail_ps > node->timer_ps)) {
+            if (!take_event(host)) {
                 break;
             }
-            after_event(host);
+            continue;
         }
-    } while (take_event(host));
+        if (mail_ps >= node->run_end_ps) {
+            break;
+        }
+        const sim_mail_t *const mail = sim__take_mail(node, mail_ps);
+        nic_t *const nic = &host->nics[sim_mail_port(mail)];
+        net_packet_t *const packet = mail->message;
+        if (SIM_LIKELY(nic->served && packet->kind == NET_PACKET_ROCE)) {
+            net_port_count_rx(nic->port, packet);
+            nic->device->arrive(nic, packet);
+        } else {
+            arrive(nic, packet);
+        }
+        after_event(host);
+    }
     host->lanes = NULL;
     nic__steps_rest(host);
 }
@@ -283,6 +309,7 @@ static void nic_init(nic_t *nic)
         sim_expect_timers(&host->node.sim);
     }
     nic->plain = nic->loop == NULL && !nic->detailed;
+    nic->served = nic->loop == NULL && nic->detailed && nic->device->arrive != NULL;
     nic->odd_answers = nic->loop != NULL || net_answers_differ(host->node.net);
     nic->cc_ops = nic__config_cc(config, &nic->cc_config);
     SIM_CHECKF(nic->cc_ops != NULL, "no algorithm \"%s\"", config->congestion_control);
@@ -312,6 +339,7 @@ static void host_built(net_node_t *node)
     }
     host->one_port =
         node->port_count == 1 && host->steps == NULL && !sim_ties_by_insertion(&node->sim);
+    host->one_stepping = node->port_count == 1 && host->steps != NULL;
 }
 
 static void close_qp(const nic_qp_t *qp, void *ctx)
