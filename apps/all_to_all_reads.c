@@ -56,6 +56,8 @@ typedef struct reader {
     bool *done; // by place in the window
     uint64_t posted;
     uint64_t oldest;
+    uint32_t posted_slot; // place in the window of the next one
+    uint32_t oldest_slot;
     sim_random_t random;
     nic_send_wr_t wr; // each is the one before but for what is read, and whose
 } reader_t;
@@ -88,7 +90,8 @@ static uint32_t draw_qp(reader_t *reader)
 static void post_next(reader_t *reader)
 {
     const reads_t *const reads = reader->reads;
-    const uint32_t slot = (uint32_t)(reader->posted % reads->window);
+    const uint32_t slot = reader->posted_slot;
+    reader->posted_slot = slot + 1 == reads->window ? 0 : slot + 1;
     const uint32_t q = draw_qp(reader);
     const uint64_t offset =
         sim_random_below(&reader->random, reads->region_bytes - reads->read_bytes + 1);
@@ -129,8 +132,10 @@ static bool read_on(nic_core_t *core, void *ctx)
         reader->done[(uint32_t)wc[i].wr_id] = true;
     }
     app__thread_count(&reader->thread, succeeded);
-    while (reader->oldest < reader->posted && reader->done[reader->oldest % reads->window]) {
+    while (reader->oldest < reader->posted && reader->done[reader->oldest_slot]) {
         reader->oldest++;
+        reader->oldest_slot =
+            reader->oldest_slot + 1 == reads->window ? 0 : reader->oldest_slot + 1;
         if (reader->broken_count < reader->qp_count) {
             post_next(reader);
         }
