@@ -263,8 +263,33 @@ static void take_turn(nic_core_t *core)
     }
 }
 
+// Prefetches what the cores that have their turns next will need: the core, then its program's
+// own and the queue that it polls.
+static SIM_ALWAYS_INLINE void expect_turns(const nic_host_t *host)
+{
+    nic_step_t *const next = host->steps->lanes[NIC_LANE_CORE].first;
+    if (next == NULL) {
+        return;
+    }
+    const nic_core_t *const first = SIM_CONTAINER_OF(next, nic_core_t, step_at);
+    if (first->ctx != NULL) {
+        for (size_t line = 0; line < 4; line++) {
+            __builtin_prefetch((const char *)first->ctx + line * SIM_CACHE_LINE);
+        }
+    }
+    if (first->cqs != NULL) {
+        __builtin_prefetch(first->cqs);
+    }
+    if (next->next != NULL) {
+        const char *const second = (const char *)SIM_CONTAINER_OF(next->next, nic_core_t, step_at);
+        __builtin_prefetch(second + SIM_CACHE_LINE);
+        __builtin_prefetch(second + 2 * SIM_CACHE_LINE);
+    }
+}
+
 void nic__core_step(nic_step_t *step)
 {
+    expect_turns(SIM_CONTAINER_OF(step, nic_core_t, step_at)->host);
     take_turn(SIM_CONTAINER_OF(step, nic_core_t, step_at));
 }
 

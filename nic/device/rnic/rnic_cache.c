@@ -71,7 +71,7 @@ bool nic__cache_use(nic_cache_t *cache, uint32_t *slot, uint64_t key)
 {
     SIM_ASSERT(key != 0);
     const uint32_t ways = (uint32_t)cache->ways;
-    const uint32_t first = *slot - *slot % ways;
+    const uint32_t first = nic__cache_first(cache, *slot);
     for (uint32_t i = first; i < first + ways; i++) {
         const uint64_t there = cache->slots[i].key;
         if (there == key || there == 0) {
@@ -87,7 +87,7 @@ bool nic__cache_use(nic_cache_t *cache, uint32_t *slot, uint64_t key)
 uint32_t nic__cache_take_in(nic_cache_t *cache, uint32_t slot, uint64_t key)
 {
     const uint32_t ways = (uint32_t)cache->ways;
-    const uint32_t first = slot - slot % ways;
+    const uint32_t first = nic__cache_first(cache, slot);
     nic_cache_slot_t *const set = &cache->slots[first];
     uint32_t way = 0;
     if (SIM_LIKELY(set[ways - 1].key != 0)) {
@@ -131,7 +131,7 @@ void nic__cache_remove_at(nic_cache_t *cache, uint32_t slot)
 {
     nic_cache_slot_t *const slots = cache->slots;
     const uint32_t ways = (uint32_t)cache->ways;
-    const uint32_t end = slot - slot % ways + ways;
+    const uint32_t end = nic__cache_first(cache, slot) + ways;
     uint32_t last = slot; // fills the gap
     while (last + 1 < end && slots[last + 1].key != 0) {
         last++;

@@ -37,6 +37,11 @@ void nic_cache_init(nic_cache_t *cache,
 void nic_cache_fini(nic_cache_t *cache);
 // The first slot of a key's set: where to look for it when nothing else is known.
 uint32_t nic_cache_set(const nic_cache_t *cache, uint64_t key);
+static inline uint32_t nic__cache_first(const nic_cache_t *cache, uint32_t slot) // of its set
+{
+    const uint32_t ways = (uint32_t)cache->ways;
+    return SIM_LIKELY((ways & (ways - 1)) == 0) ? slot & ~(ways - 1) : slot - slot % ways;
+}
 // What is left of nic_cache_use where the key was not in that slot.
 bool nic__cache_use(nic_cache_t *cache, uint32_t *slot, uint64_t key);
 // Puts a key (not 0) in without counting; whether it was there. *slot is any slot of its set, best
@@ -49,6 +54,17 @@ static inline bool nic_cache_use(nic_cache_t *cache, uint32_t *slot, uint64_t ke
         return true;
     }
     return nic__cache_use(cache, slot, key);
+}
+// Puts a key in, which may be there, by the first slot of its set; returns where it is.
+static inline uint32_t nic__cache_put(nic_cache_t *cache, uint32_t first, uint64_t key)
+{
+    nic_cache_slot_t *const here = &cache->slots[first];
+    if (here->key == key || here->key == 0) {
+        *here = (nic_cache_slot_t){key, ++cache->clock};
+        return first;
+    }
+    (void)nic__cache_use(cache, &first, key);
+    return first;
 }
 // Puts a key in that is not there. slot is any of its set; returns where it is.
 uint32_t nic__cache_take_in(nic_cache_t *cache, uint32_t slot, uint64_t key);

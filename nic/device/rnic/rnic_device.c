@@ -42,6 +42,7 @@ static void qp_destroyed(nic_qp_t *qp, uint32_t unfinished)
 {
     nic__rnic(qp->nic)->counters.wqes_completed += unfinished;
     nic__rnic(qp->nic)->renewals++;
+    nic__rnic_forget_receiving(nic__rnic(qp->nic), qp);
     nic__store_remove(qp->nic, NIC_STORE_CONTEXT, qp->number);
 }
 

@@ -35,20 +35,27 @@ typedef enum nic_item_kind {
 } nic_item_kind_t;
 
 typedef struct nic_item {
-    _Alignas(SIM_CACHE_LINE) nic_step_t step;
-    nic_t *nic;
-    nic_qp_t *qp;    // while none of the NIC's queue pairs is destroyed or reset
-    uint64_t serial; // of the QP
-    uint32_t qp_number;
+    // line 0: all that WQEs and data to be sent need
+    _Alignas(SIM_CACHE_LINE) nic_t *nic;
+    union {
+        nic_step_t step;
+        struct { // while it is in a list instead
+            struct nic_item *next;
+            sim_time_t arrives_ps; // WQEs written by MMIO
+            uint32_t set;          // and where the cache will have the first of them
+        };
+    };
+    nic_qp_t *qp;      // while none of the NIC's queue pairs is destroyed or reset:
     uint32_t renewals; // as many of that as there were
     uint32_t first;    // WQE
     uint32_t count;
     uint8_t kind; // nic_item_kind_t
     bool fetched; // by Doorbell
     uint16_t lap; // of the send queue of its QP
-    struct nic_item *next;
-    sim_timer_t timer;     // where its step has no lane
-    sim_time_t arrives_ps; // a WQE written by MMIO
+
+    uint64_t serial; // of the QP
+    uint32_t qp_number;
+    sim_timer_t timer; // where its step has no lane
     nic_cq_t *cq;
     union {
         nic_wc_t wc;
@@ -56,6 +63,7 @@ typedef struct nic_item {
         net_packet_t *packet; // an ACK or NAK
     };
 } nic_item_t;
+static_assert(offsetof(nic_item_t, serial) == SIM_CACHE_LINE, "one line of an item is in use");
 
 // Items are allocated so many at a time.
 #define NIC_ITEM_BLOCK 64u
@@ -82,7 +90,8 @@ typedef struct nic_rx_unit {
     nic_t *nic;
     net_packet_t *head;
     net_packet_t *tail;
-    sim_time_t here_ps; // the WQE that the packet being served answers is on the NIC
+    nic_qp_t *qp;       // of the packet being served; NULL: none, or gone
+    sim_time_t here_ps; // the WQE that this packet answers is on the NIC
     bool busy;
     uint8_t kind; // of that packet
 } nic_rx_unit_t;
@@ -110,24 +119,32 @@ typedef struct nic_page_place {
 
 // What a detailed NIC knows of a queue pair; lies before it.
 typedef struct nic_rnic_qp {
-    _Alignas(SIM_CACHE_LINE) uint64_t serial; // no other QP of the NIC ever had it
-    sim_time_t ready_ps;                      // of the last WQE with a payload on its way
-    sim_time_t response_ps;                   // of the last READ to be answered
-    nic_item_t *waiting;                      // its WQEs in the queue of its processing unit
-    net_packet_t *waiting_packet;             // its last packet there
-    uint32_t sq_ready;                        // end of the WQEs that are through the NIC
+    _Alignas(SIM_CACHE_LINE) nic_item_t *early; // WQEs here before others posted sooner, by index
+    sim_time_t ready_ps;                        // of the last WQE with a payload on its way
+    sim_time_t response_ps;                     // of the last READ to be answered
+    nic_item_t *waiting;                        // its WQEs in the queue of its processing unit
+    net_packet_t *waiting_packet;               // its last packet there
+    uint32_t sq_ready;                          // end of the WQEs that are through the NIC
     uint32_t sq_here;         // end of the WQEs that have arrived on the NIC, in order
     uint32_t context_slot[2]; // where its context was in the cache, by side
     uint16_t near_slot[2];    // and among those at hand
     uint16_t unit;            // its processing units
-    uint16_t lap;      // of its send queue: what passed the NIC before it was rewound is void
-    nic_item_t *early; // WQEs that arrived before others posted sooner, by index
+    uint16_t lap; // of its send queue: what passed the NIC before it was rewound is void
+
+    uint64_t serial; // no other QP of the NIC ever had it
 } nic_rnic_qp_t;
 static_assert(sizeof(nic_rnic_qp_t) == 2 * SIM_CACHE_LINE, "one hot line, and what is rare");
 static inline nic_rnic_qp_t *nic__rnic_qp(const nic_qp_t *qp)
 {
     return (nic_rnic_qp_t *)(uintptr_t)qp - 1;
 }
+
+// The queue pairs of so many packets that come next are known.
+#define NIC_EXPECTED 3u
+typedef struct nic_expected {
+    nic_qp_t *qp; // NULL: not known, or gone
+    uint32_t number;
+} nic_expected_t;
 
 typedef struct nic_rnic nic_rnic_t;
 struct nic_rnic {
@@ -143,6 +160,7 @@ struct nic_rnic {
     bool looks;              // that is booked
     nic_tx_unit_t *tx_units;
     nic_rx_unit_t *rx_units;
+    nic_expected_t expected[NIC_EXPECTED]; // in the order in which they come
     nic_item_t *free_items;
     nic_item_block_t *item_blocks;
     nic_cache_t *held[NIC_CACHE_COUNT]; // the memory of each kind: one and the same if shared
@@ -424,6 +442,7 @@ void nic__rnic_answer(nic_qp_t *qp, net_packet_t *packet);
 
 // rnic_receive.c
 void nic__rnic_arrive(nic_t *nic, net_packet_t *packet);
+void nic__rnic_forget_receiving(nic_rnic_t *rnic, const nic_qp_t *qp); // it is destroyed
 void nic__rnic_payload(nic_t *nic, uint32_t bytes);
 void nic__rnic_lands(nic_t *nic, sim_time_t time_ps);
 void nic__rnic_atomic_done(nic_t *nic, uint32_t rkey); // the word is written back

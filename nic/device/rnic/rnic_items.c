@@ -34,10 +34,30 @@ static void qp_step(nic_item_t *item, nic_qp_t *qp)
     }
 }
 
+// Prefetches what answers that are sent next will need: the queue pair, then what it answers.
+static SIM_ALWAYS_INLINE void expect_data(const nic_host_t *host)
+{
+    nic_step_t *const next = host->steps->lanes[NIC_LANE_DATA].first;
+    if (next == NULL) {
+        return;
+    }
+    const nic_item_t *const first = SIM_CONTAINER_OF(next, nic_item_t, step);
+    if (first->kind == NIC_ITEM_RESPONSE && first->renewals == nic__rnic(first->nic)->renewals &&
+        first->qp->reads != NULL) {
+        __builtin_prefetch(first->qp->reads);
+    }
+    if (next->next != NULL) {
+        const char *const qp = (const char *)SIM_CONTAINER_OF(next->next, nic_item_t, step)->qp;
+        __builtin_prefetch(qp);
+        __builtin_prefetch(qp + 4 * SIM_CACHE_LINE);
+    }
+}
+
 // Data to be sent are there.
 void nic__rnic_data_step(nic_step_t *step)
 {
     nic_item_t *const item = SIM_CONTAINER_OF(step, nic_item_t, step);
+    expect_data(item->nic->host);
     nic__rnic_begin(item->nic);
     nic_qp_t *const qp = nic__item_qp(item);
     if (SIM_LIKELY(qp != NULL)) {

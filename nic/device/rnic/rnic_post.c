@@ -124,6 +124,8 @@ void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
     }
     const uint64_t bytes = wqe_bytes(detail, qp, nic__wqe(qp, first));
     spend(host, padded(bytes) / NIC_PCIE_LINE_BYTES * detail->cpu_line_ps);
+    item->set = nic_cache_set(rnic->held[NIC_STORE_WQE],
+                              nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, first)));
     item->arrives_ps = nic_pcie_mmio(&rnic->pcie, nic__posting_ps(host), bytes);
     add_coming(nic, item);
 }

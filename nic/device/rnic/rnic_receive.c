@@ -308,6 +308,10 @@ static inline void packet_served(const nic_rx_unit_t *unit, net_packet_t *packet
         const uint64_t lock = net_packet_aside(packet)->atomic.address;
         rnic->granted_ps = rnic->lock_free_ps[lock & (rnic->detail.atomic_locks - 1)];
     }
+    if (SIM_LIKELY(unit->qp != NULL)) {
+        nic->latest = unit->qp;
+        nic->latest_number = packet->destination_qp;
+    }
     nic_device_receive(nic, packet);
     rnic->inline_receive = false;
     release(nic, bytes);
@@ -321,9 +325,13 @@ static void rx_begin(nic_rx_unit_t *unit, nic_qp_t *qp)
     if (qp != NULL && nic__rnic_qp(qp)->waiting_packet == packet) {
         nic__rnic_qp(qp)->waiting_packet = NULL;
     }
+    if (packet->next != NULL) {
+        __builtin_prefetch(packet->next);
+    }
     const uint32_t kind = classify(packet->opcode);
     const nic_service_t service = serve_packet(unit->nic, packet, qp, kind);
     unit->kind = (uint8_t)kind;
+    unit->qp = qp;
     unit->here_ps = service.here_ps;
     unit->busy = true;
     nic__unit_arm(unit->nic, NIC_LANE_RECEIVE, &unit->step, &unit->timer, service.end_ps);
@@ -383,36 +391,65 @@ void nic__rx_unit_step(nic_step_t *step)
     rx_end(SIM_CONTAINER_OF(step, nic_rx_unit_t, step));
 }
 
-// Prefetches what the packets that come next will need. In two steps, each reads what the one
-// before has brought: the queue pair, then its contexts. Always inline: to gcc a function that only
-// prefetches does nothing, and calls of it go.
-static SIM_ALWAYS_INLINE void expect(const nic_t *nic, const sim_mail_t *mail)
+void nic__rnic_forget_receiving(nic_rnic_t *rnic, const nic_qp_t *qp)
 {
-    const nic_rnic_t *const rnic = nic__rnic(nic);
-    if (mail[0].key == UINT64_MAX) {
-        return;
+    for (uint64_t i = 0; i < rnic->detail.pu_count; i++) {
+        if (rnic->rx_units[i].qp == qp) {
+            rnic->rx_units[i].qp = NULL;
+        }
     }
-    const net_packet_t *const next = mail[0].message;
-    const net_packet_t *const after = mail[1].key == UINT64_MAX ? NULL : mail[1].message;
-    const nic_qp_t *const qp = nic__find_qp(nic, next->destination_qp);
-    if (qp != NULL) {
-        __builtin_prefetch(
-            &rnic->held[NIC_STORE_CONTEXT]->slots[nic__rnic_qp(qp)->context_slot[1]]);
-        __builtin_prefetch(net_packet_aside(next));
+    for (uint32_t i = 0; i < NIC_EXPECTED; i++) {
+        if (rnic->expected[i].qp == qp) {
+            rnic->expected[i].qp = NULL;
+        }
     }
-    const nic_qp_t *const later = after == NULL ? NULL : nic__find_qp(nic, after->destination_qp);
-    if (later != NULL) {
-        __builtin_prefetch(later);
-        __builtin_prefetch((const char *)later + SIM_CACHE_LINE);
-        __builtin_prefetch((const char *)later + 2 * SIM_CACHE_LINE);
-        __builtin_prefetch((const char *)later + 4 * SIM_CACHE_LINE);
-        __builtin_prefetch(nic__rnic_qp(later));
+}
+
+// Prefetches what the packets that come next will need, in three steps, each of which reads what the
+// one before has brought: the queue pair, then its contexts and the WQE that a response answers, then
+// where the cache has that. Always inline: to gcc a function that only prefetches does nothing, and
+// calls of it go.
+static SIM_ALWAYS_INLINE void expect(nic_t *nic, const sim_mail_t *mail)
+{
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    nic_expected_t *const expected = rnic->expected;
+    expected[0] = expected[1];
+    expected[1] = expected[2];
+    expected[2] = (nic_expected_t){NULL, 0};
+    if (mail[0].key != UINT64_MAX && mail[1].key != UINT64_MAX && mail[2].key != UINT64_MAX) {
+        const uint32_t number = ((const net_packet_t *)mail[2].message)->destination_qp;
+        nic_qp_t *const third = nic__find_qp(nic, number);
+        if (third != NULL) {
+            expected[2] = (nic_expected_t){third, number};
+            __builtin_prefetch(third);
+            __builtin_prefetch((const char *)third + SIM_CACHE_LINE);
+            __builtin_prefetch((const char *)third + 2 * SIM_CACHE_LINE);
+            __builtin_prefetch((const char *)third + 4 * SIM_CACHE_LINE);
+            __builtin_prefetch(nic__rnic_qp(third));
+        }
+    }
+    const nic_qp_t *const second = expected[1].qp;
+    if (second != NULL) {
+        const nic_rnic_qp_t *const state = nic__rnic_qp(second);
+        const nic_cache_slot_t *const contexts = rnic->held[NIC_STORE_CONTEXT]->slots;
+        __builtin_prefetch(&contexts[state->context_slot[NIC_SIDE_RECEIVE]]);
+        __builtin_prefetch(&rnic->near[NIC_SIDE_RECEIVE].slots[state->near_slot[NIC_SIDE_RECEIVE]]);
+        __builtin_prefetch(net_packet_aside(mail[1].message));
+        if (second->sq_done != second->sq_posted) {
+            __builtin_prefetch(nic__wqe(second, second->sq_done));
+        }
+    }
+    const nic_qp_t *const first = expected[0].qp;
+    if (first != NULL && first->sq_done != first->sq_posted && rnic->wqes_know) {
+        const uint32_t slot = nic__wqe(first, first->sq_done)->device_slot;
+        __builtin_prefetch(&rnic->held[NIC_STORE_WQE]->slots[slot]);
     }
 }
 
 void nic__rnic_arrive(nic_t *nic, net_packet_t *packet)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
+    const nic_expected_t came = rnic->expected[0];
     expect(nic, nic__node(nic)->mail);
     nic__rnic_begin(nic);
     const uint64_t bytes = rnic->buffered_bytes + packet->frame_bytes;
@@ -428,7 +465,9 @@ void nic__rnic_arrive(nic_t *nic, net_packet_t *packet)
     if (SIM_UNLIKELY(bytes >= rnic->detail.pause_bytes) && (rnic->pausing & class) == 0) {
         pause_link(nic, class);
     }
-    nic_qp_t *const qp = nic__find_qp(nic, packet->destination_qp);
+    nic_qp_t *const qp = SIM_LIKELY(came.qp != NULL && came.number == packet->destination_qp)
+                             ? came.qp
+                             : nic__find_qp(nic, packet->destination_qp);
     push(nic, packet, qp);
 }
 

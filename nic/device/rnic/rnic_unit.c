@@ -226,9 +226,9 @@ static inline void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
     for (uint32_t i = 0; i < item->count; i++) {
         const uint32_t index = item->first + i;
         const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
-        uint32_t slot = nic_cache_set(cache, key);
-        (void)nic_cache_use(cache, &slot, key);
-        nic__wqe(qp, index)->device_slot = (uint16_t)slot;
+        nic_wqe_t *const wqe = nic__wqe(qp, index);
+        const uint32_t set = i == 0 && !item->fetched ? item->set : nic_cache_set(cache, key);
+        wqe->device_slot = (uint16_t)nic__cache_put(cache, set, key);
     }
     push_in_order(item, qp);
 }
@@ -236,6 +236,26 @@ static inline void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
 void nic__rnic_wqes_arrive(nic_item_t *item, nic_qp_t *qp)
 {
     wqes_arrive(item, qp);
+}
+
+// Prefetches what the WQEs that come next will need, in steps: the item, then its queue pair, then
+// the WQE and its set in the cache. Those of a queue pair that is gone are harmless.
+static SIM_ALWAYS_INLINE void expect_wqes(const nic_rnic_t *rnic, const nic_item_t *next)
+{
+    if (next == NULL) {
+        return;
+    }
+    const nic_item_t *const second = next->next;
+    __builtin_prefetch(&rnic->held[NIC_STORE_WQE]->slots[next->set]);
+    if (second == NULL) {
+        return;
+    }
+    __builtin_prefetch(nic__rnic_qp(second->qp));
+    __builtin_prefetch(second->qp);
+    __builtin_prefetch((const char *)second->qp + SIM_CACHE_LINE);
+    if (second->next != NULL) {
+        __builtin_prefetch(second->next);
+    }
 }
 
 void nic__rnic_take_coming(nic_t *nic)
@@ -248,6 +268,7 @@ void nic__rnic_take_coming(nic_t *nic)
         rnic->coming = item->next;
         rnic->coming_ps = item->next == NULL ? SIM_TIME_NEVER : item->next->arrives_ps;
         rnic->at_ps = item->arrives_ps;
+        expect_wqes(rnic, item->next);
         nic_qp_t *const qp = nic__item_qp(item);
         if (SIM_UNLIKELY(qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0)) {
             nic__item_free(item);
