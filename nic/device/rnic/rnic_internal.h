@@ -72,28 +72,31 @@ typedef struct nic_item_block {
     nic_item_t items[NIC_ITEM_BLOCK];
 } nic_item_block_t;
 
-// A processing unit of the sending side.
+// A processing unit of the sending side: what each of its steps needs, and the rest.
 typedef struct nic_tx_unit {
-    nic_step_t step;
-    sim_timer_t timer; // where that has no lane, or its time is not known
+    _Alignas(SIM_CACHE_LINE) nic_step_t step;
     nic_t *nic;
     nic_item_t *head;
-    nic_item_t *tail;
     sim_time_t here_ps; // the WQE being served is on the NIC
     bool busy;
+    bool carries; // that WQE has a payload to be read
+
+    nic_item_t *tail;
+    sim_timer_t timer; // where the step has no lane, or its time is not known
 } nic_tx_unit_t;
 
 // And of the receiving side.
 typedef struct nic_rx_unit {
-    nic_step_t step;
-    sim_timer_t timer;
+    _Alignas(SIM_CACHE_LINE) nic_step_t step;
     nic_t *nic;
     net_packet_t *head;
-    net_packet_t *tail;
-    nic_qp_t *qp;       // of the packet being served; NULL: none, or gone
-    sim_time_t here_ps; // the WQE that this packet answers is on the NIC
+    nic_qp_t *qp; // of the packet being served; NULL: none, or gone
     bool busy;
     uint8_t kind; // of that packet
+
+    sim_time_t here_ps; // the WQE that it answers is on the NIC
+    net_packet_t *tail;
+    sim_timer_t timer;
 } nic_rx_unit_t;
 
 typedef enum nic_packet_class {

@@ -309,8 +309,9 @@ static inline void packet_served(const nic_rx_unit_t *unit, net_packet_t *packet
         rnic->granted_ps = rnic->lock_free_ps[lock & (rnic->detail.atomic_locks - 1)];
     }
     if (SIM_LIKELY(unit->qp != NULL)) {
-        nic->latest = unit->qp;
-        nic->latest_number = packet->destination_qp;
+        const bool ack = packet->opcode == ROCE_ACKNOWLEDGE;
+        nic->latest[ack] = unit->qp;
+        nic->latest_numbers[ack] = packet->destination_qp;
     }
     nic_device_receive(nic, packet);
     rnic->inline_receive = false;
@@ -405,10 +406,10 @@ void nic__rnic_forget_receiving(nic_rnic_t *rnic, const nic_qp_t *qp)
     }
 }
 
-// Prefetches what the packets that come next will need, in three steps, each of which reads what the
-// one before has brought: the queue pair, then its contexts and the WQE that a response answers, then
-// where the cache has that. Always inline: to gcc a function that only prefetches does nothing, and
-// calls of it go.
+// Prefetches what the packets that come next will need, in three steps, each of which reads what
+// the one before has brought: the queue pair, then its contexts and the WQE that a response
+// answers, then where the cache has that. Always inline: to gcc a function that only prefetches
+// does nothing, and calls of it go.
 static SIM_ALWAYS_INLINE void expect(nic_t *nic, const sim_mail_t *mail)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);

@@ -18,8 +18,8 @@ void nic__units_create(nic_t *nic)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
     const uint64_t count = rnic->detail.pu_count;
-    rnic->tx_units = sim_alloc_array(count, sizeof(*rnic->tx_units));
-    rnic->rx_units = sim_alloc_array(count, sizeof(*rnic->rx_units));
+    rnic->tx_units = sim_alloc_lines(count * sizeof(*rnic->tx_units));
+    rnic->rx_units = sim_alloc_lines(count * sizeof(*rnic->rx_units));
     for (uint64_t i = 0; i < count; i++) {
         rnic->tx_units[i].nic = nic;
         rnic->rx_units[i].nic = nic;
@@ -86,8 +86,9 @@ static inline nic_service_t serve_wqe(const nic_item_t *item, const nic_qp_t *qp
     return (nic_service_t){nic__later(rnic->tx_free_ps, cost.ready_ps), here_ps};
 }
 
-static inline void wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time_t here_ps)
+static inline void wqe_served(const nic_tx_unit_t *unit, nic_qp_t *qp, uint32_t index)
 {
+    nic_t *const nic = unit->nic;
     if ((qp->flags & NIC_QP_CLOSED) != 0) {
         return;
     }
@@ -96,11 +97,11 @@ static inline void wqe_served(nic_t *nic, nic_qp_t *qp, uint32_t index, sim_time
         return;
     }
     const sim_time_t now_ps = nic__node(nic)->now_ps;
-    const nic_wqe_t *const wqe = nic__wqe(qp, index);
-    sim_time_t ready_ps = here_ps;
-    if (nic__wqe_carries(wqe)) {
+    sim_time_t ready_ps = unit->here_ps;
+    if (unit->carries) {
+        const nic_wqe_t *const wqe = nic__wqe(qp, index);
         const uint32_t bytes = nic__min(wqe->length, qp->mtu_bytes);
-        const sim_time_t late_ps = nic__later(here_ps, now_ps) - now_ps;
+        const sim_time_t late_ps = nic__later(unit->here_ps, now_ps) - now_ps;
         ready_ps = late_ps + nic__read_payload_ps(nic, wqe, 0, bytes, false);
     }
     // WQEs are sent in order: one behind another whose payload is on its way waits for that.
@@ -122,6 +123,7 @@ static void tx_begin(nic_tx_unit_t *unit, nic_qp_t *qp)
     }
     const nic_service_t service = serve_wqe(item, qp);
     unit->here_ps = service.here_ps;
+    unit->carries = qp != NULL && nic__wqe_carries(nic__wqe(qp, item->first));
     unit->busy = true;
     nic__unit_arm(unit->nic, NIC_LANE_SEND, &unit->step, &unit->timer, service.end_ps);
 }
@@ -168,7 +170,7 @@ static void tx_end(nic_tx_unit_t *unit)
         nic__item_free(item);
     }
     if (qp != NULL && lap == nic__rnic_qp(qp)->lap) {
-        wqe_served(unit->nic, qp, index, unit->here_ps);
+        wqe_served(unit, qp, index);
     }
     // What happened just now may have pushed more: the unit still counts as busy.
     unit->busy = false;
