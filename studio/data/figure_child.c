@@ -4,13 +4,12 @@
 #include "studio/data/figure_child.h"
 
 #include "studio/runs/confine.h"
+#include "studio/runs/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -37,20 +36,15 @@ pid_t studio_figure_spawn(const studio_figure_order_t *order)
         line[count++] = order->arguments[i];
     }
     line[count] = NULL;
-    const char *const sanitizer = getenv("ASAN_OPTIONS");
-    char *const options = sim_format("ASAN_OPTIONS=%s", sanitizer == NULL ? "" : sanitizer);
     char *const temporary = sim_format("TMPDIR=%s", order->folder);
     char *const home = sim_format("HOME=%s", order->folder);
-    const char *const environment[] =
-        {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", options, temporary, home, NULL};
+    const char *const environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
+                                       "LC_ALL=C.UTF-8",
+                                       temporary,
+                                       home,
+                                       NULL};
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
     SIM_CHECK(posix_spawn_file_actions_init(&actions) == 0);
-    SIM_CHECK(posix_spawnattr_init(&attributes) == 0);
     (void)posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     (void)posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     (void)posix_spawn_file_actions_addopen(&actions,
@@ -59,26 +53,13 @@ pid_t studio_figure_spawn(const studio_figure_order_t *order)
                                            O_WRONLY | O_CREAT | O_TRUNC,
                                            0600);
     // A group of its own: gnuplot ends with it.
-    (void)posix_spawnattr_setflags(&attributes,
-                                   POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                       POSIX_SPAWN_SETSIGDEF);
-    (void)posix_spawnattr_setsigmask(&attributes, &none);
-    (void)posix_spawnattr_setsigdefault(&attributes, &all);
-    (void)posix_spawnattr_setpgroup(&attributes, 0);
-    pid_t process = -1;
-    const int reason = posix_spawn(&process,
-                                   "/proc/self/exe",
-                                   &actions,
-                                   &attributes,
-                                   (char *const *)(uintptr_t)line,
-                                   (char *const *)(uintptr_t)environment);
+    const pid_t process = studio_spawn(line, environment, &actions, POSIX_SPAWN_SETPGROUP);
+    const int reason = errno;
     (void)posix_spawn_file_actions_destroy(&actions);
-    (void)posix_spawnattr_destroy(&attributes);
     sim_free(home);
     sim_free(temporary);
-    sim_free(options);
     errno = reason;
-    return reason == 0 ? process : -1;
+    return process;
 }
 
 // -- its own side

@@ -3,13 +3,12 @@
 #include "studio/library/scenario_check.h"
 
 #include "studio/library/library_internal.h"
+#include "studio/runs/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -88,41 +87,23 @@ static bool ask(const char *const *line, asked_t *asked)
         (void)close(in[1]);
         return false;
     }
-    const char *const sanitizer = getenv("ASAN_OPTIONS");
-    char *const options = sim_format("ASAN_OPTIONS=%s", sanitizer == NULL ? "" : sanitizer);
-    const char *const environment[] = {"LC_ALL=C", options, NULL};
+    const char *const environment[] = {"LC_ALL=C", NULL};
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
     SIM_CHECK(posix_spawn_file_actions_init(&actions) == 0);
-    SIM_CHECK(posix_spawnattr_init(&attributes) == 0);
     (void)posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
     (void)posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
     (void)posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    (void)posix_spawnattr_setsigmask(&attributes, &none);
-    (void)posix_spawnattr_setsigdefault(&attributes, &all);
-    const int result = posix_spawn(&asked->process,
-                                   "/proc/self/exe",
-                                   &actions,
-                                   &attributes,
-                                   (char *const *)(uintptr_t)line,
-                                   (char *const *)(uintptr_t)environment);
-    (void)posix_spawnattr_destroy(&attributes);
+    asked->process = studio_spawn(line, environment, &actions, 0);
     (void)posix_spawn_file_actions_destroy(&actions);
-    sim_free(options);
     (void)close(in[0]);
     (void)close(out[1]);
     asked->to = in[1];
     asked->from = out[0];
-    if (result != 0) {
+    if (asked->process < 0) {
         (void)close(in[1]);
         (void)close(out[0]);
     }
-    return result == 0;
+    return asked->process >= 0;
 }
 
 typedef struct answer {

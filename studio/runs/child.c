@@ -3,12 +3,12 @@
 #include "studio/runs/child.h"
 
 #include "studio/runs/confine.h"
+#include "studio/runs/spawn.h"
 #include "studio/studio.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,43 +62,20 @@ pid_t studio_child_spawn(const studio_child_t *child, const char *const *argumen
                                       numbers[4]};
     memcpy(line, fixed, sizeof(fixed));
     memcpy(line + FIXED, arguments, count * sizeof(*arguments));
-    // Nothing of the server's environment but what a sanitizer was told.
-    const char *const sanitizer = getenv("ASAN_OPTIONS");
-    char *const options = sim_format("ASAN_OPTIONS=%s", sanitizer == NULL ? "" : sanitizer);
     // What scripts of studies ask for.
     char *const program = sim_format("ROCESIM=%s", child->program);
     char *const temporary = sim_format("TMPDIR=%s", child->folder);
-    const char *const environment[] =
-        {"PATH=/usr/bin:/bin", "LC_ALL=C", options, program, temporary, NULL};
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    SIM_CHECK(posix_spawnattr_init(&attributes) == 0);
-    (void)posix_spawnattr_setflags(&attributes,
-                                   POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
-                                       POSIX_SPAWN_SETSIGDEF);
-    (void)posix_spawnattr_setsigmask(&attributes, &none);
-    (void)posix_spawnattr_setsigdefault(&attributes, &all);
-    pid_t process = -1;
-    errno = posix_spawn(&process,
-                        "/proc/self/exe",
-                        NULL,
-                        &attributes,
-                        (char *const *)(uintptr_t)line,
-                        (char *const *)(uintptr_t)environment);
+    const char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", program, temporary, NULL};
+    const pid_t process = studio_spawn(line, environment, NULL, POSIX_SPAWN_SETSID);
     const int reason = errno;
-    (void)posix_spawnattr_destroy(&attributes);
     for (size_t i = 0; i < SIM_COUNT_OF(numbers); i++) {
         sim_free(numbers[i]);
     }
     sim_free(temporary);
     sim_free(program);
-    sim_free(options);
     sim_free(line);
     errno = reason;
-    return reason == 0 ? process : -1;
+    return process;
 }
 
 // -- its own side

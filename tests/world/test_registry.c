@@ -6,8 +6,10 @@
 // know nothing of each other.
 // Method: an algorithm that holds one rate, which the time of a transfer shows.
 // Not pinned: the other kinds' operations, which are the library's own (apps, topologies).
+#include "net/models.h"
 #include "tests/check_main.h"
 #include "world/attributes.h"
+#include "world/choices.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -163,7 +165,61 @@ START_TEST(all_keys_are_counted)
 }
 END_TEST
 
+static bool is_choice(const world_registry_t *registry, const char *path, const char *name)
+{
+    const char **names = NULL;
+    const size_t count = world_choices(registry, path, "", &names);
+    bool found = false;
+    for (size_t i = 0; i < count; i++) {
+        found = found || strcmp(names[i], name) == 0;
+    }
+    sim_free((void *)names);
+    return found;
+}
+
+static const net_timing_ops_t own_timing = {.name = "own"};
+static const net_framing_t own_framing = {.name = "narrow", .pause_bytes = 64};
+
+static void add_timing(net_t *net, void *ctx)
+{
+    (void)ctx;
+    net_register_timing(net, &own_timing);
+}
+
+// However a row came to the registry, what chooses among them knows it; other registries do not.
+START_TEST(choices_are_the_registrys)
+{
+    world_error_t error;
+    world_registry_t *const registry = world_registry_create();
+    world_registry_t *const other = world_registry_create();
+    const world_network_part_t part = {WORLD_NETWORK_FRAMING, "narrow", NULL, &own_framing};
+    ck_assert_int_eq(world_registry_add_cc(registry, &fixed, &error), SIM_OK);
+    ck_assert_int_eq(world_registry_add_network_part(registry, &part, &error), SIM_OK);
+    world_registry_add_network(registry, add_timing, NULL);
+    static const struct {
+        const char *path;
+        const char *own;
+        const char *librarys;
+    } paths[] = {
+        {"nic.congestion-control", "fixed", "dcqcn"},
+        {"network.framing", "narrow", "ethernet"},
+        {"network.timing", "own", "exact"},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(paths); i++) {
+        ck_assert_msg(is_choice(registry, paths[i].path, paths[i].own), "%s", paths[i].path);
+        ck_assert_msg(is_choice(registry, paths[i].path, paths[i].librarys), "%s", paths[i].path);
+        ck_assert_msg(!is_choice(other, paths[i].path, paths[i].own), "%s", paths[i].path);
+    }
+    const char **names = NULL;
+    ck_assert_uint_eq(world_choices(registry, "nic.mtu", "4096", &names), 0);
+    ck_assert_ptr_null(names);
+    world_registry_destroy(other);
+    world_registry_destroy(registry);
+}
+END_TEST
+
 CHECK_MAIN(CHECK_TEST(algorithm_of_ones_own),
            CHECK_TEST(checked_as_the_librarys),
            CHECK_TEST(names_are_refused),
+           CHECK_TEST(choices_are_the_registrys),
            CHECK_TEST(all_keys_are_counted))
