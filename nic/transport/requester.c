@@ -260,12 +260,12 @@ static inline piece_t piece_of(const nic_qp_t *qp,
 // A packet of a SEND or WRITE: all but what the ACKs need.
 __attribute__((always_inline)) static inline net_packet_t *build_data(nic_t *nic,
                                                                       nic_qp_t *qp,
-                                                                      const piece_t *piece)
+                                                                      const piece_t *piece,
+                                                                      bool first,
+                                                                      bool last)
 {
     const nic_wqe_t *const wqe = piece->wqe;
     const uint32_t payload_bytes = piece->bytes;
-    const bool first = piece->offset == 0;
-    const bool last = piece->last;
     const uint32_t extensions = first || last ? extension_bytes(qp, wqe, first, last) : 0;
     net_packet_t *const packet = nic__new_packet(nic,
                                                  qp,
@@ -309,7 +309,10 @@ net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp)
     const piece_t piece = piece_of(qp, wqe, index, offset);
     const bool last = piece.last;
     const uint32_t payload_bytes = piece.bytes;
-    net_packet_t *const packet = build_data(nic, qp, &piece);
+    // Most are the middle of a message, with nothing but data.
+    net_packet_t *const packet = SIM_LIKELY(!first && !last)
+                                     ? build_data(nic, qp, &piece, false, false)
+                                     : build_data(nic, qp, &piece, first, last);
     if (SIM_LIKELY((qp->flags & NIC_QP_UNRELIABLE) == 0)) {
         count_retransmission(nic, qp, packet);
         packet->ack_request = wants_ack(nic, qp, last, payload_bytes);
@@ -366,7 +369,7 @@ uint32_t nic__find_wqe(const nic_qp_t *qp, uint64_t psn, uint64_t *first_psn)
 static net_packet_t *repeat_data(nic_t *nic, nic_qp_t *qp, uint32_t index, uint32_t offset)
 {
     const piece_t piece = piece_of(qp, nic__wqe(qp, index), index, offset);
-    net_packet_t *const packet = build_data(nic, qp, &piece);
+    net_packet_t *const packet = build_data(nic, qp, &piece, offset == 0, piece.last);
     packet->ack_request = true;
     if ((qp->flags & NIC_QP_FEEDBACK) != 0) {
         ask_for_feedback(nic, qp, packet, offset);
