@@ -3,72 +3,105 @@
 #include "results/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BUFFER_BYTES ((size_t)1 << 16)
 
+// What is written waits in a buffer of its own: tables are written in cells of a few bytes, and a
+// call of the C library for each costs more than all the rest.
 struct results_file {
-    FILE *stream;
-    char *path;
-    char *buffer;
+    int descriptor;
     int error; // errno of the first failure; 0: none
+    char *path;
+    size_t used;
+    char buffer[BUFFER_BYTES];
 };
 
 sim_err_t results_file_open(const char *path, results_file_t **file, world_error_t *error)
 {
-    FILE *const stream = fopen(path, "we");
-    if (stream == NULL) {
+    const int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor < 0) {
         const world_place_t place = {path, 0, 0};
         return world_fail(error, SIM_ERR_IO, &place, "cannot create: %s", strerror(errno));
     }
     results_file_t *const made = sim_alloc(sizeof(*made));
-    made->stream = stream;
+    made->descriptor = descriptor;
     made->path = sim_strdup(path);
-    made->buffer = sim_alloc(BUFFER_BYTES);
-    setvbuf(stream, made->buffer, _IOFBF, BUFFER_BYTES);
     *file = made;
     return SIM_OK;
 }
 
-static void note(results_file_t *file, bool failed)
+static void flush(results_file_t *file)
 {
-    if (failed && file->error == 0) {
-        file->error = errno != 0 ? errno : EIO;
+    for (size_t done = 0; done < file->used && file->error == 0;) {
+        const ssize_t count = write(file->descriptor, file->buffer + done, file->used - done);
+        if (count >= 0) {
+            done += (size_t)count;
+        } else if (errno != EINTR) {
+            file->error = errno;
+        }
     }
+    file->used = 0;
+}
+
+static void put(results_file_t *file, const char *text, size_t size)
+{
+    while (SIM_UNLIKELY(size > BUFFER_BYTES - file->used)) {
+        const size_t part = BUFFER_BYTES - file->used;
+        memcpy(file->buffer + file->used, text, part);
+        file->used += part;
+        text += part;
+        size -= part;
+        flush(file);
+    }
+    memcpy(file->buffer + file->used, text, size);
+    file->used += size;
 }
 
 void results_file_print(results_file_t *file, const char *format, ...)
 {
-    if (file->error != 0) {
-        return;
-    }
     va_list arguments;
     va_start(arguments, format);
-    errno = 0;
-    note(file, vfprintf(file->stream, format, arguments) < 0);
+    char text[256];
+    va_list again;
+    va_copy(again, arguments);
+    const int size = vsnprintf(text, sizeof(text), format, arguments);
+    SIM_CHECKF(size >= 0, "format \"%s\"", format);
+    if ((size_t)size < sizeof(text)) {
+        put(file, text, (size_t)size);
+    } else {
+        char *const all = sim_alloc((size_t)size + 1);
+        vsnprintf(all, (size_t)size + 1, format, again);
+        put(file, all, (size_t)size);
+        sim_free(all);
+    }
+    va_end(again);
     va_end(arguments);
 }
 
 void results_file_put(results_file_t *file, const char *text)
 {
-    if (file->error == 0) {
-        errno = 0;
-        note(file, fputs(text, file->stream) < 0);
-    }
+    put(file, text, strlen(text));
+}
+
+void results_file_put_char(results_file_t *file, char one)
+{
+    put(file, &one, 1);
 }
 
 void results_file_put_u64(results_file_t *file, uint64_t value)
 {
     char digits[24];
     char *p = digits + sizeof(digits);
-    *--p = '\0';
     do {
         *--p = (char)('0' + value % 10);
         value /= 10;
     } while (value > 0);
-    results_file_put(file, p);
+    put(file, p, (size_t)(digits + sizeof(digits) - p));
 }
 
 void results_file_put_ns(results_file_t *file, sim_time_t time_ps)
@@ -86,20 +119,22 @@ void results_file_put_csv(results_file_t *file, const char *text)
         results_file_put(file, text);
         return;
     }
-    results_file_put(file, "\"");
+    results_file_put_char(file, '"');
     for (const char *p = text; *p != '\0'; p++) {
-        const char one[3] = {*p, *p == '"' ? '"' : '\0', '\0'};
-        results_file_put(file, one);
+        if (*p == '"') {
+            results_file_put_char(file, '"');
+        }
+        results_file_put_char(file, *p);
     }
-    results_file_put(file, "\"");
+    results_file_put_char(file, '"');
 }
 
 sim_err_t results_file_close(results_file_t *file, world_error_t *error)
 {
-    errno = 0;
-    note(file, fflush(file->stream) != 0);
-    errno = 0;
-    note(file, fclose(file->stream) != 0);
+    flush(file);
+    if (close(file->descriptor) != 0 && file->error == 0) {
+        file->error = errno;
+    }
     sim_err_t result = SIM_OK;
     if (file->error != 0) {
         const world_place_t place = {file->path, 0, 0};
@@ -109,7 +144,6 @@ sim_err_t results_file_close(results_file_t *file, world_error_t *error)
                             "cannot write: %s; the file is not whole",
                             strerror(file->error));
     }
-    sim_free(file->buffer);
     sim_free(file->path);
     sim_free(file);
     return result;

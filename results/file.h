@@ -17,6 +17,7 @@ SIM_MUST_CHECK sim_err_t results_file_open(const char *path,
                                            world_error_t *error);
 void results_file_print(results_file_t *file, const char *format, ...) SIM_PRINTF(2, 3);
 void results_file_put(results_file_t *file, const char *text);
+void results_file_put_char(results_file_t *file, char one);
 void results_file_put_u64(results_file_t *file, uint64_t value);
 // Nanoseconds, exactly: three decimals where they are not zero.
 void results_file_put_ns(results_file_t *file, sim_time_t time_ps);

@@ -31,7 +31,9 @@ void results_table_put_header(const results_table_t *table, results_file_t *file
     for (size_t i = 0; i < table->count; i++) {
         const unsigned repeats = table->columns[i].per_class ? NET_PRIORITIES : 1;
         for (unsigned p = 0; p < repeats; p++) {
-            results_file_put(file, i + p > 0 ? "," : "");
+            if (i + p > 0) {
+                results_file_put_char(file, ',');
+            }
             put_column_name(file, &table->columns[i], p);
         }
     }
@@ -110,11 +112,13 @@ void results_table_put_row(const results_table_t *table, results_file_t *file, c
     for (size_t i = 0; i < table->count; i++) {
         const unsigned repeats = table->columns[i].per_class ? NET_PRIORITIES : 1;
         for (unsigned p = 0; p < repeats; p++) {
-            results_file_put(file, i + p > 0 ? "," : "");
+            if (i + p > 0) {
+                results_file_put_char(file, ',');
+            }
             put_column(file, table, &table->columns[i], row, p);
         }
     }
-    results_file_put(file, "\n");
+    results_file_put_char(file, '\n');
 }
 
 sim_err_t results_table_open(const results_table_t *table,

@@ -110,6 +110,45 @@ START_TEST(files_hold_what_was_put)
 }
 END_TEST
 
+// Cells of any length, before, across and beyond the end of a buffer, come out as they were put.
+START_TEST(files_keep_pieces_of_any_length_in_order)
+{
+    enum { LONGEST = 150000, PIECES = 40 };
+    char path[] = "/tmp/rocesim-test-XXXXXX";
+    ck_assert_int_ge(mkstemp(path), 0);
+    char *const piece = sim_alloc(LONGEST + 1);
+    char *const expected = sim_alloc((size_t)PIECES * (LONGEST + 2) + 1);
+    size_t expected_size = 0;
+    results_file_t *file = NULL;
+    world_error_t error;
+    ck_assert_int_eq(results_file_open(path, &file, &error), SIM_OK);
+    for (size_t i = 0; i < PIECES; i++) {
+        const size_t size = i % 4 == 0 ? LONGEST / (i + 1) : i * 40;
+        memset(piece, (int)('a' + i % 26), size);
+        piece[size] = '\0';
+        if (i % 2 == 0) {
+            results_file_put(file, piece);
+        } else {
+            results_file_print(file, "%s", piece);
+        }
+        results_file_put_char(file, '\n');
+        memcpy(expected + expected_size, piece, size);
+        expected[expected_size + size] = '\n';
+        expected_size += size + 1;
+    }
+    ck_assert_int_eq(results_file_close(file, &error), SIM_OK);
+    char *text = NULL;
+    size_t size = 0;
+    ck_assert_int_eq(world_read_file(path, 10000000, &text, &size, &error), SIM_OK);
+    ck_assert_uint_eq(size, expected_size);
+    ck_assert_mem_eq(text, expected, size);
+    sim_free(text);
+    sim_free(expected);
+    sim_free(piece);
+    remove(path);
+}
+END_TEST
+
 START_TEST(write_errors_are_reported_at_close)
 {
     results_file_t *file = NULL;
@@ -131,4 +170,5 @@ CHECK_MAIN(CHECK_TEST(a_frame_under_way_counts_as_far_as_it_is_out),
            CHECK_TEST(slowdown_is_exact_and_rounded_down),
            CHECK_TEST(progress_is_the_larger_share),
            CHECK_TEST(files_hold_what_was_put),
+           CHECK_TEST(files_keep_pieces_of_any_length_in_order),
            CHECK_TEST(write_errors_are_reported_at_close))
