@@ -5,13 +5,11 @@
 // sim_send (kernel/event.h) puts most messages into a mailbox itself. Here is what is left of
 // sending: a mailbox that is full, arrivals beyond the slots, arrivals within a unit; and the
 // other end: what reaches a node in a window, from all senders, in order of (time, tie rank).
-#include <stdlib.h>
 #include <string.h>
 
+#include "kernel/engine/sort.h"
 #include "kernel/engine_internal.h"
 
-#define RANK_SORT_MAX 8u
-#define INSERTION_SORT_MAX 48u // of what ties at one instant
 #define PORT_MASK ((1u << SIM_PORT_BITS) - 1)
 
 // -- mailboxes
@@ -281,7 +279,7 @@ void sim__receive_parcels(sim_thread_t *thread)
     }
 }
 
-// -- gathering and sorting a node's mail
+// -- gathering a node's mail
 
 static void stage_one(sim_thread_t *thread, size_t *count, sim_mail_t mail)
 {
@@ -319,161 +317,6 @@ static void stage_far(sim_thread_t *thread, sim_node_t *node, size_t *count)
             const uint64_t key = (within_ps << SIM_PORT_BITS) | channel->port;
             stage_one(thread, count, (sim_mail_t){key, letter.message});
         }
-    }
-}
-
-// Returns whether two entries are of one instant: each is then beside one of its instant as it
-// finds its place. The last entry so far is the latest, so its key needs no second look.
-static bool insertion_sort(sim_mail_t *mail, size_t count)
-{
-    const sim_mail_t *const end = mail + count;
-    uint64_t least = UINT64_MAX; // of what neighbours differ in
-    uint64_t latest = mail->key;
-    for (sim_mail_t *place = mail + 1; place < end; place++) {
-        const uint64_t key = place->key;
-        if (SIM_LIKELY(latest <= key)) {
-            const uint64_t other = latest ^ key;
-            least = other < least ? other : least;
-            latest = key;
-            continue;
-        }
-        void *const message = place->message;
-        sim_mail_t *to = place;
-        do {
-            *to = to[-1];
-            to--;
-        } while (to > mail && to[-1].key > key);
-        *to = (sim_mail_t){key, message};
-        const uint64_t right = to[1].key ^ key;
-        const uint64_t left = to > mail ? to[-1].key ^ key : UINT64_MAX;
-        least = right < least ? right : least;
-        least = left < least ? left : least;
-    }
-    return least <= PORT_MASK;
-}
-
-// Each entry's place is the number of smaller keys: more comparisons than insertion has, but
-// nothing for a branch predictor to guess, which is what sorting a few random keys costs otherwise.
-static void rank_sort(const sim_mail_t *from, size_t count, sim_mail_t *to)
-{
-    uint32_t rank[RANK_SORT_MAX] = {0};
-    for (size_t i = 1; i < count; i++) {
-        const uint64_t key = from[i].key;
-        uint32_t smaller = 0;
-        for (size_t j = 0; j < i; j++) {
-            const uint32_t is_smaller = from[j].key < key;
-            smaller += is_smaller;
-            rank[j] += 1 - is_smaller;
-        }
-        rank[i] = smaller;
-    }
-    for (size_t i = 0; i < count; i++) {
-        to[rank[i]] = from[i];
-    }
-}
-
-#define ENTRY_BYTES ((uint32_t)sizeof(sim_mail_t))
-
-// Where the next entry of a bucket goes, in bytes, moves on.
-static SIM_ALWAYS_INLINE void put(sim_mail_t *to, uint32_t *at_bytes, sim_mail_t entry)
-{
-    const uint32_t at = *at_bytes;
-    *at_bytes = at + ENTRY_BYTES;
-    *(sim_mail_t *)(void *)((char *)to + at) = entry;
-}
-
-// Sorts count entries from `from` into `to`: spreads them over about as many buckets as there are
-// entries, then straightens what is left by insertion. False: no two are of one instant.
-static bool sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count, sim_mail_t *to)
-{
-    if (count <= RANK_SORT_MAX) {
-        rank_sort(from, count, to);
-        return true; // as far as this can tell
-    }
-    const unsigned needed_bits = 64 - (unsigned)__builtin_clzll(count - 1);
-    const unsigned bucket_bits = needed_bits < 4 ? 4 : needed_bits > 16 ? 16 : needed_bits;
-    const unsigned key_bits =
-        SIM_PORT_BITS + 64 - (unsigned)__builtin_clzll(thread->worker.window_ps);
-    const unsigned shift = key_bits - bucket_bits;
-    const size_t bucket_count = (size_t)1 << bucket_bits;
-    if (thread->histogram_capacity < bucket_count) {
-        thread->histogram =
-            sim_realloc_array(thread->histogram, bucket_count, sizeof(*thread->histogram));
-        thread->histogram_capacity = bucket_count;
-    }
-    uint32_t *const starts = thread->histogram;
-    memset(starts, 0, bucket_count * sizeof(*starts));
-    const sim_mail_t *const even_end = from + (count & ~(size_t)1); // two at a time
-    // The messages are fetched as well: in the order of time they are needed in they come from all
-    // senders, so fetching the first of the mailbox, or a few ahead, brings them late.
-    for (const sim_mail_t *mail = from; mail != even_end; mail += 2) {
-        starts[mail[0].key >> shift] += ENTRY_BYTES;
-        __builtin_prefetch(mail[0].message);
-        starts[mail[1].key >> shift] += ENTRY_BYTES;
-        __builtin_prefetch(mail[1].message);
-    }
-    if ((count & 1) != 0) {
-        starts[even_end->key >> shift] += ENTRY_BYTES;
-    }
-    uint32_t sum = 0;
-    for (size_t b = 0; b < bucket_count; b += 4) {
-        const uint32_t second = sum + starts[b];
-        const uint32_t third = second + starts[b + 1];
-        const uint32_t fourth = third + starts[b + 2];
-        const uint32_t end = fourth + starts[b + 3];
-        starts[b] = sum;
-        starts[b + 1] = second;
-        starts[b + 2] = third;
-        starts[b + 3] = fourth;
-        sum = end;
-    }
-    for (const sim_mail_t *mail = from; mail != even_end; mail += 2) {
-        put(to, &starts[mail[0].key >> shift], mail[0]);
-        put(to, &starts[mail[1].key >> shift], mail[1]);
-    }
-    if ((count & 1) != 0) {
-        put(to, &starts[even_end->key >> shift], *even_end);
-    }
-    return insertion_sort(to, count);
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-    const uint64_t x = ((const sim_mail_t *)a)->key;
-    const uint64_t y = ((const sim_mail_t *)b)->key;
-    return (x > y) - (x < y);
-}
-
-// Puts mail of one instant into the order of its tie ranks.
-static void order_group(const sim_node_t *node, sim_mail_t *mail, size_t count)
-{
-    const uint64_t time_key = mail[0].key & ~(uint64_t)PORT_MASK;
-    const sim_time_t time_ps = node->window_start_ps + (time_key >> SIM_PORT_BITS);
-    for (size_t i = 0; i < count; i++) {
-        mail[i].key = sim__tie_rank(node->tie_key, time_ps, (uint32_t)mail[i].key & PORT_MASK);
-    }
-    if (count <= INSERTION_SORT_MAX) {
-        (void)insertion_sort(mail, count);
-    } else {
-        qsort(mail, count, sizeof(*mail), compare_keys);
-    }
-    for (size_t i = 0; i < count; i++) {
-        mail[i].key = time_key | (mail[i].key & PORT_MASK);
-    }
-}
-
-// The same for all of a window's mail, sorted by (time, port).
-static void order_ties(const sim_node_t *node, sim_mail_t *mail, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        if ((mail[i].key ^ mail[i - 1].key) > PORT_MASK) {
-            continue;
-        }
-        const size_t first = i - 1;
-        while (i < count && ((mail[i].key ^ mail[first].key) >> SIM_PORT_BITS) == 0) {
-            i++;
-        }
-        order_group(node, mail + first, i - first);
     }
 }
 
@@ -616,9 +459,7 @@ static void gather_from(sim_thread_t *thread, sim_node_t *node, unsigned owner, 
         source = thread->stage;
     }
     sim_mail_t *const mail = room_for(thread, node, count);
-    if (count > 0 && sort_mail(thread, source, count, mail)) {
-        order_ties(node, mail, count);
-    }
+    sim__sort_mail(thread, node, source, count, mail);
     mail[count].key = UINT64_MAX;
     node->mail = mail;
     node->mail_count = (uint32_t)count;
