@@ -12,7 +12,8 @@ Where a number was defined anew, what AFTER tells is first said in the words of 
 - queue_bytes_max of a port was the largest of its classes': that of queue_prio*_bytes_max;
 - utilisation was of the bytes of frames over the whole run, less what the last of them took after it: it is worked out;
 - the goodput of an application was called goodput: goodput_gbps; what rows of transfers took was row_fct_p50 and
-  the like: rows.fct_us.p50; counts are integers (1.0 is 1);
+  the like: rows.fct_us.p50; what perftest takes at a size, t_avg_1024_bytes and the like, was not in a list sizes[];
+  counts are integers (1.0 is 1);
 - series of queue pairs began when they were connected, and were there for those that only answer, too: they begin with
   the first work request;
 - rows of series.csv later than the end of the run depended on the widths of windows: they are left out;
@@ -146,6 +147,17 @@ def summary_in_old_words(old, new, ports):
             if "goodput_gbps" in place:
                 place.setdefault("goodput", place["goodput_gbps"])
         rows_in_old_words(now)
+        sizes_in_old_words(now)
+
+
+def sizes_in_old_words(app):
+    """What perftest tells of several sizes, each value by a name with the size in it."""
+    for row in app.get("sizes", []):
+        for name, value in row.items():
+            if name != "bytes":
+                app[f"{name}_{row['bytes']}_bytes"] = value
+            if f"sizes[].{name}" in app["units"]:
+                app["units"][f"{name}_{row['bytes']}_bytes"] = app["units"][f"sizes[].{name}"]
 
 
 def rows_in_old_words(app):
