@@ -8,7 +8,9 @@
 #define LOSS_LIMIT_NS 100000u // ends a try at once
 #define STAY_LEAST_NS 1000000u
 #define STAY_PER_LOSS 50u
-#define WINDOW_LEAST_NS 1000u // no gain where one takes less: two meetings take a third of that
+#define PATIENCE_WHEN_FULL 8u   // what seems to gain by sharing is doubted less often
+#define WINDOW_NARROW_NS 12000u // in wider ones what seems to gain by sharing does
+#define WINDOW_LEAST_NS 1000u   // no gain where one takes less: two meetings take a third of that
 
 uint64_t sim__share_clock_ns(void)
 {
@@ -29,7 +31,7 @@ static void begin_row(sim__share_t *share, uint64_t now_ns)
 // Goes on the same way or the other one; what finding out cost is paid before the next try.
 static void stay(sim__share_t *share, bool alone, uint64_t now_ns, uint64_t lost_ns)
 {
-    const uint64_t wait_ns = lost_ns * STAY_PER_LOSS;
+    const uint64_t wait_ns = lost_ns * STAY_PER_LOSS * share->patience;
     share->compares = false;
     share->alone = alone;
     share->until_ns = now_ns + (wait_ns > STAY_LEAST_NS ? wait_ns : STAY_LEAST_NS);
@@ -37,9 +39,10 @@ static void stay(sim__share_t *share, bool alone, uint64_t now_ns, uint64_t lost
 }
 
 // Takes the other way for windows in a row.
-static void try_other(sim__share_t *share, uint64_t window_ns, uint64_t now_ns)
+static void try_other(sim__share_t *share, uint64_t window_ns, uint64_t now_ns, unsigned patience)
 {
     share->compares = true;
+    share->patience = patience;
     share->other_ns = window_ns;
     share->alone = !share->alone;
     begin_row(share, now_ns);
@@ -59,6 +62,7 @@ void sim__share_judge(sim__share_t *share, uint64_t now_ns, uint64_t took_ns, ui
     share->took_ns += took_ns;
     share->shares_ns += shares_ns;
     if (more(share->took_ns, share->shares_ns) > LOSS_LIMIT_NS) {
+        share->patience = 1;
         stay(share, true, now_ns, share->woke_ns + share->took_ns - share->shares_ns);
         return;
     }
@@ -67,14 +71,16 @@ void sim__share_judge(sim__share_t *share, uint64_t now_ns, uint64_t took_ns, ui
     }
     const uint64_t window_ns = share->took_ns / (share->windows - 1);
     const uint64_t lost_ns = share->woke_ns + more(window_ns, share->other_ns) * share->windows;
-    if (share->took_ns * 8 <= share->shares_ns * 5) {
+    // Work that another core began takes longer, sometimes twice as long: shares alone say little.
+    const bool full = share->took_ns * 8 <= share->shares_ns * 5;
+    if (full && window_ns >= WINDOW_NARROW_NS) {
         share->compares = false;
         begin_row(share, now_ns);
         share->windows = 1; // nobody needs to wake up
     } else if (share->compares) {
         stay(share, window_ns >= share->other_ns, now_ns, lost_ns);
     } else if (now_ns >= share->until_ns) {
-        try_other(share, window_ns, now_ns);
+        try_other(share, window_ns, now_ns, full ? PATIENCE_WHEN_FULL : 1);
     } else {
         begin_row(share, now_ns);
         share->windows = 1;
@@ -88,7 +94,7 @@ void sim__share_reconsider(sim__share_t *share, uint64_t now_ns)
     if (share->compares) {
         stay(share, window_ns <= share->other_ns, now_ns, lost_ns);
     } else if (now_ns >= share->until_ns && window_ns >= WINDOW_LEAST_NS) {
-        try_other(share, window_ns, now_ns);
+        try_other(share, window_ns, now_ns, 1);
     } else {
         begin_row(share, now_ns);
     }

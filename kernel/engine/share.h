@@ -5,10 +5,10 @@
 // milliseconds where something else wants it. Where windows hold less than that the first thread
 // runs them all, while the others sleep. Which of the two it is shows in no result, so it goes by
 // the time that was measured, over some windows in a row: shared ones against those before or after
-// them that one thread ran. Where all shares together took far longer than the windows there is
-// nothing to find out.
+// them that one thread ran. Where windows are wide, and all shares together took far longer than
+// they did, there is nothing to find out.
 // The slower way is tried again, as windows change, and costs at most a fiftieth of the time: what
-// a try lost is waited for fifty times before the next one.
+// a try lost is waited for fifty times before the next one, or more often where shares look well.
 #ifndef KERNEL_ENGINE_SHARE_H
 #define KERNEL_ENGINE_SHARE_H
 
@@ -19,6 +19,7 @@ typedef struct sim__share {
     bool compares;     // with the other way, right before this
     uint64_t other_ns; // what a window took then
     uint64_t until_ns; // no sooner is the other way tried
+    unsigned patience; // how many times longer that is
     // of windows in a row, run one way
     uint32_t windows;
     uint64_t took_ns;

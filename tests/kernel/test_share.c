@@ -48,6 +48,21 @@ START_TEST(full_windows_are_shared)
 }
 END_TEST
 
+// Narrow ones may gain, or only seem to: cores that hand each other all they work on are slow.
+START_TEST(narrow_windows_are_compared)
+{
+    sim__share_t share = {0};
+    uint64_t now_ns = 7;
+    uint64_t tried_ns = 0;
+    uint64_t passed_ns = pass(&share, &now_ns, 100000, 5 * US, 8 * US, 9 * US, &tried_ns);
+    ck_assert_uint_gt(passed_ns, tried_ns);
+    ck_assert_uint_le(passed_ns, 100000 * 5 * US * 201 / 200);
+    share = (sim__share_t){0};
+    passed_ns = pass(&share, &now_ns, 100000, 5 * US, 4 * US, 9 * US, &tried_ns);
+    ck_assert_uint_le(passed_ns, 100000 * 4 * US * 26 / 25);
+}
+END_TEST
+
 START_TEST(empty_windows_are_not)
 {
     sim__share_t share = {0};
@@ -114,6 +129,7 @@ START_TEST(the_narrowest_are_left_alone)
 END_TEST
 
 CHECK_MAIN(CHECK_TEST(full_windows_are_shared),
+           CHECK_TEST(narrow_windows_are_compared),
            CHECK_TEST(empty_windows_are_not),
            CHECK_TEST(a_small_gain_is_taken),
            CHECK_TEST(a_bad_meeting_ends_a_try),
