@@ -9,9 +9,6 @@
 // fat-trees, leaf-spines), nodes have two colours, and those of one run while the others stand
 // still: each up to a link's delay beyond where the others are, so twice as far as before.
 // None of this can change a result (kernel/sim.h), so it may depend on the number of threads.
-#include <stdlib.h>
-#include <string.h>
-
 #include "kernel/engine_internal.h"
 
 // A narrower window holds too few events per node to be worth the visit.
@@ -50,29 +47,27 @@ static uint32_t join(const sim_t *sim, sim_time_t width_ps, uint32_t *parent)
     return components;
 }
 
-static int compare_times(const void *a, const void *b)
+// The least delay that is not below bound_ps; NEVER: there is none.
+static sim_time_t least_delay(const sim_t *sim, sim_time_t bound_ps)
 {
-    const sim_time_t x = *(const sim_time_t *)a;
-    const sim_time_t y = *(const sim_time_t *)b;
-    return (x > y) - (x < y);
+    sim_time_t least_ps = SIM_TIME_NEVER;
+    for (size_t i = 0; i < sim->channel_count; i++) {
+        const sim_time_t delay_ps = sim->channel_ends[i].delay_ps;
+        least_ps = delay_ps >= bound_ps && delay_ps < least_ps ? delay_ps : least_ps;
+    }
+    return least_ps;
 }
 
 // Sets sim->window_ps and parent[] (roots of the units); returns the number of units.
 static uint32_t choose_width(sim_t *sim, uint32_t *parent)
 {
-    sim_time_t *const delays = sim_alloc_array(sim->channel_count + 1, sizeof(*delays));
-    for (size_t i = 0; i < sim->channel_count; i++) {
-        delays[i] = sim->channel_ends[i].delay_ps;
-    }
-    qsort(delays, sim->channel_count, sizeof(*delays), compare_times);
     uint32_t units = 0;
-    for (size_t i = 0; i < sim->channel_count && units == 0; i++) {
-        if (delays[i] < WINDOW_USEFUL_PS || (i > 0 && delays[i] == delays[i - 1])) {
-            continue;
-        }
-        sim->window_ps = delays[i];
-        const uint32_t components = join(sim, delays[i], parent);
+    sim_time_t width_ps = least_delay(sim, WINDOW_USEFUL_PS);
+    while (units == 0 && width_ps != SIM_TIME_NEVER) {
+        const uint32_t components = join(sim, width_ps, parent);
+        sim->window_ps = width_ps;
         units = components > 1 ? components : 0;
+        width_ps = least_delay(sim, width_ps + 1);
     }
     if (units == 0) {
         // Nothing to run apart: one unit for all that is connected, in windows of any width.
@@ -82,7 +77,6 @@ static uint32_t choose_width(sim_t *sim, uint32_t *parent)
     if (sim->window_ps > WINDOW_WIDEST_PS) {
         sim->window_ps = WINDOW_WIDEST_PS;
     }
-    sim_free(delays);
     return units;
 }
 
