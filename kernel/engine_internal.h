@@ -7,7 +7,6 @@
 //     mail.c       messages on their way, and a node's sorted mail of a window
 //     window.c     one thread's share of one window: run units, sample
 //     appoint.c    when units want to run next
-//     agenda.h     the units of that share, and how threads help each other
 //     engine.c     the loop over windows, how a run ends
 //     barrier.c    where threads meet
 //     share.c      whether they need to
@@ -18,7 +17,6 @@
 
 #include <stdatomic.h>
 
-#include "kernel/engine/agenda.h"
 #include "kernel/engine/barrier.h"
 #include "kernel/engine/share.h"
 #include "kernel/engine/wheel.h"
@@ -64,7 +62,6 @@ typedef struct sim_parcels {
 // Nodes that run together. Most units hold one node; several share one when the links between them
 // are shorter than a window, and then run interleaved by time.
 struct sim_unit {
-    struct sim_thread *home; // which was dealt this unit; another one may help and run it
     sim_node_t **members;
     uint32_t count;
     uint32_t index;          // bit in the activity maps
@@ -118,9 +115,9 @@ typedef struct sim_appointments {
 typedef struct sim_thread {
     sim_worker_t worker; // first
     sim_t *sim;
-    sim_seat_t *seats;    // by bit index - first_bit
-    sim__agenda_t agenda; // of the window being run; room for all seats
-    uint32_t first_bit;   // multiple of 64
+    sim_seat_t *seats;         // by bit index - first_bit
+    const sim_seat_t **agenda; // of the window being run; room for all seats
+    uint32_t first_bit;        // multiple of 64
     uint32_t end_bit;
     sim_mailbox_t *lent; // read by the unit being run where it lies; NULL: it reads the batch
     unsigned lent_by;    // thread
@@ -136,8 +133,6 @@ typedef struct sim_thread {
     sim_mail_t *returned[SIM_THREADS_MAX][2];
     sim_appointments_t appointments;           // heap by window
     sim_parcels_t parcels[SIM_THREADS_MAX][2]; // by destination thread and parity of the window
-    // Appointments of units of other threads that this one has run, likewise.
-    sim_appointments_t notes[SIM_THREADS_MAX][2];
     sim_sampler_t **samplers;
     size_t sampler_count;
     sim_time_t sample_next_ps; // earliest of them
@@ -210,7 +205,7 @@ struct sim {
     sim_time_t end_ps;
 };
 
-// The one that runs the node now.
+// The one that runs the node.
 static inline sim_thread_t *sim__thread_of(const sim_node_t *node)
 {
     return (sim_thread_t *)(void *)node->worker;
@@ -282,7 +277,7 @@ bool sim__far_take(sim_thread_t *thread,
 // Puts back what the node has not taken of its mail, into its thread's mailbox of this window.
 void sim__mail_return(sim_thread_t *thread, const sim_node_t *node);
 
-// window.c: runs the thread's units through sim->window, then helps others with theirs.
+// window.c: runs the thread's units through sim->window.
 void sim__run_window(sim_thread_t *thread);
 // Samples everything due before bound_ps.
 void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/engine/appoint.c - when units want to run next, and which window that makes the next.
 //
-// What is due within the slots is a bit in their maps. What is due later is an appointment: in a
-// heap of the thread that was dealt the unit, which another one that has run it leaves a note.
+// What is due within the slots is a bit in their maps. What is due later is an appointment, in a
+// heap of the unit's thread.
 #include "kernel/engine_internal.h"
 
 static void appointment_push(sim_appointments_t *appointments, sim_appointment_t appointment)
@@ -47,39 +47,6 @@ static sim_appointment_t appointment_pop(sim_appointments_t *appointments)
     return top;
 }
 
-// Of a unit of this thread.
-static void appoint_own(sim_thread_t *thread, sim_appointment_t appointment)
-{
-    if (appointment.window - thread->sim->window < SIM_SLOTS) {
-        sim__mark_active(thread, (uint32_t)appointment.window & (SIM_SLOTS - 1), appointment.unit);
-    } else if (appointment.window < appointment.unit->far_window) {
-        appointment.unit->far_window = appointment.window;
-        appointment_push(&thread->appointments, appointment);
-    }
-}
-
-// Of a unit that this thread has run for another, which keeps its appointments.
-static void leave_note(sim_thread_t *thread, sim_appointment_t appointment)
-{
-    const unsigned home = appointment.unit->home->worker.index;
-    sim_appointments_t *const notes = &thread->notes[home][thread->sim->parity];
-    SIM_GROW(notes->items, notes->count, &notes->capacity);
-    notes->items[notes->count++] = appointment;
-}
-
-static void receive_notes(sim_thread_t *thread)
-{
-    const sim_t *const sim = thread->sim;
-    for (unsigned t = 0; t < sim->thread_count; t++) {
-        sim_appointments_t *const notes =
-            &sim->threads[t]->notes[thread->worker.index][sim->parity ^ 1];
-        for (size_t i = 0; i < notes->count; i++) {
-            appoint_own(thread, notes->items[i]);
-        }
-        notes->count = 0;
-    }
-}
-
 void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps)
 {
     const sim_t *const sim = thread->sim;
@@ -89,17 +56,15 @@ void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps)
     const sim_appointment_t appointment = {sim__window_of(sim, unit, time_ps), unit};
     if (appointment.window - sim->window < SIM_SLOTS) {
         sim__mark_active(thread, (uint32_t)appointment.window & (SIM_SLOTS - 1), unit);
-    } else if (SIM_LIKELY(unit->home == thread)) {
-        appoint_own(thread, appointment);
-    } else {
-        leave_note(thread, appointment);
+    } else if (appointment.window < unit->far_window) {
+        unit->far_window = appointment.window;
+        appointment_push(&thread->appointments, appointment);
     }
 }
 
 void sim__keep_appointments(sim_thread_t *thread)
 {
     const sim_t *const sim = thread->sim;
-    receive_notes(thread);
     while (thread->appointments.count > 0 && thread->appointments.items[0].window <= sim->window) {
         const sim_appointment_t appointment = appointment_pop(&thread->appointments);
         sim__mark_active(thread, thread->worker.slot, appointment.unit);
@@ -165,10 +130,6 @@ static uint64_t earliest_parcel(const sim_thread_t *thread, unsigned to, uint64_
     if (parcels->count > 0 && parcels->earliest_ps / sim->window_ps < next) {
         next = parcels->earliest_ps / sim->window_ps;
     }
-    const sim_appointments_t *const notes = &thread->notes[to][sim->parity];
-    for (size_t i = 0; i < notes->count; i++) {
-        next = notes->items[i].window < next ? notes->items[i].window : next;
-    }
     return next;
 }
 
@@ -220,7 +181,7 @@ static bool any_has_something(const sim_t *sim, uint64_t *map, uint32_t word, ui
             return true;
         }
         map[word] &= ~(left & -left);
-        sim__appoint(unit->home, unit, unit_next_ps(unit));
+        sim__appoint(sim__thread_of(unit->members[0]), unit, unit_next_ps(unit));
     }
     return false;
 }

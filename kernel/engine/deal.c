@@ -209,7 +209,6 @@ static void seat_unit(sim_thread_t *thread, sim_unit_t *unit, uint32_t at)
 {
     sim_node_t *const node = unit->members[0];
     const bool alone = unit->count == 1;
-    unit->home = thread;
     unit->index = thread->first_bit + at;
     thread->seats[at] = (sim_seat_t){unit, node, node->index, alone};
     for (uint32_t m = 0; m < unit->count; m++) {
@@ -238,7 +237,7 @@ static void seat_units(table_t *table)
         sim_thread_t *const thread = sim->threads[t];
         thread->first_bit = bit;
         thread->seats = sim_alloc_array(table->seated[t] + 1, sizeof(*thread->seats));
-        thread->agenda.seats = sim_alloc_array(table->seated[t] + 1, sizeof(sim_seat_t *));
+        thread->agenda = sim_alloc_array(table->seated[t] + 1, sizeof(*thread->agenda));
         thread->end_bit = bit + table->seated[t];
         bit = (thread->end_bit + 63) / 64 * 64;
         table->seated[t] = 0;

@@ -105,7 +105,7 @@ void sim__parcel_send(sim_thread_t *thread,
                       sim_time_t arrive_ps,
                       void *message)
 {
-    const unsigned to = sim__ends(thread->sim, channel)->to->unit->home->worker.index;
+    const unsigned to = sim__ends(thread->sim, channel)->to->worker->index;
     sim_parcels_t *const parcels = &thread->parcels[to][thread->sim->parity];
     SIM_GROW(parcels->items, parcels->count, &parcels->capacity);
     if (parcels->count == 0 || arrive_ps < parcels->earliest_ps) {

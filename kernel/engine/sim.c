@@ -71,11 +71,9 @@ void sim__thread_destroy(sim_thread_t *thread)
         free_mailboxes(thread->returned[i][1]);
         sim_free(thread->parcels[i][0].items);
         sim_free(thread->parcels[i][1].items);
-        sim_free(thread->notes[i][0].items);
-        sim_free(thread->notes[i][1].items);
     }
     sim_free(thread->seats);
-    sim_free(thread->agenda.seats);
+    sim_free(thread->agenda);
     sim_free(thread->batch);
     sim_free(thread->stage);
     sim_free(thread->histogram);

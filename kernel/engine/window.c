@@ -304,75 +304,37 @@ static size_t list_active(sim_thread_t *thread)
         }
         const sim_seat_t *const seats = &thread->seats[word * 64 - thread->first_bit];
         while (active != 0) {
-            thread->agenda.seats[count++] = &seats[__builtin_ctzll(active)];
+            thread->agenda[count++] = &seats[__builtin_ctzll(active)];
             active &= active - 1;
         }
     }
     return count;
 }
 
-static inline void run_seat(sim_thread_t *thread, const sim_seat_t *seat, sim_time_t end_ps)
+static void run_listed(sim_thread_t *thread, size_t count, sim_time_t end_ps)
 {
-    if (SIM_LIKELY(seat->alone)) {
-        run_alone(thread, seat->node, end_ps);
-    } else {
-        run_unit(thread, seat->unit, end_ps);
-    }
-}
-
-// What is fetched ahead of a unit that is run may be another thread's already, but for its node's
-// address: more is looked at only of those that were taken.
-static void run_own(sim_thread_t *thread, size_t count, bool with_help, sim_time_t end_ps)
-{
-    sim__agenda_t *const agenda = &thread->agenda;
-    const sim_seat_t *const *const seats = agenda->seats;
-    size_t till = count;
-    if (with_help) {
-        sim__agenda_open(agenda, count);
-        till = sim__agenda_take(agenda, 0);
-    }
+    const sim_seat_t *const *const seats = thread->agenda;
+    const bool shared = thread->sim->thread_count > 1 && !thread->sim->share.alone;
     for (size_t i = 0; i < AHEAD && i < count; i++) {
         prefetch_node(thread, seats[i]);
     }
-    for (size_t i = 0; i < till; i++) {
-        if (with_help && i + AHEAD > till) {
-            till = sim__agenda_take(agenda, till);
-        }
+    for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count) {
             prefetch_node(thread, seats[i + AHEAD]);
         }
-        if (i + 2 < till) {
+        if (i + 2 < count) {
             prefetch_letters(box_from(thread, thread->worker.index, seats[i + 2]));
         }
-        if (i + 1 < till) {
+        if (i + 1 < count) {
             warm(thread, seats[i + 1]);
         }
-        if (with_help) {
-            prefetch_others(thread, &seats[i], till - i);
+        if (shared) {
+            prefetch_others(thread, &seats[i], count - i);
         }
-        run_seat(thread, seats[i], end_ps);
-    }
-}
-
-static void take_on(const sim_unit_t *unit, sim_thread_t *thread)
-{
-    for (uint32_t m = 0; m < unit->count; m++) {
-        unit->members[m]->worker = &thread->worker;
-    }
-}
-
-// Runs units of other threads, as long as they have more than they have begun.
-static void help_others(sim_thread_t *thread, sim_time_t end_ps)
-{
-    const sim_t *const sim = thread->sim;
-    for (unsigned i = 1; i < sim->thread_count; i++) {
-        sim_thread_t *const other = sim->threads[(thread->worker.index + i) % sim->thread_count];
-        const sim_seat_t *seat = sim__agenda_help(&other->agenda);
-        while (seat != NULL) {
-            take_on(seat->unit, thread);
-            run_seat(thread, seat, end_ps);
-            take_on(seat->unit, other);
-            seat = sim__agenda_help(&other->agenda);
+        if (SIM_LIKELY(seats[i]->alone)) {
+            run_alone(thread, seats[i]->node, end_ps);
+        } else {
+            run_unit(thread, seats[i]->unit, end_ps);
         }
     }
 }
@@ -401,10 +363,6 @@ void sim__run_window(sim_thread_t *thread)
     sim__receive_parcels(thread);
     sim__keep_appointments(thread);
     worker->slot_used[worker->slot] = false;
-    const bool with_help = sim->thread_count > 1 && !sim->share.alone;
-    run_own(thread, list_active(thread), with_help, end_ps);
-    if (with_help) {
-        help_others(thread, end_ps);
-    }
+    run_listed(thread, list_active(thread), end_ps);
     sim__publish_next(thread);
 }
