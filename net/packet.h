@@ -84,12 +84,14 @@ static_assert(sizeof(net_packet_t) <= SIM_CACHE_LINE, "the hot part of a packet 
 
 static inline uint32_t net_marks_ecn(uint8_t marks)
 {
-    const net_packet_t packet = {.marks = marks};
+    net_packet_t packet;
+    packet.marks = marks;
     return packet.ecn;
 }
 static inline uint8_t net_marks_congested(uint8_t marks)
 {
-    net_packet_t packet = {.marks = marks};
+    net_packet_t packet;
+    packet.marks = marks;
     packet.ecn = NET_ECN_CE;
     return packet.marks;
 }
