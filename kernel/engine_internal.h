@@ -138,8 +138,7 @@ typedef struct sim_thread {
     sim_time_t sample_next_ps; // earliest of them
     sim_time_t record_end_ps;  // records of now are before it, and not before the window
     // published at the barrier
-    uint64_t next_window; // in which there is something to do, appointments aside
-    uint64_t appointed;   // window of the earliest appointment, or of one that is put off
+    uint64_t next_window; // in which there is something to do
     uint64_t share_ns;    // what its part of the window took
     bool cut;             // the time limit left mail unread
     uint64_t digest;      // of its nodes, after the run
@@ -289,11 +288,8 @@ void sim__heap_lower(sim_unit_t *unit, sim_node_t *node);
 void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps);
 // As sim->window begins: units with an appointment in it have something to do.
 void sim__keep_appointments(sim_thread_t *thread);
-// As it ends for this thread: sets thread->next_window and thread->appointed.
+// As it ends for this thread: sets thread->next_window.
 void sim__publish_next(sim_thread_t *thread);
-// When all have run it: the first window before `next` that the thread has an appointment in, else
-// `next`.
-uint64_t sim__next_appointed(sim_thread_t *thread, uint64_t next);
 // Between windows: whether all that was due in this one, the next, was cancelled or moved since.
 // Units that only had something to do then are taken out.
 bool sim__is_empty(const sim_t *sim, uint64_t window);

@@ -123,6 +123,9 @@ struct nic_transport_ops {
     size_t state_bytes;            // of a queue pair, a nic_transport_t first; 0: it keeps none
     size_t nic_state_bytes;        // of a NIC; 0: none
     const sim_attr_table_t *attrs; // "nic.irn."; NULL: no parameters
+    // It sends again by time-outs of its own, which know the path: nic.timeout, however short for
+    // that path, is no reason to.
+    bool own_timeouts;
     const nic_counter_info_t
         *counters; // offsets in the NIC's state; ends with a NULL name; or NULL
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "results/schema.h"
-#include "world/choices.h"
 #include "world/scenario.h"
 
 // -- one attribute
@@ -57,14 +56,10 @@ static json_t *types_of(sim_attr_type_t type)
     return types("string", NULL, NULL);
 }
 
+// With what YAML may read on and off as.
 static json_t *choices_of(const char *choices)
 {
-    json_t *const list = json_array();
-    for (const char *p = choices; *p != '\0';) {
-        const size_t size = strcspn(p, "|");
-        json_array_append_new(list, json_stringn(p, size));
-        p += size + (p[size] == '|');
-    }
+    json_t *const list = results_words_json(choices);
     json_array_append_new(list, json_true());
     json_array_append_new(list, json_false());
     return list;
@@ -223,18 +218,11 @@ static void name_choices(const world_registry_t *registry, const char *path, jso
     {
         char *const below = sim_format("%s.%s", path, key);
         const char *const own = json_string_value(json_object_get(value, "default"));
-        const char **names = NULL;
-        const size_t count = world_choices(registry, below, own, &names);
-        json_t *const list = json_array();
-        for (size_t i = 0; i < count; i++) {
-            json_array_append_new(list, json_string(names[i]));
-        }
-        if (count > 0) {
+        json_t *const names = results_names_json(registry, below, own);
+        if (names != NULL) {
             json_object_del(value, "type");
-            json_object_set(value, "enum", list);
+            json_object_set_new(value, "enum", names);
         }
-        json_decref(list);
-        sim_free((void *)names);
         name_choices(registry, below, value);
         sim_free(below);
     }

@@ -54,10 +54,10 @@ static const char *type_name(sim_attr_type_t type)
     return "";
 }
 
-static json_t *words_json(const char *choices)
+json_t *results_words_json(const char *words)
 {
     json_t *const list = json_array();
-    for (const char *p = choices; *p != '\0';) {
+    for (const char *p = words; *p != '\0';) {
         const size_t size = strcspn(p, "|");
         json_array_append_new(list, json_stringn(p, size));
         p += size + (p[size] == '|');
@@ -65,14 +65,12 @@ static json_t *words_json(const char *choices)
     return list;
 }
 
-// Free the list; NULL: any value of its type may stand there.
-static json_t *choices_json(const world_registry_t *registry, const sim_attr_t *attr)
+json_t *results_names_json(const world_registry_t *registry,
+                           const char *path,
+                           const char *default_text)
 {
-    if (attr->choices != NULL) {
-        return words_json(attr->choices);
-    }
     const char **names = NULL;
-    const size_t count = world_choices(registry, attr->path, attr->default_text, &names);
+    const size_t count = world_choices(registry, path, default_text, &names);
     json_t *const list = count > 0 ? json_array() : NULL;
     for (size_t i = 0; i < count; i++) {
         json_array_append_new(list, json_string(names[i]));
@@ -92,7 +90,9 @@ static json_t *attr_json(const world_registry_t *registry,
     json_object_set_new(object, "default", json_string(attr->default_text));
     put(object, "min", attr->min_text);
     put(object, "max", attr->max_text);
-    json_t *const choices = choices_json(registry, attr);
+    json_t *const choices = attr->choices != NULL
+                                ? results_words_json(attr->choices)
+                                : results_names_json(registry, attr->path, attr->default_text);
     if (choices != NULL) {
         json_object_set_new(object, "choices", choices);
     }

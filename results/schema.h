@@ -17,6 +17,13 @@ json_t *results_schema_json(const world_registry_t *registry);
 // The unit of a metric of series.csv by its name ("queue_bytes", "queue_bytes[3]"): "" if it is a
 // plain number, or an algorithm's own. Lives as long as the program.
 const char *results_metric_unit(const char *metric);
+// "a|b" as a list; the caller's reference.
+json_t *results_words_json(const char *words);
+// The parts that the attribute of this path and default chooses from, as a list, the caller's
+// reference; NULL if it names no part.
+json_t *results_names_json(const world_registry_t *registry,
+                           const char *path,
+                           const char *default_text);
 // A JSON Schema of the scenario files that the registry can load.
 json_t *results_scenario_schema_json(const world_registry_t *registry);
 // Text of results_schema_json, on one line; free with sim_free.

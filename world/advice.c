@@ -22,13 +22,11 @@
 // NEVER: there is none, or the transport's own, which knows the path, comes before it.
 static sim_time_t timeout_of(const nic_config_t *config)
 {
-    static const char *const with_own[] = {"irn", "adamap", "sdr"};
-    for (size_t i = 0; i < SIM_COUNT_OF(with_own); i++) {
-        if (strcmp(config->transport, with_own[i]) == 0) {
-            return SIM_TIME_NEVER;
-        }
-    }
-    return config->timeout == 0 ? SIM_TIME_NEVER : UINT64_C(4096000) << config->timeout;
+    const void *part = NULL;
+    const nic_transport_ops_t *const ops =
+        nic_config_find(config, NIC_EXTRA_TRANSPORT, config->transport, &part);
+    return config->timeout == 0 || ops->own_timeouts ? SIM_TIME_NEVER
+                                                     : UINT64_C(4096000) << config->timeout;
 }
 
 static uint32_t data_frame_bytes(const nic_config_t *config)
@@ -159,10 +157,9 @@ static void advise_attempts(const world_t *world, FILE *out)
     if (world->survey != NULL && world->survey->attempts > ATTEMPTS_MANY) {
         fprintf(
             out,
-            "warning: with nic.retransmission: go-back-0 a loss starts the message over, and on "
-            "their lossy paths some take about %.2g attempts on average: expected go-back-n, "
-            "smaller "
-            "messages, nic.retransmission-chunk, or an end of the run (until)\n",
+            "warning: with nic.retransmission: go-back-0 each loss starts a message over, and on "
+            "its lossy path one takes about %.2g attempts on average: expected go-back-n, "
+            "smaller messages, nic.retransmission-chunk, or an end of the run (until)\n",
             world->survey->attempts);
     }
 }

@@ -106,8 +106,9 @@ static uint64_t wanted_window(const sim_t *sim, const sim_unit_t *unit)
     return next_ps >= sim->options.until_ps ? SIM_NO_WINDOW : sim__window_of(sim, unit, next_ps);
 }
 
-// An appointment made for a timer that was cancelled or moved since does not stand, and is put off.
-uint64_t sim__next_appointed(sim_thread_t *thread, uint64_t next)
+// The first window before `next` that the thread has an appointment in, else `next`. One made for a
+// timer that was cancelled or moved since does not stand, and is put off.
+static uint64_t next_appointed(sim_thread_t *thread, uint64_t next)
 {
     sim_appointments_t *const appointments = &thread->appointments;
     while (appointments->count > 0 && appointments->items[0].window < next) {
@@ -123,12 +124,15 @@ uint64_t sim__next_appointed(sim_thread_t *thread, uint64_t next)
     return next;
 }
 
-static uint64_t earliest_parcel(const sim_thread_t *thread, unsigned to, uint64_t next)
+// The same of what it has sent to other threads by parcel.
+static uint64_t next_parcel(const sim_thread_t *thread, uint64_t next)
 {
     const sim_t *const sim = thread->sim;
-    const sim_parcels_t *const parcels = &thread->parcels[to][sim->parity];
-    if (parcels->count > 0 && parcels->earliest_ps / sim->window_ps < next) {
-        next = parcels->earliest_ps / sim->window_ps;
+    for (unsigned to = 0; to < sim->thread_count; to++) {
+        const sim_parcels_t *const parcels = &thread->parcels[to][sim->parity];
+        if (parcels->count > 0 && parcels->earliest_ps / sim->window_ps < next) {
+            next = parcels->earliest_ps / sim->window_ps;
+        }
     }
     return next;
 }
@@ -140,12 +144,7 @@ void sim__publish_next(sim_thread_t *thread)
     if (SIM_UNLIKELY(sim->clipped) && thread->worker.slot_used[thread->worker.slot]) {
         next = sim->window; // its second half
     }
-    for (unsigned t = 0; t < sim->thread_count; t++) {
-        next = earliest_parcel(thread, t, next);
-    }
-    thread->next_window = next;
-    thread->appointed =
-        thread->appointments.count > 0 ? thread->appointments.items[0].window : SIM_NO_WINDOW;
+    thread->next_window = next_parcel(thread, next_appointed(thread, next));
 }
 
 // The unit whose bit in the slots' maps this is, and whose it is.
@@ -175,9 +174,8 @@ static bool any_has_something(const sim_t *sim, uint64_t *map, uint32_t word, ui
 {
     for (uint64_t left = map[word]; left != 0; left &= left - 1) {
         sim_unit_t *const unit = unit_of(sim, word * 64 + (uint32_t)__builtin_ctzll(left));
-        const sim_time_t next_ps = unit_next_ps(unit);
-        const bool due = next_ps != SIM_TIME_NEVER && sim__window_of(sim, unit, next_ps) <= window;
-        if (due || has_mail(sim, unit, (uint32_t)window & (SIM_SLOTS - 1))) {
+        if (wanted_window(sim, unit) <= window ||
+            has_mail(sim, unit, (uint32_t)window & (SIM_SLOTS - 1))) {
             return true;
         }
         map[word] &= ~(left & -left);
@@ -195,12 +193,7 @@ bool sim__is_empty(const sim_t *sim, uint64_t window)
     }
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim_thread_t *const thread = sim->threads[t];
-        for (unsigned to = 0; to < sim->thread_count; to++) {
-            if (earliest_parcel(thread, to, SIM_NO_WINDOW) <= window) {
-                return false;
-            }
-        }
-        if (sim__next_appointed(thread, window + 1) <= window) {
+        if (next_parcel(thread, next_appointed(thread, window + 1)) <= window) {
             return false;
         }
         for (uint32_t word = 0; thread->worker.slot_used[slot] && word < words; word++) {

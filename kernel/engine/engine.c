@@ -62,11 +62,6 @@ static uint64_t earliest_window(const sim_t *sim)
     for (unsigned t = 0; t < sim->thread_count; t++) {
         next = sim->threads[t]->next_window < next ? sim->threads[t]->next_window : next;
     }
-    for (unsigned t = 0; t < sim->thread_count; t++) {
-        if (sim->threads[t]->appointed < next) {
-            next = sim__next_appointed(sim->threads[t], next);
-        }
-    }
     return next;
 }
 

@@ -70,7 +70,7 @@ link: {loss-rate: 5%}
 until: 1ms
 traffic: [incast: {to: host0, bytes: 400KB}]
 END
-warned zero.yaml "with nic.retransmission: go-back-0 .* some take about 2.3e+04 attempts"
+warned zero.yaml "with nic.retransmission: go-back-0 .* one takes about 2.3e+04 attempts"
 for less in link.loss-rate=0.1% nic.retransmission-chunk=16KiB nic.retransmission=go-back-n; do
     "$ROCESIM" check "$work/zero.yaml" --set $less | grep -q "attempts" && fail "$less: a warning"
 done

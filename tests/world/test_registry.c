@@ -99,7 +99,7 @@ static void refused(const world_registry_t *registry, const char *text, const ch
     ck_assert_msg(strstr(error.text, message) != NULL, "%s", error.text);
 }
 
-START_TEST(checked_as_the_librarys)
+START_TEST(checked_as_the_shipped)
 {
     world_error_t error;
     world_registry_t *const registry = world_registry_create();
@@ -199,7 +199,7 @@ START_TEST(choices_are_the_registrys)
     static const struct {
         const char *path;
         const char *own;
-        const char *librarys;
+        const char *shipped;
     } paths[] = {
         {"nic.congestion-control", "fixed", "dcqcn"},
         {"network.framing", "narrow", "ethernet"},
@@ -207,7 +207,7 @@ START_TEST(choices_are_the_registrys)
     };
     for (size_t i = 0; i < SIM_COUNT_OF(paths); i++) {
         ck_assert_msg(is_choice(registry, paths[i].path, paths[i].own), "%s", paths[i].path);
-        ck_assert_msg(is_choice(registry, paths[i].path, paths[i].librarys), "%s", paths[i].path);
+        ck_assert_msg(is_choice(registry, paths[i].path, paths[i].shipped), "%s", paths[i].path);
         ck_assert_msg(!is_choice(other, paths[i].path, paths[i].own), "%s", paths[i].path);
     }
     const char **names = NULL;
@@ -219,7 +219,7 @@ START_TEST(choices_are_the_registrys)
 END_TEST
 
 CHECK_MAIN(CHECK_TEST(algorithm_of_ones_own),
-           CHECK_TEST(checked_as_the_librarys),
+           CHECK_TEST(checked_as_the_shipped),
            CHECK_TEST(names_are_refused),
            CHECK_TEST(choices_are_the_registrys),
            CHECK_TEST(all_keys_are_counted))

@@ -470,6 +470,7 @@ const nic_transport_ops_t nic_transport_adamap = {
     .state_bytes = sizeof(nic_adamap_state_t),
     .nic_state_bytes = sizeof(nic_adamap_shared_t),
     .attrs = &nic__adamap_attrs,
+    .own_timeouts = true,
     .counters = nic__adamap_counter_infos,
     .nic_create = nic_create,
     .nic_destroy = nic_destroy,

@@ -268,6 +268,7 @@ const nic_transport_ops_t nic_transport_irn = {
     .state_bytes = sizeof(irn_t),
     .nic_state_bytes = sizeof(nic_held_shared_t),
     .attrs = &attr_table,
+    .own_timeouts = true,
     .open = irn_open,
     .close = irn_close,
     .ready = ready,

@@ -421,6 +421,7 @@ const nic_transport_ops_t nic_transport_sdr = {
     .state_bytes = sizeof(nic_sdr_t),
     .nic_state_bytes = sizeof(nic_sdr_shared_t),
     .attrs = &attr_table,
+    .own_timeouts = true,
     .open = sdr_open,
     .close = sdr_close,
     .ready = ready,
