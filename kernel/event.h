@@ -81,8 +81,8 @@ struct sim_node {
     uint64_t tie_key; // hash of (tie seed, node)
     const sim_node_ops_t *ops;
     sim_worker_t *worker; // the thread of execution that runs this node
-    uint64_t *kept;       // ties by insertion: by port, the number kept for the next wake there
-    sim_wake_t *wakes;    // sorted by (time, tie rank), in [wake_first, wake_end)
+    sim_t *sim;
+    sim_wake_t *wakes; // sorted by (time, tie rank), in [wake_first, wake_end)
     uint32_t wake_first;
     uint32_t wake_end;
     uint32_t wake_capacity;
@@ -92,7 +92,6 @@ struct sim_node {
     struct sim_wheel *wheel; // timers due soon, of a node that expects many; else NULL
 
     // what it is
-    sim_t *sim;
     char *name;
     sim_unit_t *unit;
     uint32_t index; // order of registration
@@ -109,7 +108,8 @@ struct sim_node {
     bool alone;      // the only one of its unit, in the order of sim.h
     bool one_source; // all that arrives comes over one channel
 
-    uint32_t kept_count; // of `kept`
+    uint32_t keeper_count;
+    sim_channel_t **keepers; // ties by insertion: by port, what keeps a number for the wake there
 
     // background timers (kernel/timer.h)
     uint32_t background_armed;
@@ -146,16 +146,17 @@ struct sim_worker {
 // All that sending needs of a channel, four to a cache line; the rest is in engine_internal.h.
 struct sim_channel {
     uint32_t box_bytes; // where the receiver's mailbox lies in a row; near: one always full
+    uint16_t port;      // where messages arrive
+    bool near;          // both ends run in one unit
     union {
-        uint32_t unit_index; // of its unit
-        uint32_t keeps_port; // ties by insertion: of the sender, or SIM_KEEPS_NONE
+        struct {
+            uint32_t unit_index; // the receiver's
+            uint32_t index;      // of the channel
+        };
+        uint64_t kept; // ties by insertion, which need neither: the number its last message keeps
     };
-    uint16_t port;  // where messages arrive
-    bool near;      // both ends run in one unit
-    uint32_t index; // of the channel
 };
 static_assert(sizeof(struct sim_channel) == 16, "four channels to a cache line");
-#define SIM_KEEPS_NONE UINT32_MAX
 
 // The mailbox of the channel's receiver in a row of them, by node.
 static SIM_ALWAYS_INLINE sim_mailbox_t *sim__mailbox_at(sim_mailbox_t *row,

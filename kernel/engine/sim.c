@@ -98,7 +98,7 @@ static void node_destroy(sim_node_t *node)
         sim_free(parts.far);
     }
     sim_free(parts.name);
-    sim_free(parts.kept);
+    sim_free((void *)parts.keepers);
 }
 
 void sim_destroy(sim_t *sim)
@@ -187,9 +187,10 @@ sim_channel_t *sim_channel_create(sim_t *sim,
     sim_channel_t *const channel =
         &sim->channel_blocks[index / SIM_CHANNEL_BLOCK][index % SIM_CHANNEL_BLOCK];
     *channel = (sim_channel_t){.box_bytes = to->index * (uint32_t)sizeof(sim_mailbox_t),
-                               .keeps_port = SIM_KEEPS_NONE,
-                               .port = (uint16_t)port,
-                               .index = index};
+                               .port = (uint16_t)port};
+    if (sim->fifo == NULL) {
+        channel->index = index;
+    }
     return channel;
 }
 

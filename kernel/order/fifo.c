@@ -80,18 +80,18 @@ void sim_channel_keeps_number(sim_node_t *node, sim_channel_t *channel, uint32_t
         return;
     }
     SIM_CHECK(!node->sim->ran);
-    if (port >= node->kept_count) {
-        node->kept = sim_realloc_array(node->kept, port + 1, sizeof(*node->kept));
-        for (; node->kept_count <= port; node->kept_count++) {
-            node->kept[node->kept_count] = 0;
+    if (port >= node->keeper_count) {
+        node->keepers = sim_realloc_array((void *)node->keepers, port + 1, sizeof(*node->keepers));
+        for (; node->keeper_count <= port; node->keeper_count++) {
+            node->keepers[node->keeper_count] = NULL;
         }
     }
-    channel->keeps_port = port;
+    node->keepers[port] = channel;
 }
 
 static inline uint64_t kept_number(const sim_node_t *node, uint32_t port)
 {
-    return port < node->kept_count ? node->kept[port] : 0;
+    return port < node->keeper_count && node->keepers[port] != NULL ? node->keepers[port]->kept : 0;
 }
 
 bool sim_fifo_passed(const sim_node_t *node, uint32_t port)
@@ -109,9 +109,7 @@ void sim__fifo_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
     const uint64_t number = fifo->next_number;
     fifo->next_number = number + 2;
     fifo->waiting++;
-    if (channel->keeps_port != SIM_KEEPS_NONE) {
-        from->kept[channel->keeps_port] = number;
-    }
+    channel->kept = number;
     sim__list_add(fifo->list,
                   arrive_ps,
                   number + 1,
