@@ -249,6 +249,7 @@ static void run_once(const options_t *options)
     const topo_plan_t plan = {.net = net,
                               .switch_config = switch_config,
                               .nic_config = nic_config,
+                              .nic_configs_stay = true,
                               .link_config = link_config,
                               .ctx = &configs};
     if (topology->check(&tree, &message) != SIM_OK ||

@@ -14,6 +14,7 @@ static void make_ports(net_t *net)
     net->classes = sim_alloc_sparse(sizeof(*net->classes) * net__class_blocks(net));
     net->received = sim_alloc_sparse(sizeof(*net->received) * net__class_blocks(net));
     net->rare = sim_alloc_sparse(sizeof(*net->rare) * (net->port_count + 1));
+    net->meters = sim_alloc_sparse(sizeof(*net->meters) * (net->port_count + 1));
     for (size_t i = 0; i < net->node_count; i++) {
         net_node_t *const node = net->nodes[i];
         node->ports = net->ports + uid;

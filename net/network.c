@@ -52,6 +52,7 @@ void net_destroy(net_t *net)
         sim_free_sparse(net->classes, sizeof(*net->classes) * net__class_blocks(net));
         sim_free_sparse(net->received, sizeof(*net->received) * net__class_blocks(net));
         sim_free_sparse(net->rare, sizeof(*net->rare) * (net->port_count + 1));
+        sim_free_sparse(net->meters, sizeof(*net->meters) * (net->port_count + 1));
     }
     sim_free(net->ports);
     net__changes_free(net);

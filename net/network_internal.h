@@ -88,7 +88,8 @@ struct net {
     net_class_t (*classes)[NET_PRIORITIES][NET_CLASS_PORTS]; // by uid, in blocks of so many ports
     net_received_t (*received)[NET_PRIORITIES][NET_RECEIVED_PORTS];
     net_port_rare_t *rare;
-    char ***port_names; // by node index, then by port; NULL: nobody has asked (port_names.c)
+    net_meter_t *meters; // by port: of those that write telemetry
+    char ***port_names;  // by node index, then by port; NULL: nobody has asked (port_names.c)
     net_link_t *links;
     size_t link_count;
     size_t link_capacity;

@@ -159,7 +159,6 @@ static_assert(sizeof(net_meter_t) == SIM_CACHE_LINE, "a meter is one cache line"
 
 // What few ports ever need: all zeros, and without memory, until something is written.
 typedef struct net_port_rare {
-    net_meter_t meter;
     net_pause_counters_t pauses[NET_PRIORITIES];
     sim_time_t paused_until_ps[NET_PRIORITIES];
     sim_timer_t pause_timer;  // ends a pause whose time runs out
@@ -201,7 +200,7 @@ struct net_port {
     bool inexact : 1;     // special for nothing but its rate
     bool down : 1;
     bool lossless_guaranteed : 1; // what arrives here in a lossless class cannot be dropped
-    bool metered : 1;             // writes telemetry: rare->meter is in use
+    bool metered : 1;             // writes telemetry: meter is in use
     bool odd_class : 1;           // a host's: it sends in other classes than its DSCPs say
     bool down_first : 1;          // net_link_rules_t
     bool owns_config : 1;
@@ -211,10 +210,10 @@ struct net_port {
     net_packet_t *control; // a PFC frame waiting to be sent, before everything
     net_port_t *peer;
     net_port_rare_t *rare;
-    net_pause_counters_t *pauses; // of rare, as the next three
+    net_pause_counters_t *pauses; // of rare, as the next two
     uint64_t *ecn_marked;
-    uint64_t *ecn_marked_again;
     uint64_t *drops;
+    net_meter_t *meter;
     uint64_t several_bytes_max : 63; // most that several classes held together
     uint64_t counted : 1;            // not all is 0 in pauses, ecn_marked(_again) and drops
 
@@ -254,6 +253,14 @@ static inline bool net_port_lost_on_arrival(const net_port_t *port)
 static_assert(offsetof(net_port_t, waiting) - offsetof(net_port_t, paused) == 4,
               "looked at as one");
 static_assert(offsetof(net_port_t, control) == SIM_CACHE_LINE, "the hot part is one cache line");
+
+// Nothing was ever received, queued or sent here: its counters are all 0, and of a large network in
+// which few talk most need not be read. False at worst where it is so.
+static inline bool net_port_untouched(const net_port_t *port)
+{
+    return port->busy_until_ps == 0 && port->waiting == 0 && !port->counted &&
+           port->node->sim.events == 0;
+}
 
 // The port's configuration, of its own from here on, to be changed.
 net_link_config_t *net_port_own_config(net_port_t *port);

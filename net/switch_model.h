@@ -161,7 +161,7 @@ static inline void net_switch_mark_known(net_port_t *egress,
     sim_node_t *const node = &egress->node->sim;
     packet->marks = net_marks_congested(marks);
     sim_happened(node, 'm', 0, (uint64_t)egress->index << 32 | priority); // may come late
-    (again ? egress->ecn_marked_again : egress->ecn_marked)[priority]++;
+    (again ? egress->rare->ecn_marked_again : egress->ecn_marked)[priority]++;
     egress->counted = 1;
     net_port_trace(egress, NET_TRACE_MARK, packet, again);
 }

@@ -127,6 +127,8 @@ SIM_MUST_CHECK sim_err_t nic_config_check(const nic_config_t *config, sim_messag
 
 // Adds a host to the network, which owns it. config is copied.
 net_node_t *nic_host_create(net_t *net, const char *name, const nic_config_t *config);
+// The same with the configuration of a host of that network, without comparing the two.
+net_node_t *nic_host_create_like(net_t *net, const char *name, net_node_t *host);
 
 // After net_build: the host's NICs in order of its links.
 uint32_t nic_count(const net_node_t *host);

@@ -97,6 +97,9 @@ static void take_apps(results_t *results, const world_t *world)
 
 static void take_port(results_t *results, const net_port_t *port)
 {
+    if (net_port_untouched(port)) {
+        return;
+    }
     for (unsigned p = 0; p < NET_PRIORITIES; p++) {
         results_class_sums_t *const sums = &results->classes[p];
         sums->tx_packets += port->classes[p]->tx_packets;
@@ -108,7 +111,7 @@ static void take_port(results_t *results, const net_port_t *port)
     for (unsigned p = 0; p < NET_PRIORITIES; p++) {
         results_class_sums_t *const sums = &results->classes[p];
         sums->ecn_marked += port->ecn_marked[p];
-        sums->ecn_marked_again += port->ecn_marked_again[p];
+        sums->ecn_marked_again += port->rare->ecn_marked_again[p];
         sums->pause_frames += port->pauses[p].tx_pause;
         sums->resume_frames += port->pauses[p].tx_resume;
         sums->paused_ps += results_port_paused_ps(port, p, results->sim_time_ps);
@@ -142,38 +145,75 @@ static uint64_t tx_bytes(const net_port_t *port)
     return bytes;
 }
 
+typedef struct hot {
+    const net_port_t *port;
+    uint64_t queue_bytes_max;
+    uint64_t tx_bytes;
+} hot_t;
+
 static int compare_heat(const void *a, const void *b)
 {
-    const net_port_t *const x = *(const net_port_t *const *)a;
-    const net_port_t *const y = *(const net_port_t *const *)b;
-    if (net_port_queue_bytes_max(x) != net_port_queue_bytes_max(y)) {
-        return net_port_queue_bytes_max(x) > net_port_queue_bytes_max(y) ? -1 : 1;
+    const hot_t *const x = a;
+    const hot_t *const y = b;
+    if (x->queue_bytes_max != y->queue_bytes_max) {
+        return x->queue_bytes_max > y->queue_bytes_max ? -1 : 1;
     }
-    if (tx_bytes(x) != tx_bytes(y)) {
-        return tx_bytes(x) > tx_bytes(y) ? -1 : 1;
+    if (x->tx_bytes != y->tx_bytes) {
+        return x->tx_bytes > y->tx_bytes ? -1 : 1;
     }
-    return x->uid < y->uid ? -1 : 1;
+    return x->port->uid < y->port->uid ? -1 : 1;
+}
+
+// The hottest so far, unsorted; sorted and cut whenever there are twice as many as wanted.
+typedef struct hottest {
+    hot_t *items;
+    size_t count;
+    size_t capacity;
+    size_t wanted;
+    bool cut; // the last of the wanted is items[wanted - 1]: what is cooler cannot get in
+} hottest_t;
+
+static void cut(hottest_t *hottest)
+{
+    if (hottest->count > 0) {
+        qsort(hottest->items, hottest->count, sizeof(*hottest->items), compare_heat);
+    }
+    if (hottest->count >= hottest->wanted) {
+        hottest->count = hottest->wanted;
+        hottest->cut = true;
+    }
+}
+
+static void offer(hottest_t *hottest, const net_port_t *port)
+{
+    const uint64_t sent_bytes = net_port_untouched(port) ? 0 : tx_bytes(port);
+    const hot_t hot = {port, net_port_queue_bytes_max(port), sent_bytes};
+    if (hottest->cut && compare_heat(&hot, &hottest->items[hottest->wanted - 1]) > 0) {
+        return;
+    }
+    SIM_GROW(hottest->items, hottest->count, &hottest->capacity);
+    hottest->items[hottest->count++] = hot;
+    if (hottest->count / 2 >= hottest->wanted) {
+        cut(hottest);
+    }
 }
 
 static void take_ports(results_t *results, const world_t *world)
 {
-    size_t capacity = 0;
-    size_t count = 0;
-    const net_port_t **ports = NULL;
+    hottest_t hottest = {.wanted = (size_t)world->scenario->outputs.hottest_ports};
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         const net_node_t *const node = net_node_at(world->net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
             take_port(results, &node->ports[p]);
-            SIM_GROW(ports, count, &capacity);
-            ports[count++] = &node->ports[p];
+            offer(&hottest, &node->ports[p]);
         }
     }
-    if (count > 0) {
-        qsort(ports, count, sizeof(*ports), compare_heat);
+    cut(&hottest);
+    results->hottest = sim_alloc_array(hottest.count + 1, sizeof(net_port_t *));
+    for (; results->hottest_count < hottest.count; results->hottest_count++) {
+        results->hottest[results->hottest_count] = hottest.items[results->hottest_count].port;
     }
-    results->hottest = ports;
-    const uint64_t wanted = world->scenario->outputs.hottest_ports;
-    results->hottest_count = count < wanted ? count : (size_t)wanted;
+    sim_free(hottest.items);
     sum_classes(results);
 }
 

@@ -37,12 +37,36 @@ net_node_t *topo__switch(const topo_plan_t *plan, const char *tier, uint64_t num
     return node;
 }
 
-net_node_t *topo__host(const topo_plan_t *plan, uint64_t number)
+typedef struct last {
+    net_node_t *host; // NULL: none yet
+    const nic_config_t *config;
+} last_t;
+
+// A host that is configured as the last one shares what that one has of it.
+static net_node_t *create_host(const topo_plan_t *plan, uint64_t number, last_t *last)
 {
     char *const name = sim_format("host%" PRIu64, plan->first_host + number);
-    net_node_t *const node = nic_host_create(plan->net, name, plan->nic_config(name, plan->ctx));
+    const nic_config_t *const config = plan->nic_config(name, plan->ctx);
+    last->host = plan->nic_configs_stay && last->host != NULL && last->config == config
+                     ? nic_host_create_like(plan->net, name, last->host)
+                     : nic_host_create(plan->net, name, config);
+    last->config = config;
     sim_free(name);
-    return node;
+    return last->host;
+}
+
+net_node_t *topo__host(const topo_plan_t *plan, uint64_t number)
+{
+    return create_host(plan, number, &(last_t){0});
+}
+
+topo__cable_t topo__cable(uint64_t rate_bps, sim_time_t delay_ps, uint64_t count)
+{
+    topo__cable_t cable = {.count = count};
+    sim_attrs_default(&net_link_config_attrs, &cable.config);
+    cable.config.rate_bps = rate_bps;
+    cable.config.delay_ps = delay_ps;
+    return cable;
 }
 
 void topo__connect(const topo_plan_t *plan,
@@ -51,15 +75,11 @@ void topo__connect(const topo_plan_t *plan,
                    const topo__cable_t *cable)
 {
     for (uint64_t i = 0; i < cable->count; i++) {
-        net_link_config_t config;
-        sim_attrs_default(&net_link_config_attrs, &config);
-        config.rate_bps = cable->rate_bps;
-        config.delay_ps = cable->delay_ps;
+        net_link_config_t config = cable->config;
         if (plan->link_config != NULL) {
             plan->link_config(a, b, &config, plan->ctx);
         }
         net_link_add(plan->net, a, b, &config);
-        sim_attrs_fini(&net_link_config_attrs, &config);
     }
 }
 
@@ -69,8 +89,9 @@ void topo__hosts(const topo_plan_t *plan,
                  uint64_t count,
                  const topo__cable_t *cable)
 {
+    last_t last = {0};
     for (uint64_t i = 0; i < count; i++) {
-        topo__connect(plan, to, topo__host(plan, first + i), cable);
+        topo__connect(plan, to, create_host(plan, first + i, &last), cable);
     }
 }
 

@@ -18,10 +18,10 @@
 
 // The kind of cable a builder is laying.
 typedef struct topo__cable {
-    uint64_t rate_bps;
-    sim_time_t delay_ps;
-    uint64_t count; // side by side
+    net_link_config_t config; // the defaults, but for its rate and delay
+    uint64_t count;           // side by side
 } topo__cable_t;
+topo__cable_t topo__cable(uint64_t rate_bps, sim_time_t delay_ps, uint64_t count);
 
 // Nodes named <tier><number>, with the plan's configuration of that name.
 net_node_t *topo__switch(const topo_plan_t *plan, const char *tier, uint64_t number);

@@ -102,12 +102,10 @@ static sim_err_t dumbbell_build(const topo_plan_t *plan, const void *config, sim
     if (error != SIM_OK) {
         return error;
     }
-    const topo__cable_t host_cable = {dumbbell->host_rate_bps,
-                                      dumbbell->host_delay_ps,
-                                      dumbbell->nics_per_host};
-    const topo__cable_t bottleneck = {dumbbell->bottleneck_rate_bps,
-                                      dumbbell->bottleneck_delay_ps,
-                                      1};
+    const topo__cable_t host_cable =
+        topo__cable(dumbbell->host_rate_bps, dumbbell->host_delay_ps, dumbbell->nics_per_host);
+    const topo__cable_t bottleneck =
+        topo__cable(dumbbell->bottleneck_rate_bps, dumbbell->bottleneck_delay_ps, 1);
     net_node_t *const left = topo__switch(plan, "switch", 0);
     topo__hosts(plan, left, 0, dumbbell->left, &host_cable);
     net_node_t *const right = topo__switch(plan, "switch", 1);

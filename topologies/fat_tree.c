@@ -99,8 +99,9 @@ static void build_pod(const topo_plan_t *plan,
 {
     const uint64_t half = tree->k / 2;
     const uint64_t hosts = hosts_per_edge(tree);
-    const topo__cable_t host_cable = {tree->rate_bps, tree->delay_ps, tree->nics_per_host};
-    const topo__cable_t cable = {tree->rate_bps, tree->delay_ps, 1};
+    const topo__cable_t host_cable =
+        topo__cable(tree->rate_bps, tree->delay_ps, tree->nics_per_host);
+    const topo__cable_t cable = topo__cable(tree->rate_bps, tree->delay_ps, 1);
     net_node_t *edges[K_MAX / 2];
     for (uint64_t i = 0; i < half; i++) {
         const uint64_t edge = pod * half + i;
@@ -123,7 +124,7 @@ static sim_err_t fat_tree_build(const topo_plan_t *plan, const void *config, sim
         return error;
     }
     const uint64_t half = tree->k / 2;
-    const topo__cable_t cable = {tree->rate_bps, tree->delay_ps, 1};
+    const topo__cable_t cable = topo__cable(tree->rate_bps, tree->delay_ps, 1);
     net_node_t **const aggregations = sim_alloc_array(tree->k * half, sizeof(net_node_t *));
     for (uint64_t pod = 0; pod < tree->k; pod++) {
         build_pod(plan, tree, pod, &aggregations[pod * half]);

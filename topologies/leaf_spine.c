@@ -153,11 +153,10 @@ static void build_group(const topo_plan_t *plan,
                         net_node_t **leaves)
 {
     const uint64_t width = shape->rails ? shape->nics_per_host : 1;
-    const topo__cable_t cable = {
-        shape->host_rate_bps,
-        shape->host_delay_ps == SIM_AUTO ? shape->delay_ps : shape->host_delay_ps,
-        shape->rails ? 1 : shape->nics_per_host,
-    };
+    const topo__cable_t cable =
+        topo__cable(shape->host_rate_bps,
+                    shape->host_delay_ps == SIM_AUTO ? shape->delay_ps : shape->host_delay_ps,
+                    shape->rails ? 1 : shape->nics_per_host);
     for (uint64_t i = 0; i < width; i++) {
         leaves[i] = topo__switch(plan, "leaf", group * width + i);
     }
@@ -179,11 +178,10 @@ static sim_err_t leaf_spine_build(const topo_plan_t *plan,
         return error;
     }
     const uint64_t width = shape->rails ? shape->nics_per_host : 1;
-    const topo__cable_t cable = {
-        shape->fabric_rate_bps,
-        shape->fabric_delay_ps == SIM_AUTO ? shape->delay_ps : shape->fabric_delay_ps,
-        shape->links_per_spine,
-    };
+    const topo__cable_t cable =
+        topo__cable(shape->fabric_rate_bps,
+                    shape->fabric_delay_ps == SIM_AUTO ? shape->delay_ps : shape->fabric_delay_ps,
+                    shape->links_per_spine);
     net_node_t **const leaves = sim_alloc_array(shape->leaves, sizeof(net_node_t *));
     for (uint64_t group = 0; group < shape->leaves / width; group++) {
         build_group(plan, shape, group, &leaves[group * width]);

@@ -55,7 +55,7 @@ static sim_err_t pair_build(const topo_plan_t *plan, const void *config, sim_mes
     if (error != SIM_OK) {
         return error;
     }
-    const topo__cable_t cable = {pair->rate_bps, pair->delay_ps, pair->nics_per_host};
+    const topo__cable_t cable = topo__cable(pair->rate_bps, pair->delay_ps, pair->nics_per_host);
     net_node_t *const first = topo__host(plan, 0);
     topo__connect(plan, first, topo__host(plan, 1), &cable);
     return SIM_OK;

@@ -106,8 +106,9 @@ static sim_err_t parking_lot_build(const topo_plan_t *plan,
     if (error != SIM_OK) {
         return error;
     }
-    const topo__cable_t host_cable = {lot->host_rate_bps, lot->host_delay_ps, lot->nics_per_host};
-    const topo__cable_t trunk = {lot->trunk_rate_bps, lot->trunk_delay_ps, 1};
+    const topo__cable_t host_cable =
+        topo__cable(lot->host_rate_bps, lot->host_delay_ps, lot->nics_per_host);
+    const topo__cable_t trunk = topo__cable(lot->trunk_rate_bps, lot->trunk_delay_ps, 1);
     net_node_t *previous = NULL;
     for (uint64_t i = 0; i < lot->switches; i++) {
         net_node_t *const node = topo__switch(plan, "switch", i);

@@ -62,7 +62,7 @@ static sim_err_t star_build(const topo_plan_t *plan, const void *config, sim_mes
     if (error != SIM_OK) {
         return error;
     }
-    const topo__cable_t cable = {star->rate_bps, star->delay_ps, star->nics_per_host};
+    const topo__cable_t cable = topo__cable(star->rate_bps, star->delay_ps, star->nics_per_host);
     topo__hosts(plan, topo__switch(plan, "switch", 0), 0, star->hosts, &cable);
     return SIM_OK;
 }

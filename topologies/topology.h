@@ -29,6 +29,7 @@ typedef struct topo_plan {
     net_t *net;
     const net_switch_config_t *(*switch_config)(const char *node_name, void *ctx);
     const nic_config_t *(*nic_config)(const char *node_name, void *ctx);
+    bool nic_configs_stay; // what it returned is not changed: one pointer, one configuration
     // Last word on a link that is about to join two nodes, from the next port of each: may change
     // *config (the builder's choice).
     void (*link_config)(const net_node_t *a,

@@ -117,10 +117,10 @@ static sim_err_t build_graph(const topo_file_t *file,
         const topo_file_node_t *const node = &file->nodes[i];
         error = topo_graph_node(graph, node->name, node->kind, message);
     }
+    net_link_config_t link_config;
+    sim_attrs_default(&net_link_config_attrs, &link_config);
     for (size_t i = 0; i < file->link_count && error == SIM_OK; i++) {
         const topo_file_link_t *const link = &file->links[i];
-        net_link_config_t link_config;
-        sim_attrs_default(&net_link_config_attrs, &link_config);
         link_config.rate_bps = link->rate_bps;
         link_config.delay_ps = link->delay_ps;
         link_config.loss_own = link->loss_rate.num > 0;
@@ -130,7 +130,6 @@ static sim_err_t build_graph(const topo_file_t *file,
                                 file->nodes[link->b].name,
                                 &link_config,
                                 message);
-        sim_attrs_fini(&net_link_config_attrs, &link_config);
     }
     if (error == SIM_OK) {
         error = topo_graph_build(graph, plan, message);

@@ -355,7 +355,7 @@ static sim_err_t build_site(const topo_plan_t *plan,
                             net_node_t *border,
                             sim_message_t *message)
 {
-    const topo__cable_t cable = {wan->host_rate_bps, wan->host_delay_ps, 1};
+    const topo__cable_t cable = topo__cable(wan->host_rate_bps, wan->host_delay_ps, 1);
     if (ops == NULL) {
         topo__hosts(plan, border, site * wan->hosts, wan->hosts, &cable);
         return SIM_OK;
@@ -403,11 +403,8 @@ static sim_err_t connect_far(const topo_plan_t *plan,
                              bool *first,
                              sim_message_t *message)
 {
-    const topo__cable_t cable = {
-        wan->rate_bps,
-        wan->delay_ps == SIM_AUTO ? wan->rtt_ps / 2 : wan->delay_ps,
-        1,
-    };
+    const topo__cable_t cable =
+        topo__cable(wan->rate_bps, wan->delay_ps == SIM_AUTO ? wan->rtt_ps / 2 : wan->delay_ps, 1);
     for (uint64_t i = 0; i < wan->links; i++) {
         topo__connect(plan, a, b, &cable);
         if (*first && wan->loss_file[0] != '\0') {

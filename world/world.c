@@ -224,6 +224,7 @@ static sim_err_t build_network(world_t *world, world_error_t *error)
         .net = world->net,
         .switch_config = plan_switch,
         .nic_config = plan_nic,
+        .nic_configs_stay = true,
         .link_config = plan_link,
         .read_file = read_file,
         .note = keep_note,

@@ -48,8 +48,8 @@ void net__port_place(net_port_t *port, uint32_t uid)
     port->rare = rare;
     port->pauses = rare->pauses;
     port->ecn_marked = rare->ecn_marked;
-    port->ecn_marked_again = rare->ecn_marked_again;
     port->drops = rare->drops;
+    port->meter = &net->meters[uid];
 }
 
 net_link_config_t *net_port_own_config(net_port_t *port)
@@ -99,18 +99,22 @@ void net_node_fini(net_node_t *node)
     net__port_names_free(node->net, node);
 }
 
-// Of a port that has counted nothing rare.
+// Of a port that has counted nothing rare, and of one that has counted nothing at all.
 static const net_port_rare_t nothing;
+static const net_class_t nothing_sent;
+static const net_received_t nothing_received;
 
 void net_node_digest(const net_node_t *node, sim_digest_t *digest)
 {
     for (uint32_t p = 0; p < node->port_count; p++) {
         const net_port_t *const port = &node->ports[p];
+        const bool untouched = net_port_untouched(port);
         const net_port_rare_t *const rare = port->counted ? port->rare : &nothing;
         for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
-            sim_digest_add(digest, port->classes[c]->tx_packets);
-            sim_digest_add(digest, port->classes[c]->tx_bytes);
-            sim_digest_add(digest, port->received[c]->bytes);
+            const net_class_t *const sent = untouched ? &nothing_sent : port->classes[c];
+            sim_digest_add(digest, sent->tx_packets);
+            sim_digest_add(digest, sent->tx_bytes);
+            sim_digest_add(digest, (untouched ? &nothing_received : port->received[c])->bytes);
             sim_digest_add(digest, rare->pauses[c].rx_pause);
             sim_digest_add(digest, rare->pauses[c].paused_ps);
             sim_digest_add(digest, rare->ecn_marked[c] + rare->ecn_marked_again[c]);

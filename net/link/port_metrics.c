@@ -23,6 +23,9 @@ void net__port_several_wait(net_port_t *port)
 uint64_t net_port_queue_bytes_max(const net_port_t *port)
 {
     uint64_t most = port->several_bytes_max;
+    if (net_port_untouched(port)) {
+        return most;
+    }
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         most = port->classes[p]->bytes_max > most ? port->classes[p]->bytes_max : most;
     }
@@ -69,7 +72,7 @@ READ_SUM(read_tx_packets, port->classes[p]->tx_packets)
 READ_SUM(read_rx_bytes, port->received[p]->bytes)
 READ_SUM(read_rx_packets, port->received[p]->packets)
 READ_SUM(read_marked, port->ecn_marked[p])
-READ_SUM(read_marked_again, port->ecn_marked_again[p])
+READ_SUM(read_marked_again, port->rare->ecn_marked_again[p])
 READ_SUM(read_rx_pause, port->pauses[p].rx_pause)
 READ_SUM(read_tx_pause, port->pauses[p].tx_pause)
 #undef READ_SUM
@@ -79,6 +82,9 @@ sim_time_t net_port_busy_ps(const net_port_t *port, uint8_t classes, sim_time_t 
     __extension__ typedef unsigned __int128 wide_t;
     uint64_t bytes = 0;
     uint8_t senders = 0;
+    if (net_port_untouched(port)) {
+        return 0;
+    }
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         const net_class_t *const class = port->classes[p];
         senders |= (uint8_t)((class->tx_packets != 0) << p);

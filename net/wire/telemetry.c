@@ -163,7 +163,7 @@ const net_pint_t *net_pint_of(const net_t *net)
 
 static __attribute__((noinline)) void take_into_pint(net_port_t *port, net_packet_t *packet)
 {
-    net_meter_t *const meter = &port->rare->meter;
+    net_meter_t *const meter = port->meter;
     const net_pint_ops_t *const ops = meter->pint->ops;
     const sim_time_t now_ps = port->node->sim.now_ps;
     const uint64_t queue_bytes = queue_bytes_of(port);
@@ -183,7 +183,7 @@ static __attribute__((noinline)) void take_into_pint(net_port_t *port, net_packe
 
 void net__port_meter(net_port_t *port, net_packet_t *packet)
 {
-    net_meter_t *const meter = &port->rare->meter;
+    net_meter_t *const meter = port->meter;
     if (asks_for(packet, NET_TELEMETRY_INT)) {
         push_record(port, meter, packet);
     }
@@ -264,7 +264,7 @@ void net__port_start_meter(net_port_t *port)
     if (net->telemetry == 0) {
         return;
     }
-    net_meter_t *const meter = &port->rare->meter;
+    net_meter_t *const meter = port->meter;
     const uint64_t node = port->node->sim.index;
     meter->rate_code = net_int_rate_code(port->rate_bps);
     meter->multiplier = (uint16_t)net->config.int_multiplier;

@@ -432,6 +432,12 @@ static const sim_node_ops_t host_ops = {
     .destroy = host_destroy,
 };
 
+static const nic_config_t *share(const nic_config_t *config)
+{
+    ((shared_config_t *)(uintptr_t)config)->users++;
+    return config;
+}
+
 // One for the host created before and this one, if they are equal.
 static const nic_config_t *take_config(const net_t *net, const nic_config_t *config)
 {
@@ -442,8 +448,7 @@ static const nic_config_t *take_config(const net_t *net, const nic_config_t *con
     if (before > 0) {
         const nic_config_t *const shared = nic__host_of(net_node_at(net, before - 1))->config;
         if (nic_config_equal(shared, config)) {
-            ((shared_config_t *)(uintptr_t)shared)->users++;
-            return shared;
+            return share(shared);
         }
     }
     shared_config_t *const own = sim_alloc(sizeof(*own));
@@ -452,10 +457,11 @@ static const nic_config_t *take_config(const net_t *net, const nic_config_t *con
     return &own->config;
 }
 
-net_node_t *nic_host_create(net_t *net, const char *name, const nic_config_t *config)
+// Takes the reference to the config.
+static net_node_t *create(net_t *net, const char *name, const nic_config_t *config)
 {
     nic_host_t *const host = sim_alloc_lines(sizeof(*host));
-    host->config = take_config(net, config);
+    host->config = config;
     host->warm_class = config->priority & (NET_PRIORITIES - 1);
     const void *cc_config;
     const nic_cc_ops_t *const ops = nic__config_cc(config, &cc_config);
@@ -464,6 +470,16 @@ net_node_t *nic_host_create(net_t *net, const char *name, const nic_config_t *co
     }
     net_node_init(net, &host->node, NET_NODE_HOST, &host_ops, name, host_built);
     return &host->node;
+}
+
+net_node_t *nic_host_create(net_t *net, const char *name, const nic_config_t *config)
+{
+    return create(net, name, take_config(net, config));
+}
+
+net_node_t *nic_host_create_like(net_t *net, const char *name, net_node_t *host)
+{
+    return create(net, name, share(nic__host_of(host)->config));
 }
 
 // -- finding

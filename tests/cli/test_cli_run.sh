@@ -436,6 +436,21 @@ bad "broken summary" "not JSON" "$ROCESIM" compare "$work/j"
 echo '[]' >"$work/j/summary.json"
 bad "foreign summary" "not the summary of a run" "$ROCESIM" compare "$work/j"
 
+# -- the hottest ports: by largest queue, then by bytes sent, then in the order of ports.csv
+
+cat >"$work/hot.yaml" <<'END'
+topology: {leaf-spine: {leaves: 3, spines: 2, hosts-per-leaf: 4}}
+traffic: [incast: {to: host0, bytes: 64KB}, permutation: {bytes: 20KB}]
+END
+for count in 1 5 16 1000; do
+    expect 0 "$count hottest ports" "$ROCESIM" run "$work/hot.yaml" -o "$work/hot" --quiet \
+        --set outputs.hottest-ports=$count
+    tail -n +2 "$work/hot/ports.csv" | cut -d, -f1,4,7 | sort -s -t, -k3,3nr -k2,2nr |
+        head -n $count | cut -d, -f1 >"$work/expected"
+    sed -n '/"hottest_ports"/,/\]/s/.*"port": "\([^"]*\)".*/\1/p' "$work/hot/summary.json" |
+        cmp - "$work/expected" || fail "$count hottest ports"
+done
+
 # -- reference
 
 expect 0 "version" "$ROCESIM" --version

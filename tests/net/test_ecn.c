@@ -347,9 +347,9 @@ START_TEST(a_packet_is_marked_once)
     const net_port_t *const second = fixture_port(b, &receiver->node);
     // The last leaves nothing behind, the first finds the port idle.
     ck_assert_uint_eq(first->ecn_marked[2], 98);
-    ck_assert_uint_eq(first->ecn_marked_again[2], 0);
-    ck_assert_uint_eq(second->ecn_marked[2] + second->ecn_marked_again[2], 98);
-    ck_assert_uint_ge(second->ecn_marked_again[2], 96);
+    ck_assert_uint_eq(first->rare->ecn_marked_again[2], 0);
+    ck_assert_uint_eq(second->ecn_marked[2] + second->rare->ecn_marked_again[2], 98);
+    ck_assert_uint_ge(second->rare->ecn_marked_again[2], 96);
     ck_assert_uint_eq(receiver->received_marked, first->ecn_marked[2] + second->ecn_marked[2]);
     fixture_destroy(&fixture);
 }

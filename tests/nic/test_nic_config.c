@@ -65,6 +65,39 @@ START_TEST(copies_share_nothing)
 }
 END_TEST
 
+// A host like another has its configuration, and keeps it when the other goes.
+START_TEST(hosts_share_equal_configurations)
+{
+    sim_t *const sim = sim_create(&(sim_options_t){.seed = 1, .threads = 1, .until_ps = 1});
+    net_config_t net_config;
+    sim_attrs_default(&net_config_attrs, &net_config);
+    net_t *const net = net_create(sim, &net_config);
+    net_link_config_t link;
+    sim_attrs_default(&net_link_config_attrs, &link);
+    nic_config_t config;
+    nic_config_init(&config);
+    net_node_t *nodes[4];
+    nodes[0] = nic_host_create(net, "a", &config);
+    nodes[1] = nic_host_create(net, "equal", &config);
+    set(&config, "nic.mtu", "2048");
+    nodes[2] = nic_host_create(net, "other", &config);
+    nodes[3] = nic_host_create_like(net, "like-a", nodes[0]);
+    nic_config_fini(&config);
+    net_link_add(net, nodes[0], nodes[1], &link);
+    net_link_add(net, nodes[2], nodes[3], &link);
+    sim_message_t message;
+    ck_assert_msg(net_build(net, &message) == SIM_OK, "%s", message.text);
+    const nic_config_t *const first = nic_get_config(nic_at(nodes[0], 0));
+    ck_assert_ptr_eq(nic_get_config(nic_at(nodes[1], 0)), first);
+    ck_assert_ptr_ne(nic_get_config(nic_at(nodes[2], 0)), first);
+    ck_assert_uint_eq(nic_get_config(nic_at(nodes[2], 0))->mtu_bytes, 2048);
+    ck_assert_ptr_eq(nic_get_config(nic_at(nodes[3], 0)), first);
+    sim_destroy(sim);
+    net_destroy(net);
+    sim_attrs_fini(&net_config_attrs, &net_config);
+}
+END_TEST
+
 START_TEST(queue_pairs_take_the_attributes)
 {
     pair_config_t config;
@@ -115,5 +148,6 @@ END_TEST
 CHECK_MAIN(CHECK_TEST(defaults_are_valid),
            CHECK_TEST(rules_between_values_are_checked),
            CHECK_TEST(copies_share_nothing),
+           CHECK_TEST(hosts_share_equal_configurations),
            CHECK_TEST(queue_pairs_take_the_attributes),
            CHECK_TEST(counters_and_metrics_are_named))
