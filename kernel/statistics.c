@@ -132,12 +132,53 @@ static int compare_values(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+// Counted byte by byte, from the lowest one in which they differ: many numbers, of few bytes.
+static void sort_by_bytes(uint64_t *values, size_t count)
+{
+    uint64_t *const space = sim_alloc_array(count, sizeof(*space));
+    uint64_t *from = values;
+    uint64_t *to = space;
+    uint64_t differ = 0;
+    for (size_t i = 0; i < count; i++) {
+        differ |= values[i] ^ values[0];
+    }
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        if ((differ >> shift & 0xff) == 0) {
+            continue;
+        }
+        size_t ends[257] = {0}; // of the values of a byte, where the next one's begin
+        for (size_t i = 0; i < count; i++) {
+            ends[(from[i] >> shift & 0xff) + 1]++;
+        }
+        for (unsigned byte = 1; byte < 256; byte++) {
+            ends[byte] += ends[byte - 1];
+        }
+        for (size_t i = 0; i < count; i++) {
+            to[ends[from[i] >> shift & 0xff]++] = from[i];
+        }
+        uint64_t *const swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != values) {
+        memcpy(values, from, count * sizeof(*values));
+    }
+    sim_free(space);
+}
+
+#define BY_BYTES_MIN 256u // fewer are sorted faster by comparing them
+
 static void sort_held(sim_sample_set_t *set)
 {
-    if (!set->sorted) {
-        qsort(set->values, set->held, sizeof(*set->values), compare_values);
-        set->sorted = true;
+    if (set->sorted) {
+        return;
     }
+    if (set->held >= BY_BYTES_MIN) {
+        sort_by_bytes(set->values, set->held);
+    } else {
+        qsort(set->values, set->held, sizeof(*set->values), compare_values);
+    }
+    set->sorted = true;
 }
 
 // Makes a run of the values held.

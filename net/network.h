@@ -208,8 +208,7 @@ const char *net_port_name(const net_port_t *port);
 bool net_reachable(const net_t *net, uint32_t from, uint32_t to);
 
 typedef struct net_path {
-    uint32_t hop_count; // links
-    uint32_t link_delay_count;
+    uint32_t hop_count;          // links
     sim_time_t delay_ps;         // sum over links
     uint64_t bottleneck_bps;     // smallest rate
     const net_port_t *ports[64]; // transmitting port of each hop

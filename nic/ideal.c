@@ -17,6 +17,8 @@
 // a few parts in 10^9 shorter than the frames would be, and never longer.
 #include "nic/ideal.h"
 
+#include <string.h>
+
 #include "net/frame.h"
 #include "net/models.h"
 #include "nic/nic_internal.h"
@@ -33,21 +35,29 @@ typedef struct hop {
 } hop_t;
 
 typedef struct pipeline {
-    hop_t hops[HOPS_MAX];
     uint32_t hop_count;
-    uint64_t followed; // frames
     bool started;
     bool endless;          // beyond what simulated time can say
+    uint64_t followed;     // frames
     sim_time_t arrived_ps; // last bit of the last frame at the end of the path
+    hop_t hops[HOPS_MAX];  // those of the path; few of so many
 } pipeline_t;
 
 static void pipeline_init(pipeline_t *pipeline, const net_path_t *path, sim_time_t start_ps)
 {
-    *pipeline = (pipeline_t){.hop_count = path->hop_count};
+    pipeline->hop_count = path->hop_count;
+    pipeline->started = pipeline->endless = false;
+    pipeline->followed = 0;
+    pipeline->arrived_ps = 0;
     for (uint32_t i = 0; i < path->hop_count; i++) {
-        pipeline->hops[i].port = path->ports[i];
+        pipeline->hops[i] = (hop_t){.port = path->ports[i]};
     }
     pipeline->hops[0].free_ps = start_ps;
+}
+
+static void pipeline_copy(pipeline_t *to, const pipeline_t *from)
+{
+    memcpy(to, from, offsetof(pipeline_t, hops) + from->hop_count * sizeof(*from->hops));
 }
 
 static sim_time_t frame_time_ps(hop_t *hop, uint32_t frame_bytes, bool back_to_back)
@@ -121,7 +131,12 @@ typedef void (*send_fn)(pipeline_t *pipeline, const void *what);
 
 static void send_many(pipeline_t *pipeline, uint64_t count, send_fn send, const void *what)
 {
-    pipeline_t mark = *pipeline;
+    if (count == 1) {
+        send(pipeline, what);
+        return;
+    }
+    pipeline_t mark;
+    pipeline_copy(&mark, pipeline);
     uint64_t since_mark = 0;
     uint64_t next_mark = 1;
     for (uint64_t done = 0; done < count && !pipeline->endless; done++) {
@@ -141,7 +156,7 @@ static void send_many(pipeline_t *pipeline, uint64_t count, send_fn send, const 
             }
         }
         if (since_mark == next_mark) {
-            mark = *pipeline;
+            pipeline_copy(&mark, pipeline);
             since_mark = 0;
             next_mark *= 2;
         }
@@ -289,7 +304,7 @@ sim_time_t nic_ideal_ps(const nic_ideal_t *ideal)
         send_messages(&return_trip, ideal);
     } else if (ideal->service != NIC_QPT_RC) {
         send_messages(&there, ideal);
-        return_trip = there;
+        pipeline_copy(&return_trip, &there);
     } else {
         send_messages(&there, ideal);
         pipeline_init(&return_trip, &back, there.arrived_ps);

@@ -93,24 +93,36 @@ void results_file_put_char(results_file_t *file, char one)
     put(file, &one, 1);
 }
 
+// Before `end`; returns where they begin.
+static char *put_digits(char *end, uint64_t value)
+{
+    do {
+        *--end = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    return end;
+}
+
 void results_file_put_u64(results_file_t *file, uint64_t value)
 {
     char digits[24];
-    char *p = digits + sizeof(digits);
-    do {
-        *--p = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    put(file, p, (size_t)(digits + sizeof(digits) - p));
+    char *const end = digits + sizeof(digits);
+    const char *const begin = put_digits(end, value);
+    put(file, begin, (size_t)(end - begin));
 }
 
 void results_file_put_ns(results_file_t *file, sim_time_t time_ps)
 {
-    results_file_put_u64(file, time_ps / SIM_PS_PER_NS);
-    const unsigned rest = (unsigned)(time_ps % SIM_PS_PER_NS);
+    char digits[32];
+    char *const end = digits + sizeof(digits);
+    char *begin = end;
+    const uint64_t rest = time_ps % SIM_PS_PER_NS;
     if (rest > 0) {
-        results_file_print(file, ".%03u", rest);
+        begin = put_digits(end, SIM_PS_PER_NS + rest); // with its zeros
+        *begin = '.';
     }
+    begin = put_digits(begin, time_ps / SIM_PS_PER_NS);
+    put(file, begin, (size_t)(end - begin));
 }
 
 void results_file_put_csv(results_file_t *file, const char *text)

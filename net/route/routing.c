@@ -27,7 +27,9 @@ uint32_t net_routes_ports(const net_node_t *node,
 
 bool net_path_of(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_hash, net_path_t *path)
 {
-    *path = (net_path_t){.bottleneck_bps = UINT64_MAX};
+    path->hop_count = 0;
+    path->delay_ps = 0;
+    path->bottleneck_bps = UINT64_MAX;
     const net_port_t *port = net_interface_port(net, from);
     while (port != NULL && path->hop_count < SIM_COUNT_OF(path->ports)) {
         path->ports[path->hop_count++] = port;
@@ -77,7 +79,7 @@ static sim_time_t spread_ps(uint64_t count, uint32_t link_bytes, uint64_t rate_b
 {
     __extension__ typedef unsigned __int128 wide_t;
     const uint64_t bits_ps = link_bytes * (8 * SIM_PS_PER_S);
-    return count == 0 ? 0 : (sim_time_t)((wide_t)bits_ps * count / rate_bps) - bits_ps / rate_bps;
+    return count <= 1 ? 0 : (sim_time_t)((wide_t)bits_ps * count / rate_bps) - bits_ps / rate_bps;
 }
 
 // Frame i leaves hop h when it has arrived there and frame i - 1 is done. With equal frames the

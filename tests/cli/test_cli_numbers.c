@@ -35,7 +35,12 @@ END_TEST
 START_TEST(a_frame_under_way_counts_as_far_as_it_is_out)
 {
     static net_class_t classes[NET_PRIORITIES][NET_CLASS_PORTS];
-    net_port_t port = {.rate_bps = 8 * UINT64_C(1000000000), .classes = classes}; // 1 ns a byte
+    net_node_t node = {.port_count = 1};
+    net_port_t port = {
+        .rate_bps = 8 * UINT64_C(1000000000), // 1 ns a byte
+        .classes = classes,
+        .node = &node,
+    };
     ck_assert_double_eq(results_port_utilisation(&port, 0, 0), 0.0);
     ck_assert_double_eq(results_port_utilisation(&port, 0, SIM_PS_PER_US), 0.0);
     port.classes[3]->tx_bytes = 400;
