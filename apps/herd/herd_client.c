@@ -5,7 +5,9 @@
 // Rule for what is lost: a request without an answer after `timeout` is written again into its
 // slot, `retries` times, then it is given up and counted. A slot whose request was written more
 // than once is not used again before another timeout has passed since the last time, so that late
-// answers to it do not pass for those of the next request.
+// answers to it do not pass for those of the next request. A GET by READs is given up at its first
+// timeout; one READ of it is out then, and its place is not used again before that has completed:
+// what it brings is not taken for the next one's, and a queue pair has one READ for each place.
 #include "apps/herd/herd_internal.h"
 
 #define CHUNK_FIRST 4096u
@@ -430,8 +432,10 @@ static uint32_t harvest(app__herd_client_t *client, uint32_t most)
         } else if (wc[i].wr_id >> 32 == OF_READ) {
             nic_core_spend(client->thread.core, herd->config.check_ps);
             uint64_t value_address = 0;
-            if (client->ops[low].state != APP__HERD_OP_WAITING || !client->ops[low].by_read) {
-                client->duplicates++; // given up meanwhile
+            SIM_CHECK(client->ops[low].by_read);
+            if (client->ops[low].state == APP__HERD_OP_ABANDONED) {
+                client->duplicates++;
+                client->ops[low].state = APP__HERD_OP_FREE;
             } else if (!app__herd_read_on(client, low, &value_address)) {
                 const uint32_t bytes = value_address != 0 ? herd->value_bytes : 0;
                 app__herd_answered(client, low, bytes, value_address);
@@ -483,7 +487,7 @@ static void give_up(app__herd_client_t *client, uint32_t at)
         record(client, at, SIM_TIME_NEVER, 0);
     }
     remove_op(client, at);
-    op->state = APP__HERD_OP_FREE;
+    op->state = op->by_read ? APP__HERD_OP_ABANDONED : APP__HERD_OP_FREE;
 }
 
 static void look_at_timeouts(app__herd_client_t *client)

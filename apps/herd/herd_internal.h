@@ -123,7 +123,12 @@ SIM_MUST_CHECK sim_err_t app__herd_resolve(app__herd_config_t *config, sim_messa
 
 typedef struct app__herd app__herd_t;
 
-typedef enum { APP__HERD_OP_FREE, APP__HERD_OP_WAITING, APP__HERD_OP_LINGERING } app__herd_state_t;
+typedef enum {
+    APP__HERD_OP_FREE,
+    APP__HERD_OP_WAITING,
+    APP__HERD_OP_LINGERING, // answered after it was written again: late answers may come
+    APP__HERD_OP_ABANDONED, // given up while a READ of it is out, whose completion frees it
+} app__herd_state_t;
 
 // What a client has in a window slot.
 typedef struct app__herd_op {

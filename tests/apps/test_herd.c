@@ -125,6 +125,27 @@ START_TEST(losses_are_made_up_for)
 }
 END_TEST
 
+// A GET by READs that is given up has a READ under way: more operations than a queue pair has room
+// for are given up, and what their READs bring late is nobody else's.
+START_TEST(reads_that_were_given_up_hold_their_places)
+{
+    static const char *const stores[] = {"pilaf", "farm", "farm-var"};
+    world_t world;
+    char settings[512];
+    snprintf(settings,
+             sizeof(settings),
+             "preset=sigcomm-2014; workers=2; clients=9; requests=2000; keys=3000; window=16; "
+             "gate=%s; update-percentage=5; timeout=6us; value=300; system=%s",
+             _i % 2 == 0 ? "all" : "each",
+             stores[_i / 4]);
+    const app_t *const app = run(&world, _i / 2 % 2 != 0, _i % 2 == 0 ? 3 : 0, settings);
+    check_books(app, world_value(app, "responses") + world_value(app, "lost"));
+    ck_assert_double_gt(world_value(app, "responses"), 0);
+    ck_assert_double_gt(world_value(app, "lost"), 100);
+    world_fini(&world);
+}
+END_TEST
+
 // A request alone comes out of a stage of the pipeline by a no-op after `failed-polls` looks.
 START_TEST(a_stage_of_the_pipeline_is_left_by_a_no_op)
 {
@@ -440,6 +461,7 @@ END_TEST
 
 CHECK_MAIN(CHECK_LOOP(every_operation_ends, 0, 2 * SIM_COUNT_OF(systems)),
            CHECK_LOOP(losses_are_made_up_for, 0, 2 * SIM_COUNT_OF(systems)),
+           CHECK_LOOP(reads_that_were_given_up_hold_their_places, 0, 12),
            CHECK_TEST(a_stage_of_the_pipeline_is_left_by_a_no_op),
            CHECK_LOOP(without_retries_what_is_lost_is_counted, 0, 2),
            CHECK_TEST(counts_of_clients_workers_and_store_agree),
