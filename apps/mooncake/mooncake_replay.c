@@ -130,20 +130,20 @@ static sim_err_t read_trace(app__mc_replay_t *replay,
     return error;
 }
 
-// Distances of marks such that each part of each prompt has one.
+// Distances of marks such that each part of each prompt has one. Blocks, and prompts that go out
+// whole, have theirs at their beginning, however short they are.
 static uint64_t stride_of(const app__mc_replay_t *replay)
 {
-    uint64_t least = replay->block_bytes;
+    const uint64_t divides_blocks = replay->block_bytes & -replay->block_bytes;
+    uint64_t stride = divides_blocks < STRIDE_MAX_BYTES ? divides_blocks : STRIDE_MAX_BYTES;
     for (size_t i = 0; i < replay->trace.count; i++) {
         const uint64_t tokens = replay->trace.prompts[i].input_tokens;
         const uint64_t grains = app__mc_kv_bytes(replay, tokens) / APP__MC_GRAIN_BYTES;
-        const uint64_t part = grains / app__mc_groups(replay, tokens) * APP__MC_GRAIN_BYTES;
-        const uint64_t tail = tokens % replay->block_tokens;
-        const uint64_t block = tail == 0 ? part : app__mc_kv_bytes(replay, tail);
-        least = part < least ? part : least;
-        least = block < least ? block : least;
+        const uint64_t groups = app__mc_groups(replay, tokens);
+        const uint64_t half = grains / groups * APP__MC_GRAIN_BYTES / 2;
+        stride = groups > 1 && half < stride ? half : stride;
     }
-    return least / 2 < STRIDE_MAX_BYTES ? least / 2 : STRIDE_MAX_BYTES;
+    return stride;
 }
 
 // Times and places must fit: sums of times in ps, all KV in an area.
@@ -160,7 +160,8 @@ static sim_err_t measure(app__mc_replay_t *replay, sim_message_t *message)
         const uint64_t parts = blocks * replay->block_bytes;
         const uint64_t whole = app__mc_kv_bytes(replay, tokens);
         replay->stage_at[i] = replay->stage_bytes;
-        replay->stage_bytes += ((parts > whole ? parts : whole) + 4095) / 4096 * 4096;
+        replay->stage_bytes += ((parts > whole ? parts : whole) + STRIDE_MAX_BYTES - 1) /
+                               STRIDE_MAX_BYTES * STRIDE_MAX_BYTES;
         busy_ps += app__mc_busy_ps(replay, prompt);
         ids_max = prompt->id_count > ids_max ? prompt->id_count : ids_max;
         if (replay->stage_bytes > APP__MC_PLACE_BYTES) {

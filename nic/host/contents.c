@@ -382,18 +382,20 @@ static void forget_wide(nic_memory_t *memory, uint64_t address, uint64_t length_
 
 void nic_memory_forget(nic_memory_t *memory, uint64_t address, uint64_t length_bytes)
 {
-    nic_memory_clear(memory, address, length_bytes);
-    if (memory->page_count == 0 || length_bytes == 0) {
-        return;
-    }
-    if (is_wide(memory, length_bytes)) {
+    check_range(address, length_bytes);
+    if (memory->page_count != 0 && length_bytes != 0 && is_wide(memory, length_bytes)) {
+        nic_memory_clear(memory, address, length_bytes);
         forget_wide(memory, address, length_bytes);
         return;
     }
-    while (length_bytes != 0) {
+    while (memory->page_count != 0 && length_bytes != 0) {
         const part_t part = first_part(address, length_bytes);
-        const nic_page_t *const page = find_page(memory, part.number);
-        if (page != NULL && has_nothing_else(memory, part.number, page, part.count)) {
+        nic_page_t *const page = find_page(memory, part.number);
+        if (page != NULL && part.count < PAGE_BYTES) {
+            clear_part(memory, page, part);
+        }
+        if (page != NULL &&
+            (part.count == PAGE_BYTES || has_nothing_else(memory, part.number, page, part.count))) {
             remove_page(memory, part.number);
         }
         address += part.count;
