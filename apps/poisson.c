@@ -67,6 +67,8 @@ typedef struct poisson_shared {
     const sim_cdf_t *sizes;
     sim_cdf_t *sizes_own; // of a file; NULL: built in
     sim_time_t stop_ps;
+    bool counted; // all arrivals were drawn once: those drawn again are the same
+    bool parted;  // two of them were hosts with no path between them
 } poisson_shared_t;
 
 typedef struct poisson {
@@ -146,25 +148,38 @@ static void advance(poisson_t *poisson)
     }
 }
 
+static bool can_send(poisson_shared_t *shared, uint32_t source, uint32_t destination)
+{
+    const net_t *const net = shared->net;
+    if (app__host(net, source) == app__host(net, destination)) {
+        return false;
+    }
+    const bool can =
+        (shared->counted && !shared->parted) || net_reachable(net, source, destination);
+    if (!shared->counted && !can) {
+        shared->parted = true;
+    }
+    return can;
+}
+
 static sim_err_t choose_destination(const poisson_t *poisson,
                                     poisson_source_t *source,
                                     uint32_t *destination,
                                     sim_message_t *message)
 {
-    const net_t *const net = poisson->shared->net;
     const app_hosts_t *const to = &poisson->shared->to.list;
     size_t drawn = 0;
     for (int i = 0; i < DRAWS_MAX; i++) {
         drawn = (size_t)sim_random_below(&source->random, to->count);
         *destination = to->interfaces[drawn];
-        if (app__can_talk(net, source->interface, *destination)) {
+        if (can_send(poisson->shared, source->interface, *destination)) {
             return SIM_OK;
         }
     }
     // Few of many can be reached: the next one after the last drawn.
     for (size_t i = 0; i < to->count; i++) {
         *destination = to->interfaces[(drawn + i) % to->count];
-        if (app__can_talk(net, source->interface, *destination)) {
+        if (can_send(poisson->shared, source->interface, *destination)) {
             return SIM_OK;
         }
     }
@@ -174,7 +189,7 @@ static sim_err_t choose_destination(const poisson_t *poisson,
         "to",
         ": none of its hosts can be reached from %s, expected another host with a "
         "path",
-        app__host_name(net, source->interface));
+        app__host_name(poisson->shared->net, source->interface));
 }
 
 static bool poisson_next(void *arrivals,
@@ -396,6 +411,9 @@ static sim_err_t poisson_create(const app_context_t *context,
     }
     if (error == SIM_OK) {
         error = create_plan(&creation, app, message);
+        if (error == SIM_OK) {
+            shared->counted = true;
+        }
     } else {
         sim_cdf_destroy(shared->sizes_own);
         app__places_fini(&shared->to);
