@@ -2,36 +2,53 @@
 // apps/contexts_choice.c - which queue pair an operation is for (docs/models/tiered-cache.md).
 #include "apps/contexts_internal.h"
 
+#include "kernel/words.h"
+
+// A number in each line; lines without one are passed over.
 static sim_err_t read_replay(const char *text,
                              size_t size,
-                             uint64_t tokens,
                              app__choice_config_t *choice,
                              sim_message_t *message)
 {
+    const app__contexts_config_t *const config = choice->config;
     size_t capacity = 0;
-    size_t line = 1;
-    for (size_t i = 0; i < size; line++) {
+    sim_words_t words;
+    sim_words_init(&words, config->replay_file, text, size);
+    do {
+        sim_word_t word;
         uint64_t number = 0;
-        const size_t begin = i;
-        while (i < size && text[i] >= '0' && text[i] <= '9' && number < tokens) {
-            number = number * 10 + (uint64_t)(text[i++] - '0');
+        if (!sim_words_next_in_line(&words, &word)) {
+            continue;
         }
-        const bool ends = i == size || text[i] == '\n';
-        if (i == begin || !ends || number >= tokens) {
-            return sim_fail_about(message,
-                                  SIM_ERR_INVALID,
-                                  "replay-file",
-                                  ": line %zu: expected a number below tokens, %" PRIu64,
-                                  line,
-                                  tokens);
+        const sim_err_t error = sim_word_count(&words,
+                                               &word,
+                                               "the number of a queue pair",
+                                               0,
+                                               config->tokens - 1,
+                                               &number,
+                                               message);
+        if (error != SIM_OK) {
+            return error;
         }
         SIM_GROW(choice->replay, choice->replay_count, &capacity);
         choice->replay[choice->replay_count++] = (uint32_t)number;
-        i += i < size;
+        if (sim_words_next_in_line(&words, &word)) {
+            return sim_word_fail(&words,
+                                 &word,
+                                 message,
+                                 SIM_ERR_INVALID,
+                                 "expected one number in a line");
+        }
+    } while (sim_words_next_line(&words));
+    if (choice->replay_count == 0) {
+        return sim_fail_in(message,
+                           SIM_ERR_INVALID,
+                           config->replay_file,
+                           1,
+                           1,
+                           "expected the number of a queue pair in each line");
     }
-    return choice->replay_count != 0
-               ? SIM_OK
-               : sim_fail_about(message, SIM_ERR_INVALID, "replay-file", ": it is empty");
+    return SIM_OK;
 }
 
 sim_err_t app__choice_prepare(const app_context_t *context,
@@ -53,9 +70,10 @@ sim_err_t app__choice_prepare(const app_context_t *context,
     size_t size = 0;
     sim_err_t error = context->read_file(config->replay_file, &text, &size, message, context->ctx);
     if (error != SIM_OK) {
-        return error;
+        const sim_message_t why = *message;
+        return sim_fail_about(message, error, "replay-file", ": %s", why.text);
     }
-    error = read_replay(text, size, config->tokens, choice, message);
+    error = read_replay(text, size, choice, message);
     sim_free(text);
     if (error != SIM_OK) {
         app__choice_config_fini(choice);

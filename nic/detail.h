@@ -89,7 +89,7 @@ enum {
     X(context_stall_ps,     "context.stall",           TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","430ns","6ns",      "12ns", "19.7ns",      "FFFFF", "a miss of it occupies its side of the NIC for") \
     X(uc_context_entries,  "context.uc-entries",      COUNT, "0",   "16777216", "0",    "288",        "0",          "0", "0",         "FFFFF", "cached contexts of unreliable connections, apart from the others; 0: among them") \
     X(put_context_stall_ps, "context.put-stall",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","80ns", "0ns",       "0ns", "0ns",       "FFFFF", "where they are apart, a miss of a receiver's occupies its side of the NIC for") \
-    X(near_entries,         "context.near-entries",    COUNT, "1",   "65536", "32",      "32",         "128",         "256", "128",       "FFFFF", "contexts of RC queue pairs that each side has at hand") \
+    X(near_entries,         "context.near-entries",    COUNT, "1",   "65000", "32",      "32",         "128",         "256", "128",       "FFFFF", "contexts of RC queue pairs that each side has at hand") \
     X(near_ways,            "context.near-ways",       COUNT, "1",   "64",    "4",       "4",          "8",          "8", "8",         "FFFFF", "associativity of that memory") \
     X(near_stall_ps,        "context.near-stall",      TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","0ns",  "6ns",      "1ns", "6ns",       "FFFFF", "another one occupies its side of the NIC for") \
     X(page_bytes,           "translation.page",        BYTES, "4KiB","1GiB",  "2MiB",    "2MiB",       "2MiB",       "2MiB", "2MiB",      "FFFFF", "page size of registered memory: 4 KiB, 2 MiB or 1 GiB") \

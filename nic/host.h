@@ -192,6 +192,8 @@ typedef struct nic_rnic_counters {
     uint64_t wqe_misses;
     uint64_t cq_hits;
     uint64_t cq_misses;
+    uint64_t key_hits; // of nic.detailed.key.*; 0 where all keys are at hand, or in another store
+    uint64_t key_misses;
     uint64_t buffer_bytes_max; // waiting to be processed, at most
     uint64_t pauses_sent;
     uint64_t atomics;

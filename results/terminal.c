@@ -302,7 +302,7 @@ static void print_rnics(const results_t *results, FILE *out)
         return;
     }
     const double operations = (double)sums->wqes_completed;
-    world_text_t text[5];
+    world_text_t text[6];
     fprintf(
         out,
         "  NICs      %zu detailed: %s operations of %.3g events, %.3g PCIe reads and %.3g writes "
@@ -313,14 +313,15 @@ static void print_rnics(const results_t *results, FILE *out)
         (double)sums->pcie_reads / operations,
         (double)sums->pcie_writes / operations);
     fprintf(out,
-            "            cache hits: contexts %s, translations %s, WQEs %s, CQs %s\n",
+            "            cache hits: contexts %s, translations %s, WQEs %s, CQs %s, keys %s\n",
             hit_share(&text[0], sums->context_hits, sums->context_misses),
             hit_share(&text[1], sums->translation_hits, sums->translation_misses),
             hit_share(&text[2], sums->wqe_hits, sums->wqe_misses),
-            hit_share(&text[3], sums->cq_hits, sums->cq_misses));
+            hit_share(&text[3], sums->cq_hits, sums->cq_misses),
+            hit_share(&text[4], sums->key_hits, sums->key_misses));
     fprintf(out,
             "            receive buffer up to %s, %" PRIu64 " pauses sent for it\n",
-            world_format_bytes(&text[4], sums->buffer_bytes_max),
+            world_format_bytes(&text[5], sums->buffer_bytes_max),
             sums->pauses_sent);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/advice.c - looks for traffic that is none, and for timeouts that are shorter than a round
-// trip.
+// world/advice.c - looks for traffic that is none, for settings that do nothing, and for timeouts
+// that are shorter than a round trip.
 //
 // Round trips of all pairs would cost their square. A bound that no path exceeds comes first, and
 // settles it for every network but those with long or slow links; then the pairs of at most
@@ -128,6 +128,43 @@ static bool transport_number(const nic_config_t *config, const char *path, uint6
     return true;
 }
 
+// What cores of the host and the links of its PCIe take counts for ideal NICs, too.
+static bool is_of_host(const char *path)
+{
+    return strncmp(path, "cpu.", 4) == 0 || strncmp(path, "pcie.", 5) == 0 ||
+           strncmp(path, "memory.", 7) == 0;
+}
+
+// The first setting of what is inside a NIC; NULL: none.
+static const char *inner_setting(const nic_config_t *config)
+{
+#define IF_SET(field, path, ...)                                 \
+    if (config->detail.field != SIM_AUTO && !is_of_host(path)) { \
+        return "nic.detailed." path;                             \
+    }
+    NIC_DETAIL_MAP(IF_SET)
+#undef IF_SET
+    return strcmp(config->cache.policy, "flat") != 0 ? "nic.cache.policy" : NULL;
+}
+
+// The first NIC that has settings of an inside and none; the others are set alike.
+static void advise_inside(const world_t *world, FILE *out)
+{
+    for (size_t i = 0; i < world->nic_count; i++) {
+        const nic_config_t *const config = nic_get_config(world->nics[i].nic);
+        const char *const setting = inner_setting(config);
+        if (setting != NULL && config->custom_device == NULL &&
+            strcmp(config->model.text, NIC_IDEAL.text) == 0) {
+            fprintf(out,
+                    "warning: %s of %s is set and does nothing, since its nic.model is ideal: "
+                    "expected nic.model: detailed\n",
+                    setting,
+                    world->nics[i].name);
+            return;
+        }
+    }
+}
+
 // The first NIC whose watermark cannot be told from a smaller one; the others are set alike.
 static void advise_watermark(const world_t *world, FILE *out)
 {
@@ -168,6 +205,7 @@ void world_advise(const world_t *world, FILE *out)
 {
     advise_traffic(world, out);
     advise_attempts(world, out);
+    advise_inside(world, out);
     advise_watermark(world, out);
     world__advise_classes(world, out);
     world__advise_hops(world, out);

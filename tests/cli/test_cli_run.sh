@@ -234,6 +234,18 @@ for watermark in 2 3; do
         "$work/stderr" "$work/stdout" | awk -F: '{n += $2} END {print n}')
     [ "$said" -eq $((watermark == 3)) ] || fail "watermark $watermark: said $said times"
 done
+# So are settings of the inside of a NIC that has none.
+for setting in nic.cache.policy=lru nic.detailed.wqe.entries=64 nic.detailed.cpu.post=1us; do
+    for model in ideal detailed; do
+        expect 0 "$setting, $model" "$ROCESIM" check "$work/beyond.yaml" --set nic.timeout=14 \
+            --set nic.model=$model --set $setting
+        said=$(cat "$work/stderr" "$work/stdout" |
+            grep -c "^warning: ${setting%=*} of host0 is set and does nothing")
+        wanted=0
+        [ $model = ideal ] && [ $setting != nic.detailed.cpu.post=1us ] && wanted=1
+        [ "$said" -eq $wanted ] || fail "$setting, $model: said $said times"
+    done
+done
 # A folder in place of a file of losses: one message, which says once what was expected.
 expect 2 "a folder of losses" "$ROCESIM" check scenarios/wan/omnidma.yaml --set loss_file="$work"
 [ "$(grep -o 'expected a file' "$work/stderr" | wc -l)" -eq 1 ] ||

@@ -53,4 +53,34 @@ sed 's/cache.to_l3/cache.to_l4/' "$work/one.yaml" >"$work/bad.yaml"
 if "$ROCESIM" check "$work/bad.yaml" 2>"$work/said"; then fail "an unknown metric is accepted"; fi
 grep -q 'cache.to_l' "$work/said" || fail "nothing near is named: $(cat "$work/said")"
 
+# Files to replay: lines end as they like; what is no queue pair is said with its place.
+cat >"$work/replay.yaml" <<'END'
+topology: {star: {hosts: 2, rate: 100Gbps, delay: 300ns}}
+nodes: {host0: {nic: {model: detailed, detailed: {key: {entries: 50, ways: 50}}}}}
+traffic:
+  - contexts: {tokens: 60, pattern: replay, replay-file: order.txt, warm-up: 2, regions: 100}
+END
+replays() { # TEXT STATUS WORDS
+    printf "$1" >"$work/order.txt"
+    status=0
+    "$ROCESIM" run "$work/replay.yaml" -o "$work/replayed" --quiet >"$work/said" 2>&1 || status=$?
+    [ "$status" = "$2" ] && grep -q "$3" "$work/said" ||
+        fail "replay of $1: $status, $(head -n 1 "$work/said")"
+}
+replays '1\n2\n5\n' 0 'operations 1,'
+replays '1\r\n2\r\n\n5\r\n59' 0 'operations 2,'
+replays '1\n 60\n' 2 "^[^ ]*order.txt:2:2: '60' .* expected a whole number from 0 to 59$"
+replays '1\n2 x\n' 2 '^[^ ]*order.txt:2:3: expected one number in a line$'
+replays '\n' 2 '^[^ ]*order.txt:1:1: expected'
+
+# Regions at random, 50 of 100 keys on the NIC: one of two lookups, and each miss is a PCIe read.
+counter() {
+    sed -n '/"nics": \[/,$s/^ *"'"$1"'": \([0-9]*\),\{0,1\}$/\1/p' "$work/keys/summary.json" | head -n 1
+}
+run replay keys --set 'traffic[0].contexts.pattern=uniform' --set 'traffic[0].contexts.operations=10000'
+hits=$(counter key_hits)
+misses=$(counter key_misses)
+[ $((hits + misses)) = 10002 ] && [ "$hits" -gt 4700 ] && [ "$hits" -lt 5300 ] ||
+    fail "$hits hits and $misses misses of 10002 keys"
+
 exit $((failures > 0))

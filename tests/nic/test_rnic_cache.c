@@ -56,6 +56,37 @@ START_TEST(keys_at_random)
 }
 END_TEST
 
+// Any number of entries: all of them hold something, whatever the ways.
+START_TEST(entries_that_ways_do_not_divide)
+{
+    static const uint64_t sizes[][2] = {{100, 64}, {15, 8}, {9, 8}, {1000, 7}, {3, 2}, {65, 64}};
+    for (uint32_t i = 0; i < 2 * SIM_COUNT_OF(sizes); i++) {
+        const uint64_t entries = sizes[i / 2][0];
+        nic_cache_t cache;
+        nic_cache_init(&cache, entries, sizes[i / 2][1], i % 2 != 0, 7);
+        uint64_t held = 0;
+        for (uint64_t key = 1; key <= 100 * entries; key++) {
+            (void)nic_cache_insert(&cache, key);
+        }
+        // Each key that is there leaves; then there is room for as many.
+        for (uint64_t key = 1; key <= 100 * entries; key++) {
+            uint32_t slot = nic_cache_set(&cache, key);
+            const uint32_t end = slot + (uint32_t)cache.ways;
+            while (slot < end && cache.slots[slot].key != key) {
+                slot++;
+            }
+            held += slot < end;
+            nic_cache_remove(&cache, key);
+        }
+        ck_assert_uint_eq(held, entries);
+        for (uint64_t key = 1; key <= 100 * entries; key++) {
+            ck_assert(!nic_cache_insert(&cache, key));
+        }
+        nic_cache_fini(&cache);
+    }
+}
+END_TEST
+
 START_TEST(the_least_recently_used_gives_way)
 {
     nic_cache_t cache;
@@ -77,4 +108,5 @@ END_TEST
 CHECK_MAIN(CHECK_TEST(what_fits_stays),
            CHECK_TEST(a_cycle_too_long_defeats_lru_and_not_chance),
            CHECK_TEST(keys_at_random),
+           CHECK_TEST(entries_that_ways_do_not_divide),
            CHECK_TEST(the_least_recently_used_gives_way))

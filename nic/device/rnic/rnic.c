@@ -334,6 +334,8 @@ bool nic_get_rnic_counters(const nic_t *nic, nic_rnic_counters_t *counters)
     counters->wqe_misses = caches[NIC_STORE_WQE].misses;
     counters->cq_hits = caches[NIC_STORE_CQ].hits;
     counters->cq_misses = caches[NIC_STORE_CQ].misses;
+    counters->key_hits = caches[NIC_STORE_KEY].hits;
+    counters->key_misses = caches[NIC_STORE_KEY].misses;
     return true;
 }
 
@@ -378,6 +380,8 @@ const nic_counter_info_t nic_rnic_counter_infos[] = {
     COUNTER(wqe_misses, "WQEs read again from the host"),
     COUNTER(cq_hits, "contexts of completion queues found on the NIC"),
     COUNTER(cq_misses, "contexts of completion queues read from the host"),
+    COUNTER(key_hits, "memory keys found on the NIC"),
+    COUNTER(key_misses, "memory keys read from the host"),
     COUNTER(buffer_bytes_max, "bytes in the receive buffer, at most"),
     COUNTER(pauses_sent, "times the NIC asked its link to pause"),
     COUNTER(atomics, "atomics executed"),

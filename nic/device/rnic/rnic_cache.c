@@ -3,6 +3,10 @@
 // when they were used.
 #include "nic/device/rnic/rnic_cache.h"
 
+// No key: the first slot of a set that has one less than others. It was used later than any key
+// will be, so it never gives way.
+#define CLOSED UINT64_MAX
+
 void nic_cache_init(nic_cache_t *cache,
                     uint64_t entries,
                     uint64_t ways,
@@ -10,14 +14,18 @@ void nic_cache_init(nic_cache_t *cache,
                     uint64_t seed)
 {
     SIM_CHECK(entries >= 1 && entries <= UINT32_MAX && ways >= 1);
-    const uint64_t used_ways = ways < entries ? ways : entries;
+    const uint64_t sets = (entries + ways - 1) / ways;
+    const uint64_t used_ways = (entries + sets - 1) / sets;
     *cache = (nic_cache_t){
-        .sets = entries / used_ways,
+        .sets = sets,
         .ways = used_ways,
         .at_random = at_random,
         .state = seed,
     };
-    cache->slots = sim_alloc_lines(cache->sets * used_ways * sizeof(*cache->slots));
+    cache->slots = sim_alloc_lines(sets * used_ways * sizeof(*cache->slots));
+    for (uint64_t set = 0; set < sets * used_ways - entries; set++) {
+        cache->slots[set * used_ways] = (nic_cache_slot_t){CLOSED, UINT64_MAX};
+    }
 }
 
 void nic_cache_fini(nic_cache_t *cache)
@@ -53,8 +61,9 @@ static inline uint64_t victim(nic_cache_t *cache, const nic_cache_slot_t *set)
 {
     const uint64_t ways = cache->ways;
     if (SIM_UNLIKELY(cache->at_random)) {
+        const uint64_t closed = set[0].key == CLOSED; // its rank is 0
         cache->state += UINT64_C(0x9e3779b97f4a7c15);
-        return way_by_rank(set, ways, sim_mix64(cache->state) % ways);
+        return way_by_rank(set, ways, closed + sim_mix64(cache->state) % (ways - closed));
     }
     uint64_t least = 0;
     uint64_t used = set[0].used;
@@ -69,7 +78,7 @@ static inline uint64_t victim(nic_cache_t *cache, const nic_cache_slot_t *set)
 
 bool nic__cache_use(nic_cache_t *cache, uint32_t *slot, uint64_t key)
 {
-    SIM_ASSERT(key != 0);
+    SIM_ASSERT(key != 0 && key != CLOSED);
     const uint32_t ways = (uint32_t)cache->ways;
     const uint32_t first = nic__cache_first(cache, *slot);
     for (uint32_t i = first; i < first + ways; i++) {

@@ -28,7 +28,8 @@ typedef struct nic_cache {
     uint64_t misses;
 } nic_cache_t;
 
-// entries >= 1 are spread over sets of `ways`; ways > entries: one set.
+// entries >= 1 are spread over the fewest sets of at most `ways` slots; where they do not divide,
+// some sets have one slot less. ways > entries: one set.
 void nic_cache_init(nic_cache_t *cache,
                     uint64_t entries,
                     uint64_t ways,
