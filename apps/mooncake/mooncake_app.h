@@ -39,6 +39,20 @@ typedef struct app__mc_part {
     double busy_percent;
 } app__mc_part_t;
 
+// What became of a prompt; NaN: that did not happen.
+typedef struct app__mc_told_prompt {
+    uint64_t prompt; // its number in the trace
+    const char *prefill;
+    const char *decode;
+    uint64_t input_tokens;
+    uint64_t cached_tokens;
+    double admitted_ms; // from the beginning of the run
+    double wait_ms;
+    double compute_ms;
+    double send_ms;
+    double ttft_ms;
+} app__mc_told_prompt_t;
+
 // A record of the metadata node when the run ended.
 typedef struct app__mc_record {
     char *key;
@@ -56,6 +70,10 @@ typedef struct app__mc_report {
     uint64_t retried;
     sim_percentiles_t ttft_ms;
     sim_percentiles_t transfer_ms;
+    double wait_ms; // these four 0: no prompt was served
+    double compute_ms;
+    double send_ms;
+    double decode_ms;
     double seconds;
     uint64_t bytes;
     uint64_t token_hits;
@@ -64,6 +82,7 @@ typedef struct app__mc_report {
     uint64_t blocks;
     uint64_t evictions;
     uint64_t fetched_blocks;
+    uint64_t fetches_failed;
     uint64_t reused_tokens;
     uint64_t late;
     uint64_t slices;
@@ -86,8 +105,10 @@ typedef struct app__mc_report {
     size_t part_count;
     app__mc_record_t *records;
     size_t record_count;
+    app__mc_told_prompt_t *prompts;
+    size_t prompt_count;
 } app__mc_report_t;
-#define APP__MC_REPORT_ROWS 36u
+#define APP__MC_REPORT_ROWS 42u
 extern const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS];
 void app__mc_report_fini(void *report);
 // Adds the counters of an engine, and its NICs' shares.

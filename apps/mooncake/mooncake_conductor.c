@@ -323,6 +323,9 @@ static void admit(app__mc_replay_t *replay)
     const sim_time_t now_ps = replay->conductor->node->now_ps;
     choice_t choice = choose_prefill(replay, prompt, now_ps);
     book(replay, prompt, &choice, now_ps);
+    replay->courses[number].admitted_ps = now_ps;
+    replay->courses[number].prefill = choice.prefill;
+    replay->courses[number].decode = choice.decode;
     size_t size = 0;
     char *const body = write_job(replay, number, &choice, &size);
     app__mooncake_prefix_insert(store_of(replay, choice.prefill),

@@ -39,6 +39,11 @@ static const app__mooncake_prompt_t *prompt_of(const app__mc_job_t *job)
     return &job->prefill->replay->trace.prompts[job->number];
 }
 
+static app__mc_course_t *course_of(const app__mc_job_t *job)
+{
+    return &job->prefill->replay->courses[job->number];
+}
+
 static uint64_t groups_of(const app__mc_job_t *job)
 {
     return app__mc_groups(job->prefill->replay, prompt_of(job)->input_tokens);
@@ -191,6 +196,7 @@ static void group_fired(sim_node_t *node, sim_timer_t *timer)
     prefill->last = prefill->first == NULL ? NULL : prefill->last;
     prefill->computes = false;
     job->computed = true;
+    course_of(job)->computed_ps = node->now_ps;
     end_if_done(job);
     compute_next(prefill);
 }
@@ -208,18 +214,28 @@ static void compute_next(app__mc_prefill_t *prefill)
     const uint64_t groups = groups_of(job);
     const sim_time_t first_ps = whole_ps / groups + whole_ps % groups;
     prefill->computes = true;
+    course_of(job)->began_ps = prefill->node->now_ps;
+    course_of(job)->cached = job->cached;
     sim_timer_arm(prefill->node, &prefill->timer, prefill->node->now_ps + first_ps);
 }
 
 // -- fetching
 
-// A prompt whose blocks do not come is computed in full.
+static void compute_in_full(app__mc_job_t *job)
+{
+    job->prefill->fetches_failed++;
+    job->prefill->not_reused += job->cached;
+    job->cached = 0;
+    job->fetched = true;
+    compute_next(job->prefill);
+}
+
 static void fetch_done(app_mooncake_batch_id_t batch_id, void *ctx)
 {
     app__mc_job_t *const job = ctx;
     if (!all_completed(job->prefill->engine, batch_id)) {
-        job->cached = 0;
-        job->failed = true;
+        compute_in_full(job);
+        return;
     }
     job->prefill->fetched_blocks += job->fetch_count;
     job->fetched = true;
@@ -237,9 +253,7 @@ static void fetch(app__mc_job_t *job)
     const app_mooncake_batch_id_t batch_id =
         app_mooncake_submit(prefill->engine, job->fetches, job->fetch_count);
     if (batch_id < 0) {
-        job->fetched = true;
-        job->failed = true;
-        compute_next(prefill);
+        compute_in_full(job);
         return;
     }
     (void)app_mooncake_on_transfers(prefill->engine, batch_id, fetch_done, job);
@@ -390,6 +404,7 @@ static void on_ready(app__mc_station_t *station, const app__mc_incoming_t *incom
     decode->seen[number / 8] |= (uint8_t)(1u << number % 8);
     const sim_time_t token_ps = decode->node->now_ps + app__mc_decode_ps(decode->replay);
     sim_sample_set_add(&decode->ttft_ps, token_ps - app__mc_get64(incoming->body + 8));
+    decode->replay->courses[number].sent_ps = decode->node->now_ps;
     decode->served++;
     decode->last_ps = decode->node->now_ps;
 }

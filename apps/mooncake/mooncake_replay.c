@@ -71,6 +71,9 @@ static const sim_attr_t attrs[] = {
      "where stored blocks lie; of several (cpu:0, cpu:1) blocks take them in turn"},
     {PREFIX ".verify", SIM_ATTR_BOOL, false, offsetof(app__mc_replay_config_t, verify), "on", NULL,
      NULL, NULL, "look at everything that arrives"},
+    {PREFIX ".log", SIM_ATTR_BOOL, false, offsetof(app__mc_replay_config_t, log), "off", NULL, NULL,
+     NULL, "each prompt is an item of `prompts` in summary.json and apps.csv: its nodes, cached "
+     "tokens and times"},
     APP__MC_METADATA_ATTRS(PREFIX, app__mc_replay_config_t, metadata),
     APP_MOONCAKE_ATTRS(PREFIX ".engine", app__mc_replay_config_t, engine),
 };
@@ -389,6 +392,7 @@ static void replay_destroy(app_t *app)
         app__mooncake_prefix_destroy(replay->stores[i]);
     }
     app__mooncake_trace_fini(&replay->trace);
+    app__mc_courses_fini(replay);
     sim_free(replay->stores);
     sim_free(replay->stage_at);
     sim_free(replay->prefills);
@@ -427,6 +431,7 @@ static sim_err_t replay_create(const app_context_t *context,
         .decode_count = (uint32_t)config->decode,
         .scheduler = config->scheduler,
         .local_store = config->store == 1,
+        .log = config->log,
         .kv_bytes = config->kv_bytes,
         .block_tokens = config->block_tokens,
         .layer_groups = config->layer_groups,
@@ -449,6 +454,7 @@ static sim_err_t replay_create(const app_context_t *context,
     app__random_init(&replay->random, context, 0, "mooncake-trace");
     error = read_trace(replay, context, config, message);
     if (error == SIM_OK) {
+        app__mc_courses_init(replay);
         error = build(replay, context, config, capacity, message);
     }
     if (error != SIM_OK) {
@@ -470,72 +476,6 @@ static void replay_progress(const app_t *app, uint64_t *done, uint64_t *planned)
     }
 }
 
-// -- results
-
-static void replay_fill(const void *object, void *report_void)
-{
-    const app__mc_replay_t *const replay = object;
-    app__mc_report_t *const report = report_void;
-    app__mc_report_records(report, replay->cluster);
-    sim_sample_set_t ttft;
-    sim_sample_set_t transfers;
-    sim_sample_set_init(&ttft);
-    sim_sample_set_init(&transfers);
-    sim_time_t last_ps = replay->start_ps;
-    report->failed = replay->refused;
-    for (uint32_t i = 0; i < replay->prefill_count; i++) {
-        const app__mc_prefill_t *const prefill = &replay->prefills[i];
-        app__mc_report_engine(report, prefill->engine);
-        sim_sample_set_add_all(&transfers, &prefill->transfers_ps);
-        report->failed += prefill->failed;
-        report->fetched_blocks += prefill->fetched_blocks;
-        report->bytes += prefill->engine->counters.bytes;
-    }
-    for (uint32_t i = 0; i < replay->decode_count; i++) {
-        const app__mc_decode_t *const decode = &replay->decodes[i];
-        app__mc_report_engine(report, decode->engine);
-        sim_sample_set_add_all(&ttft, &decode->ttft_ps);
-        report->requests += decode->served;
-        last_ps = decode->last_ps > last_ps ? decode->last_ps : last_ps;
-    }
-    const sim_time_t time_ps = last_ps - replay->start_ps;
-    for (uint32_t i = 0; i < replay->prefill_count; i++) {
-        app__mc_report_parts(report, replay->prefills[i].engine, time_ps);
-    }
-    for (uint32_t i = 0; i < replay->decode_count; i++) {
-        app__mc_report_parts(report, replay->decodes[i].engine, time_ps);
-    }
-    report->seconds = (double)time_ps / 1e12;
-    report->gbytes_per_s = time_ps == 0 ? 0.0 : (double)report->bytes * 1e3 / (double)time_ps;
-    report->tokens = replay->tokens;
-    report->token_hits = replay->token_hits;
-    report->blocks = replay->blocks;
-    report->reused_tokens = replay->reused_tokens;
-    report->late = replay->trace.late;
-    report->block_hits = replay->block_hits;
-    report->token_hit_rate =
-        replay->tokens == 0 ? 0.0 : (double)replay->token_hits / (double)replay->tokens;
-    report->block_hit_rate =
-        replay->blocks == 0 ? 0.0 : (double)replay->block_hits / (double)replay->blocks;
-    for (uint32_t i = 0; i < replay->store_count; i++) {
-        report->evictions += app__mooncake_prefix_evictions(replay->stores[i]);
-    }
-    report->ttft_ms = sim_percentiles(&ttft, SIM_PS_PER_MS);
-    report->transfer_ms = sim_percentiles(&transfers, SIM_PS_PER_MS);
-    app__mc_report_points(&report->ttft, &ttft);
-    app__mc_report_points(&report->transfer, &transfers);
-    sim_sample_set_fini(&ttft);
-    sim_sample_set_fini(&transfers);
-}
-
-static const sim_report_table_t report_table = {
-    .rows = app__mc_report_rows,
-    .count = APP__MC_REPORT_ROWS,
-    .bytes = sizeof(app__mc_report_t),
-    .fill = replay_fill,
-    .fini = app__mc_report_fini,
-};
-
 const app_ops_t app_mooncake_replay = {
     .name = "mooncake-trace",
     .help = "Mooncake: a trace of prompts through prefill and decode nodes",
@@ -543,5 +483,5 @@ const app_ops_t app_mooncake_replay = {
     .create = replay_create,
     .destroy = replay_destroy,
     .progress = replay_progress,
-    .report = &report_table,
+    .report = &app__mc_replay_report,
 };

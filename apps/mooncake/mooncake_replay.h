@@ -37,6 +37,7 @@ typedef struct app__mc_replay_config {
     char *kv_location;
     char *store_location;
     bool verify;
+    bool log;
     app_mooncake_metadata_config_t metadata;
     app_mooncake_config_t engine;
 } app__mc_replay_config_t;
@@ -52,6 +53,21 @@ typedef struct app__mc_place {
 
 typedef struct app__mc_job app__mc_job_t; // a prompt at its prefill node
 
+// What became of a prompt; times are SIM_TIME_NEVER until then. Each member is written by one node
+// alone, and read when the run has ended.
+typedef struct app__mc_course {
+    // by the conductor
+    sim_time_t admitted_ps;
+    uint32_t prefill;
+    uint32_t decode;
+    // by its prefill node
+    sim_time_t began_ps;
+    sim_time_t computed_ps;
+    uint64_t cached; // tokens that it does not compute
+    // by its decode node
+    sim_time_t sent_ps; // it was told that all KV has arrived
+} app__mc_course_t;
+
 typedef struct app__mc_prefill {
     app__mc_replay_t *replay;
     app_mooncake_t *engine;
@@ -62,6 +78,8 @@ typedef struct app__mc_prefill {
     bool computes;
     sim_timer_t timer;
     uint64_t fetched_blocks;
+    uint64_t fetches_failed; // prompts computed in full, since their blocks did not come
+    uint64_t not_reused;     // tokens that they had hits for
     uint64_t failed;
     uint8_t *seen; // a bit per prompt: messages may come twice
     sim_sample_set_t transfers_ps;
@@ -92,6 +110,8 @@ struct app__mc_replay {
     app_t app; // first
     app_mooncake_cluster_t *cluster;
     app__mooncake_trace_t trace;
+    app__mc_course_t *courses; // of the trace's prompts
+    bool log;                  // each is told
     app__mc_prefill_t *prefills;
     app__mc_decode_t *decodes;
     uint32_t prefill_count;
@@ -164,6 +184,14 @@ uint64_t app__mc_place_of(const app__mc_replay_t *replay,
                           uint32_t locations,
                           uint64_t number,
                           uint64_t at);
+
+// -- mooncake_courses.c
+
+// All prompts are still to come.
+void app__mc_courses_init(app__mc_replay_t *replay);
+void app__mc_courses_fini(app__mc_replay_t *replay);
+// What is told when the run has ended.
+extern const sim_report_table_t app__mc_replay_report;
 
 // -- mooncake_conductor.c
 

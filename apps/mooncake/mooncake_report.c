@@ -46,6 +46,23 @@ static const sim_report_row_t part_rows[] = {
 static const sim_report_table_t part_table = {
     .rows = part_rows, .count = SIM_COUNT_OF(part_rows), .bytes = sizeof(app__mc_part_t)};
 
+#define PROMPT(name_, kind_, unit_, help_) \
+    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__mc_told_prompt_t, name_)}
+static const sim_report_row_t prompt_rows[] = {
+    PROMPT(prompt, U64, "", "its number in the trace, from 0"),
+    PROMPT(prefill, STRING, "", "node that computed it"),
+    PROMPT(decode, STRING, "", "node that its KV went to"),
+    PROMPT(input_tokens, U64, "", "its length"),
+    PROMPT(cached_tokens, U64, "", "of these, those that were not computed again"),
+    PROMPT(admitted_ms, REAL, "ms", "from the beginning of the run"),
+    PROMPT(wait_ms, REAL, "ms", "then until it was computed: prompts before it, and its blocks"),
+    PROMPT(compute_ms, REAL, "ms", "until all of it was computed"),
+    PROMPT(send_ms, REAL, "ms", "until the decode node knew that all of its KV had arrived"),
+    PROMPT(ttft_ms, REAL, "ms", "these three, and a decoding step"),
+};
+static const sim_report_table_t prompt_table = {
+    .rows = prompt_rows, .count = SIM_COUNT_OF(prompt_rows), .bytes = sizeof(app__mc_told_prompt_t)};
+
 static const sim_report_row_t record_rows[] = {
     {"key", SIM_REPORT_STRING, "", "mooncake/ and the name", .offset = offsetof(app__mc_record_t, key)},
     {"value", SIM_REPORT_STRING, "", "JSON", .offset = offsetof(app__mc_record_t, value)},
@@ -88,6 +105,13 @@ static bool get_transfer(const void *object, sim_report_value_t *value)
     return points->count > 0;
 }
 
+static bool get_prompts(const void *object, sim_report_value_t *value)
+{
+    const app__mc_report_t *const report = object;
+    value->list = (sim_report_list_t){report->prompts, report->prompt_count};
+    return report->prompt_count > 0;
+}
+
 static bool get_moments(const void *object, sim_report_value_t *value)
 {
     const app__mc_report_t *const report = object;
@@ -110,6 +134,10 @@ const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS] = {
      .offset = offsetof(app__mc_report_t, ttft_ms), .table = &sim_report_percentiles, .shown = true},
     {"transfer_ms", SIM_REPORT_OBJECT, "ms", "bench: a batch; trace: while KV of a prompt is under way",
      .offset = offsetof(app__mc_report_t, transfer_ms), .table = &sim_report_percentiles, .shown = true},
+    ROW(wait_ms, REAL, "ms", false, "of ttft_ms, in the mean: until a prompt is computed: prompts before it, and its blocks"),
+    ROW(compute_ms, REAL, "ms", false, "likewise: until all of it is computed"),
+    ROW(send_ms, REAL, "ms", false, "likewise: until its decode node knows that all of its KV has arrived"),
+    ROW(decode_ms, REAL, "ms", false, "likewise: a decoding step"),
     ROW(seconds, REAL, "s", false, "time that gbytes_per_s is about"),
     ROW(bytes, U64, "bytes", false, "payload that gbytes_per_s is about"),
     ROW(token_hits, U64, "", false, "input tokens whose blocks were there"),
@@ -118,6 +146,7 @@ const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS] = {
     ROW(blocks, U64, "", false, "blocks of prompts"),
     ROW(evictions, U64, "", false, "blocks that left for others"),
     ROW(fetched_blocks, U64, "", false, "blocks read from another node's store"),
+    ROW(fetches_failed, U64, "", false, "prompts computed in full, since blocks of theirs did not come"),
     ROW(reused_tokens, U64, "", false, "of token_hits, those that were not computed again"),
     ROW(late, U64, "", false, "prompts whose timestamp was before that of one above: admitted right behind it"),
     ROW(slices, U64, "", false, "work requests posted"),
@@ -135,6 +164,7 @@ const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS] = {
     {"transfer_cdf", SIM_REPORT_LIST, "", "distribution of transfer_ms", .get = get_transfer, .of = SIM_REPORT_OBJECT, .table = &point_table},
     {"parts", SIM_REPORT_LIST, "", "what data went through in the hosts, and the engines' threads", .get = get_parts, .of = SIM_REPORT_OBJECT, .table = &part_table},
     {"records", SIM_REPORT_LIST, "", "what the metadata node held at the end", .get = get_records, .of = SIM_REPORT_OBJECT, .table = &record_table},
+    {"prompts", SIM_REPORT_LIST, "", "each prompt that was admitted, where log is on", .get = get_prompts, .of = SIM_REPORT_OBJECT, .table = &prompt_table},
     {"bandwidth", SIM_REPORT_LIST, "", "over time, where interval is set", .get = get_moments, .of = SIM_REPORT_OBJECT, .table = &moment_table},
 };
 // clang-format on
@@ -155,6 +185,7 @@ void app__mc_report_fini(void *report_void)
         sim_free(report->records[i].value);
     }
     sim_free(report->records);
+    sim_free(report->prompts);
 }
 
 void app__mc_report_points(app__mc_points_t *points, sim_sample_set_t *samples_ps)
