@@ -147,7 +147,8 @@ static void send_many(pipeline_t *pipeline, uint64_t count, send_fn send, const 
             if (done == count) {
                 return;
             }
-        } else if (mark.started && pipeline->followed - mark.followed >= PERIOD_MAX) {
+        } else if (since_mark > 0 && mark.started &&
+                   pipeline->followed - mark.followed >= PERIOD_MAX) {
             const uint64_t times = (count - done) / since_mark;
             repeat(&mark, pipeline, times, 1);
             done += times * since_mark;
