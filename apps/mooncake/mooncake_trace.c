@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/mooncake/mooncake_trace.c - request traces, a JSON object a line (docs/models/mooncake.md).
+#include <inttypes.h>
 #include <string.h>
 
 #include "apps/mooncake/mooncake_pure.h"
@@ -9,6 +10,8 @@
 // Where times in ps still fit after the latest prompt of a trace.
 #define TIMESTAMP_MS_MAX UINT64_C(4000000000)
 #define TOKENS_MAX UINT64_C(100000000)
+// That some editors put before UTF-8.
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 typedef struct reader {
     const char *name;
@@ -61,7 +64,12 @@ static sim_err_t take_digits(reader_t *reader, size_t start, uint64_t limit, uin
     while (next(reader) >= '0' && next(reader) <= '9') {
         const uint64_t digit = (uint64_t)(next(reader) - '0');
         if (number > (limit - digit) / 10) {
-            return wrong(reader, start, "the number is too large");
+            sim_message_t text;
+            (void)sim_fail(&text,
+                           SIM_ERR_RANGE,
+                           "the number is too large, expected at most %" PRIu64,
+                           limit);
+            return wrong(reader, start, text.text);
         }
         number = number * 10 + digit;
         reader->at++;
@@ -257,7 +265,11 @@ static sim_err_t take_prompt(reader_t *reader, app__mooncake_prompt_t *prompt)
     for (unsigned i = 0; i < MEMBERS; i++) {
         if ((has & 1u << i) == 0) {
             sim_message_t text;
-            (void)sim_fail(&text, SIM_ERR_INVALID, "the request has no %s", members[i]);
+            (void)sim_fail(&text,
+                           SIM_ERR_INVALID,
+                           "the request has no %s, expected timestamp, input_length, "
+                           "output_length and hash_ids",
+                           members[i]);
             return wrong(reader, start, text.text);
         }
     }
@@ -291,6 +303,10 @@ sim_err_t app__mooncake_trace_read(const char *name,
     *trace = (app__mooncake_trace_t){0};
     reader_t reader = {.name = name, .text = text, .size = size, .line = 1, .trace = trace};
     reader.message = message;
+    if (size >= sizeof(BYTE_ORDER_MARK) - 1 &&
+        memcmp(text, BYTE_ORDER_MARK, sizeof(BYTE_ORDER_MARK) - 1) == 0) {
+        reader.at = sizeof(BYTE_ORDER_MARK) - 1;
+    }
     while (reader.at < size && trace->count < prompts_max) {
         skip_space(&reader);
         sim_err_t error = SIM_OK;
@@ -317,7 +333,12 @@ sim_err_t app__mooncake_trace_read(const char *name,
     }
     if (trace->count == 0) {
         app__mooncake_trace_fini(trace);
-        return sim_fail_in(message, SIM_ERR_INVALID, name, 1, 1, "there is no request in it");
+        return sim_fail_in(message,
+                           SIM_ERR_INVALID,
+                           name,
+                           1,
+                           1,
+                           "there is no request in it, expected a JSON object in each line");
     }
     return SIM_OK;
 }

@@ -302,21 +302,25 @@ END_TEST
 
 #define GOOD "{\"timestamp\": 5, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]}\n"
 
+#define MEMBERS ", expected timestamp, input_length, output_length and hash_ids"
+
 static const struct {
     const char *text;
     const char *message;
 } bad[] = {
-    {"", "t.jsonl:1:1: there is no request in it"},
-    {"\n\n", "t.jsonl:1:1: there is no request in it"},
-    {GOOD "[1]", "t.jsonl:2:1: expected a JSON object, '{'"},
+    {"", "t.jsonl:1:1: there is no request in it, expected a JSON object in each line"},
+    {"\xef\xbb\xbf\r\n\n",
+     "t.jsonl:1:1: there is no request in it, expected a JSON object in each line"},
+    {"\xef\xbb\xbf" GOOD "[1]", "t.jsonl:2:1: expected a JSON object, '{'"},
     {GOOD "{\"timestamp\": -5", "t.jsonl:2:15: expected a whole number that is not negative"},
     {GOOD "{\"timestamp\": 5.", "t.jsonl:2:15: expected milliseconds, such as 12 or 12.5"},
     {GOOD "{\"timestamp\": 5e3", "t.jsonl:2:15: expected milliseconds, such as 12 or 12.5"},
     {GOOD "{\"input_length\": 5.5", "t.jsonl:2:18: expected a whole number that is not negative"},
-    {GOOD "{\"timestamp\": 99999999999999999999}", "t.jsonl:2:15: the number is too large"},
+    {GOOD "{\"timestamp\": 99999999999999999999}",
+     "t.jsonl:2:15: the number is too large, expected at most 4000000000"},
     {GOOD "{\"timestamp\": 5, \"timestamp\": 6",
      "t.jsonl:2:18: timestamp is given twice, expected it once"},
-    {GOOD "{\"timestamp\": 5}", "t.jsonl:2:1: the request has no input_length"},
+    {GOOD "{\"timestamp\": 5}", "t.jsonl:2:1: the request has no input_length" MEMBERS},
     {GOOD "{\"timestamp\": 5 \"x\"", "t.jsonl:2:17: expected ',' or '}'"},
     {GOOD "{\"timestamp\" 5", "t.jsonl:2:14: expected ':'"},
     {GOOD "{timestamp", "t.jsonl:2:2: expected a name in quotes"},
@@ -325,8 +329,9 @@ static const struct {
     {GOOD "{\"hash_ids\": [7 8", "t.jsonl:2:17: expected ',' or ']'"},
     {GOOD "{\"other\": }", "t.jsonl:2:11: expected a value"},
     {GOOD "{\"other\": [1, ", "t.jsonl:2:11: expected a value"},
-    {GOOD "{} x", "t.jsonl:2:1: the request has no timestamp"},
-    {GOOD "{\"hash_ids\": [18446744073709551616", "t.jsonl:2:15: the number is too large"},
+    {GOOD "{} x", "t.jsonl:2:1: the request has no timestamp" MEMBERS},
+    {GOOD "{\"hash_ids\": [18446744073709551616",
+     "t.jsonl:2:15: the number is too large, expected at most 18446744073709551615"},
     {GOOD "{\"hash_ids\": [-1", "t.jsonl:2:15: expected a whole number that is not negative"},
     {"{\"timestamp\": 4, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]} x",
      "t.jsonl:1:74: expected the end of the line"},
