@@ -188,16 +188,19 @@ static void advise_watermark(const world_t *world, FILE *out)
 }
 
 #define ATTEMPTS_MANY 100.0
+#define ATTEMPTS_TOLD_MAX 1e12 // a number beyond says no more, and may be infinite
 
 static void advise_attempts(const world_t *world, FILE *out)
 {
-    if (world->survey != NULL && world->survey->attempts > ATTEMPTS_MANY) {
+    const double attempts = world->survey != NULL ? world->survey->attempts : 0;
+    if (attempts > ATTEMPTS_MANY) {
         fprintf(
             out,
             "warning: with nic.retransmission: go-back-0 each loss starts a message over, and on "
-            "its lossy path one takes about %.2g attempts on average: expected go-back-n, "
-            "smaller messages, nic.retransmission-chunk, or an end of the run (until)\n",
-            world->survey->attempts);
+            "its lossy path one takes %s %.2g attempts on average: expected go-back-n, smaller "
+            "messages, nic.retransmission-chunk, or an end of the run (until)\n",
+            attempts > ATTEMPTS_TOLD_MAX ? "more than" : "about",
+            attempts > ATTEMPTS_TOLD_MAX ? ATTEMPTS_TOLD_MAX : attempts);
     }
 }
 
