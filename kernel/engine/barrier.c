@@ -12,6 +12,7 @@
 
 #include <sched.h>
 
+#include "kernel/engine/jitter.h"
 #include "kernel/engine/processors.h"
 
 #define SPINS_OF_MANY 2048u // where each thread has a processor: some ten to a hundred microseconds
@@ -85,7 +86,7 @@ static void part(sim__barrier_t *barrier, unsigned thread, unsigned thread_count
     }
 }
 
-void sim__barrier_meet(sim__barrier_t *barrier, unsigned thread, unsigned thread_count)
+static void meet(sim__barrier_t *barrier, unsigned thread, unsigned thread_count)
 {
     const bool many = thread_count <= barrier->processors;
     const unsigned spins = many ? SPINS_OF_MANY : SPINS_OF_FEW;
@@ -115,4 +116,11 @@ void sim__barrier_meet(sim__barrier_t *barrier, unsigned thread, unsigned thread
         (void)sched_yield();
     }
     sleep_until_moved(barrier, phase);
+}
+
+void sim__barrier_meet(sim__barrier_t *barrier, unsigned thread, unsigned thread_count)
+{
+    sim__jitter();
+    meet(barrier, thread, thread_count);
+    sim__jitter();
 }

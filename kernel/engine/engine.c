@@ -7,6 +7,7 @@
 // tens of them, and nothing else is shared.
 #include <pthread.h>
 
+#include "kernel/engine/jitter.h"
 #include "kernel/engine_internal.h"
 
 #define WAIT_COUNTED_PS SIM_PS_PER_MS
@@ -227,6 +228,7 @@ static void run_alone(sim_t *sim)
         if (sim__share_looks(&sim->share)) {
             sim__share_reconsider(&sim->share, sim__share_clock_ns());
         }
+        sim->share.alone = sim__jitter_alone(sim->share.alone);
     }
 }
 
@@ -238,6 +240,7 @@ static void judge(sim_t *sim, uint64_t began_ns)
         shares_ns += sim->threads[t]->share_ns;
     }
     sim__share_judge(&sim->share, now_ns, now_ns - began_ns, shares_ns);
+    sim->share.alone = sim__jitter_alone(sim->share.alone);
 }
 
 // Of the nodes that were dealt to this thread, when the run is over.

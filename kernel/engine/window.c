@@ -6,6 +6,7 @@
 // never meet, whatever thread runs them.
 #include <string.h>
 
+#include "kernel/engine/jitter.h"
 #include "kernel/engine_internal.h"
 
 // -- wakes
@@ -335,6 +336,9 @@ static void run_listed(sim_thread_t *thread, size_t count, sim_time_t end_ps)
             run_alone(thread, seats[i]->node, end_ps);
         } else {
             run_unit(thread, seats[i]->unit, end_ps);
+        }
+        if (shared) {
+            sim__jitter();
         }
     }
 }
