@@ -387,20 +387,21 @@ void sim__mail_return(sim_thread_t *thread, const sim_node_t *node)
     box->filled_bytes = count * (uint32_t)sizeof(*mail);
 }
 
-// Of all threads and of far senders, in thread->stage; returns how many messages these are.
+// Of far senders and of all threads, in thread->stage; returns how many messages these are. What of
+// a channel went the far way was sent before what did not, and one thread sends all of it.
 static size_t stage_all(sim_thread_t *thread, sim_node_t *node)
 {
     const sim_t *const sim = thread->sim;
     size_t count = 0;
+    if (node->far != NULL) {
+        stage_far(thread, node, &count);
+    }
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim_mailbox_t *const box = &sim->threads[t]->worker.boxes[thread->worker.slot][node->index];
         for (uint32_t i = 0; i < sim__mailbox_count(box); i++) {
             stage_one(thread, &count, box->mail[i]);
         }
         recycle(thread, t, box);
-    }
-    if (node->far != NULL) {
-        stage_far(thread, node, &count);
     }
     return count;
 }

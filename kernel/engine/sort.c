@@ -40,8 +40,9 @@ static bool insertion_sort(sim_mail_t *mail, size_t count)
     return least <= PORT_MASK;
 }
 
-// Each entry's place is the number of smaller keys: more comparisons than insertion has, but
+// Each entry's place is the number of those before it: more comparisons than insertion has, but
 // nothing for a branch predictor to guess, which is what sorting a few random keys costs otherwise.
+// Equal keys stay in the order in which they were sent, as with insertion.
 static void rank_sort(const sim_mail_t *from, size_t count, sim_mail_t *to)
 {
     uint32_t rank[RANK_SORT_MAX] = {0};
@@ -49,7 +50,7 @@ static void rank_sort(const sim_mail_t *from, size_t count, sim_mail_t *to)
         const uint64_t key = from[i].key;
         uint32_t smaller = 0;
         for (size_t j = 0; j < i; j++) {
-            const uint32_t is_smaller = from[j].key < key;
+            const uint32_t is_smaller = from[j].key <= key;
             smaller += is_smaller;
             rank[j] += 1 - is_smaller;
         }
