@@ -3,7 +3,6 @@
 // of (time, tie rank).
 #include "kernel/engine/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define RANK_SORT_MAX 8u
@@ -126,11 +125,23 @@ static bool sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count
     return insertion_sort(to, count);
 }
 
-static int compare_keys(const void *a, const void *b)
+// For many: equal keys, which are of one channel, keep their order, as qsort does not promise.
+static void merge_sort(sim_mail_t *mail, size_t count, sim_mail_t *scratch)
 {
-    const uint64_t x = ((const sim_mail_t *)a)->key;
-    const uint64_t y = ((const sim_mail_t *)b)->key;
-    return (x > y) - (x < y);
+    if (count <= INSERTION_SORT_MAX) {
+        (void)insertion_sort(mail, count);
+        return;
+    }
+    const size_t half = count / 2;
+    merge_sort(mail, half, scratch);
+    merge_sort(mail + half, count - half, scratch);
+    memcpy(scratch, mail, half * sizeof(*mail));
+    const sim_mail_t *left = scratch;
+    const sim_mail_t *right = mail + half;
+    for (sim_mail_t *to = mail; left < scratch + half; to++) {
+        const bool from_left = right == mail + count || left->key <= right->key;
+        *to = from_left ? *left++ : *right++;
+    }
 }
 
 // Puts mail of one instant into the order of its tie ranks.
@@ -144,7 +155,9 @@ static void order_group(const sim_node_t *node, sim_mail_t *mail, size_t count)
     if (count <= INSERTION_SORT_MAX) {
         (void)insertion_sort(mail, count);
     } else {
-        qsort(mail, count, sizeof(*mail), compare_keys);
+        sim_mail_t *const scratch = sim_alloc_array(count / 2, sizeof(*scratch));
+        merge_sort(mail, count, scratch);
+        sim_free(scratch);
     }
     for (size_t i = 0; i < count; i++) {
         mail[i].key = time_key | (mail[i].key & PORT_MASK);
