@@ -74,7 +74,7 @@ const results_summary_field_t results_summary_fields[] = {
     RUN("pfc.paused_ps", "ps", "time a class of a port was stopped, summed over ports and classes", sums.paused_ps),
     MADE("pfc.roots", "", "a list of ports where pauses began, those whose pauses lasted longest first: port (more comes in for it than its link carries; or a host: its NIC is slow), first_ps (when), pauses (it and those it stopped told), paused_ps (sum of those), ports (stopped by them), hosts (of those, ports of hosts), links_away (the farthest; 1 is a neighbour)", results_make_pause_roots),
     MADE("drops", "packets", "drops by reason", results_make_drops),
-    RUN("retransmitted_packets", "packets", "data packets sent again", nics.retransmitted_packets),
+    RUN("retransmitted_packets", "packets", "packets sent again by all NICs: requests, and READ responses that were asked for again", nics.retransmitted_packets),
     MADE("classes", "", "a list by priority: packet_hops, byte_hops, ecn_marked, pause_frames, resume_frames, paused_ps", results_make_classes),
     MADE("hottest_ports", "", "a list of ports by largest queue: port, queue_bytes_max, tx_bytes, utilisation (share of the link's time that frames took, preamble to gap, from rates.from_ps to rates.until_ps), run_utilisation (the same to the end), ecn_marked, rx_pause, paused_ps", results_make_hottest),
     MADE("conservation", "", "ok: frames and bytes created are delivered, dropped or in flight, and no lossless class dropped; WQEs, CQEs and PCIe bytes of detailed NICs add up; message says what is wrong", results_make_conservation),

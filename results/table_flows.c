@@ -77,7 +77,7 @@ static const results_column_t flow_columns[] = {
     MADE("fct_ns", "ns", "flow completion time: end_ns - start_ns; empty: unfinished or failed", flow_fct),
     TIME("ideal_fct_ns", "completion time with the network to itself, by closed form; empty: none, or longer than 106 days", app_flow_result_t, ideal_ps, SIM_TIME_NEVER),
     MADE("slowdown", "", "fct_ns / ideal_fct_ns, rounded down to millionths; empty: unfinished or failed", flow_slowdown),
-    WHOLE("retransmitted_packets", "packets", "data packets sent again", app_flow_result_t, retransmitted_packets),
+    WHOLE("retransmitted_packets", "packets", "packets that its requester sent again: data, or the requests of a READ (not its responses)", app_flow_result_t, retransmitted_packets),
     TEXT("app", "", "traffic that made it: poisson, incast...", app_flow_result_t, label),
     WHOLE("priority", "", "class of its data packets, 0 to 7", app_flow_result_t, priority),
     MADE("delivered_bytes", "bytes", "payload that the sender knew to be delivered at the end of the run; empty: failed", flow_delivered),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/advice.c - looks for traffic that is none, for settings that do nothing, and for timeouts
-// that are shorter than a round trip.
+// world/advice.c - looks for traffic that is none, for settings that do nothing, for constants of
+// slower links, and for timeouts that are shorter than a round trip.
 //
 // Round trips of all pairs would cost their square. A bound that no path exceeds comes first, and
 // settles it for every network but those with long or slow links; then the pairs of at most
@@ -113,19 +113,26 @@ static void advise_traffic(const world_t *world, FILE *out)
     }
 }
 
-// The attribute's number in the config of the NIC's transport; false: the transport has no such.
-static bool transport_number(const nic_config_t *config, const char *path, uint64_t *number)
+// The attribute's number in the struct of a part of the NIC; false: the part has no such.
+static bool part_number(const sim_attr_table_t *table,
+                        const void *part,
+                        const char *path,
+                        uint64_t *number)
 {
-    const void *part = NULL;
-    const nic_transport_ops_t *const ops =
-        nic_config_find(config, NIC_EXTRA_TRANSPORT, config->transport, &part);
-    const sim_attr_t *const attr =
-        ops == NULL || ops->attrs == NULL ? NULL : sim_attr_find(ops->attrs, path);
+    const sim_attr_t *const attr = table == NULL ? NULL : sim_attr_find(table, path);
     if (attr == NULL || part == NULL) {
         return false;
     }
     memcpy(number, (const char *)part + attr->offset, sizeof(*number));
     return true;
+}
+
+static bool transport_number(const nic_config_t *config, const char *path, uint64_t *number)
+{
+    const void *part = NULL;
+    const nic_transport_ops_t *const ops =
+        nic_config_find(config, NIC_EXTRA_TRANSPORT, config->transport, &part);
+    return part_number(ops == NULL ? NULL : ops->attrs, part, path, number);
 }
 
 // What cores of the host and the links of its PCIe take counts for ideal NICs, too.
@@ -187,6 +194,56 @@ static void advise_watermark(const world_t *world, FILE *out)
     }
 }
 
+// The increases by which a rate that was cut comes back to the link's, where the NIC's congestion
+// control has constants like TIMELY's: a sum for each round trip. 0: it has not.
+static uint64_t increases_of(const nic_t *nic, world_text_t *path, uint64_t *step_bps)
+{
+    const nic_config_t *const config = nic_get_config(nic);
+    const void *part = NULL;
+    const nic_cc_ops_t *const ops =
+        nic_config_find(config, NIC_EXTRA_CC, config->congestion_control, &part);
+    uint64_t least_rtt_ps = 0;
+    if (config->custom_cc != NULL || ops == NULL || ops->attrs == NULL) {
+        return 0;
+    }
+    snprintf(path->text, sizeof(path->text), "%s.min-rtt", ops->attrs->prefix);
+    if (!part_number(ops->attrs, part, path->text, &least_rtt_ps)) {
+        return 0;
+    }
+    snprintf(path->text, sizeof(path->text), "%s.ai-rate", ops->attrs->prefix);
+    return part_number(ops->attrs, part, path->text, step_bps) ? nic_rate_bps(nic) / *step_bps : 0;
+}
+
+#define INCREASES_USUAL 1000u // the published constants: 10 Mbps, at 10 Gbps
+#define INCREASES_MANY 2500u
+
+// The first NIC for which the constants are too slow; the others are set alike.
+static void advise_increase(const world_t *world, FILE *out)
+{
+    for (size_t i = 0; i < world->nic_count; i++) {
+        const nic_t *const nic = world->nics[i].nic;
+        world_text_t path;
+        uint64_t step_bps = 0;
+        const uint64_t increases = increases_of(nic, &path, &step_bps);
+        if (increases > INCREASES_MANY) {
+            world_text_t step;
+            world_text_t rate;
+            world_text_t enough;
+            fprintf(out,
+                    "warning: %s of %s is %s, and its link has %s: a rate that was cut takes "
+                    "%" PRIu64 " increases to come back, expected about %u, as with %s\n",
+                    path.text,
+                    world->nics[i].name,
+                    world_format_rate(&step, step_bps),
+                    world_format_rate(&rate, nic_rate_bps(nic)),
+                    increases,
+                    INCREASES_USUAL,
+                    world_format_rate(&enough, nic_rate_bps(nic) / INCREASES_USUAL));
+            return;
+        }
+    }
+}
+
 #define ATTEMPTS_MANY 100.0
 #define ATTEMPTS_TOLD_MAX 1e12 // a number beyond says no more, and may be infinite
 
@@ -210,6 +267,7 @@ void world_advise(const world_t *world, FILE *out)
     advise_attempts(world, out);
     advise_inside(world, out);
     advise_watermark(world, out);
+    advise_increase(world, out);
     world__advise_classes(world, out);
     world__advise_hops(world, out);
     sim_time_t shortest_ps = SIM_TIME_NEVER;

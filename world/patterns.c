@@ -275,6 +275,11 @@ sim_err_t world_pair_parse(const char *pattern,
         return parse_pairs(pattern, separator, what, pair, message);
     }
     const char *const middle = strstr(pattern, separator);
+    if (strcmp(pattern, "*") == 0) {
+        pair->left = sim_strdup("*");
+        pair->right = sim_strdup("*");
+        return SIM_OK;
+    }
     if (middle == NULL) {
         return sim_fail(message, SIM_ERR_INVALID, "no '%s' in it, expected %s", separator, what);
     }

@@ -34,7 +34,8 @@ typedef struct world_pair {
     char *right;
     struct world_pair *more; // another alternative; NULL: none
 } world_pair_t;
-// Splits and checks. what says what is expected, for the message: "leaf0->host5".
+// Splits and checks; "*" alone is any pair. what says what is expected, for the message:
+// "leaf0->host5".
 SIM_MUST_CHECK sim_err_t world_pair_parse(const char *pattern,
                                           const char *separator,
                                           const char *what,

@@ -119,6 +119,7 @@ START_TEST(ports_match_by_both_ends)
         {"leaf0->spine1#1", "leaf0", "leaf0->spine1", true}, // the first has no number
         {"leaf0->spine1#2", "leaf0", "leaf0->spine1", false},
         {"*->host5", "leaf0", "leaf0->host5", true},
+        {"*", "leaf0", "leaf0->spine1#2", true},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(ports); i++) {
         world_pair_t pair;

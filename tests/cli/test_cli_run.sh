@@ -234,6 +234,19 @@ for watermark in 2 3; do
         "$work/stderr" "$work/stdout" | awk -F: '{n += $2} END {print n}')
     [ "$said" -eq $((watermark == 3)) ] || fail "watermark $watermark: said $said times"
 done
+# Constants of TIMELY that are for slower links than the NIC's are said; those of other NICs are not.
+for control in timely timely-patched dcqcn; do
+    for rate in 10Mbps 100Mbps; do
+        expect 0 "$control, $rate" "$ROCESIM" check scenarios/quickstart.yaml \
+            --set nic.congestion-control=$control --set nic.timely.ai-rate=$rate \
+            --set nic.timely-patched.ai-rate=$rate
+        said=$(cat "$work/stderr" "$work/stdout" |
+            grep -c "^warning: nic.$control.ai-rate of host0 is 10.*Mbps, .* 10000 increases .* 100.*Mbps")
+        wanted=0
+        [ $control = dcqcn ] || [ $rate = 100Mbps ] || wanted=1
+        [ "$said" -eq $wanted ] || fail "$control, $rate: said $said times"
+    done
+done
 # So are settings of the inside of a NIC that has none.
 for setting in nic.cache.policy=lru nic.detailed.wqe.entries=64 nic.detailed.cpu.post=1us; do
     for model in ideal detailed; do
