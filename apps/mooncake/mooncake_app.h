@@ -45,8 +45,8 @@ typedef struct app__mc_told_prompt {
     const char *prefill;
     const char *decode;
     uint64_t input_tokens;
-    uint64_t cached_tokens;
-    double admitted_ms; // from the beginning of the run
+    double cached_tokens; // NaN: it was never begun
+    double admitted_ms;   // from the beginning of the run
     double wait_ms;
     double compute_ms;
     double send_ms;
@@ -67,6 +67,7 @@ typedef struct app__mc_report {
     uint64_t verified_bytes;
     uint64_t unverified_bytes;
     uint64_t failed;
+    uint64_t unanswered;
     uint64_t retried;
     sim_percentiles_t ttft_ms;
     sim_percentiles_t transfer_ms;
@@ -95,6 +96,10 @@ typedef struct app__mc_report {
     uint64_t metadata_failures;
     uint64_t memory_bytes_max;
     double recovery_ms; // NaN: nothing was interrupted
+    // For warnings only.
+    uint64_t endpoints_lost; // that left for others, at either end
+    uint64_t lanes_max;      // NICs that a NIC talked to
+    uint64_t retries;        // that a slice has
     app__mc_share_t *shares;
     size_t share_count;
     app__mc_moment_t *moments;
@@ -108,11 +113,18 @@ typedef struct app__mc_report {
     app__mc_told_prompt_t *prompts;
     size_t prompt_count;
 } app__mc_report_t;
-#define APP__MC_REPORT_ROWS 42u
+#define APP__MC_REPORT_ROWS 43u
 extern const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS];
 void app__mc_report_fini(void *report);
 // Adds the counters of an engine, and its NICs' shares.
 void app__mc_report_engine(app__mc_report_t *report, const app_mooncake_t *engine);
+// Adds what warnings need of an engine; app__mc_report_engine does so, too.
+void app__mc_report_lanes(app__mc_report_t *report, const app_mooncake_t *engine);
+// A line for each thing that went wrong without ending the run: connections and slices that were
+// lost, nodes that did not answer.
+void app__mc_report_warn(const app__mc_report_t *report,
+                         void (*write)(const char *text, void *ctx),
+                         void *ctx);
 
 // Fills the distribution: nothing where there are no samples.
 void app__mc_report_points(app__mc_points_t *points, sim_sample_set_t *samples_ps);

@@ -238,6 +238,7 @@ static void bench_fill(const void *object, void *report_void)
     for (uint32_t i = 0; i < bench->target_count; i++) {
         report->handshakes += bench->targets[i].engine->counters.handshakes;
         report->memory_bytes_max += bench->targets[i].engine->memory_bytes_max;
+        app__mc_report_lanes(report, bench->targets[i].engine);
         app__mc_report_parts(report, bench->targets[i].engine, active_ps);
     }
     const bool whole = bench->total_bytes != SIM_AUTO;
@@ -291,6 +292,7 @@ static void bench_print(const app_t *app, void (*write)(const char *text, void *
              report.gbytes_per_s,
              report.failed);
     write(line, ctx);
+    app__mc_report_warn(&report, write, ctx);
     app__mc_report_fini(&report);
 }
 

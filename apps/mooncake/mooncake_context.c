@@ -2,10 +2,10 @@
 // apps/mooncake/mooncake_context.c - a NIC's worker threads: the first polls its completions, the
 // others post slices (docs/models/mooncake.md).
 //
-// A slice waits in the queue of its endpoint; an endpoint belongs to the worker that (target x
-// 10007 + device) names, and stands in that worker's ring while it has slices. A turn of the worker
-// takes one endpoint of the ring, gives each of its next slices a queue pair at random, posts them,
-// and goes on to the next endpoint.
+// A slice waits in the lane to its peer's NIC (mooncake_lane.c); a lane belongs to the worker that
+// (target x 10007 + device) names, and stands in that worker's ring while it has slices and a
+// connection. A turn of the worker takes one lane of the ring, gives each of its next slices a
+// queue pair of its endpoint at random, posts them, and goes on to the next lane.
 #include "apps/mooncake/mooncake_internal.h"
 
 #define POST_MAX 16u
@@ -36,53 +36,12 @@ app__mc_slice_t *app__mc_queue_pop(app__mc_queue_t *queue)
     return slice;
 }
 
-// -- rings of endpoints; worker->active is the one served last
-
-void app__mc_endpoint_wake(app__mc_endpoint_t *endpoint)
-{
-    app__mc_worker_t *const worker = endpoint->worker;
-    if (endpoint->is_active || endpoint->queue.count == 0 ||
-        endpoint->state != APP_MOONCAKE_CONNECTED) {
-        return;
-    }
-    if (worker->active == NULL) {
-        endpoint->next_active = endpoint;
-    } else {
-        endpoint->next_active = worker->active->next_active;
-        worker->active->next_active = endpoint;
-    }
-    worker->active = endpoint;
-    endpoint->is_active = true;
-    nic_core_wake(worker->core);
-}
-
-void app__mc_endpoint_sleep(app__mc_endpoint_t *endpoint)
-{
-    app__mc_worker_t *const worker = endpoint->worker;
-    if (!endpoint->is_active) {
-        return;
-    }
-    endpoint->is_active = false;
-    if (endpoint->next_active == endpoint) {
-        worker->active = NULL;
-        return;
-    }
-    app__mc_endpoint_t *before = endpoint;
-    while (before->next_active != endpoint) {
-        before = before->next_active;
-    }
-    before->next_active = endpoint->next_active;
-    if (worker->active == endpoint) {
-        worker->active = before;
-    }
-}
-
 // -- posting
 
 // One of the queue pairs with room, at random; false: none has.
 static bool choose_qp(app__mc_endpoint_t *endpoint, uint32_t *chosen)
 {
-    app_mooncake_t *const engine = endpoint->context->engine;
+    app_mooncake_t *const engine = endpoint->lane->context->engine;
     uint32_t open = 0;
     for (uint32_t i = 0; i < endpoint->qp_count; i++) {
         open += endpoint->posted[i] < engine->config.max_wr;
@@ -134,17 +93,18 @@ static void post_list(nic_qp_t *qp, nic_send_wr_t *list, const uint32_t *qp_of, 
 }
 
 // Returns how many slices went out.
-static uint32_t post_some(app__mc_endpoint_t *endpoint)
+static uint32_t post_some(app__mc_lane_t *lane)
 {
-    app__mc_context_t *const context = endpoint->context;
+    app__mc_context_t *const context = lane->context;
+    app__mc_endpoint_t *const endpoint = lane->endpoint;
     const app_mooncake_config_t *const config = &context->engine->config;
     nic_send_wr_t list[POST_MAX];
     uint32_t qp_of[POST_MAX];
     uint32_t count = 0;
     uint32_t qp = 0;
-    while (count < POST_MAX && endpoint->queue.count > 0 &&
-           context->outstanding < config->max_cqe && choose_qp(endpoint, &qp)) {
-        app__mc_slice_t *const slice = app__mc_queue_pop(&endpoint->queue);
+    while (count < POST_MAX && lane->queue.count > 0 && context->outstanding < config->max_cqe &&
+           choose_qp(endpoint, &qp)) {
+        app__mc_slice_t *const slice = app__mc_queue_pop(&lane->queue);
         if (slice->task->ended) {
             context->load_bytes -= slice->length;
             app__mc_slice_lost(context->engine, slice);
@@ -173,27 +133,43 @@ static uint32_t post_some(app__mc_endpoint_t *endpoint)
     return count;
 }
 
+// After as many slices as a queue pair takes, or all that there is room for, others may have its
+// place among the endpoints.
+static void note_turn(app__mc_lane_t *lane, uint32_t count)
+{
+    app__mc_endpoint_t *const endpoint = lane->endpoint;
+    const app__mc_context_t *const context = lane->context;
+    endpoint->carried += count;
+    if (lane->queue.count == 0) {
+        app__mc_lane_sleep(lane);
+    }
+    endpoint->passed = endpoint->passed || lane->queue.count == 0 ||
+                       endpoint->carried >= context->engine->config.max_wr ||
+                       (count == 0 && endpoint->carried > 0);
+    app__mc_endpoint_pin(endpoint);
+    if (endpoint->leaves && endpoint->passed) {
+        app__mc_lane_detach(lane);
+        app__mc_endpoint_leave_if_empty(endpoint);
+    }
+}
+
 static bool post_turn(app__mc_worker_t *worker, nic_core_t *core)
 {
-    if (worker->active == NULL) {
-        return false;
+    uint32_t posted = 0;
+    for (uint32_t left = worker->active_count; left > 0 && posted == 0 && worker->active != NULL;
+         left--) {
+        app__mc_lane_t *const lane = worker->active->next_active;
+        posted = post_some(lane);
+        if (lane->is_active) {
+            worker->active = lane;
+            note_turn(lane, posted);
+        }
     }
-    app__mc_endpoint_t *const first = worker->active->next_active;
-    app__mc_endpoint_t *endpoint = first;
-    do {
-        app__mc_endpoint_t *const next = endpoint->next_active;
-        const uint32_t count = post_some(endpoint);
-        worker->active = endpoint;
-        if (endpoint->queue.count == 0) {
-            app__mc_endpoint_sleep(endpoint);
-        }
-        if (count > 0) {
-            nic_core_spend(core, count * worker->context->engine->config.post_ps);
-            return true;
-        }
-        endpoint = next;
-    } while (worker->active != NULL && endpoint != first);
-    return false;
+    if (posted > 0) {
+        nic_core_spend(core, posted * worker->context->engine->config.post_ps);
+    }
+    app__mc_lanes_serve(worker->context);
+    return posted > 0;
 }
 
 // -- completions
@@ -209,11 +185,9 @@ static void completed(app__mc_context_t *context, const nic_wc_t *wc)
     const uint32_t qp = slice->qp;
     if (wc->status == NIC_WC_SUCCESS) {
         context->bytes += slice->length;
-        if (endpoint->segment != NULL && !endpoint->leaves) {
-            endpoint->segment
-                ->rails[context->index * endpoint->segment->desc->device_count +
-                        endpoint->peer_device]
-                .failures = 0;
+        app__mc_rail_t *const rail = endpoint->leaves ? NULL : app__mc_lane_rail(endpoint->lane);
+        if (rail != NULL) {
+            rail->failures = 0;
         }
         app__mc_slice_done(engine, slice);
     } else {
@@ -276,15 +250,13 @@ void app__mc_dispatch(app__mc_context_t *context,
                       uint32_t peer_device)
 {
     char *const path = sim_format("%s@%s", segment->name, segment->desc->devices[peer_device].name);
-    app__mc_endpoint_t *const endpoint = app__mc_endpoint_get(context, path, segment, peer_device);
+    app__mc_lane_t *const lane = app__mc_lane_of(context, path);
     sim_free(path);
+    lane->segment = segment;
+    lane->peer_device = peer_device;
     context->load_bytes += slice->length;
-    app__mc_queue_push(&endpoint->queue, slice);
-    if (endpoint->state == APP_MOONCAKE_CONNECTED) {
-        app__mc_endpoint_wake(endpoint);
-    } else {
-        app__mc_endpoint_set_up(endpoint);
-    }
+    app__mc_queue_push(&lane->queue, slice);
+    app__mc_lane_go(lane);
 }
 
 // -- making them
@@ -332,6 +304,7 @@ static void init_context(app__mc_context_t *context, uint32_t index)
     app__mooncake_keep_init(&context->keep,
                             engine->config.endpoint_store,
                             engine->config.max_endpoints);
+    app__mc_lanes_init(context);
     context->worker_count = (uint32_t)engine->config.workers;
     context->workers = sim_alloc_array(context->worker_count, sizeof(*context->workers));
     for (uint32_t w = 0; w < context->worker_count; w++) {
@@ -368,6 +341,7 @@ void app__mc_contexts_fini(app_mooncake_t *engine)
             app__mc_endpoint_destroy((app__mc_endpoint_t *)(void *)kept);
         }
         app__mooncake_keep_fini(&context->keep);
+        app__mc_lanes_fini(context);
         sim_free(context->workers);
         sim_free(context->name);
         sim_free(context->path);

@@ -68,7 +68,8 @@ static void tell_prompts(const app__mc_replay_t *replay, app__mc_report_t *repor
             .prefill = app_mooncake_name(replay->prefills[course->prefill].engine),
             .decode = app_mooncake_name(replay->decodes[course->decode].engine),
             .input_tokens = replay->trace.prompts[i].input_tokens,
-            .cached_tokens = course->cached,
+            .cached_tokens =
+                course->began_ps == SIM_TIME_NEVER ? (double)NAN : (double)course->cached,
             .admitted_ms = between_ms(0, course->admitted_ps),
             .wait_ms = between_ms(course->admitted_ps, course->began_ps),
             .compute_ms = between_ms(course->began_ps, course->computed_ps),
@@ -89,6 +90,7 @@ static void replay_fill(const void *object, void *report_void)
     sim_sample_set_init(&transfers);
     sim_time_t last_ps = replay->start_ps;
     report->failed = replay->refused;
+    report->unanswered = replay->refused;
     uint64_t not_reused = 0;
     for (uint32_t i = 0; i < replay->prefill_count; i++) {
         const app__mc_prefill_t *const prefill = &replay->prefills[i];
@@ -139,6 +141,14 @@ static void replay_fill(const void *object, void *report_void)
     }
     sim_sample_set_fini(&ttft);
     sim_sample_set_fini(&transfers);
+}
+
+void app__mc_replay_print(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx)
+{
+    app__mc_report_t report = {0};
+    replay_fill(app, &report);
+    app__mc_report_warn(&report, write, ctx);
+    app__mc_report_fini(&report);
 }
 
 const sim_report_table_t app__mc_replay_report = {

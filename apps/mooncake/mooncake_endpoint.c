@@ -9,38 +9,31 @@
 // anew: what is connected is void.
 //
 // An endpoint that fails or has to leave is taken out of the store at once, so that the next slice
-// gets another, and is destroyed when its last slice has returned.
+// gets another, and is destroyed when its last slice has returned. One that has to leave before it
+// was connected and has carried something still does so, as the real engine's worker does, which
+// waits for the handshake and then posts.
 #include <string.h>
 
 #include "apps/mooncake/mooncake_internal.h"
 
-static app__mc_endpoint_t *endpoint_create(app__mc_context_t *context, const char *peer_path)
+static app__mc_endpoint_t *endpoint_create(app__mc_lane_t *lane)
 {
-    const app_mooncake_config_t *const config = &context->engine->config;
+    const app_mooncake_config_t *const config = &lane->context->engine->config;
     app__mc_endpoint_t *const endpoint = sim_alloc(sizeof(*endpoint));
-    endpoint->context = context;
-    endpoint->peer_path = sim_strdup(peer_path);
-    endpoint->kept.key = endpoint->peer_path;
+    endpoint->lane = lane;
+    endpoint->kept.key = lane->peer_path;
     endpoint->qp_count = (uint32_t)config->qps_per_endpoint;
     endpoint->qps = sim_alloc_array(endpoint->qp_count, sizeof(nic_qp_t *));
     endpoint->posted = sim_alloc_array(endpoint->qp_count, sizeof(uint32_t));
     endpoint->peer_qps = sim_alloc_array(endpoint->qp_count, sizeof(uint32_t));
     for (uint32_t i = 0; i < endpoint->qp_count; i++) {
-        endpoint->qps[i] = app__mc_context_qp(context);
+        endpoint->qps[i] = app__mc_context_qp(lane->context);
     }
-    const uint32_t posters = context->worker_count > 1 ? context->worker_count - 1 : 1;
-    uint64_t target = 0;
-    for (const char *c = peer_path; *c != '\0'; c++) {
-        target = target * 31 + (uint8_t)*c;
-    }
-    const uint64_t shard = (target * 10007 + context->index) % posters;
-    endpoint->worker = &context->workers[context->worker_count > 1 ? 1 + shard : 0];
     return endpoint;
 }
 
 void app__mc_endpoint_destroy(app__mc_endpoint_t *endpoint)
 {
-    sim_free(endpoint->peer_path);
     sim_free(endpoint->qps);
     sim_free(endpoint->posted);
     sim_free(endpoint->peer_qps);
@@ -51,59 +44,92 @@ static void bury_qps(app__mc_endpoint_t *endpoint)
 {
     for (uint32_t i = 0; i < endpoint->qp_count; i++) {
         if (endpoint->qps[i] != NULL) {
-            app__mc_bury(endpoint->context->engine->station, endpoint->qps[i]);
+            app__mc_bury(endpoint->lane->context->engine->station, endpoint->qps[i]);
             endpoint->qps[i] = NULL;
         }
     }
 }
 
-// Gone, if nothing of it is out any more.
-static void leave_if_empty(app__mc_endpoint_t *endpoint)
+void app__mc_endpoints_crash(app__mc_context_t *context)
 {
-    if (!endpoint->leaves || endpoint->outstanding > 0 || endpoint->queue.count > 0 ||
-        endpoint->shaking_hands) {
+    for (app__mooncake_kept_t *kept = context->lanes.oldest; kept != NULL; kept = kept->newer) {
+        app__mc_lane_sleep((app__mc_lane_t *)(void *)kept);
+    }
+    for (app__mooncake_kept_t *kept = context->keep.oldest; kept != NULL; kept = kept->newer) {
+        bury_qps((app__mc_endpoint_t *)(void *)kept);
+    }
+    for (app__mc_endpoint_t *e = context->leaving; e != NULL; e = e->next_leaving) {
+        bury_qps(e);
+    }
+}
+
+void app__mc_endpoint_leave_if_empty(app__mc_endpoint_t *endpoint)
+{
+    app__mc_context_t *const context = endpoint->lane->context;
+    if (!endpoint->leaves || endpoint->outstanding > 0 || endpoint->shaking_hands ||
+        endpoint->lane->endpoint == endpoint) {
         return;
     }
-    app__mc_endpoint_t **at = &endpoint->context->leaving;
-    while (*at != endpoint) {
-        at = &(*at)->next_leaving;
+    if (endpoint->last_leaving != NULL) {
+        endpoint->last_leaving->next_leaving = endpoint->next_leaving;
+    } else {
+        context->leaving = endpoint->next_leaving;
     }
-    *at = endpoint->next_leaving;
-    app__mc_endpoint_sleep(endpoint);
+    if (endpoint->next_leaving != NULL) {
+        endpoint->next_leaving->last_leaving = endpoint->last_leaving;
+    }
     bury_qps(endpoint);
     app__mc_endpoint_destroy(endpoint);
 }
 
-static void leave(app__mc_endpoint_t *endpoint)
+static bool owes_a_turn(const app__mc_endpoint_t *endpoint)
 {
-    SIM_CHECK(!endpoint->leaves);
-    endpoint->leaves = true;
-    endpoint->next_leaving = endpoint->context->leaving;
-    endpoint->context->leaving = endpoint;
+    return !endpoint->passed && endpoint->lane->endpoint == endpoint &&
+           endpoint->lane->queue.count > 0 && endpoint->state != APP_MOONCAKE_UNCONNECTED;
 }
 
-app__mc_endpoint_t *app__mc_endpoint_get(app__mc_context_t *context,
-                                         const char *peer_path,
-                                         app__mc_segment_t *segment,
-                                         uint32_t peer_device)
+void app__mc_endpoint_pin(app__mc_endpoint_t *endpoint)
 {
-    app__mc_endpoint_t *endpoint =
-        (app__mc_endpoint_t *)(void *)app__mooncake_keep_find(&context->keep, peer_path);
-    if (endpoint == NULL) {
-        endpoint = endpoint_create(context, peer_path);
-        app__mc_endpoint_t *const victim =
-            (app__mc_endpoint_t *)(void *)app__mooncake_keep_insert(&context->keep,
-                                                                    &endpoint->kept);
-        if (victim != NULL) {
-            // What is out or queued on it may still finish.
-            context->engine->counters.endpoints_evicted++;
-            leave(victim);
-            leave_if_empty(victim);
-        }
+    if (!endpoint->leaves) {
+        app__mooncake_keep_pin(&endpoint->lane->context->keep,
+                               &endpoint->kept,
+                               owes_a_turn(endpoint));
     }
-    if (segment != NULL) {
-        endpoint->segment = segment;
-        endpoint->peer_device = peer_device;
+}
+
+static void leave(app__mc_endpoint_t *endpoint)
+{
+    app__mc_context_t *const context = endpoint->lane->context;
+    SIM_CHECK(!endpoint->leaves);
+    endpoint->leaves = true;
+    endpoint->next_leaving = context->leaving;
+    if (context->leaving != NULL) {
+        context->leaving->last_leaving = endpoint;
+    }
+    context->leaving = endpoint;
+    if (endpoint->lane->endpoint == endpoint && !owes_a_turn(endpoint)) {
+        app__mc_lane_detach(endpoint->lane);
+    }
+}
+
+app__mc_endpoint_t *app__mc_endpoint_add(app__mc_lane_t *lane)
+{
+    app__mc_context_t *const context = lane->context;
+    app__mc_endpoint_t *const endpoint = endpoint_create(lane);
+    app__mc_endpoint_t *const victim =
+        (app__mc_endpoint_t *)(void *)app__mooncake_keep_insert(&context->keep, &endpoint->kept);
+    app__mc_lane_sleep(lane);
+    app__mc_endpoint_t *const former = lane->endpoint; // which has left already
+    lane->endpoint = endpoint;
+    endpoint->kept.visited = true; // as the real engine has it
+    if (former != NULL) {
+        app__mc_endpoint_leave_if_empty(former);
+    }
+    if (victim != NULL) {
+        // What is out may still finish.
+        context->engine->counters.endpoints_evicted++;
+        leave(victim);
+        app__mc_endpoint_leave_if_empty(victim);
     }
     return endpoint;
 }
@@ -113,7 +139,7 @@ void app__mc_endpoint_returned(app__mc_endpoint_t *endpoint, uint32_t qp)
     SIM_CHECK(endpoint->posted[qp] > 0 && endpoint->outstanding > 0);
     endpoint->posted[qp]--;
     endpoint->outstanding--;
-    leave_if_empty(endpoint);
+    app__mc_endpoint_leave_if_empty(endpoint);
 }
 
 // -- connecting
@@ -122,13 +148,13 @@ static bool connect_qps(app__mc_endpoint_t *endpoint,
                         const app_mooncake_handshake_desc_t *peer,
                         uint32_t interface)
 {
-    const app_mooncake_config_t *const config = &endpoint->context->engine->config;
+    const app_mooncake_config_t *const config = &endpoint->lane->context->engine->config;
     if (peer->qp_count != endpoint->qp_count) {
         return false;
     }
     for (uint32_t i = 0; i < endpoint->qp_count; i++) {
         nic_qp_attr_t attr;
-        nic_qp_attr_default(endpoint->context->endpoint->nic, &attr);
+        nic_qp_attr_default(endpoint->lane->context->endpoint->nic, &attr);
         attr.dest_interface = interface;
         attr.dest_qp_num = peer->qp_nums[i];
         attr.timeout = (uint32_t)config->ack_timeout;
@@ -145,19 +171,19 @@ static bool connect_qps(app__mc_endpoint_t *endpoint,
         endpoint->peer_qps[i] = peer->qp_nums[i];
     }
     endpoint->state = APP_MOONCAKE_CONNECTED;
-    endpoint->context->engine->counters.handshakes++;
+    endpoint->lane->context->engine->counters.handshakes++;
     return true;
 }
 
 static char *describe_qps(const app__mc_endpoint_t *endpoint)
 {
-    const app__mc_context_t *const context = endpoint->context;
+    const app__mc_context_t *const context = endpoint->lane->context;
     nic_qp_attr_t attr;
     nic_qp_attr_default(context->endpoint->nic, &attr);
     const uint32_t own = (uint32_t)context->engine->config.mtu_bytes;
     app_mooncake_handshake_desc_t desc = {
         .local_nic_path = context->path,
-        .peer_nic_path = endpoint->peer_path,
+        .peer_nic_path = endpoint->lane->peer_path,
         .qp_nums = sim_alloc_array(endpoint->qp_count, sizeof(uint32_t)),
         .qp_count = endpoint->qp_count,
         .mtu = own < attr.path_mtu ? own : attr.path_mtu,
@@ -193,26 +219,28 @@ static bool find_peer(const app_mooncake_cluster_t *cluster,
 
 // -- the active side
 
+// What it owes is over when there is nothing that waits for it.
+static void go_on(app__mc_endpoint_t *endpoint)
+{
+    app__mc_lane_t *const lane = endpoint->lane;
+    app__mc_lane_wake(lane);
+    if (endpoint->leaves && lane->endpoint == endpoint && lane->queue.count == 0) {
+        app__mc_lane_detach(lane);
+    }
+    app__mc_endpoint_leave_if_empty(endpoint);
+}
+
 static void answered(int32_t status, const char *body, size_t size, void *ctx)
 {
     app__mc_endpoint_t *const endpoint = ctx;
-    app_mooncake_t *const engine = endpoint->context->engine;
+    app_mooncake_t *const engine = endpoint->lane->context->engine;
     const app_mooncake_cluster_t *const cluster = engine->station->cluster;
     endpoint->shaking_hands = false;
-    if (endpoint->leaves && endpoint->state == APP_MOONCAKE_UNCONNECTED) {
-        // Disconnected meanwhile: what waits for it goes another way.
-        app__mc_slice_t *slice = NULL;
-        while ((slice = app__mc_queue_pop(&endpoint->queue)) != NULL) {
-            endpoint->context->load_bytes -= slice->length;
-            app__mc_route(engine, slice);
-        }
-        leave_if_empty(endpoint);
+    // Disconnected meanwhile, replaced, or connected by the peer's own question.
+    if ((endpoint->leaves && endpoint->lane->endpoint != endpoint) ||
+        endpoint->state == APP_MOONCAKE_CONNECTED) {
+        go_on(endpoint);
         return;
-    }
-    if (endpoint->state == APP_MOONCAKE_CONNECTED) {
-        app__mc_endpoint_wake(endpoint);
-        leave_if_empty(endpoint);
-        return; // by the peer's own question
     }
     app_mooncake_handshake_desc_t desc = {0};
     sim_message_t message;
@@ -220,14 +248,12 @@ static void answered(int32_t status, const char *body, size_t size, void *ctx)
     uint32_t interface = 0;
     bool good =
         status == SIM_OK && cluster->codec->read_handshake(body, size, &desc, &message) == SIM_OK;
-    good = good && strcmp(desc.local_nic_path, endpoint->peer_path) == 0 &&
-           find_peer(cluster, endpoint->peer_path, &station, &interface) &&
+    good = good && strcmp(desc.local_nic_path, endpoint->lane->peer_path) == 0 &&
+           find_peer(cluster, endpoint->lane->peer_path, &station, &interface) &&
            connect_qps(endpoint, &desc, interface);
     app_mooncake_handshake_desc_fini(&desc);
     if (good) {
-        // One that was evicted meanwhile still sends what waits for it.
-        app__mc_endpoint_wake(endpoint);
-        leave_if_empty(endpoint);
+        go_on(endpoint);
         return;
     }
     engine->counters.handshakes_failed++;
@@ -236,7 +262,7 @@ static void answered(int32_t status, const char *body, size_t size, void *ctx)
 
 void app__mc_endpoint_set_up(app__mc_endpoint_t *endpoint)
 {
-    app__mc_context_t *const context = endpoint->context;
+    app__mc_context_t *const context = endpoint->lane->context;
     const app_mooncake_config_t *const config = &context->engine->config;
     app__mc_station_t *const station = context->engine->station;
     if (endpoint->shaking_hands || endpoint->leaves) {
@@ -245,7 +271,7 @@ void app__mc_endpoint_set_up(app__mc_endpoint_t *endpoint)
     uint32_t peer = 0;
     uint32_t interface = 0;
     endpoint->shaking_hands = true;
-    if (!find_peer(station->cluster, endpoint->peer_path, &peer, &interface)) {
+    if (!find_peer(station->cluster, endpoint->lane->peer_path, &peer, &interface)) {
         peer = station->index; // which will refuse it
     }
     char *const text = describe_qps(endpoint);
@@ -280,6 +306,15 @@ static bool same_qps(const app__mc_endpoint_t *endpoint, const app_mooncake_hand
            memcmp(desc->qp_nums, endpoint->peer_qps, desc->qp_count * sizeof(uint32_t)) == 0;
 }
 
+static app__mc_endpoint_t *kept_endpoint(app__mc_lane_t *lane)
+{
+    if (lane->endpoint == NULL || lane->endpoint->leaves) {
+        return app__mc_endpoint_add(lane);
+    }
+    lane->endpoint->kept.visited = true;
+    return lane->endpoint;
+}
+
 // onSetupRdmaConnections: the text to answer with, or NULL.
 static char *set_up_by_peer(app__mc_station_t *station, const app_mooncake_handshake_desc_t *desc)
 {
@@ -290,16 +325,18 @@ static char *set_up_by_peer(app__mc_station_t *station, const app_mooncake_hands
         peer == station->index) {
         return NULL;
     }
-    app__mc_endpoint_t *endpoint = app__mc_endpoint_get(context, desc->local_nic_path, NULL, 0);
+    app__mc_lane_t *const lane = app__mc_lane_of(context, desc->local_nic_path);
+    app__mc_endpoint_t *endpoint = kept_endpoint(lane);
     if (endpoint->state == APP_MOONCAKE_CONNECTED && !same_qps(endpoint, desc)) {
         app__mc_endpoint_disconnect(endpoint, false);
-        endpoint = app__mc_endpoint_get(context, desc->local_nic_path, NULL, 0);
+        endpoint = kept_endpoint(lane);
     }
     if (endpoint->state != APP_MOONCAKE_CONNECTED && !connect_qps(endpoint, desc, interface)) {
         app__mc_endpoint_disconnect(endpoint, false);
         return NULL;
     }
-    app__mc_endpoint_wake(endpoint);
+    app__mc_endpoint_pin(endpoint);
+    app__mc_lane_wake(lane);
     return describe_qps(endpoint);
 }
 
@@ -325,18 +362,13 @@ void app__mc_on_handshake(app__mc_station_t *station, const app__mc_incoming_t *
 
 // -- disconnecting
 
-static void note_failure(app__mc_endpoint_t *endpoint)
+static void note_failure(const app__mc_lane_t *lane)
 {
-    app__mc_context_t *const context = endpoint->context;
+    const app__mc_context_t *const context = lane->context;
     app_mooncake_t *const engine = context->engine;
-    app__mc_segment_t *const segment = endpoint->segment;
-    if (segment == NULL || segment->desc == NULL ||
-        endpoint->peer_device >= segment->desc->device_count) {
-        return;
-    }
-    app__mc_rail_t *const rail =
-        &segment->rails[context->index * segment->desc->device_count + endpoint->peer_device];
-    if (++rail->failures >= engine->config.rail_failures && engine->config.rail_pause_ps > 0) {
+    app__mc_rail_t *const rail = app__mc_lane_rail(lane);
+    if (rail != NULL && ++rail->failures >= engine->config.rail_failures &&
+        engine->config.rail_pause_ps > 0) {
         rail->failures = 0;
         rail->paused_until_ps = context->endpoint->node->now_ps + engine->config.rail_pause_ps;
         engine->counters.rails_paused++;
@@ -345,28 +377,31 @@ static void note_failure(app__mc_endpoint_t *endpoint)
 
 void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed)
 {
-    app__mc_context_t *const context = endpoint->context;
+    app__mc_lane_t *const lane = endpoint->lane;
+    app__mc_context_t *const context = lane->context;
     app_mooncake_t *const engine = context->engine;
-    if (failed && endpoint->state != APP_MOONCAKE_UNCONNECTED) {
-        note_failure(endpoint);
-    }
     if (endpoint->state == APP_MOONCAKE_UNCONNECTED) {
         return;
     }
+    if (failed) {
+        note_failure(lane);
+    }
     endpoint->state = APP_MOONCAKE_UNCONNECTED;
     engine->counters.endpoints_disconnected++;
-    app__mc_endpoint_sleep(endpoint);
     for (uint32_t i = 0; i < endpoint->qp_count; i++) {
-        if (nic_qp_state(endpoint->qps[i]) != NIC_QPS_RESET) {
+        if (endpoint->qps[i] != NULL && nic_qp_state(endpoint->qps[i]) != NIC_QPS_RESET) {
             nic_qp_to_error(endpoint->qps[i]);
         }
+    }
+    app__mc_queue_t waiting = {NULL, NULL, 0};
+    if (lane->endpoint == endpoint) {
+        waiting = app__mc_lane_empty(lane);
+        app__mc_lane_detach(lane);
     }
     if (!endpoint->leaves) {
         app__mooncake_keep_remove(&context->keep, &endpoint->kept);
         leave(endpoint);
     }
-    app__mc_queue_t waiting = endpoint->queue;
-    endpoint->queue = (app__mc_queue_t){NULL, NULL, 0};
     app__mc_slice_t *slice = NULL;
     while ((slice = app__mc_queue_pop(&waiting)) != NULL) {
         context->load_bytes -= slice->length;
@@ -376,8 +411,9 @@ void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed)
             app__mc_route(engine, slice);
         }
     }
+    app__mc_lanes_serve(context);
     // With slices out it goes with the last of them.
-    leave_if_empty(endpoint);
+    app__mc_endpoint_leave_if_empty(endpoint);
 }
 
 // -- for programs
@@ -396,7 +432,7 @@ static app__mc_endpoint_t *find_endpoint(const app_mooncake_t *engine,
         }
     }
     app__mc_endpoint_t *endpoint = engine->contexts[nic].leaving;
-    while (endpoint != NULL && strcmp(endpoint->peer_path, peer_nic_path) != 0) {
+    while (endpoint != NULL && strcmp(endpoint->lane->peer_path, peer_nic_path) != 0) {
         endpoint = endpoint->next_leaving;
     }
     return endpoint;

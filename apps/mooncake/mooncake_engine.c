@@ -216,6 +216,14 @@ static void disconnect_all(app_mooncake_t *engine)
 {
     for (uint32_t i = 0; i < engine->context_count; i++) {
         app__mc_context_t *const context = &engine->contexts[i];
+        for (app__mooncake_kept_t *kept = context->lanes.oldest; kept != NULL; kept = kept->newer) {
+            app__mc_queue_t waiting = app__mc_lane_empty((app__mc_lane_t *)(void *)kept);
+            app__mc_slice_t *slice = NULL;
+            while ((slice = app__mc_queue_pop(&waiting)) != NULL) {
+                context->load_bytes -= slice->length;
+                app__mc_slice_lost(engine, slice);
+            }
+        }
         while (context->keep.oldest != NULL) {
             app__mc_endpoint_disconnect((app__mc_endpoint_t *)(void *)context->keep.oldest, false);
         }
@@ -260,14 +268,7 @@ void app_mooncake_crash(app_mooncake_t *engine)
     app__mc_abandon(engine);
     for (uint32_t i = 0; i < engine->context_count; i++) {
         app__mc_context_t *const context = &engine->contexts[i];
-        for (app__mooncake_kept_t *kept = context->keep.oldest; kept != NULL; kept = kept->newer) {
-            app__mc_endpoint_t *const endpoint = (app__mc_endpoint_t *)(void *)kept;
-            app__mc_endpoint_sleep(endpoint);
-            for (uint32_t q = 0; q < endpoint->qp_count; q++) {
-                app__mc_bury(engine->station, endpoint->qps[q]);
-                endpoint->qps[q] = NULL;
-            }
-        }
+        app__mc_endpoints_crash(context);
         for (uint32_t w = 0; w < context->worker_count; w++) {
             nic_core_stop(context->workers[w].core);
         }

@@ -195,11 +195,13 @@ typedef struct app__mc_queue {
 } app__mc_queue_t;
 
 typedef struct app__mc_context app__mc_context_t;
+typedef struct app__mc_lane app__mc_lane_t;
 
 typedef struct app__mc_worker {
     app__mc_context_t *context;
     nic_core_t *core;
-    app__mc_endpoint_t *active; // with slices to post, in a ring
+    app__mc_lane_t *active; // with slices to post, in a ring: the one served last
+    uint32_t active_count;
 } app__mc_worker_t;
 
 struct app__mc_context { // a NIC of an engine
@@ -211,6 +213,9 @@ struct app__mc_context { // a NIC of an engine
     app__endpoint_t *endpoint;
     nic_cq_t *cq;
     app__mooncake_keep_t keep;
+    app__mooncake_keep_t lanes; // all of them: none ever leaves
+    app__mc_lane_t *wanting;    // have slices and no endpoint, in order
+    app__mc_lane_t *wanting_last;
     app__mc_worker_t *workers;
     uint32_t worker_count;
     uint64_t outstanding; // slices on queue pairs
@@ -221,23 +226,34 @@ struct app__mc_context { // a NIC of an engine
     app__mc_endpoint_t *leaving; // no longer kept, something is still out
 };
 
-struct app__mc_endpoint {
+struct app__mc_lane {          // what a NIC here has for a NIC there
     app__mooncake_kept_t kept; // first; key: peer_path
     app__mc_context_t *context;
-    app__mc_segment_t *segment; // whose failures count; NULL: made by a peer's handshake
     app__mc_worker_t *worker;
+    app__mc_segment_t *segment; // whose failures count; NULL: made by a peer's handshake
     char *peer_path;
     uint32_t peer_device;
+    app__mc_endpoint_t *endpoint; // that its slices take; NULL: none yet
+    app__mc_queue_t queue;        // to be posted
+    app__mc_lane_t *next_active;
+    app__mc_lane_t *next_wanting;
+    bool is_active;
+    bool wants;
+};
+
+struct app__mc_endpoint {
+    app__mooncake_kept_t kept; // first; key: its lane's peer_path
+    app__mc_lane_t *lane;
     app_mooncake_endpoint_state_t state;
     nic_qp_t **qps;
     uint32_t *posted; // by QP
     uint32_t *peer_qps;
     uint32_t qp_count;
     uint32_t outstanding;
-    app__mc_queue_t queue; // to be posted
-    app__mc_endpoint_t *next_active;
+    uint64_t carried; // slices, until now
     app__mc_endpoint_t *next_leaving;
-    bool is_active;
+    app__mc_endpoint_t *last_leaving;
+    bool passed; // has had its turn: may leave for others
     bool shaking_hands;
     bool leaves;
 };
@@ -372,24 +388,44 @@ void app__mc_put_file_record(app_mooncake_t *engine,
 
 void app__mc_contexts_init(app_mooncake_t *engine, app_mooncake_cluster_t *cluster);
 void app__mc_contexts_fini(app_mooncake_t *engine);
-// Puts the slice into the queue of its context's endpoint to the peer's device.
+// Puts the slice into the queue of its context's lane to the peer's device.
 void app__mc_dispatch(app__mc_context_t *context,
                       app__mc_slice_t *slice,
                       app__mc_segment_t *segment,
                       uint32_t peer_device);
-void app__mc_endpoint_wake(app__mc_endpoint_t *endpoint);
-void app__mc_endpoint_sleep(app__mc_endpoint_t *endpoint);
 nic_qp_t *app__mc_context_qp(app__mc_context_t *context);
 
 void app__mc_queue_push(app__mc_queue_t *queue, app__mc_slice_t *slice);
 app__mc_slice_t *app__mc_queue_pop(app__mc_queue_t *queue);
 
+// -- mooncake_lane.c
+
+void app__mc_lanes_init(app__mc_context_t *context);
+void app__mc_lanes_fini(app__mc_context_t *context);
+// That to "server@nic"; made when first asked for.
+app__mc_lane_t *app__mc_lane_of(app__mc_context_t *context, const char *peer_path);
+// Sees to it that what waits gets an endpoint, a connection and a turn of the worker.
+void app__mc_lane_go(app__mc_lane_t *lane);
+// Its endpoint carries nothing more: what waits goes on with another.
+void app__mc_lane_detach(app__mc_lane_t *lane);
+// Into the ring of its worker, if it has something to post and a connection; and out of it.
+void app__mc_lane_wake(app__mc_lane_t *lane);
+void app__mc_lane_sleep(app__mc_lane_t *lane);
+// Takes all that waits.
+app__mc_queue_t app__mc_lane_empty(app__mc_lane_t *lane);
+// Lanes that want an endpoint get one, as long as there is room or some other may leave.
+void app__mc_lanes_serve(app__mc_context_t *context);
+// Of the two NICs; NULL: no record of the peer's names them.
+app__mc_rail_t *app__mc_lane_rail(const app__mc_lane_t *lane);
+
 // -- mooncake_endpoint.c
 
-app__mc_endpoint_t *app__mc_endpoint_get(app__mc_context_t *context,
-                                         const char *peer_path,
-                                         app__mc_segment_t *segment,
-                                         uint32_t peer_device);
+// Makes the lane's endpoint; another one may have to leave for it.
+app__mc_endpoint_t *app__mc_endpoint_add(app__mc_lane_t *lane);
+// Whether it may leave for others.
+void app__mc_endpoint_pin(app__mc_endpoint_t *endpoint);
+// It is not kept any more, and nothing waits for it: gone, if nothing is out either.
+void app__mc_endpoint_leave_if_empty(app__mc_endpoint_t *endpoint);
 // Begins the handshake, unless it is under way.
 void app__mc_endpoint_set_up(app__mc_endpoint_t *endpoint);
 // The connection is void: what is out will fail, what is queued is given another way.
@@ -397,6 +433,8 @@ void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed);
 // One of its slices is no longer out.
 void app__mc_endpoint_returned(app__mc_endpoint_t *endpoint, uint32_t qp);
 void app__mc_endpoint_destroy(app__mc_endpoint_t *endpoint);
+// The peers hear nothing more from any of the NIC's.
+void app__mc_endpoints_crash(app__mc_context_t *context);
 void app__mc_on_handshake(app__mc_station_t *station,
                           const app__mc_incoming_t *incoming,
                           void *ctx);

@@ -5,7 +5,8 @@
 // FIFO: the one that came first leaves. SIEVE (Zhang et al., "SIEVE is simpler than LRU", NSDI
 // 2024): the same queue, but a hand goes from the oldest towards the newest and takes the first
 // that nobody has used since the hand last passed; those it passes lose their mark and stay where
-// they are. After the newest it starts again at the oldest.
+// they are. After the newest it starts again at the oldest. Either passes over those that are
+// pinned, unless all are.
 #include <string.h>
 
 #include "apps/mooncake/mooncake_pure.h"
@@ -43,18 +44,32 @@ app__mooncake_kept_t *app__mooncake_keep_find(app__mooncake_keep_t *keep, const 
     return entry;
 }
 
+static bool may_leave(const app__mooncake_keep_t *keep, const app__mooncake_kept_t *entry)
+{
+    return !entry->pinned || keep->pinned_count == keep->count;
+}
+
 static app__mooncake_kept_t *leaves(app__mooncake_keep_t *keep)
 {
-    if (keep->policy == APP_MOONCAKE_STORE_FIFO) {
-        return keep->oldest;
-    }
-    app__mooncake_kept_t *hand = keep->hand != NULL ? keep->hand : keep->oldest;
-    while (hand->visited) {
-        hand->visited = false;
+    const bool sieve = keep->policy == APP_MOONCAKE_STORE_SIEVE;
+    app__mooncake_kept_t *hand = sieve && keep->hand != NULL ? keep->hand : keep->oldest;
+    while (!may_leave(keep, hand) || (sieve && hand->visited)) {
+        hand->visited = hand->visited && !may_leave(keep, hand);
         hand = hand->newer != NULL ? hand->newer : keep->oldest;
     }
     keep->hand = hand;
     return hand;
+}
+
+void app__mooncake_keep_pin(app__mooncake_keep_t *keep, app__mooncake_kept_t *entry, bool pinned)
+{
+    keep->pinned_count += (uint64_t)pinned - (uint64_t)entry->pinned;
+    entry->pinned = pinned;
+}
+
+bool app__mooncake_keep_has_room(const app__mooncake_keep_t *keep)
+{
+    return keep->count < keep->capacity || keep->pinned_count < keep->count;
 }
 
 static void grow(app__mooncake_keep_t *keep)
@@ -106,6 +121,7 @@ void app__mooncake_keep_remove(app__mooncake_keep_t *keep, app__mooncake_kept_t 
         at = &(*at)->next_of_hash;
     }
     *at = entry->next_of_hash;
+    app__mooncake_keep_pin(keep, entry, false);
     if (keep->hand == entry) {
         keep->hand = entry->newer;
     }

@@ -49,12 +49,14 @@ struct app__mooncake_kept {
     app__mooncake_kept_t *older;
     app__mooncake_kept_t *next_of_hash;
     bool visited; // since the hand came by
+    bool pinned;  // leaves only when all others are pinned, too
 };
 
 typedef struct app__mooncake_keep {
     uint32_t policy; // app_mooncake_endpoint_store_t
     uint64_t capacity;
     uint64_t count;
+    uint64_t pinned_count;
     app__mooncake_kept_t *newest;
     app__mooncake_kept_t *oldest;
     app__mooncake_kept_t *hand; // SIEVE: who is looked at next; NULL: the oldest
@@ -70,6 +72,9 @@ app__mooncake_kept_t *app__mooncake_keep_find(app__mooncake_keep_t *keep, const 
 // The key is not there yet. Returns who has to leave for it and is no longer in, or NULL.
 app__mooncake_kept_t *app__mooncake_keep_insert(app__mooncake_keep_t *keep,
                                                 app__mooncake_kept_t *entry);
+void app__mooncake_keep_pin(app__mooncake_keep_t *keep, app__mooncake_kept_t *entry, bool pinned);
+// Whether another entry can come without one that is pinned leaving.
+bool app__mooncake_keep_has_room(const app__mooncake_keep_t *keep);
 void app__mooncake_keep_remove(app__mooncake_keep_t *keep, app__mooncake_kept_t *entry);
 
 // -- which blocks are cached (mooncake_prefix.c)

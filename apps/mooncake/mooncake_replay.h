@@ -192,6 +192,7 @@ void app__mc_courses_init(app__mc_replay_t *replay);
 void app__mc_courses_fini(app__mc_replay_t *replay);
 // What is told when the run has ended.
 extern const sim_report_table_t app__mc_replay_report;
+void app__mc_replay_print(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
 
 // -- mooncake_conductor.c
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/mooncake/mooncake_report.c - what the applications on the Transfer Engine tell
 // (docs/models/mooncake.md).
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "apps/mooncake/mooncake_app.h"
@@ -53,7 +55,7 @@ static const sim_report_row_t prompt_rows[] = {
     PROMPT(prefill, STRING, "", "node that computed it"),
     PROMPT(decode, STRING, "", "node that its KV went to"),
     PROMPT(input_tokens, U64, "", "its length"),
-    PROMPT(cached_tokens, U64, "", "of these, those that were not computed again"),
+    PROMPT(cached_tokens, REAL, "", "of these, those that were not computed again"),
     PROMPT(admitted_ms, REAL, "ms", "from the beginning of the run"),
     PROMPT(wait_ms, REAL, "ms", "then until it was computed: prompts before it, and its blocks"),
     PROMPT(compute_ms, REAL, "ms", "until all of it was computed"),
@@ -129,6 +131,7 @@ const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS] = {
     ROW(verified_bytes, U64, "bytes", true, "arrived and found right"),
     ROW(unverified_bytes, U64, "bytes", true, "arrived and not found right"),
     ROW(failed, U64, "", true, "requests that failed after all retries"),
+    ROW(unanswered, U64, "", false, "of failed, prompts given to a prefill node that did not answer"),
     ROW(retried, U64, "", true, "slices that were tried again"),
     {"ttft_ms", SIM_REPORT_OBJECT, "ms", "arrival of a prompt until its first token",
      .offset = offsetof(app__mc_report_t, ttft_ms), .table = &sim_report_percentiles, .shown = true},
@@ -219,8 +222,54 @@ void app__mc_report_records(app__mc_report_t *report, const app_mooncake_cluster
     app_mooncake_records(cluster, take_record, report);
 }
 
+void app__mc_report_lanes(app__mc_report_t *report, const app_mooncake_t *engine)
+{
+    report->endpoints_lost += engine->counters.endpoints_evicted;
+    report->retries = engine->config.retry_count;
+    for (uint32_t n = 0; n < engine->context_count; n++) {
+        const uint64_t lanes = engine->contexts[n].lanes.count;
+        report->lanes_max = lanes > report->lanes_max ? lanes : report->lanes_max;
+    }
+}
+
+void app__mc_report_warn(const app__mc_report_t *report,
+                         void (*write)(const char *text, void *ctx),
+                         void *ctx)
+{
+    char line[256];
+    if (report->endpoints_lost > 0) {
+        snprintf(line,
+                 sizeof(line),
+                 "warning: %" PRIu64 " endpoints left for others, and what a peer had under way on "
+                 "them was lost: expected engine.max-endpoints of at least %" PRIu64
+                 ", the NICs that a NIC talks to\n",
+                 report->endpoints_lost,
+                 report->lanes_max);
+        write(line, ctx);
+    }
+    if (report->retried > 0 && report->failed > 0) {
+        snprintf(line,
+                 sizeof(line),
+                 "warning: slices were tried again %" PRIu64 " times (engine.retries: %" PRIu64
+                 " each), and %" PRIu64 " requests failed\n",
+                 report->retried,
+                 report->retries,
+                 report->failed);
+        write(line, ctx);
+    }
+    if (report->unanswered > 0) {
+        snprintf(line,
+                 sizeof(line),
+                 "warning: %" PRIu64 " prompts were given to prefill nodes that did not answer: "
+                 "the conductor does not learn that a node has failed\n",
+                 report->unanswered);
+        write(line, ctx);
+    }
+}
+
 void app__mc_report_engine(app__mc_report_t *report, const app_mooncake_t *engine)
 {
+    app__mc_report_lanes(report, engine);
     const app_mooncake_counters_t *const counters = app_mooncake_get_counters(engine);
     report->verified_bytes += counters->verified_bytes;
     report->unverified_bytes += counters->unverified_bytes;

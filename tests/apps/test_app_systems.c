@@ -110,11 +110,12 @@ END_TEST
 START_TEST(store_answers_every_request)
 {
     world_t world;
-    const app_t *const app = run(&world,
-                                 _i % 2 != 0,
-                                 "herd",
-                                 _i < 2 ? SPAN CLIENTS "workers=3; put-percent=20"
-                                        : SPAN CLIENTS "workers=3; put-percent=20; batch=off");
+    const app_t *const app =
+        run(&world,
+            _i % 2 != 0,
+            "herd",
+            _i < 2 ? SPAN CLIENTS "workers=3; update-percentage=20"
+                   : SPAN CLIENTS "workers=3; update-percentage=20; batch=off");
     ck_assert_double_eq(world_value(app, "responses"), REQUESTS);
     ck_assert_double_eq(world_value(app, "gets") + world_value(app, "puts"), REQUESTS);
     // A fifth of 672 within five standard deviations.

@@ -5,7 +5,9 @@
 #
 # Goal: wait, computing, sending and a decoding step are a prompt's time to its first token, their means
 # those of all; computing takes what the formula says; cached tokens add up to those reused. A prompt whose
-# blocks lie on a node that is gone is computed in full and served. A run that is cut tells of those admitted.
+# blocks lie on a node that is gone is computed in full and served. One that was never begun has no cached
+# tokens, not 0 of them; those given to a node that is gone are counted and told. A run that is cut tells of
+# those admitted.
 # Method: 60 prompts of three conversations over two prefill and two decode nodes, apps.csv and awk.
 # Not pinned: how long anything waits.
 set -u
@@ -72,6 +74,13 @@ run --set 'faults=[{part: host2, at: 300ms}]'
 [ $(($(value requests) + $(value failed))) = 60 ] || fail "served and failed are not all"
 lost=$(prompts | awk '$1 != "host2" && $8 == "-"' | wc -l)
 [ "$lost" = 0 ] || fail "$lost prompts of the node that is still there were not served"
+never=$(prompts | awk '$5 == "-" && $3 == "-"' | wc -l)
+[ "$never" -gt 0 ] && [ "$never" = "$(prompts | awk '$5 == "-" || $3 == "-"' | wc -l)" ] ||
+    fail "$never prompts were not begun and have no cached tokens"
+[ "$(value unanswered)" -gt 0 ] && [ "$(value unanswered)" -le "$(value failed)" ] ||
+    fail "$(value unanswered) prompts were not answered, of $(value failed) that failed"
+grep -q "^warning: $(value unanswered) prompts were given to prefill nodes that did not answer" "$work/log" ||
+    fail "the user is not told: $(cat "$work/log")"
 
 run --set until=255ms
 served=$(value requests)

@@ -24,7 +24,7 @@ go() { # SETTINGS...
     timeout 60 "$ROCESIM" run scenarios/mooncake/bench.yaml -o "$work/out" --quiet --set threads=4 \
         --set batch=16 --set "$b.engine.ack-timeout=6" --set "$b.engine.ack-retries=2" \
         --set "$b.engine.metadata-timeout=2ms" --set "$b.engine.handshake-timeout=2ms" "${settings[@]}" \
-        >"$work/log" 2>&1 || fail "$*: $(cat "$work/log")"
+        >"$work/printed" 2>"$work/log" || fail "$*: $(cat "$work/log")"
     sed -n '/"apps"/,$p' "$work/out/summary.json" >"$work/apps"
 }
 recovers() {
@@ -68,6 +68,26 @@ fails - "$b.metadata.down-from=0us"
 fails - operation=write "$b.engine.retries=0" "faults=[$one]"
 fails - operation=write "$b.engine.slice-timeout=100us" "faults=[$slow]"
 [ "$(value timed_out)" -gt 0 ] || fail "no slice took too long"
+
+# Fewer endpoints than a NIC has peers: however many slices wait for a peer that is away, an endpoint is made
+# for a turn of slices and not for each of them, and each handshake gets something through: what fails has
+# used up its retries. The user is told.
+few="$b.engine.max-endpoints=1"
+fails crash operation=write batch=4 block_bytes=1000001 slice_bytes=4096 "$few" "$b.engine.max-wr=4" \
+    "$b.crash-at=3ms" 'faults=[{part: host1, at: 2ms, until: 4ms}]'
+[ "$(value endpoints_evicted)" -lt 1000 ] || fail "$(value endpoints_evicted) endpoints left for others"
+grep -q '^warning: slices were tried again [0-9]* times (engine.retries: 9 each), and' "$work/printed" ||
+    fail "slices tried again: $(cat "$work/printed")"
+for store in sieve fifo; do
+    go "$b.duration=6ms" operation=write selection=random "$few" "$b.engine.endpoint-store=$store"
+    [ "$(value requests)" -gt 100 ] || fail "$store: $(value requests) requests done"
+    [ "$(value endpoints_evicted)" -gt 10 ] || fail "$store: $(value endpoints_evicted) evicted"
+    grep -q '^warning: [0-9]* endpoints left .* expected engine.max-endpoints of at least 4, ' \
+        "$work/printed" || fail "$store: $(cat "$work/printed")"
+    go "$b.duration=6ms" operation=write selection=random "$b.engine.max-endpoints=4"
+    [ "$(value endpoints_evicted) $(value retried)" = "0 0" ] || fail "$store: evicted with room for all"
+    ! grep warning "$work/printed" || fail "$store: a warning with room for all"
+done
 
 for operation in read write; do
     for sizes in "64 64" "100 65536" "1000 64" "4100 65536" "12345 5000" "1000001 1048576"; do

@@ -120,6 +120,31 @@ START_TEST(sieve_takes_the_first_that_nobody_used)
 }
 END_TEST
 
+START_TEST(who_is_pinned_leaves_last)
+{
+    app__mooncake_keep_t keep;
+    app__mooncake_kept_t entries[6] = {0};
+    app__mooncake_keep_init(&keep, _i == 0 ? APP_MOONCAKE_STORE_FIFO : APP_MOONCAKE_STORE_SIEVE, 3);
+    for (int i = 0; i < 3; i++) {
+        ck_assert(app__mooncake_keep_has_room(&keep));
+        ck_assert_str_eq(insert(&keep, entries, i), "");
+        app__mooncake_keep_pin(&keep, &entries[i], true);
+    }
+    ck_assert(!app__mooncake_keep_has_room(&keep));
+    app__mooncake_keep_pin(&keep, &entries[1], false);
+    (void)app__mooncake_keep_find(&keep, "b"); // used, but the only one that may leave
+    ck_assert(app__mooncake_keep_has_room(&keep));
+    ck_assert_str_eq(insert(&keep, entries, 3), "b");
+    app__mooncake_keep_pin(&keep, &entries[3], true);
+    ck_assert(!app__mooncake_keep_has_room(&keep));
+    ck_assert_str_eq(insert(&keep, entries, 4), _i == 0 ? "a" : "c"); // the hand is behind b
+    app__mooncake_keep_remove(&keep, &entries[3]);
+    ck_assert(app__mooncake_keep_has_room(&keep));
+    ck_assert_uint_eq(keep.pinned_count, 1);
+    app__mooncake_keep_fini(&keep);
+}
+END_TEST
+
 START_TEST(sieve_ends_when_all_were_used)
 {
     enum { COUNT = 300 };
@@ -351,6 +376,7 @@ CHECK_MAIN(CHECK_TEST(slices_cover_every_length_once),
            CHECK_TEST(retries_leave_the_nic_that_failed),
            CHECK_TEST(fifo_takes_the_first),
            CHECK_TEST(sieve_takes_the_first_that_nobody_used),
+           CHECK_LOOP(who_is_pinned_leaves_last, 0, 2),
            CHECK_TEST(sieve_ends_when_all_were_used),
            CHECK_TEST(lru_is_a_list_by_last_use),
            CHECK_TEST(lfu_and_length_aware_evict_what_they_say),
