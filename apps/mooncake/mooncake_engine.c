@@ -93,17 +93,22 @@ static void slice_timer_fired(sim_node_t *node, sim_timer_t *timer)
 {
     app_mooncake_t *const engine = SIM_CONTAINER_OF(timer, app_mooncake_t, slice_timer);
     const sim_time_t timeout_ps = engine->config.slice_timeout_ps;
-    app__mc_slice_t *slice = engine->oldest;
-    while (slice != NULL && slice->since_ps + timeout_ps <= node->now_ps) {
-        app__mc_slice_t *const newer = slice->newer;
+    engine->looked_at = engine->oldest;
+    app__mc_slice_t *slice = NULL;
+    while ((slice = engine->looked_at) != NULL && slice->since_ps + timeout_ps <= node->now_ps) {
         if (!slice->task->ended) {
             app__mc_task_end(slice->task, APP_MOONCAKE_TIMEOUT);
         }
-        if (slice->endpoint != NULL) {
-            app__mc_endpoint_disconnect(slice->endpoint, true);
+        // Whoever was told may have ended this slice, and a connection takes others with it.
+        if (engine->looked_at == slice) {
+            engine->looked_at = slice->newer;
+            if (slice->endpoint != NULL) {
+                app__mc_endpoint_disconnect(slice->endpoint, true);
+            }
         }
-        slice = newer;
     }
+    engine->looked_at = NULL;
+    slice = engine->oldest;
     // Those that ended but are still out are looked at no more.
     while (slice != NULL && slice->task->ended) {
         slice = slice->newer;

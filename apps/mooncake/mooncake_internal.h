@@ -356,6 +356,7 @@ struct app_mooncake {
     size_t slab_capacity;
     app__mc_slice_t *oldest; // of those that can time out
     app__mc_slice_t *newest;
+    app__mc_slice_t *looked_at; // by the timer: one that ends is not looked at any more
     sim_timer_t slice_timer;
     sim_timer_t begin_timer;
     sim_time_t copies_until_ps; // within the host

@@ -45,6 +45,7 @@ static void age_add(app_mooncake_t *engine, app__mc_slice_t *slice)
 static void slice_end(app_mooncake_t *engine, app__mc_slice_t *slice)
 {
     if (engine->config.slice_timeout_ps != SIM_TIME_NEVER) {
+        engine->looked_at = engine->looked_at == slice ? slice->newer : engine->looked_at;
         if (slice->newer != NULL) {
             slice->newer->older = slice->older;
         } else {

@@ -68,6 +68,11 @@ fails - "$b.metadata.down-from=0us"
 fails - operation=write "$b.engine.retries=0" "faults=[$one]"
 fails - operation=write "$b.engine.slice-timeout=100us" "faults=[$slow]"
 [ "$(value timed_out)" -gt 0 ] || fail "no slice took too long"
+# A storage node whose slices take too long ends operations while it looks for others that do.
+fails - operation=write threads=12 batch=1 "$b.file=4194304" "$b.engine.slice=1MiB" "$b.engine.retries=0" \
+    "$b.engine.max-cqe=1" "$b.engine.slice-timeout=50us" topology.star.rate=25Gbps \
+    topology.star.nics-per-host=1
+[ "$(value requests)" -gt 0 ] || fail "all operations took too long"
 
 # Fewer endpoints than a NIC has peers: however many slices wait for a peer that is away, an endpoint is made
 # for a turn of slices and not for each of them, and each handshake gets something through: what fails has
