@@ -343,9 +343,9 @@ static void fill_report(const void *object, void *report)
         most = counted > most ? counted : most;
     }
     *(reads_report_t *)report = (reads_report_t){
-        .mops_per_machine = app__mops(&reads->span, sum) / reads->machine_count,
-        .mops_min = app__mops(&reads->span, least),
-        .mops_max = app__mops(&reads->span, most),
+        .mops_per_machine = app__mops(&reads->app, &reads->span, sum) / reads->machine_count,
+        .mops_min = app__mops(&reads->app, &reads->span, least),
+        .mops_max = app__mops(&reads->app, &reads->span, most),
         .operations = total,
         .failed = failed,
     };

@@ -352,9 +352,10 @@ static void fill_report(const void *object, void *report)
                              APP__MEMORY_ADDRESS + i * ITEM_BYTES + WORD_OFFSET);
     }
     *(drtm_report_t *)report = (drtm_report_t){
-        .mops = app__mops(&drtm->span, gets) + app__mops(&drtm->span, halves) / 2,
-        .gets_mops = app__mops(&drtm->span, gets),
-        .puts_mops = app__mops(&drtm->span, halves) / 2,
+        .mops = app__mops(&drtm->app, &drtm->span, gets) +
+                app__mops(&drtm->app, &drtm->span, halves) / 2,
+        .gets_mops = app__mops(&drtm->app, &drtm->span, gets),
+        .puts_mops = app__mops(&drtm->app, &drtm->span, halves) / 2,
         .atomics = posted,
         .failed = failed,
         .words_sum = sum,

@@ -181,9 +181,19 @@ bool app__thread_succeeded(app__thread_t *thread, const nic_wc_t *wc)
     return done;
 }
 
-double app__mops(const app__span_t *span, uint64_t operations)
+sim_time_t app__span_measured_ps(const app_t *app, const app__span_t *span)
 {
-    return (double)operations * (double)SIM_PS_PER_US / (double)span->measure_ps;
+    const sim_time_t end_ps = sim_end_time_ps(net_sim(app->net));
+    const sim_time_t begin_ps = app__span_begin(span);
+    return end_ps >= app__span_end(span) ? span->measure_ps
+           : end_ps > begin_ps           ? end_ps - begin_ps
+                                         : 0;
+}
+
+double app__mops(const app_t *app, const app__span_t *span, uint64_t operations)
+{
+    const sim_time_t time_ps = app__span_measured_ps(app, span);
+    return time_ps == 0 ? 0.0 : (double)operations * (double)SIM_PS_PER_US / (double)time_ps;
 }
 
 sim_err_t app__machines_find(const app_context_t *context,

@@ -120,8 +120,10 @@ void app__post_receives(nic_qp_t *qp,
 // whatever else is posted there completes as flushed, and programs post no more to it.
 bool app__thread_succeeded(app__thread_t *thread, const nic_wc_t *wc);
 
-// Million operations a second.
-double app__mops(const app__span_t *span, uint64_t operations);
+// What of the span had passed when the run ended, which may have been cut short: 0 to measure_ps.
+sim_time_t app__span_measured_ps(const app_t *app, const app__span_t *span);
+// Million operations a second of that time.
+double app__mops(const app_t *app, const app__span_t *span, uint64_t operations);
 
 // Interfaces of a pattern. SIM_ERR_INVALID: some host has several; SIM_ERR_RANGE: fewer than least.
 SIM_MUST_CHECK sim_err_t app__machines_find(const app_context_t *context,

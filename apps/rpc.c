@@ -433,7 +433,7 @@ void app__rpc_progress(const app__rpc_t *rpc, uint64_t *done, uint64_t *planned)
     *planned = rpc->client_count;
 }
 
-app__server_sums_t app__rpc_sums(const app__rpc_t *rpc)
+app__server_sums_t app__rpc_sums(const app_t *app, const app__rpc_t *rpc)
 {
     uint64_t counted = 0;
     uint64_t sent = 0;
@@ -456,7 +456,7 @@ app__server_sums_t app__rpc_sums(const app__rpc_t *rpc)
         waits += rpc->workers[w].waited;
     }
     return (app__server_sums_t){
-        .mops = app__mops(&rpc->span, counted),
+        .mops = app__mops(app, &rpc->span, counted),
         .responses_per_batch = lists == 0 ? 0.0 : (double)in_lists / (double)lists,
         .full_queue_waits = waits,
         .requests = sent,

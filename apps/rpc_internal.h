@@ -181,6 +181,6 @@ typedef struct app__server_sums {
     uint64_t late;   // of rpc
     uint64_t failed; // of the others
 } app__server_sums_t;
-app__server_sums_t app__rpc_sums(const app__rpc_t *rpc);
+app__server_sums_t app__rpc_sums(const app_t *app, const app__rpc_t *rpc);
 
 #endif // APPS_RPC_INTERNAL_H

@@ -206,8 +206,8 @@ static void fill_report(const void *object, void *report)
 {
     const app__sequencer_t *const sequencer = object;
     const bool rpc = sequencer->version == APP__SEQUENCER_RPC;
-    const app__server_sums_t sums =
-        rpc ? app__rpc_sums(&sequencer->rpc) : app__spec_sums(sequencer->spec);
+    const app__server_sums_t sums = rpc ? app__rpc_sums(&sequencer->app, &sequencer->rpc)
+                                        : app__spec_sums(&sequencer->app, sequencer->spec);
     uint64_t backward = 0;
     uint64_t wrong = 0;
     for (uint32_t c = 0; c < sequencer->client_count; c++) {

@@ -70,6 +70,6 @@ SIM_MUST_CHECK sim_err_t app__spec_create(app__sequencer_t *sequencer,
                                           sim_message_t *message);
 void app__spec_destroy(app__spec_t *spec);
 void app__spec_progress(const app__spec_t *spec, uint64_t *done, uint64_t *planned);
-app__server_sums_t app__spec_sums(const app__spec_t *spec);
+app__server_sums_t app__spec_sums(const app_t *app, const app__spec_t *spec);
 
 #endif // APPS_SEQUENCER_INTERNAL_H

@@ -456,7 +456,7 @@ void app__spec_progress(const app__spec_t *spec, uint64_t *done, uint64_t *plann
     *planned = spec->client_count;
 }
 
-app__server_sums_t app__spec_sums(const app__spec_t *spec)
+app__server_sums_t app__spec_sums(const app_t *app, const app__spec_t *spec)
 {
     uint64_t counted = 0;
     uint64_t sent = 0;
@@ -477,7 +477,7 @@ app__server_sums_t app__spec_sums(const app__spec_t *spec)
         in_lists += spec->workers[w].answers;
     }
     return (app__server_sums_t){
-        .mops = app__mops(&spec->span, counted),
+        .mops = app__mops(app, &spec->span, counted),
         .responses_per_batch = lists == 0 ? 0.0 : (double)in_lists / (double)lists,
         .requests = sent,
         .responses = answered,

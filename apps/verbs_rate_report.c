@@ -44,9 +44,9 @@ static void fill_report(const void *object, void *report)
         received_all += rate->receivers[r].thread.total;
     }
     *(rate_report_t *)report = (rate_report_t){
-        .mops = app__mops(&rate->span, sent),
-        .mops_received = app__mops(&rate->span, received),
-        .mops_per_machine = app__mops(&rate->span, sent) / rate->from_count,
+        .mops = app__mops(&rate->app, &rate->span, sent),
+        .mops_received = app__mops(&rate->app, &rate->span, received),
+        .mops_per_machine = app__mops(&rate->app, &rate->span, sent) / rate->from_count,
         .operations = posted,
         .failed = failed,
         .received = received_all,

@@ -104,7 +104,7 @@ static sim_time_t measured_ps(const app__herd_t *herd)
     for (uint32_t c = 0; c < herd->client_count; c++) {
         const app__herd_client_t *const client = &herd->clients[c];
         if (client->answered + client->lost < herd->config.requests) {
-            return span->measure_ps;
+            return app__span_measured_ps(&herd->app, span);
         }
         last_ps = client->last_ps > last_ps ? client->last_ps : last_ps;
     }

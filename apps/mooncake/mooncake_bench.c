@@ -226,27 +226,48 @@ static void bench_progress(const app_t *app, uint64_t *done, uint64_t *planned)
 
 // -- results
 
+// From the first batch until the last one ended, or until the run was cut short.
+static sim_time_t active_ps(const app__mc_bench_t *bench)
+{
+    const sim_time_t end_ps =
+        bench->running > 0 ? sim_end_time_ps(net_sim(bench->app.net)) : bench->ended_ps;
+    return end_ps > bench->begun_ps ? end_ps - bench->begun_ps : 0;
+}
+
+// How long was measured, and what arrived then.
+static sim_time_t measured_ps(const app__mc_bench_t *bench, uint64_t *bytes)
+{
+    if (bench->begun_ps == SIM_TIME_NEVER) {
+        *bytes = 0;
+        return 0;
+    }
+    if (bench->total_bytes != SIM_AUTO) {
+        *bytes = bench->engine->counters.bytes;
+        return active_ps(bench);
+    }
+    if (!bench->measuring) {
+        *bytes = bench->end_bytes - bench->warm_bytes;
+        return bench->stopped ? bench->duration_ps : 0;
+    }
+    *bytes = bytes_now(bench) - bench->warm_bytes;
+    return sim_end_time_ps(net_sim(bench->app.net)) - bench->begun_ps - bench->warm_ps;
+}
+
 static void bench_fill(const void *object, void *report_void)
 {
     const app__mc_bench_t *const bench = object;
     app__mc_report_t *const report = report_void;
     app__mc_report_records(report, bench->cluster);
     app__mc_report_engine(report, bench->engine);
-    const sim_time_t active_ps =
-        bench->begun_ps == SIM_TIME_NEVER ? 0 : bench->ended_ps - bench->begun_ps;
-    app__mc_report_parts(report, bench->engine, active_ps);
+    const sim_time_t busy_ps = bench->begun_ps == SIM_TIME_NEVER ? 0 : active_ps(bench);
+    app__mc_report_parts(report, bench->engine, busy_ps);
     for (uint32_t i = 0; i < bench->target_count; i++) {
         report->handshakes += bench->targets[i].engine->counters.handshakes;
         report->memory_bytes_max += bench->targets[i].engine->memory_bytes_max;
         app__mc_report_lanes(report, bench->targets[i].engine);
-        app__mc_report_parts(report, bench->targets[i].engine, active_ps);
+        app__mc_report_parts(report, bench->targets[i].engine, busy_ps);
     }
-    const bool whole = bench->total_bytes != SIM_AUTO;
-    const bool begun = bench->begun_ps != SIM_TIME_NEVER;
-    const sim_time_t time_ps = !begun  ? 0
-                               : whole ? bench->ended_ps - bench->begun_ps
-                                       : bench->duration_ps;
-    report->bytes = whole ? bench->engine->counters.bytes : bench->end_bytes - bench->warm_bytes;
+    const sim_time_t time_ps = measured_ps(bench, &report->bytes);
     report->seconds = (double)time_ps / 1e12;
     report->gbytes_per_s = time_ps == 0 ? 0.0 : (double)report->bytes * 1e3 / (double)time_ps;
     report->requests = bench->completed;

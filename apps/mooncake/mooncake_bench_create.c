@@ -291,6 +291,32 @@ static app__mc_bench_t *bench_new(const app_context_t *context,
     return bench;
 }
 
+// What is written to a file has a place of its own, or two would write there at a time, and neither
+// be found.
+static sim_err_t check_file(const app__mc_bench_config_t *config, sim_message_t *message)
+{
+    const double batch_bytes = (double)config->batch * (double)config->block_bytes;
+    const bool one = (double)config->total_bytes <= batch_bytes;
+    const double places_bytes =
+        one ? (double)config->total_bytes : 2.0 * (double)config->threads * batch_bytes;
+    if (config->file_bytes == 0) {
+        return SIM_OK;
+    }
+    if (config->file_bytes % config->block_bytes != 0) {
+        return sim_fail_about(message, SIM_ERR_INVALID, "file", " is not a multiple of block");
+    }
+    if (config->verify && config->operation == APP_MOONCAKE_WRITE &&
+        (double)config->file_bytes < places_bytes) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "file",
+                              " is smaller than what is written at a time, two batches of each "
+                              "thread: expected at least %.0f bytes, or verify: off",
+                              places_bytes);
+    }
+    return SIM_OK;
+}
+
 sim_err_t app__mc_bench_create(const app_context_t *context,
                                const void *config_void,
                                app_t **app,
@@ -299,10 +325,10 @@ sim_err_t app__mc_bench_create(const app_context_t *context,
     const app__mc_bench_config_t *const config = config_void;
     uint32_t ends[2] = {0, 0};
     app__places_t to;
-    if (config->file_bytes > 0 && config->file_bytes % config->block_bytes != 0) {
-        return sim_fail_about(message, SIM_ERR_INVALID, "file", " is not a multiple of block");
+    sim_err_t error = check_file(config, message);
+    if (error == SIM_OK) {
+        error = find_hosts(context, config, &ends[0], &ends[1], &to, message);
     }
-    sim_err_t error = find_hosts(context, config, &ends[0], &ends[1], &to, message);
     if (error != SIM_OK) {
         return error;
     }
