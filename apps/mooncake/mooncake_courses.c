@@ -109,6 +109,10 @@ static void replay_fill(const void *object, void *report_void)
         report->requests += decode->served;
         last_ps = decode->last_ps > last_ps ? decode->last_ps : last_ps;
     }
+    if (report->requests + report->failed < replay->trace.count) { // cut short: until then
+        const sim_time_t end_ps = sim_end_time_ps(net_sim(replay->app.net));
+        last_ps = end_ps > last_ps ? end_ps : last_ps;
+    }
     const sim_time_t time_ps = last_ps - replay->start_ps;
     for (uint32_t i = 0; i < replay->prefill_count; i++) {
         app__mc_report_parts(report, replay->prefills[i].engine, time_ps);

@@ -87,4 +87,6 @@ served=$(value requests)
 [ "$served" -gt 5 ] && [ "$served" -lt 20 ] || fail "$served served in 255 ms"
 [ "$(prompts | awk '$8 != "-"' | wc -l)" = "$served" ] || fail "first tokens are not those served"
 [ "$(prompts | wc -l)" = 21 ] || fail "not those admitted are told" # from 10 ms on, 12 ms apart
+run --set until=60ms # the first first token comes later: seconds are those from 10 ms on
+near "seconds of a run that was cut" "$(value seconds)" 0.050
 exit $((failures > 0))
