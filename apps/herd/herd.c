@@ -3,8 +3,6 @@
 // compared with (docs/models/herd.md): machines, memory, queue pairs, threads.
 #include "apps/herd/herd_internal.h"
 
-#include <stdio.h>
-
 #define LINE_BYTES 64u
 #define PAGE_BYTES UINT64_C(4096)
 #define MEMORY_BITS 44 // 64 workers with logs of 64 GiB and more
@@ -448,36 +446,6 @@ static void make_threads(app__herd_t *herd, const app_context_t *context)
     }
 }
 
-static bool loses_frames(const net_t *net)
-{
-    for (size_t i = 0; i < net_link_count(net); i++) {
-        if (net_link_at(net, i)->config->loss_rate.num > 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Each lost frame holds a client's oldest request for a time-out: whoever measures for less sees
-// clients stop one after the other, and none go on.
-static void tell_timeout(const app__herd_t *herd, const app_context_t *context)
-{
-    const app__herd_config_t *const config = &herd->config;
-    if (context->note == NULL || config->timeout_ps < config->span.measure_ps ||
-        !loses_frames(context->net)) {
-        return;
-    }
-    char text[256];
-    (void)snprintf(text,
-                   sizeof(text),
-                   "traffic %" PRIu32 ", herd: links lose frames, and what is lost is asked for "
-                   "again after `timeout` (%.6g us), not within `measure` (%.6g us)",
-                   context->index,
-                   (double)config->timeout_ps / 1e6,
-                   (double)config->span.measure_ps / 1e6);
-    context->note(text, context->ctx);
-}
-
 static sim_err_t herd_create(const app_context_t *context,
                              const void *config_void,
                              app_t **app,
@@ -513,7 +481,7 @@ static sim_err_t herd_create(const app_context_t *context,
     sim_free(interfaces);
     make_threads(herd, context);
     show_stores(herd);
-    tell_timeout(herd, context);
+    app__herd_tell(herd, context);
     *app = &herd->app;
     return SIM_OK;
 }

@@ -423,4 +423,9 @@ extern const sim_report_table_t app__herd_report;
 void app__herd_flows(const app_t *app, app_flow_fn fn, void *ctx);
 void app__herd_progress(const app_t *app, uint64_t *done, uint64_t *planned);
 
+// -- herd_notes.c
+
+// Notes about a timeout that is longer than what is measured, or shorter than a round trip.
+void app__herd_tell(const app__herd_t *herd, const app_context_t *context);
+
 #endif // APPS_HERD_HERD_INTERNAL_H

@@ -119,5 +119,7 @@ printf 'traffic: [{herd: {timeout: 1ms, measure: 1ms}}]\n' >>"$work/n.yaml"
 told "herd: links lose frames.*(1000 us), not within" || fail "losses that no time-out repairs are not told"
 told herd --set 'traffic[0].herd.measure=2ms' && fail "losses that time-outs repair are told"
 told herd --set link.loss-rate=0 && fail "losses of links without any are told"
+told "herd: a round trip takes .* within .timeout. (1 us)" --set link.loss-rate=0 \
+    --set 'traffic[0].herd.timeout=1us' || fail "a time-out below the round trip is not told"
 
 [ $failures -eq 0 ]
