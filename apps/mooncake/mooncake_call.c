@@ -23,9 +23,19 @@ struct app__mc_call {
     sim_timer_t timer;
     app__mc_reply_fn fn;
     void *ctx;
+    bool owns;
     size_t size;
     char *bytes;
 };
+
+static void free_call(app__mc_call_t *call)
+{
+    if (call->owns) {
+        sim_free(call->ctx);
+    }
+    sim_free(call->bytes);
+    sim_free(call);
+}
 
 static char *write_letter(const app__mc_message_t *message,
                           uint64_t flags,
@@ -77,8 +87,7 @@ void app__mc_deliver(app__mc_station_t *station, uint32_t peer, const char *byte
         *at = call->next;
         sim_timer_cancel(station->node, &call->timer);
         call->fn((int32_t)(uint32_t)flags, body, body_size, call->ctx);
-        sim_free(call->bytes);
-        sim_free(call);
+        free_call(call);
         return;
     }
     const uint64_t kind = flags & 0xff;
@@ -127,8 +136,7 @@ static void call_fired(sim_node_t *node, sim_timer_t *timer)
     }
     *at = call->next;
     call->fn(SIM_ERR_IO, "", 0, call->ctx);
-    sim_free(call->bytes);
-    sim_free(call);
+    free_call(call);
 }
 
 void app__mc_ask(app__mc_station_t *station,
@@ -137,7 +145,8 @@ void app__mc_ask(app__mc_station_t *station,
                  sim_time_t timeout_ps,
                  uint64_t retries,
                  app__mc_reply_fn fn,
-                 void *ctx)
+                 void *ctx,
+                 bool owns)
 {
     app__mc_call_t *const call = sim_alloc(sizeof(*call));
     *call = (app__mc_call_t){
@@ -149,6 +158,7 @@ void app__mc_ask(app__mc_station_t *station,
         .timeout_ps = timeout_ps,
         .fn = fn,
         .ctx = ctx,
+        .owns = owns,
     };
     station->calls = call;
     call->bytes = write_letter(message, 0, call->id, &call->size);
@@ -174,7 +184,6 @@ void app__mc_calls_fini(app__mc_station_t *station)
     while (station->calls != NULL) {
         app__mc_call_t *const call = station->calls;
         station->calls = call->next;
-        sim_free(call->bytes);
-        sim_free(call);
+        free_call(call);
     }
 }

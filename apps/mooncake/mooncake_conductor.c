@@ -340,7 +340,8 @@ static void admit(app__mc_replay_t *replay)
                 engine->config.handshake_timeout_ps,
                 engine->config.call_retries,
                 accepted,
-                replay);
+                replay,
+                false);
     replay->admitted++;
     sim_free(body);
 }

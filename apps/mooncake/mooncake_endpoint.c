@@ -282,7 +282,8 @@ void app__mc_endpoint_set_up(app__mc_endpoint_t *endpoint)
                 config->handshake_timeout_ps,
                 config->call_retries,
                 answered,
-                endpoint);
+                endpoint,
+                false);
     sim_free(text);
 }
 

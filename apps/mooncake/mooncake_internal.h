@@ -125,14 +125,16 @@ void app__mc_handle(app__mc_station_t *station,
                     app__mc_kind_t kind,
                     app__mc_handler_fn fn,
                     void *ctx);
-// fn is called once, in a later event.
+// fn is called once, in a later event, unless the run ends before. With owns the context was
+// allocated for this call and is freed with it.
 void app__mc_ask(app__mc_station_t *station,
                  uint32_t peer,
                  const app__mc_message_t *message,
                  sim_time_t timeout_ps,
                  uint64_t retries,
                  app__mc_reply_fn fn,
-                 void *ctx);
+                 void *ctx,
+                 bool owns);
 void app__mc_answer(app__mc_station_t *station,
                     uint32_t peer,
                     uint64_t id,

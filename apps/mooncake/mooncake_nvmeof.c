@@ -26,12 +26,14 @@ struct app__mc_file {
     app_mooncake_drive_config_t drive;
     uint64_t under_way;
     sim_time_t busy_until_ps;
+    operation_t *begun; // in any order
     operation_t *first; // waiting for a place in the drive's queue
     operation_t *last;
 };
 
 struct operation {
     operation_t *next;
+    operation_t *before; // begun: the one whose next this is
     app__mc_file_t *file;
     uint32_t peer;
     uint64_t id;
@@ -132,7 +134,14 @@ static void moved(app_mooncake_batch_id_t batch_id, void *ctx)
 
 static void operation_begin(operation_t *operation)
 {
-    operation->file->under_way++;
+    app__mc_file_t *const file = operation->file;
+    operation->next = file->begun;
+    operation->before = NULL;
+    if (file->begun != NULL) {
+        file->begun->before = operation;
+    }
+    file->begun = operation;
+    file->under_way++;
     if (operation->reads) {
         drive_begin(operation);
     } else {
@@ -146,6 +155,14 @@ static void operation_end(operation_t *operation, int32_t status)
     const char body[1] = {operation->good ? 1 : 0};
     file->engine->counters.file_operations++;
     file->under_way--;
+    if (operation->before != NULL) {
+        operation->before->next = operation->next;
+    } else {
+        file->begun = operation->next;
+    }
+    if (operation->next != NULL) {
+        operation->next->before = operation->before;
+    }
     app__mc_answer(file->engine->station, operation->peer, operation->id, status, body, 1);
     sim_free(operation);
     if (file->first != NULL) {
@@ -252,16 +269,22 @@ int app_mooncake_serve_file(app_mooncake_t *engine,
     return SIM_OK;
 }
 
+static void free_operations(operation_t *operation)
+{
+    while (operation != NULL) {
+        operation_t *const next = operation->next;
+        sim_free(operation);
+        operation = next;
+    }
+}
+
 void app__mc_files_fini(app_mooncake_t *engine)
 {
     while (engine->files != NULL) {
         app__mc_file_t *const file = engine->files;
         engine->files = file->next;
-        while (file->first != NULL) {
-            operation_t *const operation = file->first;
-            file->first = operation->next;
-            sim_free(operation);
-        }
+        free_operations(file->begun);
+        free_operations(file->first);
         sim_free(file->name);
         sim_free(file);
     }
@@ -294,7 +317,6 @@ static void answered(int32_t status, const char *body, size_t size, void *ctx)
     } else if (task->left == 0 && task->batch == NULL) {
         sim_free(task);
     }
-    sim_free(asked);
 }
 
 void app__mc_file_submit(app_mooncake_t *engine, app__mc_task_t *task)
@@ -331,6 +353,7 @@ void app__mc_file_submit(app_mooncake_t *engine, app__mc_task_t *task)
                     engine->config.handshake_timeout_ps,
                     engine->config.call_retries,
                     answered,
-                    asked);
+                    asked,
+                    true);
     }
 }

@@ -104,7 +104,8 @@ static void tell_decode(app__mc_job_t *job)
                 prefill->engine->config.handshake_timeout_ps,
                 prefill->engine->config.call_retries,
                 told,
-                job);
+                job,
+                false);
 }
 
 static void end_if_done(app__mc_job_t *job)

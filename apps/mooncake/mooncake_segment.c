@@ -96,7 +96,8 @@ app_mooncake_segment_desc_t *app__mc_describe(const app_mooncake_t *engine)
 static void ask_metadata(app_mooncake_t *engine,
                          const app__mc_message_t *message,
                          app__mc_reply_fn fn,
-                         void *ctx)
+                         void *ctx,
+                         bool owns)
 {
     engine->counters.metadata_requests++;
     app__mc_ask(engine->station,
@@ -105,7 +106,8 @@ static void ask_metadata(app_mooncake_t *engine,
                 engine->config.metadata_timeout_ps,
                 engine->config.call_retries,
                 fn,
-                ctx);
+                ctx,
+                owns);
 }
 
 static void begin_put(app_mooncake_t *engine);
@@ -134,12 +136,12 @@ static void begin_put(app_mooncake_t *engine)
     engine->put_under_way = true;
     if (engine->closed) {
         const app__mc_message_t message = {APP__MC_META_REMOVE, key, "", 0};
-        ask_metadata(engine, &message, put_answered, engine);
+        ask_metadata(engine, &message, put_answered, engine, false);
     } else {
         app_mooncake_segment_desc_t *const desc = app__mc_describe(engine);
         char *const text = engine->station->cluster->codec->write_segment(desc);
         const app__mc_message_t message = {APP__MC_META_PUT, key, text, strlen(text)};
-        ask_metadata(engine, &message, put_answered, engine);
+        ask_metadata(engine, &message, put_answered, engine, false);
         sim_free(text);
         app_mooncake_segment_desc_destroy(desc);
     }
@@ -173,7 +175,6 @@ static void file_put_answered(int32_t status, const char *body, size_t size, voi
     if (put->fn != NULL) {
         put->fn(status, put->ctx);
     }
-    sim_free(put);
 }
 
 void app__mc_put_file_record(app_mooncake_t *engine,
@@ -191,7 +192,7 @@ void app__mc_put_file_record(app_mooncake_t *engine,
     const app__mc_message_t message = {APP__MC_META_PUT, key, text, strlen(text)};
     file_put_t *const put = sim_alloc(sizeof(*put));
     *put = (file_put_t){engine, fn, ctx};
-    ask_metadata(engine, &message, file_put_answered, put);
+    ask_metadata(engine, &message, file_put_answered, put, true);
     sim_free(key);
     sim_free(text);
     app_mooncake_segment_desc_destroy(desc);
@@ -276,7 +277,7 @@ static void begin_get(app__mc_segment_t *segment)
     segment->fetching = true;
     char *const key = sim_format("mooncake/%s", segment->name);
     const app__mc_message_t message = {APP__MC_META_GET, key, "", 0};
-    ask_metadata(segment->engine, &message, get_answered, segment);
+    ask_metadata(segment->engine, &message, get_answered, segment, false);
     sim_free(key);
 }
 

@@ -107,7 +107,6 @@ static void audited(int32_t status, const char *body, size_t size, void *ctx)
     batch = batch != NULL && batch->id == audit->batch_id ? batch : NULL;
     count(engine, batch, good, audit->bytes - good);
     sim_work_end(engine->station->node, 1);
-    sim_free(audit);
     if (batch != NULL) {
         batch->audits--;
         app__mc_batch_settle(engine, batch);
@@ -135,7 +134,8 @@ void app__mc_audit_flush(app_mooncake_t *engine, app__mc_batch_t *batch)
                 engine->config.handshake_timeout_ps,
                 engine->config.call_retries,
                 audited,
-                audit);
+                audit,
+                true);
     batch->audit_size = 0;
     batch->audit_bytes = 0;
 }
