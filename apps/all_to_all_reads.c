@@ -97,8 +97,8 @@ static void post_next(reader_t *reader)
         sim_random_below(&reader->random, reads->region_bytes - reads->read_bytes + 1);
     nic_send_wr_t *const wr = &reader->wr;
     wr->wr_id = (uint64_t)q << 32 | slot;
-    wr->sge.addr = APP__MEMORY_ADDRESS + offset;
-    wr->rdma.remote_addr = APP__MEMORY_ADDRESS + offset;
+    wr->sge.addr = reads->machines[0].address + offset;
+    wr->rdma.remote_addr = reads->machines[0].address + offset;
     wr->rdma.rkey = app__machine_key(&reads->machines[reader->peers[q]]);
     reader->done[slot] = false;
     reader->posted++;
@@ -277,7 +277,7 @@ static sim_err_t reads_create(const app_context_t *context,
     reads->readers = sim_alloc_array(reads->reader_count, sizeof(*reads->readers));
     for (uint32_t m = 0; m < reads->machine_count; m++) {
         app__machine_init(&reads->machines[m],
-                          context->runtime,
+                          context,
                           places.list.interfaces[m],
                           reads->region_bytes,
                           qps);

@@ -137,9 +137,9 @@ static void fill(side_t *side, uint32_t place, nic_send_wr_t *wr)
         .wr_id = place,
         .opcode = writes ? NIC_WR_RDMA_WRITE : NIC_WR_RDMA_READ,
         .send_flags = NIC_SEND_SIGNALED,
-        .sge = {APP__MEMORY_ADDRESS, config->bytes, app__machine_key(side->machine)},
+        .sge = {side->machine->address, config->bytes, app__machine_key(side->machine)},
     };
-    wr->rdma.remote_addr = APP__MEMORY_ADDRESS;
+    wr->rdma.remote_addr = other->address;
     wr->rdma.rkey = app__machine_key(other);
     if (config->regions == 0) {
         const bool fits = config->bytes <= 28; // in the first line of a WQE
@@ -347,7 +347,7 @@ static void make(contexts_t *contexts, const app_context_t *context, const uint3
     const app__contexts_config_t *const config = &contexts->config;
     for (uint32_t s = 0; s < 2; s++) {
         app__machine_init(&contexts->machines[s],
-                          context->runtime,
+                          context,
                           interfaces[s],
                           UINT64_C(1) << 21,
                           config->tokens);

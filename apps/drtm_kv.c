@@ -95,7 +95,7 @@ struct drtm {
 
 static uint64_t random_item(client_t *client)
 {
-    return APP__MEMORY_ADDRESS +
+    return client->drtm->machines[0].address +
            ITEM_BYTES * sim_random_below(&client->random, client->drtm->items);
 }
 
@@ -103,7 +103,9 @@ static nic_send_wr_t read_of(client_t *client)
 {
     return (nic_send_wr_t){
         .opcode = NIC_WR_RDMA_READ,
-        .sge = {APP__MEMORY_ADDRESS, ITEM_BYTES, app__machine_key(client->thread.machine)},
+        .sge = {client->thread.machine->address,
+                ITEM_BYTES,
+                app__machine_key(client->thread.machine)},
         .rdma = {random_item(client), app__machine_key(&client->drtm->machines[0])},
     };
 }
@@ -113,7 +115,7 @@ static nic_send_wr_t half_of_put(client_t *client)
 {
     return (nic_send_wr_t){
         .opcode = NIC_WR_ATOMIC_FETCH_AND_ADD,
-        .sge = {APP__MEMORY_ADDRESS, 8, app__machine_key(client->thread.machine)},
+        .sge = {client->thread.machine->address, 8, app__machine_key(client->thread.machine)},
         .atomic = {random_item(client) + WORD_OFFSET,
                    1,
                    0,
@@ -287,7 +289,7 @@ static sim_err_t drtm_create(const app_context_t *context,
     drtm->clients = sim_alloc_array(drtm->client_count, sizeof(*drtm->clients));
     for (uint32_t m = 0; m < drtm->machine_count; m++) {
         app__machine_init(&drtm->machines[m],
-                          context->runtime,
+                          context,
                           m == 0 ? server : places.list.interfaces[m - 1],
                           m == 0 ? drtm->items * ITEM_BYTES : 4096,
                           config->clients * config->qps);
@@ -349,7 +351,7 @@ static void fill_report(const void *object, void *report)
     uint64_t sum = 0;
     for (uint64_t i = 0; drtm->items <= 100000 && i < drtm->items; i++) {
         sum += nic_mr_read64(drtm->machines[0].memory,
-                             APP__MEMORY_ADDRESS + i * ITEM_BYTES + WORD_OFFSET);
+                             drtm->machines[0].address + i * ITEM_BYTES + WORD_OFFSET);
     }
     *(drtm_report_t *)report = (drtm_report_t){
         .mops = app__mops(&drtm->app, &drtm->span, gets) +

@@ -15,32 +15,23 @@ static sim_time_t never_passive(const void *owner, uint32_t interface, uint64_t 
 static const app__range_ops_t range_ops = {.passive_from_ps = never_passive};
 
 void app__machine_init(app__machine_t *machine,
-                       app_runtime_t *runtime,
+                       const app_context_t *context,
                        uint32_t interface,
                        uint64_t memory_bytes,
                        uint64_t qp_count)
 {
-    app__machine_init_at(machine, runtime, interface, APP__MEMORY_ADDRESS, memory_bytes, qp_count);
-}
-
-void app__machine_init_at(app__machine_t *machine,
-                          app_runtime_t *runtime,
-                          uint32_t interface,
-                          uint64_t address,
-                          uint64_t memory_bytes,
-                          uint64_t qp_count)
-{
-    app__endpoint_t *const endpoint = app__endpoint_of(runtime, interface);
+    app__endpoint_t *const endpoint = app__endpoint_of(context->runtime, interface);
     const uint32_t rights = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE |
                             NIC_ACCESS_REMOTE_READ | NIC_ACCESS_REMOTE_ATOMIC;
     *machine = (app__machine_t){
         .endpoint = endpoint,
+        .address = app__machine_address(context),
         .bytes = memory_bytes,
         .position = app__reserve_qps(endpoint, &range_ops, machine, qp_count),
     };
     machine->positions_end = machine->position + qp_count;
     const sim_err_t error =
-        nic_mr_register(endpoint->pd, address, memory_bytes, rights, &machine->memory);
+        nic_mr_register(endpoint->pd, machine->address, memory_bytes, rights, &machine->memory);
     SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
 }
 
@@ -165,7 +156,7 @@ void app__post_receives(nic_qp_t *qp, const app__machine_t *machine, uint32_t co
         for (uint32_t i = 0; i < now; i++) {
             list[i] = (nic_recv_wr_t){
                 .wr_id = (uint64_t)(uintptr_t)qp,
-                .sge = {APP__MEMORY_ADDRESS, bytes, app__machine_key(machine)},
+                .sge = {machine->address, bytes, app__machine_key(machine)},
             };
         }
         const sim_err_t error = nic_post_recv_list(qp, list, now, NULL);

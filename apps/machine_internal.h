@@ -14,9 +14,6 @@
 #include "kernel/random.h"
 #include "nic/core.h"
 
-// Addresses of a machine's region begin here, aligned to the largest page.
-#define APP__MEMORY_ADDRESS (UINT64_C(1) << 40)
-
 // Rows of every such program's attributes: a config has a member `span`.
 typedef struct app__span {
     sim_time_t start_ps;
@@ -46,25 +43,26 @@ static inline sim_time_t app__span_end(const app__span_t *span)
 typedef struct app__machine {
     app__endpoint_t *endpoint;
     nic_mr_t *memory; // everything allowed, atomics too
+    uint64_t address; // of its first byte
     uint64_t bytes;
     uint64_t position; // of the next QP number
     uint64_t positions_end;
 } app__machine_t;
 
+// Where an application's region begins on all of its machines, aligned to the largest page: memory
+// is the host's, and programs must not share addresses. A step holds 64 workers of HERD with logs
+// of 64 GiB, and more.
+static inline uint64_t app__machine_address(const app_context_t *context)
+{
+    return (UINT64_C(1) << 40) + ((uint64_t)context->index << 44);
+}
+
 // Up to qp_count QPs will be made. memory_bytes >= 1.
 void app__machine_init(app__machine_t *machine,
-                       app_runtime_t *runtime,
+                       const app_context_t *context,
                        uint32_t interface,
                        uint64_t memory_bytes,
                        uint64_t qp_count);
-// With its region at an address of its own: memory is the host's, so programs whose bytes matter
-// must not share addresses.
-void app__machine_init_at(app__machine_t *machine,
-                          app_runtime_t *runtime,
-                          uint32_t interface,
-                          uint64_t address,
-                          uint64_t memory_bytes,
-                          uint64_t qp_count);
 static inline uint32_t app__machine_key(const app__machine_t *machine)
 {
     return nic_mr_rkey(machine->memory);

@@ -16,7 +16,7 @@ static void request_written(nic_qp_t *qp, uint64_t address, uint32_t byte_len, v
     (void)qp;
     app__rpc_slot_t *const slot = ctx;
     app__rpc_t *const rpc = slot->rpc;
-    const uint64_t number = (address - APP__MEMORY_ADDRESS) / APP__RPC_SLOT_BYTES;
+    const uint64_t number = (address - rpc->machines[0].address) / APP__RPC_SLOT_BYTES;
     const uint64_t pair = number / rpc->window;
     SIM_CHECK(pair % rpc->client_count == slot->index);
     app__rpc_worker_t *const worker = &rpc->workers[pair / rpc->client_count];
@@ -93,7 +93,9 @@ static void fill_response(const app__rpc_worker_t *worker,
         .wr_id = call->qp,
         .opcode = NIC_WR_SEND_WITH_IMM,
         .send_flags = (uint32_t)NIC_SEND_INLINE | (call->signaled ? NIC_SEND_SIGNALED : 0u),
-        .sge = {APP__MEMORY_ADDRESS, call->bytes, app__machine_key(worker->thread.machine)},
+        .sge = {worker->thread.machine->address,
+                call->bytes,
+                app__machine_key(worker->thread.machine)},
         .imm_data = call->imm,
         .ud = {client->thread.machine->endpoint->interface, nic_qp_num(client->response_qp), 0},
     };
@@ -177,8 +179,10 @@ static void send_request(app__rpc_client_t *client)
         .opcode = NIC_WR_RDMA_WRITE,
         .send_flags = (uint32_t)NIC_SEND_INLINE |
                       (client->sent % SIGNAL_EVERY == 0 ? (uint32_t)NIC_SEND_SIGNALED : 0),
-        .sge = {APP__MEMORY_ADDRESS, request.bytes, app__machine_key(client->thread.machine)},
-        .rdma = {APP__MEMORY_ADDRESS +
+        .sge = {client->thread.machine->address,
+                request.bytes,
+                app__machine_key(client->thread.machine)},
+        .rdma = {rpc->machines[0].address +
                      (pair * rpc->window + index % rpc->window) * APP__RPC_SLOT_BYTES,
                  app__machine_key(&rpc->machines[0])},
     };
@@ -396,7 +400,7 @@ sim_err_t app__rpc_init(app__rpc_t *rpc,
         const uint64_t server_qps =
             rpc->client_count + (uint64_t)rpc->worker_count * rpc->ports * rpc->qps_per_port;
         app__machine_init(&rpc->machines[m],
-                          context->runtime,
+                          context,
                           interfaces[m],
                           slots_bytes,
                           m == 0 ? server_qps : 2 * (uint64_t)rpc->client_count);

@@ -89,7 +89,7 @@ static nic_send_wr_t response_to(const spec_worker_t *worker,
     return (nic_send_wr_t){
         .opcode = NIC_WR_SEND_WITH_IMM,
         .send_flags = (uint32_t)NIC_SEND_INLINE | (signaled ? NIC_SEND_SIGNALED : 0u),
-        .sge = {APP__MEMORY_ADDRESS,
+        .sge = {worker->thread.machine->address,
                 guessed ? 0 : PAYLOAD_BYTES,
                 app__machine_key(worker->thread.machine)},
         .imm_data = (uint32_t)number,
@@ -302,8 +302,11 @@ static bool add(nic_core_t *core, void *ctx)
         const nic_send_wr_t wr = {
             .opcode = NIC_WR_ATOMIC_FETCH_AND_ADD,
             .send_flags = NIC_SEND_SIGNALED,
-            .sge = {APP__MEMORY_ADDRESS, 8, app__machine_key(client->thread.machine)},
-            .atomic = {APP__MEMORY_ADDRESS, 1, 0, app__machine_key(&client->spec->machines[0])},
+            .sge = {client->thread.machine->address, 8, app__machine_key(client->thread.machine)},
+            .atomic = {client->spec->machines[0].address,
+                       1,
+                       0,
+                       app__machine_key(&client->spec->machines[0])},
         };
         app__post(client->qp, &wr);
     }
@@ -413,11 +416,11 @@ sim_err_t app__spec_create(app__sequencer_t *sequencer,
     spec->clients = sim_alloc_array(spec->client_count, sizeof(*spec->clients));
     for (uint32_t m = 0; m < count; m++) {
         const uint64_t qps = (uint64_t)spec->worker_count * spec->qp_count + spec->client_count;
-        app__machine_init(&spec->machines[m], context->runtime, interfaces[m], 4096, qps);
+        app__machine_init(&spec->machines[m], context, interfaces[m], 4096, qps);
     }
     sim_free(interfaces);
     if (fetch) {
-        nic_mr_write64(spec->machines[0].memory, APP__MEMORY_ADDRESS, sequencer->next);
+        nic_mr_write64(spec->machines[0].memory, spec->machines[0].address, sequencer->next);
     }
     for (uint32_t w = 0; w < spec->worker_count; w++) {
         make_worker(spec, sequencer, w);

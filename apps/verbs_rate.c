@@ -33,16 +33,16 @@ static void fill(app__rate_sender_t *sender, uint32_t q, nic_send_wr_t *wr)
         .wr_id = q,
         .opcode = opcode_of(rate),
         .send_flags = rate->inlined && !fetch ? (uint32_t)NIC_SEND_INLINE : 0,
-        .sge = {APP__MEMORY_ADDRESS, bytes, app__machine_key(sender->thread.machine)},
+        .sge = {sender->thread.machine->address, bytes, app__machine_key(sender->thread.machine)},
     };
     if (rate->verb == APP__RATE_FETCH_ADD) {
         wr->atomic.remote_addr =
-            APP__MEMORY_ADDRESS + 8 * sim_random_below(&sender->random, rate->counters);
+            peer->address + 8 * sim_random_below(&sender->random, rate->counters);
         wr->atomic.compare_add = 1;
         wr->atomic.rkey = app__machine_key(peer);
     } else if (rate->verb != APP__RATE_SEND) {
         wr->rdma.remote_addr =
-            APP__MEMORY_ADDRESS +
+            peer->address +
             sim_random_below(&sender->random, APP__RATE_OFFSETS / rate->align) * rate->align;
         wr->rdma.rkey = app__machine_key(peer);
     }

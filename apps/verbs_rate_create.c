@@ -214,14 +214,14 @@ static void init_machines(app__rate_t *rate,
                                    : all / rate->to_count + 1;
     for (uint32_t m = 0; m < rate->from_count; m++) {
         app__machine_init(&rate->from[m],
-                          context->runtime,
+                          context,
                           places[0].list.interfaces[m],
                           config->region_bytes,
                           sending);
     }
     for (uint32_t m = 0; m < rate->to_count; m++) {
         app__machine_init(&rate->to[m],
-                          context->runtime,
+                          context,
                           places[1].list.interfaces[m],
                           config->region_bytes,
                           receiving);

@@ -8,7 +8,7 @@ static uint64_t sum_words(const app__rate_t *rate)
     uint64_t sum = 0;
     for (uint32_t m = 0; rate->verb == APP__RATE_FETCH_ADD && m < rate->to_count; m++) {
         for (uint64_t i = 0; i < rate->counters; i++) {
-            sum += nic_mr_read64(rate->to[m].memory, APP__MEMORY_ADDRESS + 8 * i);
+            sum += nic_mr_read64(rate->to[m].memory, rate->to[m].address + 8 * i);
         }
     }
     return sum;

@@ -5,7 +5,6 @@
 
 #define LINE_BYTES 64u
 #define PAGE_BYTES UINT64_C(4096)
-#define MEMORY_BITS 44 // 64 workers with logs of 64 GiB and more
 
 static uint64_t lines(uint64_t bytes)
 {
@@ -359,14 +358,13 @@ static void make_machines(app__herd_t *herd,
         herd->worker_count * (herd->config.ports * herd->config.qps_per_port + 1);
     for (uint32_t m = 0; m < herd->machine_count; m++) {
         const bool serves = m < herd->server_count;
-        app__machine_init_at(&herd->machines[m],
-                             context->runtime,
-                             interfaces[m],
-                             herd->memory_address,
-                             serves ? app__herd_server_bytes(herd)
-                                    : per_machine * app__herd_client_bytes(herd),
-                             serves ? 2 * (uint64_t)herd->client_count + worker_qps
-                                    : per_machine * (2 * (uint64_t)herd->server_count + 1));
+        app__machine_init(&herd->machines[m],
+                          context,
+                          interfaces[m],
+                          serves ? app__herd_server_bytes(herd)
+                                 : per_machine * app__herd_client_bytes(herd),
+                          serves ? 2 * (uint64_t)herd->client_count + worker_qps
+                                 : per_machine * (2 * (uint64_t)herd->server_count + 1));
     }
 }
 
@@ -466,7 +464,7 @@ static sim_err_t herd_create(const app_context_t *context,
     }
     config.server = config.clients_on = NULL; // the scenario's
     herd->config = config;
-    herd->memory_address = APP__MEMORY_ADDRESS + ((uint64_t)context->index << MEMORY_BITS);
+    herd->memory_address = app__machine_address(context);
     choose_sizes(herd);
     if (herd->skew_permille != 0) {
         herd->zipf = app_herd_zipf_create(herd->key_count, herd->skew_permille);
