@@ -341,7 +341,7 @@ static sim_err_t unknown_command(const char *name, world_error_t *error)
     world_error_add_nearest(error, name, names, SIM_COUNT_OF(names));
     world_error_add(error,
                     ", expected run, hpcc, check, topo, params, sweep, compare, plot or "
-                    "--help");
+                    "another that rocesim --help lists");
     return SIM_ERR_UNKNOWN;
 }
 
@@ -511,7 +511,7 @@ sim_err_t cli_args_parse(int argc, const char *const *argv, cli_args_t *args, wo
                           SIM_ERR_INVALID,
                           NULL,
                           "rocesim: no command, expected run, hpcc, check, topo, params, sweep, "
-                          "compare, plot or --help");
+                          "compare, plot or another that rocesim --help lists");
     }
     if (strcmp(argv[1], "--version") == 0) {
         args->command = CLI_VERSION;

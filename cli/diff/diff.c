@@ -210,42 +210,81 @@ static int compare_moves(const void *x, const void *y)
     return by_a > by_b ? -1 : by_a < by_b ? 1 : strcmp(a->id, b->id);
 }
 
+// A file that both folders lack is no difference.
+static bool neither_is_there(char *const paths[2])
+{
+    struct stat status;
+    return stat(paths[0], &status) != 0 && stat(paths[1], &status) != 0;
+}
+
 static double number(const char *text)
 {
     return text[0] == '\0' ? (double)INFINITY : strtod(text, NULL);
 }
 
+// Sets *rows where both files have one more; a file that ends before the other is a difference.
+static sim_err_t next_flows(differ_t *differ,
+                            results_csv_t *const csv[2],
+                            bool *rows,
+                            world_error_t *error)
+{
+    bool ends[2] = {false, false};
+    for (size_t i = 0; i < 2; i++) {
+        const sim_err_t result = results_csv_next(csv[i], &ends[i], error);
+        if (result != SIM_OK) {
+            return result;
+        }
+    }
+    if (ends[0] != ends[1]) {
+        differ->same = false;
+        fprintf(differ->out, "flows.csv: %c has fewer rows\n", ends[0] ? 'A' : 'B');
+    }
+    *rows = !ends[0] && !ends[1];
+    return SIM_OK;
+}
+
+// Opens nothing where neither folder has the file.
+static sim_err_t open_flows(char *const paths[2], results_csv_t *csv[2], world_error_t *error)
+{
+    static const char *const names[] = {"flow_id", "src", "dst", "fct_ns"};
+    if (neither_is_there(paths)) {
+        return SIM_OK;
+    }
+    const sim_err_t result = results_csv_open(paths[0], names, 4, &csv[0], error);
+    return result != SIM_OK ? result : results_csv_open(paths[1], names, 4, &csv[1], error);
+}
+
 // Rows of both files side by side: flows of the same traffic have the same numbers.
 static void diff_flows(differ_t *differ, const char *a, const char *b)
 {
-    static const char *const names[] = {"flow_id", "src", "dst", "fct_ns"};
     char *const paths[] = {sim_format("%s/flows.csv", a), sim_format("%s/flows.csv", b)};
     results_csv_t *csv[2] = {NULL, NULL};
     world_error_t error;
     moved_t *moves = NULL;
     size_t count = 0;
     size_t capacity = 0;
-    if (results_csv_open(paths[0], names, 4, &csv[0], &error) == SIM_OK &&
-        results_csv_open(paths[1], names, 4, &csv[1], &error) == SIM_OK) {
-        bool end = false;
-        while (results_csv_next(csv[0], &end, &error) == SIM_OK && !end &&
-               results_csv_next(csv[1], &end, &error) == SIM_OK && !end) {
-            const double a_ns = number(results_csv_text(csv[0], 3));
-            const double b_ns = number(results_csv_text(csv[1], 3));
-            if (strcmp(results_csv_text(csv[0], 3), results_csv_text(csv[1], 3)) != 0 &&
-                strcmp(results_csv_text(csv[0], 1), results_csv_text(csv[1], 1)) == 0 &&
-                strcmp(results_csv_text(csv[0], 2), results_csv_text(csv[1], 2)) == 0) {
-                SIM_GROW(moves, count, &capacity);
-                moved_t *const move = &moves[count++];
-                *move = (moved_t){.a_ns = a_ns, .b_ns = b_ns};
-                snprintf(move->id, sizeof(move->id), "%s", results_csv_text(csv[0], 0));
-                snprintf(move->name,
-                         sizeof(move->name),
-                         "%s -> %s",
-                         results_csv_text(csv[0], 1),
-                         results_csv_text(csv[0], 2));
-            }
+    sim_err_t result = open_flows(paths, csv, &error);
+    bool rows = result == SIM_OK && csv[1] != NULL;
+    while (rows && (result = next_flows(differ, csv, &rows, &error)) == SIM_OK && rows) {
+        const double a_ns = number(results_csv_text(csv[0], 3));
+        const double b_ns = number(results_csv_text(csv[1], 3));
+        if (strcmp(results_csv_text(csv[0], 3), results_csv_text(csv[1], 3)) != 0 &&
+            strcmp(results_csv_text(csv[0], 1), results_csv_text(csv[1], 1)) == 0 &&
+            strcmp(results_csv_text(csv[0], 2), results_csv_text(csv[1], 2)) == 0) {
+            SIM_GROW(moves, count, &capacity);
+            moved_t *const move = &moves[count++];
+            *move = (moved_t){.a_ns = a_ns, .b_ns = b_ns};
+            snprintf(move->id, sizeof(move->id), "%s", results_csv_text(csv[0], 0));
+            snprintf(move->name,
+                     sizeof(move->name),
+                     "%s -> %s",
+                     results_csv_text(csv[0], 1),
+                     results_csv_text(csv[0], 2));
         }
+    }
+    if (result != SIM_OK) {
+        differ->same = false;
+        fprintf(differ->out, "%s\n", error.text);
     }
     if (count > 0) {
         qsort(moves, count, sizeof(*moves), compare_moves);
@@ -287,16 +326,29 @@ static bool is_odd(differ_t *differ, const char *path)
     return true;
 }
 
+// A file that cannot be read, or that one folder lacks, is a difference.
+static bool read_both(differ_t *differ, char *const paths[2], char *texts[2], size_t sizes[2])
+{
+    if (neither_is_there(paths) || is_odd(differ, paths[0]) || is_odd(differ, paths[1])) {
+        return false;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        world_error_t error;
+        if (world_read_file(paths[i], FILE_BYTES_MAX, &texts[i], &sizes[i], &error) != SIM_OK) {
+            differ->same = false;
+            fprintf(differ->out, "%s\n", error.text);
+            return false;
+        }
+    }
+    return true;
+}
+
 static void diff_rows(differ_t *differ, const char *a, const char *b, const char *file)
 {
     char *const paths[] = {sim_format("%s/%s", a, file), sim_format("%s/%s", b, file)};
     char *texts[2] = {NULL, NULL};
     size_t sizes[2] = {0, 0};
-    world_error_t ignored;
-    const bool read =
-        !is_odd(differ, paths[0]) && !is_odd(differ, paths[1]) &&
-        world_read_file(paths[0], FILE_BYTES_MAX, &texts[0], &sizes[0], &ignored) == SIM_OK &&
-        world_read_file(paths[1], FILE_BYTES_MAX, &texts[1], &sizes[1], &ignored) == SIM_OK;
+    const bool read = read_both(differ, paths, texts, sizes);
     if (read && (sizes[0] != sizes[1] || memcmp(texts[0], texts[1], sizes[0]) != 0)) {
         size_t at = 0;
         size_t start = 0;
@@ -325,6 +377,15 @@ static void diff_rows(differ_t *differ, const char *a, const char *b, const char
     for (size_t i = 0; i < 2; i++) {
         sim_free(texts[i]);
         sim_free(paths[i]);
+    }
+}
+
+// Of files whose numbers are told of in another way, a row is shown only where that found nothing.
+static void diff_other_files(differ_t *differ, const char *a, const char *b)
+{
+    static const char *const files[] = {"flows.csv", "ports.csv", "pauses.csv", "apps.csv"};
+    for (size_t i = 0; i < SIM_COUNT_OF(files) && differ->same; i++) {
+        diff_rows(differ, a, b, files[i]);
     }
 }
 
@@ -368,6 +429,7 @@ sim_err_t cli_diff(const cli_diff_side_t *a,
         diff_flows(&differ, a->folder, b->folder);
         begin_section(&differ, "summary");
         diff_json(&differ, a_summary, b_summary, "", 0);
+        diff_other_files(&differ, a->folder, b->folder);
         fputs(differ.same ? "nothing differs\n" : "", out);
     }
     json_decref(a_summary);

@@ -7,7 +7,9 @@
 
 // Prints parameters and numbers that differ, the flows whose completion time moved most, and the
 // first row in which events.csv or series.csv differ; the first event that does, where parameters
-// agree and digests do not. *same: nothing but wall_ values differs.
+// agree and digests do not; where all that agrees, the first row of another csv file that differs.
+// Files that only one folder has, or that cannot be read, are told as differences. *same: nothing
+// but wall_ values differs.
 SIM_MUST_CHECK sim_err_t cli_diff(const cli_diff_side_t *a,
                                   const cli_diff_side_t *b,
                                   FILE *out,

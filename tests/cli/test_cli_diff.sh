@@ -44,6 +44,31 @@ for file in events.csv series.csv; do
         fail "$file is a device: $(cat "$work/out")"
 done
 
+# Files that were cut short, replaced, emptied or taken away do not pass as equal, on either side.
+differs() # WHAT FILE PATTERN: the damaged copy of a
+{
+    for pair in "a odd" "odd a"; do
+        "$ROCESIM" diff "$work/${pair% *}" "$work/${pair#* }" >"$work/out"
+        [ $? -eq 1 ] && grep -Eq "$3" "$work/out" && ! grep -q "^nothing differs" "$work/out" ||
+            fail "$2 $1, $pair: $(cat "$work/out")"
+    done
+}
+for file in flows.csv ports.csv pauses.csv events.csv series.csv; do
+    rm -rf "$work/odd" && cp -r "$work/a" "$work/odd" && rm "$work/odd/$file"
+    differs "taken away" $file "odd/$file: cannot open"
+    cp "$work/a/$file" "$work/odd/$file" && printf '1,2\n' >>"$work/odd/$file"
+    differs "with one more row" $file "^$file: the first row that differs|odd/$file:[0-9]+:1: "
+    : >"$work/odd/$file"
+    differs empty $file "^$file: the first row that differs|odd/$file:1:1: "
+done
+rm -rf "$work/odd" && cp -r "$work/a" "$work/odd" && sed -i '$d' "$work/odd/flows.csv"
+differs "without its last row" flows.csv "^flows.csv: [AB] has fewer rows$"
+cp "$work/a/flows.csv" "$work/odd/flows.csv" && sed -i '2s/,success$/,nan/' "$work/odd/flows.csv"
+differs "with another status" flows.csv "^flows.csv: the first row that differs is line 2$"
+rm -rf "$work/a2" && cp -r "$work/a" "$work/a2" && rm "$work"/a2/pauses.csv && rm "$work/odd/pauses.csv"
+cp "$work/a/flows.csv" "$work/odd/flows.csv"
+"$ROCESIM" diff "$work/a2" "$work/odd" >"$work/out" || fail "a file both lack: $(cat "$work/out")"
+
 # The same scenario, another digest: another program made one of them.
 cat >"$work/other" <<END
 #!/bin/bash
