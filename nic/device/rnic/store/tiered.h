@@ -110,7 +110,7 @@ typedef struct tiered_type_counters {
 typedef struct tiered_counters {
     uint64_t accesses;
     uint64_t l1_hits;
-    uint64_t staging_hits; // of l1_hits
+    uint64_t staging_hits; // lookups of any type, follow-ups too
     uint64_t l2_hits;
     uint64_t expands_urgent;
     uint64_t expands_background;
