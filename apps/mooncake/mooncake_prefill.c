@@ -15,7 +15,9 @@
 #define READY_BYTES 24u
 
 struct app__mc_job {
-    app__mc_job_t *next;
+    app__mc_job_t *next;  // to be computed
+    app__mc_job_t *older; // of all
+    app__mc_job_t *newer;
     app__mc_prefill_t *prefill;
     uint64_t number;
     uint64_t decode;
@@ -49,13 +51,26 @@ static uint64_t groups_of(const app__mc_job_t *job)
     return app__mc_groups(job->prefill->replay, prompt_of(job)->input_tokens);
 }
 
+static void job_free(app__mc_job_t *job)
+{
+    sim_free(job->fetches);
+    sim_free(job);
+}
+
 static void job_end(app__mc_job_t *job)
 {
     app__mc_prefill_t *const prefill = job->prefill;
     prefill->failed += job->failed;
     sim_work_end(prefill->node, 1);
-    sim_free(job->fetches);
-    sim_free(job);
+    if (job->newer != NULL) {
+        job->newer->older = job->older;
+    } else {
+        prefill->newest = job->older;
+    }
+    if (job->older != NULL) {
+        job->older->newer = job->newer;
+    }
+    job_free(job);
 }
 
 uint64_t app__mc_place_of(const app__mc_replay_t *replay,
@@ -360,7 +375,12 @@ static void on_job(app__mc_station_t *station, const app__mc_incoming_t *incomin
         .decode = app__mc_get64(incoming->body + 8),
         .cached = app__mc_get64(incoming->body + 16),
         .admitted_ps = app__mc_get64(incoming->body + 32),
+        .older = prefill->newest,
     };
+    if (job->older != NULL) {
+        job->older->newer = job;
+    }
+    prefill->newest = job;
     if (prefill->last != NULL) {
         prefill->last->next = job;
     } else {
@@ -382,11 +402,10 @@ void app__mc_prefill_init(app__mc_prefill_t *prefill)
 
 void app__mc_prefill_fini(app__mc_prefill_t *prefill)
 {
-    while (prefill->first != NULL) {
-        app__mc_job_t *const job = prefill->first;
-        prefill->first = job->next;
-        sim_free(job->fetches);
-        sim_free(job);
+    while (prefill->newest != NULL) {
+        app__mc_job_t *const job = prefill->newest;
+        prefill->newest = job->older;
+        job_free(job);
     }
     sim_free(prefill->seen);
     sim_sample_set_fini(&prefill->transfers_ps);

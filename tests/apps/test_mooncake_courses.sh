@@ -89,4 +89,8 @@ served=$(value requests)
 [ "$(prompts | wc -l)" = 21 ] || fail "not those admitted are told" # from 10 ms on, 12 ms apart
 run --set until=60ms # the first first token comes later: seconds are those from 10 ms on
 near "seconds of a run that was cut" "$(value seconds)" 0.050
+# Cut while the KV of prompts that are computed is on its way: nothing is left behind (seen by leak checkers).
+run --set until=60ms --set topology.star.rate=100Mbps
+[ "$(prompts | awk '$6 != "-" && $8 == "-"' | wc -l)" -gt 0 ] ||
+    fail "a prompt was to be computed and not served"
 exit $((failures > 0))
