@@ -89,7 +89,7 @@ static void batch_destroy(app__mc_batch_t *batch)
         if (batch->tasks[i]->left > 0) {
             batch->tasks[i]->batch = NULL; // its last slice frees it
         } else {
-            sim_free(batch->tasks[i]);
+            app__mc_task_free(batch->tasks[i]);
         }
     }
     sim_free(batch->tasks);
@@ -193,17 +193,15 @@ void app__mc_abandon(app_mooncake_t *engine)
     }
 }
 
-// Orphans whose slices never came back belong to nobody but those slices.
 void app__mc_transfers_fini(app_mooncake_t *engine)
 {
     for (size_t b = 0; b < engine->batch_count; b++) {
-        app__mc_batch_t *const batch = engine->batches[b];
-        for (uint64_t i = 0; batch != NULL && i < batch->count; i++) {
-            batch->tasks[i]->left = 0;
+        if (engine->batches[b] != NULL) {
+            batch_destroy(engine->batches[b]);
         }
-        if (batch != NULL) {
-            batch_destroy(batch);
-        }
+    }
+    while (engine->newest_task != NULL) {
+        app__mc_task_free(engine->newest_task); // slices of it never came back
     }
     sim_free(engine->batches);
     for (size_t i = 0; i < engine->slab_count; i++) {

@@ -281,6 +281,8 @@ struct app__mc_slice {
 
 struct app__mc_task {
     app_mooncake_t *engine;
+    app__mc_task_t *older; // of the engine's
+    app__mc_task_t *newer;
     app__mc_batch_t *batch; // NULL: gone
     app__mc_segment_t *segment;
     app_mooncake_request_t request;
@@ -336,7 +338,8 @@ struct app_mooncake {
     bool closed;
     uint64_t seed; // of the pattern of its memory
     uint64_t stride_bytes;
-    uint64_t memory_bytes_max; // of its host's contents, at most
+    uint64_t memory_bytes_max;   // of its host's contents, at most
+    app__mc_task_t *newest_task; // of all that are not freed
     sim_random_t random;
     uint64_t turn; // round robin
     app__mc_context_t *contexts;
@@ -458,6 +461,7 @@ const app__mc_local_buffer_t *app__mc_local_buffer(const app_mooncake_t *engine,
 app__mc_task_t *app__mc_task_new(app_mooncake_t *engine,
                                  app__mc_batch_t *batch,
                                  const app_mooncake_request_t *request);
+void app__mc_task_free(app__mc_task_t *task);
 void app__mc_task_begin(app__mc_task_t *task);
 void app__mc_slice_done(app_mooncake_t *engine, app__mc_slice_t *slice);
 void app__mc_slice_lost(app_mooncake_t *engine, app__mc_slice_t *slice);

@@ -315,7 +315,7 @@ static void answered(int32_t status, const char *body, size_t size, void *ctx)
     if (task->left == 0 && !task->ended) {
         app__mc_task_end(task, task->failed ? APP_MOONCAKE_FAILED : APP_MOONCAKE_COMPLETED);
     } else if (task->left == 0 && task->batch == NULL) {
-        sim_free(task);
+        app__mc_task_free(task);
     }
 }
 

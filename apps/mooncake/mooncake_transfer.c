@@ -67,7 +67,7 @@ static void slice_end(app_mooncake_t *engine, app__mc_slice_t *slice)
     if (!task->ended) {
         app__mc_task_end(task, task->failed ? APP_MOONCAKE_FAILED : APP_MOONCAKE_COMPLETED);
     } else if (task->batch == NULL) {
-        sim_free(task);
+        app__mc_task_free(task);
     }
 }
 
@@ -148,7 +148,7 @@ static void target_fetched(int result, void *ctx)
     task->left = 0;
     if (task->ended) {
         if (task->batch == NULL) {
-            sim_free(task);
+            app__mc_task_free(task);
         }
         return;
     }
@@ -228,7 +228,25 @@ app__mc_task_t *app__mc_task_new(app_mooncake_t *engine,
     task->segment = app__mc_segment_by_id(engine, request->target_id);
     task->status = APP_MOONCAKE_PENDING;
     sim_timer_init(&task->timer, copied);
+    task->older = engine->newest_task;
+    if (task->older != NULL) {
+        task->older->newer = task;
+    }
+    engine->newest_task = task;
     return task;
+}
+
+void app__mc_task_free(app__mc_task_t *task)
+{
+    if (task->newer != NULL) {
+        task->newer->older = task->older;
+    } else {
+        task->engine->newest_task = task->older;
+    }
+    if (task->older != NULL) {
+        task->older->newer = task->newer;
+    }
+    sim_free(task);
 }
 
 void app__mc_task_begin(app__mc_task_t *task)

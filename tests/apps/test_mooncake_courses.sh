@@ -93,4 +93,8 @@ near "seconds of a run that was cut" "$(value seconds)" 0.050
 run --set until=60ms --set topology.star.rate=100Mbps
 [ "$(prompts | awk '$6 != "-" && $8 == "-"' | wc -l)" -gt 0 ] ||
     fail "a prompt was to be computed and not served"
+# So are transfers that took too long, slices of which still wait for a node that is gone.
+run --set until=45ms --set 'traffic[0].mooncake-trace.engine.slice-timeout=1ms' \
+    --set 'faults=[{part: "host[3-4]", at: 11ms}]'
+[ "$(value timed_out)" -gt 0 ] || fail "no slice took too long"
 exit $((failures > 0))
