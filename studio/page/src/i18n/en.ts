@@ -368,6 +368,7 @@ export const en = {
         ports_stopped: "Ports stopped",
         ask_events: "Ask the events",
         made_by: (version: string, digest: string, seed: string, s: string) => `rocesim ${version}, digest ${digest}, seed ${seed}, computed in ${s}`,
+        totals: { utilisation: "not observed over time: the mean of the whole run is shown; observe port[*].utilisation shows it move", queue: "not observed over time: the most of the whole run is shown; observe port[*].queue_bytes shows it move" } as Record<string, string>,
         metrics: { utilisation: "Utilisation", queue: "Queue", pause: "Stopped by PFC", drops: "Drops" } as Record<string, string>,
         color_by: "Colour by",
         time_slider: "Time",

@@ -369,6 +369,7 @@ export const zh: Dictionary = {
         ports_stopped: "受影响端口",
         ask_events: "查询事件",
         made_by: (version, digest, seed, s) => `rocesim ${version}，摘要 ${digest}，种子 ${seed}，计算用时 ${s}`,
+        totals: { utilisation: "没有随时间观测：显示的是整个运行的平均值；加上 observe port[*].utilisation 可看到变化过程", queue: "没有随时间观测：显示的是整个运行的最大值；加上 observe port[*].queue_bytes 可看到变化过程" },
         metrics: { utilisation: "利用率", queue: "队列", pause: "被 PFC 暂停", drops: "丢包" },
         color_by: "着色依据",
         time_slider: "时间",

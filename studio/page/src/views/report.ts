@@ -22,7 +22,7 @@ function unit_text(value: unknown, unit: string | undefined): string {
 }
 
 function readable(name: string): string {
-    return name.replaceAll("_", " ").replace(/\b(ns|us|ms|ps)$/, "").trim();
+    return name.replaceAll("_", " ").replace(/\b(ns|us|ms|ps|gbps)$/, "").trim();
 }
 
 function unit_of(name: string, units: Record<string, string> | undefined, path: string): string | undefined {

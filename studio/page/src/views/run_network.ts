@@ -58,8 +58,9 @@ export function network_tab(scope: Scope, run: Run, place: Place): Child {
             slider.setAttribute("aria-valuetext", clock.textContent);
             map.color({ value: value_of, most: answer.most || 1, text: text_of, title: metric });
             fill(legend, heat_legend(words.metrics[metric as keyof typeof words.metrics] ?? metric, text_of(0), text_of(answer.most || 1)));
-            if (answer.note) {
-                legend.append(h("p", { class: "muted small" }, answer.note));
+            const note = (answer.source === "totals" && words.totals[metric]) || answer.note;
+            if (note) {
+                legend.append(h("p", { class: "muted small" }, note));
             }
         };
         const only = button(words.this_moment, () => answer && choose_range([answer.time_ns[frame] ?? answer.from_ns, answer.time_ns[frame + 1] ?? answer.to_ns]), { small: true, title: words.this_moment_hint });
