@@ -330,10 +330,10 @@ void app__mc_contexts_fini(app_mooncake_t *engine)
 {
     for (uint32_t i = 0; i < engine->context_count; i++) {
         app__mc_context_t *const context = &engine->contexts[i];
-        while (context->leaving != NULL) {
-            app__mc_endpoint_t *const endpoint = context->leaving;
-            context->leaving = endpoint->next_leaving;
-            app__mc_endpoint_destroy(endpoint);
+        app__mc_link_t *link = NULL;
+        while ((link = context->leaving.newest) != NULL) {
+            app__mc_chain_remove(&context->leaving, link);
+            app__mc_endpoint_destroy(SIM_CONTAINER_OF(link, app__mc_endpoint_t, leaving));
         }
         while (context->keep.oldest != NULL) {
             app__mooncake_kept_t *const kept = context->keep.oldest;

@@ -58,26 +58,18 @@ void app__mc_endpoints_crash(app__mc_context_t *context)
     for (app__mooncake_kept_t *kept = context->keep.oldest; kept != NULL; kept = kept->newer) {
         bury_qps((app__mc_endpoint_t *)(void *)kept);
     }
-    for (app__mc_endpoint_t *e = context->leaving; e != NULL; e = e->next_leaving) {
-        bury_qps(e);
+    for (app__mc_link_t *link = context->leaving.newest; link != NULL; link = link->older) {
+        bury_qps(SIM_CONTAINER_OF(link, app__mc_endpoint_t, leaving));
     }
 }
 
 void app__mc_endpoint_leave_if_empty(app__mc_endpoint_t *endpoint)
 {
-    app__mc_context_t *const context = endpoint->lane->context;
     if (!endpoint->leaves || endpoint->outstanding > 0 || endpoint->shaking_hands ||
         endpoint->lane->endpoint == endpoint) {
         return;
     }
-    if (endpoint->last_leaving != NULL) {
-        endpoint->last_leaving->next_leaving = endpoint->next_leaving;
-    } else {
-        context->leaving = endpoint->next_leaving;
-    }
-    if (endpoint->next_leaving != NULL) {
-        endpoint->next_leaving->last_leaving = endpoint->last_leaving;
-    }
+    app__mc_chain_remove(&endpoint->lane->context->leaving, &endpoint->leaving);
     bury_qps(endpoint);
     app__mc_endpoint_destroy(endpoint);
 }
@@ -99,14 +91,9 @@ void app__mc_endpoint_pin(app__mc_endpoint_t *endpoint)
 
 static void leave(app__mc_endpoint_t *endpoint)
 {
-    app__mc_context_t *const context = endpoint->lane->context;
     SIM_CHECK(!endpoint->leaves);
     endpoint->leaves = true;
-    endpoint->next_leaving = context->leaving;
-    if (context->leaving != NULL) {
-        context->leaving->last_leaving = endpoint;
-    }
-    context->leaving = endpoint;
+    app__mc_chain_add(&endpoint->lane->context->leaving, &endpoint->leaving);
     if (endpoint->lane->endpoint == endpoint && !owes_a_turn(endpoint)) {
         app__mc_lane_detach(endpoint->lane);
     }
@@ -432,11 +419,14 @@ static app__mc_endpoint_t *find_endpoint(const app_mooncake_t *engine,
             return (app__mc_endpoint_t *)(void *)kept;
         }
     }
-    app__mc_endpoint_t *endpoint = engine->contexts[nic].leaving;
-    while (endpoint != NULL && strcmp(endpoint->lane->peer_path, peer_nic_path) != 0) {
-        endpoint = endpoint->next_leaving;
+    for (app__mc_link_t *link = engine->contexts[nic].leaving.newest; link != NULL;
+         link = link->older) {
+        app__mc_endpoint_t *const endpoint = SIM_CONTAINER_OF(link, app__mc_endpoint_t, leaving);
+        if (strcmp(endpoint->lane->peer_path, peer_nic_path) == 0) {
+            return endpoint;
+        }
     }
-    return endpoint;
+    return NULL;
 }
 
 bool app_mooncake_endpoint_state(const app_mooncake_t *engine,

@@ -93,28 +93,31 @@ static void slice_timer_fired(sim_node_t *node, sim_timer_t *timer)
 {
     app_mooncake_t *const engine = SIM_CONTAINER_OF(timer, app_mooncake_t, slice_timer);
     const sim_time_t timeout_ps = engine->config.slice_timeout_ps;
-    engine->looked_at = engine->oldest;
-    app__mc_slice_t *slice = NULL;
-    while ((slice = engine->looked_at) != NULL && slice->since_ps + timeout_ps <= node->now_ps) {
+    engine->looked_at = engine->timed.oldest;
+    while (engine->looked_at != NULL) {
+        app__mc_slice_t *const slice = SIM_CONTAINER_OF(engine->looked_at, app__mc_slice_t, timed);
+        if (slice->since_ps + timeout_ps > node->now_ps) {
+            break;
+        }
         if (!slice->task->ended) {
             app__mc_task_end(slice->task, APP_MOONCAKE_TIMEOUT);
         }
         // Whoever was told may have ended this slice, and a connection takes others with it.
-        if (engine->looked_at == slice) {
-            engine->looked_at = slice->newer;
+        if (engine->looked_at == &slice->timed) {
+            engine->looked_at = slice->timed.newer;
             if (slice->endpoint != NULL) {
                 app__mc_endpoint_disconnect(slice->endpoint, true);
             }
         }
     }
     engine->looked_at = NULL;
-    slice = engine->oldest;
     // Those that ended but are still out are looked at no more.
-    while (slice != NULL && slice->task->ended) {
-        slice = slice->newer;
-    }
-    if (slice != NULL) {
-        sim_timer_arm(node, timer, slice->since_ps + timeout_ps);
+    for (app__mc_link_t *link = engine->timed.oldest; link != NULL; link = link->newer) {
+        const app__mc_slice_t *const slice = SIM_CONTAINER_OF(link, app__mc_slice_t, timed);
+        if (!slice->task->ended) {
+            sim_timer_arm(node, timer, slice->since_ps + timeout_ps);
+            return;
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 #define APPS_MOONCAKE_MOONCAKE_INTERNAL_H
 
 #include "apps/app_internal.h"
+#include "apps/mooncake/mooncake_chain.h"
 #include "apps/mooncake/mooncake_pure.h"
 #include "nic/core.h"
 #include "nic/memory.h"
@@ -225,7 +226,7 @@ struct app__mc_context { // a NIC of an engine
     uint64_t bytes;       // of completed slices
     uint64_t position;    // QP numbers
     uint64_t positions_end;
-    app__mc_endpoint_t *leaving; // no longer kept, something is still out
+    app__mc_chain_t leaving; // endpoints no longer kept: something is still out
 };
 
 struct app__mc_lane {          // what a NIC here has for a NIC there
@@ -253,8 +254,7 @@ struct app__mc_endpoint {
     uint32_t qp_count;
     uint32_t outstanding;
     uint64_t carried; // slices, until now
-    app__mc_endpoint_t *next_leaving;
-    app__mc_endpoint_t *last_leaving;
+    app__mc_link_t leaving;
     bool passed; // has had its turn: may leave for others
     bool shaking_hands;
     bool leaves;
@@ -262,9 +262,8 @@ struct app__mc_endpoint {
 
 struct app__mc_slice {
     app__mc_task_t *task;
-    app__mc_slice_t *next;  // in the queue it is in
-    app__mc_slice_t *newer; // of those that can time out, by age
-    app__mc_slice_t *older;
+    app__mc_slice_t *next; // in the queue it is in
+    app__mc_link_t timed;
     app__mc_endpoint_t *endpoint;
     uint64_t source;
     uint64_t target;
@@ -281,8 +280,7 @@ struct app__mc_slice {
 
 struct app__mc_task {
     app_mooncake_t *engine;
-    app__mc_task_t *older; // of the engine's
-    app__mc_task_t *newer;
+    app__mc_link_t made;
     app__mc_batch_t *batch; // NULL: gone
     app__mc_segment_t *segment;
     app_mooncake_request_t request;
@@ -338,8 +336,8 @@ struct app_mooncake {
     bool closed;
     uint64_t seed; // of the pattern of its memory
     uint64_t stride_bytes;
-    uint64_t memory_bytes_max;   // of its host's contents, at most
-    app__mc_task_t *newest_task; // of all that are not freed
+    uint64_t memory_bytes_max; // of its host's contents, at most
+    app__mc_chain_t tasks;     // that are not freed
     sim_random_t random;
     uint64_t turn; // round robin
     app__mc_context_t *contexts;
@@ -359,9 +357,8 @@ struct app_mooncake {
     void **slabs; // slices are made by the slab
     size_t slab_count;
     size_t slab_capacity;
-    app__mc_slice_t *oldest; // of those that can time out
-    app__mc_slice_t *newest;
-    app__mc_slice_t *looked_at; // by the timer: one that ends is not looked at any more
+    app__mc_chain_t timed;     // slices that can time out
+    app__mc_link_t *looked_at; // by the timer: one that ends is not looked at any more
     sim_timer_t slice_timer;
     sim_timer_t begin_timer;
     sim_time_t copies_until_ps; // within the host

@@ -26,14 +26,12 @@ struct app__mc_file {
     app_mooncake_drive_config_t drive;
     uint64_t under_way;
     sim_time_t busy_until_ps;
-    operation_t *begun; // in any order
-    operation_t *first; // waiting for a place in the drive's queue
-    operation_t *last;
+    app__mc_chain_t begun;   // operations
+    app__mc_chain_t waiting; // operations: for a place in the drive's queue
 };
 
 struct operation {
-    operation_t *next;
-    operation_t *before; // begun: the one whose next this is
+    app__mc_link_t link;
     app__mc_file_t *file;
     uint32_t peer;
     uint64_t id;
@@ -135,12 +133,7 @@ static void moved(app_mooncake_batch_id_t batch_id, void *ctx)
 static void operation_begin(operation_t *operation)
 {
     app__mc_file_t *const file = operation->file;
-    operation->next = file->begun;
-    operation->before = NULL;
-    if (file->begun != NULL) {
-        file->begun->before = operation;
-    }
-    file->begun = operation;
+    app__mc_chain_add(&file->begun, &operation->link);
     file->under_way++;
     if (operation->reads) {
         drive_begin(operation);
@@ -155,21 +148,13 @@ static void operation_end(operation_t *operation, int32_t status)
     const char body[1] = {operation->good ? 1 : 0};
     file->engine->counters.file_operations++;
     file->under_way--;
-    if (operation->before != NULL) {
-        operation->before->next = operation->next;
-    } else {
-        file->begun = operation->next;
-    }
-    if (operation->next != NULL) {
-        operation->next->before = operation->before;
-    }
+    app__mc_chain_remove(&file->begun, &operation->link);
     app__mc_answer(file->engine->station, operation->peer, operation->id, status, body, 1);
     sim_free(operation);
-    if (file->first != NULL) {
-        operation_t *const next = file->first;
-        file->first = next->next;
-        file->last = file->first == NULL ? NULL : file->last;
-        operation_begin(next);
+    app__mc_link_t *const next = file->waiting.oldest;
+    if (next != NULL) {
+        app__mc_chain_remove(&file->waiting, next);
+        operation_begin(SIM_CONTAINER_OF(next, operation_t, link));
     }
 }
 
@@ -214,12 +199,7 @@ void app__mc_on_file_io(app__mc_station_t *station, const app__mc_incoming_t *in
         operation_begin(operation);
         return;
     }
-    if (file->last != NULL) {
-        file->last->next = operation;
-    } else {
-        file->first = operation;
-    }
-    file->last = operation;
+    app__mc_chain_add(&file->waiting, &operation->link);
 }
 
 int app_mooncake_serve_file(app_mooncake_t *engine,
@@ -269,12 +249,12 @@ int app_mooncake_serve_file(app_mooncake_t *engine,
     return SIM_OK;
 }
 
-static void free_operations(operation_t *operation)
+static void free_operations(app__mc_chain_t *chain)
 {
-    while (operation != NULL) {
-        operation_t *const next = operation->next;
+    while (chain->newest != NULL) {
+        operation_t *const operation = SIM_CONTAINER_OF(chain->newest, operation_t, link);
+        app__mc_chain_remove(chain, &operation->link);
         sim_free(operation);
-        operation = next;
     }
 }
 
@@ -283,8 +263,8 @@ void app__mc_files_fini(app_mooncake_t *engine)
     while (engine->files != NULL) {
         app__mc_file_t *const file = engine->files;
         engine->files = file->next;
-        free_operations(file->begun);
-        free_operations(file->first);
+        free_operations(&file->begun);
+        free_operations(&file->waiting);
         sim_free(file->name);
         sim_free(file);
     }

@@ -15,9 +15,8 @@
 #define READY_BYTES 24u
 
 struct app__mc_job {
-    app__mc_job_t *next;  // to be computed
-    app__mc_job_t *older; // of all
-    app__mc_job_t *newer;
+    app__mc_link_t running;
+    app__mc_job_t *next; // to be computed
     app__mc_prefill_t *prefill;
     uint64_t number;
     uint64_t decode;
@@ -53,6 +52,7 @@ static uint64_t groups_of(const app__mc_job_t *job)
 
 static void job_free(app__mc_job_t *job)
 {
+    app__mc_chain_remove(&job->prefill->jobs, &job->running);
     sim_free(job->fetches);
     sim_free(job);
 }
@@ -62,14 +62,6 @@ static void job_end(app__mc_job_t *job)
     app__mc_prefill_t *const prefill = job->prefill;
     prefill->failed += job->failed;
     sim_work_end(prefill->node, 1);
-    if (job->newer != NULL) {
-        job->newer->older = job->older;
-    } else {
-        prefill->newest = job->older;
-    }
-    if (job->older != NULL) {
-        job->older->newer = job->newer;
-    }
     job_free(job);
 }
 
@@ -375,12 +367,8 @@ static void on_job(app__mc_station_t *station, const app__mc_incoming_t *incomin
         .decode = app__mc_get64(incoming->body + 8),
         .cached = app__mc_get64(incoming->body + 16),
         .admitted_ps = app__mc_get64(incoming->body + 32),
-        .older = prefill->newest,
     };
-    if (job->older != NULL) {
-        job->older->newer = job;
-    }
-    prefill->newest = job;
+    app__mc_chain_add(&prefill->jobs, &job->running);
     if (prefill->last != NULL) {
         prefill->last->next = job;
     } else {
@@ -402,10 +390,8 @@ void app__mc_prefill_init(app__mc_prefill_t *prefill)
 
 void app__mc_prefill_fini(app__mc_prefill_t *prefill)
 {
-    while (prefill->newest != NULL) {
-        app__mc_job_t *const job = prefill->newest;
-        prefill->newest = job->older;
-        job_free(job);
+    while (prefill->jobs.newest != NULL) {
+        job_free(SIM_CONTAINER_OF(prefill->jobs.newest, app__mc_job_t, running));
     }
     sim_free(prefill->seen);
     sim_sample_set_fini(&prefill->transfers_ps);

@@ -73,8 +73,8 @@ typedef struct app__mc_prefill {
     app_mooncake_t *engine;
     sim_node_t *node;
     uint32_t index;
-    app__mc_job_t *newest; // of all that have not ended
-    app__mc_job_t *first;  // to be computed, in order of arrival
+    app__mc_chain_t jobs; // that have not ended
+    app__mc_job_t *first; // to be computed, in order of arrival
     app__mc_job_t *last;
     bool computes;
     sim_timer_t timer;

@@ -30,32 +30,21 @@ static void age_add(app_mooncake_t *engine, app__mc_slice_t *slice)
     if (engine->config.slice_timeout_ps == SIM_TIME_NEVER) {
         return;
     }
-    slice->older = engine->newest;
-    if (engine->newest != NULL) {
-        engine->newest->newer = slice;
-    } else {
-        engine->oldest = slice;
+    app__mc_chain_add(&engine->timed, &slice->timed);
+    if (engine->timed.oldest == &slice->timed) {
         sim_timer_arm(engine->station->node,
                       &engine->slice_timer,
                       slice->since_ps + engine->config.slice_timeout_ps);
     }
-    engine->newest = slice;
 }
 
 static void slice_end(app_mooncake_t *engine, app__mc_slice_t *slice)
 {
     if (engine->config.slice_timeout_ps != SIM_TIME_NEVER) {
-        engine->looked_at = engine->looked_at == slice ? slice->newer : engine->looked_at;
-        if (slice->newer != NULL) {
-            slice->newer->older = slice->older;
-        } else {
-            engine->newest = slice->older;
+        if (engine->looked_at == &slice->timed) {
+            engine->looked_at = slice->timed.newer;
         }
-        if (slice->older != NULL) {
-            slice->older->newer = slice->newer;
-        } else {
-            engine->oldest = slice->newer;
-        }
+        app__mc_chain_remove(&engine->timed, &slice->timed);
     }
     app__mc_task_t *const task = slice->task;
     slice->next = engine->free_slices;
@@ -228,24 +217,13 @@ app__mc_task_t *app__mc_task_new(app_mooncake_t *engine,
     task->segment = app__mc_segment_by_id(engine, request->target_id);
     task->status = APP_MOONCAKE_PENDING;
     sim_timer_init(&task->timer, copied);
-    task->older = engine->newest_task;
-    if (task->older != NULL) {
-        task->older->newer = task;
-    }
-    engine->newest_task = task;
+    app__mc_chain_add(&engine->tasks, &task->made);
     return task;
 }
 
 void app__mc_task_free(app__mc_task_t *task)
 {
-    if (task->newer != NULL) {
-        task->newer->older = task->older;
-    } else {
-        task->engine->newest_task = task->older;
-    }
-    if (task->older != NULL) {
-        task->older->newer = task->newer;
-    }
+    app__mc_chain_remove(&task->engine->tasks, &task->made);
     sim_free(task);
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: slicing, choice of NICs, endpoint stores, block stores and traces of the Transfer Engine.
+// Goal: slicing, choice of NICs, chains, endpoint stores, block stores and traces of the Transfer
+// Engine.
 // Method: small cases worked out by hand; LRU against another algorithm over random prompts.
 // Not pinned: anything with time or packets in it.
+#include "apps/mooncake/mooncake_chain.h"
 #include "apps/mooncake/mooncake_pure.h"
 
 #include "tests/check_main.h"
@@ -72,6 +74,38 @@ static const char *insert(app__mooncake_keep_t *keep, app__mooncake_kept_t *entr
     const app__mooncake_kept_t *const victim = app__mooncake_keep_insert(keep, &entries[i]);
     return victim == NULL ? "" : victim->key;
 }
+
+// Members leave in the order of their digits; both ways round the chain says who is left.
+START_TEST(a_chain_keeps_its_order)
+{
+    static const char *const leave[] = {"0123", "3210", "1203", "2130", "0312"};
+    app__mc_chain_t chain = {0};
+    app__mc_link_t links[4];
+    for (size_t i = 0; i < SIM_COUNT_OF(links); i++) {
+        app__mc_chain_add(&chain, &links[i]);
+    }
+    bool in[4] = {true, true, true, true};
+    for (size_t n = 0; n < SIM_COUNT_OF(links); n++) {
+        const int which = leave[_i][n] - '0';
+        app__mc_chain_remove(&chain, &links[which]);
+        in[which] = false;
+        const app__mc_link_t *up = chain.oldest;
+        const app__mc_link_t *down = chain.newest;
+        for (int i = 0; i < 4; i++) {
+            if (in[i]) {
+                ck_assert_ptr_eq(up, &links[i]);
+                up = up->newer;
+            }
+            if (in[3 - i]) {
+                ck_assert_ptr_eq(down, &links[3 - i]);
+                down = down->older;
+            }
+        }
+        ck_assert_ptr_null(up);
+        ck_assert_ptr_null(down);
+    }
+}
+END_TEST
 
 START_TEST(fifo_takes_the_first)
 {
@@ -374,6 +408,7 @@ END_TEST
 CHECK_MAIN(CHECK_TEST(slices_cover_every_length_once),
            CHECK_TEST(a_short_tail_joins_the_last_slice),
            CHECK_TEST(retries_leave_the_nic_that_failed),
+           CHECK_LOOP(a_chain_keeps_its_order, 0, 5),
            CHECK_TEST(fifo_takes_the_first),
            CHECK_TEST(sieve_takes_the_first_that_nobody_used),
            CHECK_LOOP(who_is_pinned_leaves_last, 0, 2),
