@@ -82,6 +82,9 @@ struct nic_cc_ops {
     const char *name;              // "dcqcn"
     size_t state_bytes;            // sizeof the algorithm's struct, which starts with a nic_cc_t
     const sim_attr_table_t *attrs; // "nic.dcqcn."; NULL: no parameters
+    // The attribute of attrs that is added to the rate once for each round trip, in bps, as in
+    // "ai-rate"; NULL: rates rise another way.
+    const char *increase;
 
     // What the algorithm needs to hear, on reliable connections. It is the sender's algorithm that
     // counts, whatever the receiver's: each packet says how it is to be answered, as the ends

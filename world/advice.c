@@ -195,22 +195,17 @@ static void advise_watermark(const world_t *world, FILE *out)
 }
 
 // The increases by which a rate that was cut comes back to the link's, where the NIC's congestion
-// control has constants like TIMELY's: a sum for each round trip. 0: it has not.
+// control adds a constant for each round trip. 0: it does not.
 static uint64_t increases_of(const nic_t *nic, world_text_t *path, uint64_t *step_bps)
 {
     const nic_config_t *const config = nic_get_config(nic);
     const void *part = NULL;
     const nic_cc_ops_t *const ops =
         nic_config_find(config, NIC_EXTRA_CC, config->congestion_control, &part);
-    uint64_t least_rtt_ps = 0;
-    if (config->custom_cc != NULL || ops == NULL || ops->attrs == NULL) {
+    if (config->custom_cc != NULL || ops == NULL || ops->increase == NULL) {
         return 0;
     }
-    snprintf(path->text, sizeof(path->text), "%s.min-rtt", ops->attrs->prefix);
-    if (!part_number(ops->attrs, part, path->text, &least_rtt_ps)) {
-        return 0;
-    }
-    snprintf(path->text, sizeof(path->text), "%s.ai-rate", ops->attrs->prefix);
+    snprintf(path->text, sizeof(path->text), "%s.%s", ops->attrs->prefix, ops->increase);
     return part_number(ops->attrs, part, path->text, step_bps) ? nic_rate_bps(nic) / *step_bps : 0;
 }
 
