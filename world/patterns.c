@@ -274,12 +274,12 @@ sim_err_t world_pair_parse(const char *pattern,
     if (is_list(pattern)) {
         return parse_pairs(pattern, separator, what, pair, message);
     }
-    const char *const middle = strstr(pattern, separator);
     if (strcmp(pattern, "*") == 0) {
         pair->left = sim_strdup("*");
         pair->right = sim_strdup("*");
         return SIM_OK;
     }
+    const char *const middle = strstr(pattern, separator);
     if (middle == NULL) {
         return sim_fail(message, SIM_ERR_INVALID, "no '%s' in it, expected %s", separator, what);
     }
