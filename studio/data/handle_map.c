@@ -268,12 +268,6 @@ static bool map_series(map_t *map, bool queues)
     sim_free(path);
     map->source_name = count > 0 ? "series" : "totals";
     map->unit = queues ? "bytes" : "share";
-    if (count == 0) {
-        map->note = queues ? "not observed over time: the most of the whole run is shown; observe "
-                             "port[*].queue_bytes shows it move"
-                           : "not observed over time: the mean of the whole run is shown; observe "
-                             "port[*].utilisation shows it move";
-    }
     return count > 0;
 }
 
