@@ -100,6 +100,9 @@ static void stop_fired(sim_node_t *node, sim_timer_t *timer)
     app__thread_t *const thread = SIM_CONTAINER_OF(timer, app__thread_t, stop_timer);
     nic_core_stop(thread->core);
     thread->stopped = true;
+    if (thread->stopped_fn != NULL) {
+        thread->stopped_fn(thread);
+    }
     sim_progress(node);
 }
 

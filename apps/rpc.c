@@ -45,6 +45,17 @@ static bool is_done(app__rpc_worker_t *worker)
     return true;
 }
 
+// Whether the signaled one before the response that was just taken has not been posted.
+static bool holds_signaled(const app__rpc_worker_t *worker, uint32_t q)
+{
+    for (uint32_t i = 0; i < worker->call_count; i++) {
+        if (worker->calls[i].qp == q && worker->calls[i].signaled) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Looks at the slots of all clients once, and takes a request of each until there are enough.
 // Returns false if it has to wait before it can go on.
 static bool collect_calls(app__rpc_worker_t *worker)
@@ -75,6 +86,9 @@ static bool collect_calls(app__rpc_worker_t *worker)
         if (order == SIGNAL_EVERY - 1) {
             worker->waits = true;
             worker->waits_for = q;
+            if (holds_signaled(worker, q)) {
+                return true; // it is served first
+            }
             if (!is_done(worker)) {
                 worker->waited++;
                 return false;
@@ -249,6 +263,14 @@ static uint32_t take_answers(app__rpc_client_t *client)
     return count;
 }
 
+// Whether the send queue takes a window more. What was lost may be in it still; of what is, the
+// last signaled one wakes the client when there is room.
+static bool has_room(const app__rpc_client_t *client)
+{
+    return (uint32_t)client->sent - nic_qp_sends_done(client->request_qp) <=
+           client->rpc->window + SIGNAL_EVERY;
+}
+
 static bool ask(nic_core_t *core, void *ctx)
 {
     (void)core;
@@ -261,7 +283,8 @@ static bool ask(nic_core_t *core, void *ctx)
         return true;
     }
     const bool window_over = client->sent % rpc->window == 0;
-    if (client->sent < rpc->requests && (!window_over || client->waiting == 0)) {
+    const bool may_begin = client->waiting == 0 && has_room(client);
+    if (client->sent < rpc->requests && (!window_over || may_begin)) {
         if (window_over) {
             refill(client);
         }

@@ -29,7 +29,9 @@ typedef struct spec_worker {
     uint64_t base;
     uint32_t count;
     uint32_t filled; // responses to them
-    bool waits;      // for a completion of next_qp
+    uint32_t begun;  // those of them that were posted
+    bool waits;      // for a completion of the queue pair
+    uint32_t waits_for;
     uint64_t lists;
     uint64_t answers;
 } spec_worker_t;
@@ -48,6 +50,7 @@ typedef struct spec_client {
     sim_timer_t timeout;
     sim_time_t heard_ps; // when it got or sent something last
     bool overdue;        // it is to give up what it waits for
+    bool held_up;        // for room in its send queue
 } spec_client_t;
 
 struct app__spec {
@@ -72,7 +75,7 @@ struct app__spec {
 static bool is_done(spec_worker_t *worker)
 {
     nic_wc_t wc;
-    if (nic_poll_cq(worker->send_cqs[worker->next_qp], 1, &wc) == 0) {
+    if (nic_poll_cq(worker->send_cqs[worker->waits_for], 1, &wc) == 0) {
         return false;
     }
     (void)app__thread_succeeded(&worker->thread, &wc);
@@ -110,6 +113,10 @@ static bool fill_responses(spec_worker_t *worker)
         worker->list[i] = response_to(worker, &worker->requests[i], worker->base + i, order == 0);
         if (order == SIGNAL_EVERY - 1) {
             worker->waits = true;
+            worker->waits_for = q;
+            if (worker->filled - worker->begun >= SIGNAL_EVERY) {
+                return true; // the signaled one is among them: they are posted first
+            }
             if (!is_done(worker)) {
                 return false;
             }
@@ -122,15 +129,19 @@ static void post_responses(spec_worker_t *worker)
 {
     nic_qp_t *const qp = worker->qps[worker->next_qp];
     const bool listed = worker->spec->post_list;
-    for (uint32_t i = 0; listed && i + 1 < worker->count; i++) {
-        worker->list[i].next = &worker->list[i + 1];
+    nic_send_wr_t *const list = &worker->list[worker->begun];
+    const uint32_t count = worker->filled - worker->begun;
+    for (uint32_t i = 0; listed && i + 1 < count; i++) {
+        list[i].next = &list[i + 1];
     }
-    const uint32_t lists = listed ? 1 : worker->count;
+    const uint32_t lists = listed ? 1 : count;
     for (uint32_t i = 0; i < lists; i++) {
-        app__post(qp, &worker->list[i]);
+        app__post(qp, &list[i]);
     }
+    worker->begun = worker->filled;
     worker->lists += lists;
-    worker->answers += worker->count;
+    worker->answers += count;
+    app__thread_count(&worker->thread, count);
 }
 
 static bool serve(nic_core_t *core, void *ctx)
@@ -149,6 +160,7 @@ static bool serve(nic_core_t *core, void *ctx)
         }
         worker->count = count;
         worker->filled = 0;
+        worker->begun = 0;
         worker->base = app__sequencer_take(worker->sequencer, core, worker->index, count);
         app__post_receives(worker->qps[0], worker->thread.machine, count, RECEIVE_BYTES);
     }
@@ -156,9 +168,10 @@ static bool serve(nic_core_t *core, void *ctx)
         return false;
     }
     post_responses(worker);
-    worker->next_qp = (worker->next_qp + 1) % worker->spec->qp_count;
-    app__thread_count(&worker->thread, worker->count);
-    worker->count = 0;
+    if (worker->filled == worker->count) {
+        worker->next_qp = (worker->next_qp + 1) % worker->spec->qp_count;
+        worker->count = 0;
+    }
     return true;
 }
 
@@ -199,6 +212,12 @@ static uint64_t under_way(const spec_client_t *client)
     return client->sent - client->answered - client->lost;
 }
 
+// Requests that the send queue takes; what was lost may be in it still.
+static uint32_t room_to_send(const spec_client_t *client)
+{
+    return QP_DEPTH - ((uint32_t)client->sent - nic_qp_sends_done(client->qp));
+}
+
 // Datagrams get lost. A client that heard nothing for the timeout takes all it waits for as lost,
 // and asks anew.
 static void client_timeout(sim_node_t *node, sim_timer_t *timer)
@@ -209,7 +228,7 @@ static void client_timeout(sim_node_t *node, sim_timer_t *timer)
     }
     if (node->now_ps >= client->heard_ps + client->spec->timeout_ps) {
         client->heard_ps = node->now_ps;
-        client->overdue = under_way(client) > 0;
+        client->overdue = under_way(client) > 0 || client->held_up;
         if (client->overdue) {
             nic_core_wake(client->thread.core);
         }
@@ -217,13 +236,20 @@ static void client_timeout(sim_node_t *node, sim_timer_t *timer)
     sim_timer_arm(node, timer, client->heard_ps + client->spec->timeout_ps);
 }
 
-// Returns how many requests may take the place of what was given up.
-static uint32_t give_up(spec_client_t *client)
+static void give_up(spec_client_t *client)
 {
-    const uint64_t lost = client->overdue ? under_way(client) : 0;
+    client->lost += client->overdue ? under_way(client) : 0;
     client->overdue = false;
-    client->lost += lost;
-    return (uint32_t)lost;
+}
+
+// How many requests the window takes now, and the send queue.
+static uint32_t may_send(spec_client_t *client)
+{
+    const uint32_t wanted =
+        still_wanted(client, client->spec->window - (uint32_t)under_way(client));
+    const uint32_t room = room_to_send(client);
+    client->held_up = wanted > room;
+    return client->held_up ? room : wanted;
 }
 
 static bool ask(nic_core_t *core, void *ctx)
@@ -255,7 +281,8 @@ static bool ask(nic_core_t *core, void *ctx)
     }
     client->answered += answers;
     app__thread_count(&client->thread, answers);
-    const uint32_t more = still_wanted(client, answers + give_up(client));
+    give_up(client);
+    const uint32_t more = may_send(client);
     if (answers + more > 0) {
         client->heard_ps = nic_core_now_ps(core);
     }

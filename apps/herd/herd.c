@@ -237,6 +237,7 @@ static void make_client(app__herd_t *herd, const app_context_t *context, uint32_
     client->herd = herd;
     client->index = index;
     app__thread_init(&client->thread, machine, &config->span, index, app__herd_ask, client);
+    client->thread.stopped_fn = app__herd_client_stopped;
     client->memory = memory_of(machine);
     client->memory_address = herd->memory_address + index / machines * app__herd_client_bytes(herd);
     client->cq = app__thread_cq(&client->thread);

@@ -174,6 +174,19 @@ void app__herd_timeout(sim_node_t *node, sim_timer_t *timer)
     }
 }
 
+// Requests asked again by SEND may outnumber the receives that the worker had time to post: a
+// program that ends takes such connections with it, or they would send for ever.
+void app__herd_client_stopped(app__thread_t *thread)
+{
+    app__herd_client_t *const client = SIM_CONTAINER_OF(thread, app__herd_client_t, thread);
+    const app__herd_t *const herd = client->herd;
+    const bool sends =
+        herd->config.request == APP__HERD_BY_SEND_RC || herd->config.answer == APP__HERD_BY_SEND_RC;
+    for (uint32_t s = 0; sends && client->retried > 0 && s < herd->server_count; s++) {
+        nic_qp_to_error(client->request_qps[s]);
+    }
+}
+
 void app__herd_arrival(sim_node_t *node, sim_timer_t *timer)
 {
     (void)node;

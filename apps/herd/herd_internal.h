@@ -272,6 +272,7 @@ typedef struct app__herd_worker {
     uint64_t ready_total;
     app__herd_call_t calls[APP__HERD_POSTLIST_MAX];
     uint32_t call_count;
+    uint32_t room;             // for calls in this turn
     app__herd_stage_t *stages; // of the pipeline, a ring
     uint32_t oldest_stage;     // whose requests come out next
     uint32_t held_count;       // in all of them
@@ -281,6 +282,7 @@ typedef struct app__herd_worker {
     uint32_t waits_for;
     uint32_t unpolled; // signal-all: answers whose completions were not taken yet
     uint64_t waited;
+    uint64_t unsent; // answers
     uint64_t gets;
     uint64_t puts;
     uint64_t hits;
@@ -405,6 +407,7 @@ void app__herd_draw_chunk(app__herd_client_t *client);
 bool app__herd_ask(nic_core_t *core, void *client);
 void app__herd_timeout(sim_node_t *node, sim_timer_t *timer);
 void app__herd_arrival(sim_node_t *node, sim_timer_t *timer);
+void app__herd_client_stopped(app__thread_t *thread);
 void app__herd_first_receives(app__herd_client_t *client);
 // An answer of so many bytes at an address of the client's memory (0: none was written).
 void app__herd_answered(app__herd_client_t *client, uint32_t op, uint32_t bytes, uint64_t address);

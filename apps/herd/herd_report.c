@@ -68,6 +68,7 @@ typedef struct herd_report {
     uint64_t queue_max;
     double cores_busy;
     uint64_t full_queue_waits;
+    uint64_t unsent_answers;
     double pcie_bytes_per_operation;
     double elapsed_us;
     uint64_t index_evictions;
@@ -206,6 +207,7 @@ static void take_workers(const app__herd_t *herd, herd_report_t *report)
         report->queue_max =
             worker->queue_max > report->queue_max ? worker->queue_max : report->queue_max;
         report->full_queue_waits += worker->waited;
+        report->unsent_answers += worker->unsent;
         report->malformed += worker->malformed;
         report->looked_back += worker->looked_back;
         report->failed += worker->thread.failed;
@@ -441,6 +443,7 @@ static const sim_report_row_t report_rows[] = {
     ROW(herd_report_t, queue_max, U64, "", false, "the same, at most"),
     ROW(herd_report_t, cores_busy, REAL, "", true, "cores' worth of time in turns that found a request"),
     ROW(herd_report_t, full_queue_waits, U64, "", false, "times a worker stood still for room in a send queue"),
+    ROW(herd_report_t, unsent_answers, U64, "", false, "answers that a connection's full send queue did not take: earlier ones are not acknowledged, and the client asks again"),
     ROW(herd_report_t, pcie_bytes_per_operation, REAL, "bytes", false, "over the servers' PCIe, both ways, headers included; 0 with ideal NICs"),
     ROW(herd_report_t, elapsed_us, REAL, "us", false, "time that rates are over"),
     ROW(herd_report_t, index_evictions, U64, "", false, "entries lost to full buckets, population included, all workers"),

@@ -132,6 +132,33 @@ static void begin_call(app__herd_worker_t *worker, app__herd_call_t *call)
     worker->calls[worker->call_count++] = *call;
 }
 
+// How many requests this turn may take, as far as queue pairs go. signal-all: what it answers must
+// fit into each of them; 0: it waits for the fullest.
+static uint32_t find_room(app__herd_worker_t *worker)
+{
+    const app__herd_config_t *const config = &worker->herd->config;
+    const uint32_t most = (uint32_t)config->postlist;
+    if (config->answer != APP__HERD_BY_SEND || !config->signal_all) {
+        return most;
+    }
+    const uint32_t queues = (uint32_t)(config->ports * config->qps_per_port);
+    uint32_t out = 0;
+    uint32_t fullest = 0;
+    for (uint32_t q = 0; q < queues; q++) {
+        const uint32_t here = (uint32_t)worker->answered[q] - nic_qp_sends_done(worker->qps[q]);
+        fullest = here > out ? q : fullest;
+        out = here > out ? here : out;
+    }
+    const uint32_t left = APP__HERD_SEND_DEPTH - out;
+    const bool now = config->pipeline == 0; // what is taken is answered, else the oldest stage
+    worker->waits = left < (now ? 1 : worker->stages[worker->oldest_stage].count);
+    worker->waits_for = worker->waits ? fullest : worker->waits_for;
+    if (worker->waits) {
+        return 0;
+    }
+    return now && left < most ? left : most;
+}
+
 typedef enum { GO_ON, SERVE_FIRST, STAND_STILL } taken_t;
 
 // What a request taken means for the queue pair of its answer: that one would be the last before
@@ -164,7 +191,7 @@ static taken_t collect_slots(app__herd_worker_t *worker)
     const app__herd_t *const herd = worker->herd;
     taken_t taken = GO_ON;
     while (taken == GO_ON && worker->looked < herd->client_count &&
-           worker->call_count < herd->config.postlist) {
+           worker->call_count < worker->room) {
         const uint32_t client = worker->next_client;
         worker->next_client = client + 1 == herd->client_count ? 0 : client + 1;
         worker->looked++;
@@ -195,7 +222,7 @@ static taken_t collect_slots(app__herd_worker_t *worker)
 static uint32_t room_for_messages(const app__herd_worker_t *worker)
 {
     const app__herd_config_t *const config = &worker->herd->config;
-    uint32_t room = (uint32_t)config->postlist - worker->call_count;
+    uint32_t room = worker->room - worker->call_count;
     for (uint32_t port = 0; config->answer == APP__HERD_BY_SEND && port < config->ports; port++) {
         const uint64_t posted = worker->posted[queue_of(worker, port)];
         const uint64_t left = config->unsignaled - posted % config->unsignaled;
@@ -449,6 +476,18 @@ static void post_lists(app__herd_worker_t *worker)
     }
 }
 
+// A client that does not acknowledge answers but goes on asking loses those there is no room for,
+// and holds up no other.
+static void post_if_room(app__herd_worker_t *worker, nic_qp_t *qp, const nic_send_wr_t *wr)
+{
+    const sim_err_t error = nic_post_send(qp, wr);
+    SIM_CHECKF(error == SIM_OK || error == SIM_ERR_FULL,
+               "QP %u: %s",
+               nic_qp_num(qp),
+               sim_err_text(error));
+    worker->unsent += error == SIM_ERR_FULL;
+}
+
 static void post_one_by_one(app__herd_worker_t *worker)
 {
     const app__herd_t *const herd = worker->herd;
@@ -463,7 +502,7 @@ static void post_one_by_one(app__herd_worker_t *worker)
         } else {
             const uint64_t peer = (uint64_t)worker->server * herd->client_count + call->client;
             wr.send_flags |= herd->config.signal_all ? (uint32_t)NIC_SEND_SIGNALED : 0u;
-            app__post(herd->peers[peer].qp, &wr);
+            post_if_room(worker, herd->peers[peer].qp, &wr);
         }
         count_list(worker, 1);
     }
@@ -562,6 +601,11 @@ bool app__herd_work(nic_core_t *core, void *ctx)
     app__herd_worker_t *const worker = ctx;
     const app__herd_t *const herd = worker->herd;
     if (worker->waits && !is_done(worker)) {
+        return false;
+    }
+    worker->room = find_room(worker);
+    if (worker->room == 0) {
+        worker->waited++;
         return false;
     }
     const taken_t taken =

@@ -107,6 +107,75 @@ START_TEST(workers_wait_when_their_queue_is_full)
 }
 END_TEST
 
+// One completion in 64 is asked for, and a turn takes up to 128 requests: the signaled one with it.
+START_TEST(a_turn_may_take_what_fills_the_queue)
+{
+    static const char *const kinds[] = {"version=rpc; cpu.request=100ns",
+                                        "version=spec; cpu.count=1us",
+                                        "version=spec; cpu.count=1us; batch=off"};
+    world_t world;
+    char settings[512];
+    snprintf(settings,
+             sizeof(settings),
+             SPAN "server=host0; clients-on=host1|host2|host3; clients=150; requests=20; window=4; "
+                  "workers=1; ports=1; qps-per-port=1; collect=128; %s",
+             kinds[_i]);
+    const app_t *const app = run(&world, false, "sequencer", settings);
+    ck_assert_double_eq(world_value(app, "numbers"), 150 * 20);
+    world_fini(&world);
+}
+END_TEST
+
+// Clients give up after less than a round trip and ask again, faster than their NIC sends.
+START_TEST(impatient_clients_wait_for_room)
+{
+    static const char *const kinds[] = {"version=rpc", "version=spec"};
+    world_t world;
+    char settings[512];
+    snprintf(settings,
+             sizeof(settings),
+             "warm-up=0s; measure=2ms; server=host0; clients-on=host1; clients=9; timeout=1us; "
+             "window=32; %s",
+             kinds[_i]);
+    const app_t *const app = run_on(&world,
+                                    "model=detailed; detailed.pu.send-fetched=1us; "
+                                    "detailed.pu.send=1us; detailed.pu.receive=1us",
+                                    "sequencer",
+                                    settings);
+    ck_assert_double_gt(world_value(app, "lost"), 9 * 32);
+    ck_assert_double_gt(world_value(app, "requests"), 9 * 32);
+    world_fini(&world);
+}
+END_TEST
+
+// A completion for each answer of a NIC that is slower than its worker, and answers that wait for
+// acknowledgements while their clients, for whom a round trip is too long, ask again.
+START_TEST(a_store_keeps_to_its_queues)
+{
+    static const char *const kinds[] = {
+        "workers=1; ports=1; signal-all=on; postlist=16; timeout=100us",
+        "workers=1; ports=1; signal-all=on; postlist=128; pipeline=2; timeout=100us",
+        "workers=1; request=send-rc; answer=send-rc; timeout=1us; window=1; verify=off",
+    };
+    world_t world;
+    char settings[512];
+    snprintf(settings,
+             sizeof(settings),
+             "warm-up=0s; measure=300us; server=host0; clients-on=host1|host2|host3; clients=48; "
+             "window=32; keys=1000; %s",
+             kinds[_i]);
+    const app_t *const app = run_on(&world,
+                                    _i == 2 ? "model=ideal"
+                                            : "model=detailed; detailed.pu.send-fetched=1us; "
+                                              "detailed.pu.send=1us",
+                                    "herd",
+                                    settings);
+    ck_assert_double_gt(world_value(app, "responses"), 48);
+    ck_assert_int_eq(world_value(app, "unsent_answers") > 0, _i == 2);
+    world_fini(&world);
+}
+END_TEST
+
 START_TEST(store_answers_every_request)
 {
     world_t world;
@@ -165,6 +234,9 @@ END_TEST
 CHECK_MAIN(CHECK_LOOP(every_number_is_given_once, 0, 2 * (int)SIM_COUNT_OF(versions)),
            CHECK_LOOP(a_client_that_waits_gets_them_in_order, 0, 3),
            CHECK_LOOP(workers_wait_when_their_queue_is_full, 0, 2),
+           CHECK_LOOP(a_turn_may_take_what_fills_the_queue, 0, 3),
+           CHECK_LOOP(impatient_clients_wait_for_room, 0, 2),
+           CHECK_LOOP(a_store_keeps_to_its_queues, 0, 3),
            CHECK_LOOP(store_answers_every_request, 0, 4),
            CHECK_LOOP(atomics_of_a_store_add_up, 0, 2),
            CHECK_LOOP(machines_that_cannot_be_are_refused, 0, 9))
