@@ -3,10 +3,10 @@
 #
 # tests/test_random_runs.sh - what nobody thought of: scenarios drawn at random keep the rules.
 #
-# Goal: whatever tests/random-scenario draws, a run ends by itself with exit status 0 (so packets were
-# conserved: a run that loses count of them fails), no flow beats its ideal time, and two threads and
-# the resolved scenario that the run left behind give the same digest and the same files.
-# Method: 200 scenarios (RANDOM_FIRST, RANDOM_COUNT; a fifth of them under sanitizers, whose runs take
+# Goal: whatever tests/random-scenario and tests/random-program draw, a run ends by itself with exit status 0
+# (so packets were conserved: a run that loses count of them fails), no flow beats its ideal time, and two
+# threads and the resolved scenario that the run left behind give the same digest and the same files.
+# Method: 200 scenarios of each (RANDOM_FIRST, RANDOM_COUNT; a fifth of them under sanitizers, whose runs take
 # several times as long), three runs each; diff of the folders but for values named wall_.
 # Not pinned: results; scenarios whose traffic is more than some ten thousand packets.
 # labels: slow
@@ -26,7 +26,7 @@ run() {
     rm -rf "$out"
     timeout 120 "$ROCESIM" run "$@" -o "$out" --quiet >"$work/out" 2>"$work/err" || status=$?
     if [ $status -ne 0 ]; then
-        fail "random scenario $number: rocesim run $*: status $status: $(head -n 2 "$work/err")"
+        fail "$drawn $number: rocesim run $*: status $status: $(head -n 2 "$work/err")"
         return 1
     fi
     find "$out" -name '*.json' -exec sed -i '/"wall_/d' {} +
@@ -35,20 +35,22 @@ run() {
 # same NAME: as the folder `one`.
 same() {
     diff -r -q "$work/one" "$work/$1" >"$work/diff" ||
-        fail "random scenario $number: $1 differs: $(head -n 3 "$work/diff")"
+        fail "$drawn $number: $1 differs: $(head -n 3 "$work/diff")"
 }
 
-for ((number = first; number < first + count; ++number)); do
-    before=$failures
-    tests/random-scenario $number >"$work/scenario.yaml"
-    if run one "$work/scenario.yaml"; then
-        run threads "$work/scenario.yaml" --threads 2 && same threads
-        run resolved "$work/one/scenario.yaml" && same resolved
-        beats=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "slowdown") column = i; next }
-            $column != "" && $column < 1 { print; exit }' "$work/one/flows.csv")
-        [ -z "$beats" ] || fail "random scenario $number: a flow faster than ideal: $beats"
-    fi
-    [ $failures -eq $before ] ||
-        echo "rerun: tests/random-scenario $number >s.yaml; rocesim run s.yaml -o out/s"
+for drawn in random-scenario random-program; do
+    for ((number = first; number < first + count; ++number)); do
+        before=$failures
+        tests/$drawn $number >"$work/scenario.yaml"
+        if run one "$work/scenario.yaml"; then
+            run threads "$work/scenario.yaml" --threads 2 && same threads
+            run resolved "$work/one/scenario.yaml" && same resolved
+            beats=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "slowdown") column = i; next }
+                $column != "" && $column < 1 { print; exit }' "$work/one/flows.csv")
+            [ -z "$beats" ] || fail "$drawn $number: a flow faster than ideal: $beats"
+        fi
+        [ $failures -eq $before ] ||
+            echo "rerun: tests/$drawn $number >s.yaml; rocesim run s.yaml -o out/s"
+    done
 done
 [ $failures -eq 0 ]
