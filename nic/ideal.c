@@ -286,14 +286,18 @@ static void send_messages(pipeline_t *pipeline, const nic_ideal_t *ideal)
 
 sim_time_t nic_ideal_ps(const nic_ideal_t *ideal)
 {
+    const net_t *const net = ideal->net;
+    const uint16_t port = ideal->udp_source_port;
+    const uint16_t hashed_port = ideal->hashed_port;
     const uint32_t forth_hash =
-        net_flow_hash(ideal->net, ideal->requester, ideal->responder, ideal->udp_source_port);
-    const uint32_t back_hash =
-        net_flow_hash(ideal->net, ideal->responder, ideal->requester, ideal->udp_source_port);
+        net_flow_hash_with(net, ideal->requester, ideal->responder, port, hashed_port);
+    const uint32_t back_hash = net_answer_hash(
+        net,
+        net_flow_hash_with(net, ideal->responder, ideal->requester, port, hashed_port));
     net_path_t forth;
     net_path_t back;
-    if (!net_path_of(ideal->net, ideal->requester, ideal->responder, forth_hash, &forth) ||
-        !net_path_of(ideal->net, ideal->responder, ideal->requester, back_hash, &back)) {
+    if (!net_path_of(net, ideal->requester, ideal->responder, forth_hash, &forth) ||
+        !net_path_of(net, ideal->responder, ideal->requester, back_hash, &back)) {
         return SIM_TIME_NEVER;
     }
     pipeline_t there;

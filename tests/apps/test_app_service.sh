@@ -38,6 +38,18 @@ for one in 'rc write' 'uc write' 'uc send' 'ud send'; do
     [ "$(of one 0 status)" = success ] || fail "$one: $(of one 0 status)"
     eval "$1_$2=$(of one 0 ideal_fct_ns)"
 done
+# One after the other, on paths that take unequally long: the ideal is of the paths that packets and answers
+# take, whoever balances the load.
+rows=$(for i in $(seq 0 63); do echo -n "host$((i % 8)) host$((8 + i * 5 % 8)) 9000 $((i * 100))us, "; done)
+for balancer in ecmp hpcc; do
+    for verb in write read; do
+        flows ways '{leaf-spine: {leaves: 2, spines: 4, hosts-per-leaf: 8}}' \
+            "flows: {list: [${rows%, }], verb: $verb}" --set network.load-balancer=$balancer \
+            --set 'links={"leaf*--spine1": {delay: 3us}, "leaf0--spine2": {delay: 7us}, "leaf1--spine3": {rate: 10Gbps}}'
+        awk -F, 'NR > 1 && $10 == "1.000000" { alone++ } { ideals[$9] } END { exit alone != 64 || length(ideals) < 6 }' \
+            "$work/ways/flows.csv" || fail "$balancer, $verb: $(cut -d, -f 2,3,8-10 "$work/ways/flows.csv" | grep -v 1.000000)"
+    done
+done
 # The acknowledgement crosses three links of 1 us each; datagrams have a longer header, at each MTU.
 awk -v rc="$rc_write" -v uc="$uc_write" 'BEGIN { exit !(rc - uc > 3000 && rc - uc < 3200) }' ||
     fail "an ACK takes $rc_write - $uc_write ns"
