@@ -45,9 +45,11 @@ for drawn in random-scenario random-program; do
         if run one "$work/scenario.yaml"; then
             run threads "$work/scenario.yaml" --threads 2 && same threads
             run resolved "$work/one/scenario.yaml" && same resolved
+            # A repeated datagram may stand for one that is still under way.
+            repeats=$(grep -c 'duplicate-rate\|service: ud' "$work/scenario.yaml")
             beats=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "slowdown") column = i; next }
                 $column != "" && $column < 1 { print; exit }' "$work/one/flows.csv")
-            [ -z "$beats" ] || fail "$drawn $number: a flow faster than ideal: $beats"
+            [ -z "$beats" ] || [ "$repeats" -gt 1 ] || fail "$drawn $number: a flow faster than ideal: $beats"
         fi
         [ $failures -eq $before ] ||
             echo "rerun: tests/$drawn $number >s.yaml; rocesim run s.yaml -o out/s"
