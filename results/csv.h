@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/csv.h - reads the CSV files of a run back, row by row, a few columns by name.
 //
-// RFC 4180 as results/file.h writes it: a header row, LF or CRLF, quotes where needed; no line
-// breaks within quotes. Memory is that of one row.
+// RFC 4180 as results/file.h writes it: a header row, LF or CRLF at the end of each row, quotes where
+// needed; no line breaks within quotes. Memory is that of one row.
 #ifndef RESULTS_CSV_H
 #define RESULTS_CSV_H
 
@@ -15,7 +15,7 @@ SIM_C_BEGIN
 typedef struct results_csv results_csv_t;
 
 // Opens a file and finds the columns in its header. names must outlive it. SIM_ERR_IO: cannot be
-// read; SIM_ERR_INVALID: a column is missing.
+// read; SIM_ERR_INVALID: a column is missing, or the file is cut in its header.
 SIM_MUST_CHECK sim_err_t results_csv_open(const char *path,
                                           const char *const *names,
                                           size_t name_count,

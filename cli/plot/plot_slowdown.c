@@ -76,6 +76,21 @@ static int compare_u64(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+// The slowdown is drawn; a time that is none says that the row was damaged.
+static sim_err_t read_flow(const results_csv_t *csv, flow_t *flow, world_error_t *error)
+{
+    uint64_t fct_ps = 0;
+    sim_err_t result = results_csv_number(csv, 0, 1, &flow->bytes, error);
+    if (result == SIM_OK) {
+        result = results_csv_number(csv, 1, SLOWDOWN_ONE, &flow->slowdown, error);
+    }
+    if (result == SIM_OK) {
+        result = results_csv_number(csv, 3, SIM_PS_PER_NS, &fct_ps, error);
+    }
+    flow->slowdown = flow->slowdown < SLOWDOWN_ONE ? SLOWDOWN_ONE : flow->slowdown;
+    return result;
+}
+
 static sim_err_t read_flows(results_csv_t *csv,
                             const char *app,
                             flows_t *flows,
@@ -95,14 +110,10 @@ static sim_err_t read_flows(results_csv_t *csv,
             continue;
         }
         flow_t flow = {.order = flows->count};
-        result = results_csv_number(csv, 0, 1, &flow.bytes, error);
-        if (result == SIM_OK) {
-            result = results_csv_number(csv, 1, SLOWDOWN_ONE, &flow.slowdown, error);
-        }
+        result = read_flow(csv, &flow, error);
         if (result != SIM_OK) {
             return result;
         }
-        flow.slowdown = flow.slowdown < SLOWDOWN_ONE ? SLOWDOWN_ONE : flow.slowdown;
         SIM_GROW(flows->flows, flows->count, &flows->capacity);
         flows->flows[flows->count++] = flow;
     }
@@ -122,7 +133,7 @@ static sim_err_t load(const cli_plot_run_t *run,
                       flows_t *flows,
                       world_error_t *error)
 {
-    static const char *const names[] = {"bytes", "slowdown", "app"};
+    static const char *const names[] = {"bytes", "slowdown", "app", "fct_ns"};
     results_csv_t *csv = NULL;
     sim_err_t result = cli_plot_open(run, "flows.csv", names, SIM_COUNT_OF(names), &csv, error);
     if (csv != NULL) {

@@ -42,7 +42,7 @@ START_TEST(cells_are_found_by_name)
     ck_assert_int_eq(open_text("path,else,time_ns,more\n"
                                "\"a,b\",x,1.250,\n"
                                "\"say \"\"hi\"\"\",,3,y\r\n"
-                               "plain,\"\",0.001,z",
+                               "plain,\"\",0.001,z\n",
                                &csv,
                                &error),
                      SIM_OK);
@@ -123,6 +123,9 @@ START_TEST(what_is_no_table_is_refused)
         {"", "no column 'time_ns'"},
         {"\n", "no column 'time_ns'"},
         {"time_ns,value\n", "no column 'path'"},
+        {"time_ns,path", ":1:1: the file is cut in this row"},
+        {"time_ns,pa", ":1:1: the file is cut in this row"},
+        {"time_ns,path\n1,a\n2,b", ":3:1: the file is cut in this row"},
         {"time_ns,path\n1\n", ":2:1: a row with fewer cells"},
         {"time_ns,path\n1,\"x\n", NULL}, // a quote without its end is the rest of the row
         {"time_ns,path\n1,\"x\"y\n", ":2:1: a row with fewer cells"},

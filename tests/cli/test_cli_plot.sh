@@ -116,6 +116,10 @@ block s.gnuplot run0 <<'END'
 2 31.5 40.5 40.5
 END
 grep -q "title 'x/a (40 of 41 flows)'" s.gnuplot || fail "runs of one name are not told apart"
+# A time that is none is refused where it stands.
+mkdir -p negative && cp a/summary.json negative
+sed '3s/,1,1,\([0-9.]*,poisson\)/,-1,1,\1/' a/flows.csv >negative/flows.csv
+expect 2 "negative/flows.csv:3:1: fct_ns is '-1', expected a number" negative --kind slowdown
 expect 2 "0 finished flows of incasts in flows.csv of a, expected at least 20" \
     a --kind slowdown --app incasts
 mkdir bare
