@@ -16,6 +16,45 @@ static bool is_get(const char *method)
     return strcmp(method, "GET") == 0;
 }
 
+typedef struct headers {
+    unsigned lengths;
+    unsigned hosts;
+    bool named_badly;
+} headers_t;
+
+static enum MHD_Result note_header(void *ctx,
+                                   enum MHD_ValueKind kind,
+                                   const char *name,
+                                   const char *value)
+{
+    headers_t *const headers = ctx;
+    (void)kind;
+    (void)value;
+    headers->lengths += strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0;
+    headers->hosts += strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0;
+    headers->named_badly = headers->named_badly || strpbrk(name, " \t") != NULL;
+    return MHD_YES;
+}
+
+// Where a request ends for a proxy may not be where it ends here: RFC 9112, sections 3.2, 5.1 and
+// 6.3. What follows on the connection cannot be trusted then.
+int studio__guard_headers(studio_request_t *request, studio_response_t *response)
+{
+    headers_t headers = {0};
+    (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, note_header, &headers);
+    if (headers.lengths <= 1 && headers.hosts <= 1 && !headers.named_badly) {
+        return 0;
+    }
+    studio_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    return headers.named_badly
+               ? studio_response_error(response, 400, "the name of a header has a space in it")
+               : studio_response_error(response,
+                                       400,
+                                       "%s is there twice",
+                                       headers.lengths > 1 ? MHD_HTTP_HEADER_CONTENT_LENGTH
+                                                           : MHD_HTTP_HEADER_HOST);
+}
+
 // DNS rebinding: a page of elsewhere whose name leads here has its own name in Host.
 int studio__guard_host(studio_request_t *request, studio_response_t *response)
 {

@@ -46,6 +46,8 @@ struct studio_request {
     char address[64];
 };
 
+// Refuses headers that say in two ways what and whose the request is; a status as below.
+int studio__guard_headers(studio_request_t *request, studio_response_t *response);
 // Refuses names that are not this server's; a status as below.
 int studio__guard_host(studio_request_t *request, studio_response_t *response);
 // Says no before the body is read: fills the response and returns its status; 0: go on.

@@ -194,6 +194,10 @@ static bool begin(studio_server_t *server,
     const bool is_head = strcmp(method, "HEAD") == 0;
     request->begun = true;
     note_address(request);
+    if (studio__guard_headers(request, &response) != 0) {
+        *result = send_response(request, &response, false);
+        return true;
+    }
     if (!request->target_good) {
         (void)studio_response_error(&response, 400, "the address is not understood");
         *result = send_response(request, &response, false);
