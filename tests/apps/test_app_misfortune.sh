@@ -103,6 +103,10 @@ held='delay: 20us, loss-rate: 0.05, duplicate-rate: 0.1, reorder-rate: 0.1, reor
 misfortune held "link: {$held}"
 short='--set nic.timeout=1 --set nic.congestion-control=dctcp --set nic.window=4KB'
 try sequencer-add held 0 ideal 821453158778 --set nic.transport=adamap "$short"
+# Answers that a link makes twice come when all have come.
+scenario sequencer-few "sequencer: {workers: 2, clients: 10, version: rpc, window: 2, requests: 3, $machines}"
+misfortune repeated 'link: {duplicate-rate: 0.3}'
+try sequencer-few repeated 7 ideal 1
 # Going back to zero: a NAK that comes while the sender takes its time takes back what was acknowledged,
 # when nothing is on its way.
 scenario all-to-all 'all-to-all: {bytes: 50KB}'
