@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/csv.h - reads the CSV files of a run back, row by row, a few columns by name.
 //
-// RFC 4180 as results/file.h writes it: a header row, LF or CRLF at the end of each row, quotes where
-// needed; no line breaks within quotes. Memory is that of one row.
+// RFC 4180 as results/file.h writes it: a header row, LF or CRLF at the end of each row, quotes
+// where needed; no line breaks within quotes. Memory is that of one row.
 #ifndef RESULTS_CSV_H
 #define RESULTS_CSV_H
 
