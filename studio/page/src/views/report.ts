@@ -104,7 +104,7 @@ function cache_card(nic: { name: string } & Record<string, unknown>): HTMLElemen
     const l3 = Number(cache.expands?.urgent ?? 0) + Number(cache.expands?.background ?? 0);
     const tiers: [string, string, number, Distribution | undefined, string][] = [
         ["L1", words.l1, Number(cache["l1_hits"] ?? 0), cache["l1_ns"] as Distribution, bytes(Number(cache["l1_bytes_peak"] ?? 0))],
-        ["L2", words.l2, Number(cache["l2_hits"] ?? 0) + Number(cache["staging_hits"] ?? 0), cache["l2_ns"] as Distribution, bytes(Number(cache["l2_bytes_peak"] ?? 0))],
+        ["L2", words.l2, Number(cache["l2_hits"] ?? 0), cache["l2_ns"] as Distribution, bytes(Number(cache["l2_bytes_peak"] ?? 0))],
         ["L3", words.l3, l3, cache["expand_ns"] as Distribution, bytes(Number(cache["directory_bytes"] ?? 0))],
     ];
     const moves = cache.migrations ?? {};
