@@ -311,7 +311,8 @@ static int post_tokens(studio_request_t *request, studio_response_t *response)
 {
     studio_t *const studio = studio_request_studio(request);
     const studio_user_t *const user = studio_request_user(request);
-    const char *const name = studio_body_text(request, "name", 100);
+    const char *name;
+    const bool name_good = studio_body_name(request, "name", 100, &name);
     const char *const role_name = studio_body_text(request, "role", 20);
     studio_role_t role = user->role;
     int64_t days = 0;
@@ -319,7 +320,7 @@ static int post_tokens(studio_request_t *request, studio_response_t *response)
     if (refused_token != 0) {
         return refused_token;
     }
-    if (name == NULL || name[0] == '\0') {
+    if (!name_good || name == NULL) {
         return studio_response_error(response, 400, "a name of up to 100 bytes is needed");
     }
     if ((role_name != NULL && !studio_role_find(role_name, &role)) || role > user->role) {

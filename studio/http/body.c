@@ -16,6 +16,25 @@ const char *studio_body_text(const studio_request_t *request, const char *name, 
     return json_string_length(member) <= bytes_max ? json_string_value(member) : NULL;
 }
 
+bool studio_body_name(const studio_request_t *request,
+                      const char *name,
+                      size_t bytes_max,
+                      const char **text)
+{
+    *text = studio_body_text(request, name, bytes_max);
+    if (*text == NULL) {
+        return studio_body_member(request, name) == NULL;
+    }
+    bool shows = false;
+    for (const char *p = *text; *p != '\0'; p++) {
+        if ((*p >= '\0' && *p < ' ') || *p == '\x7f') {
+            return false;
+        }
+        shows = shows || *p != ' ';
+    }
+    return shows;
+}
+
 bool studio_body_bool(const studio_request_t *request, const char *name, bool *value)
 {
     const json_t *const member = studio_body_member(request, name);

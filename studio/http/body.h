@@ -7,6 +7,12 @@
 
 // A text of at most bytes_max; NULL: not there, no text, or longer.
 const char *studio_body_text(const studio_request_t *request, const char *name, size_t bytes_max);
+// A name of at most bytes_max that shows: not of spaces alone, no control characters. False: there,
+// and no such name. *text is NULL if not there.
+bool studio_body_name(const studio_request_t *request,
+                      const char *name,
+                      size_t bytes_max,
+                      const char **text);
 // Whether there is the member, and is true or false.
 bool studio_body_bool(const studio_request_t *request, const char *name, bool *value);
 // The member; NULL: none, or null.

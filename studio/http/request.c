@@ -151,15 +151,31 @@ static const studio_parameter_t *find_listed(const studio_request_t *request,
     return NULL;
 }
 
+// What handlers look at only if it has its type would be read as not there. Numbers, lists and
+// objects are refused by who reads them.
+static bool has_type(const json_t *value, const char *type)
+{
+    return json_is_null(value) || (strcmp(type, "string") == 0    ? json_is_string(value)
+                                   : strcmp(type, "boolean") == 0 ? json_is_boolean(value)
+                                                                  : true);
+}
+
 static int check_members(const studio_request_t *request, studio_response_t *response)
 {
     const char *name = NULL;
     json_t *value = NULL;
     json_object_foreach(request->json, name, value)
     {
-        if (request->route->body == NULL &&
-            find_listed(request, STUDIO_IN_BODY, name, response) == NULL) {
+        if (request->route->body != NULL) {
+            continue;
+        }
+        const studio_parameter_t *const parameter =
+            find_listed(request, STUDIO_IN_BODY, name, response);
+        if (parameter == NULL) {
             return studio_response_status(response);
+        }
+        if (!has_type(value, parameter->type)) {
+            return studio_response_error(response, 400, "%s: expected a %s", name, parameter->type);
         }
     }
     return 0;

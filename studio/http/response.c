@@ -153,6 +153,11 @@ int studio_response_error_at(studio_response_t *response,
                              const char *expected,
                              const char *message)
 {
+    if (line == 0) { // of no line, such as a setting beside the scenario
+        return send_error(response,
+                          status,
+                          json_pack("{s:s, s:s*}", "message", message, "expected", expected));
+    }
     return send_error(response,
                       status,
                       json_pack("{s:s, s:{s:i, s:i}, s:s*}",

@@ -45,6 +45,30 @@ static bool check_set(const json_t *set, sim_message_t *message)
     return true;
 }
 
+// Two runs that are the same are one: means and intervals would lie.
+static bool check_twins(const char *path, const json_t *values, sim_message_t *message)
+{
+    json_t *const seen = json_object();
+    bool good = true;
+    for (size_t v = 0; good && v < json_array_size(values); v++) {
+        char *const value = value_text(json_array_get(values, v));
+        good = value == NULL || json_object_get(seen, value) == NULL;
+        if (value != NULL && good) {
+            (void)json_object_set_new(seen, value, json_true());
+        }
+        if (!good) {
+            (void)sim_fail(message,
+                           SIM_ERR_INVALID,
+                           "%.100s: %.100s is there twice, expected it once",
+                           path,
+                           value);
+        }
+        sim_free(value);
+    }
+    json_decref(seen);
+    return good;
+}
+
 // Each run of the list with each value of the path, in place of the list.
 static json_t *multiply(json_t *list,
                         const char *path,
@@ -60,6 +84,11 @@ static json_t *multiply(json_t *list,
                        "%.100s: expected values that make at most %" PRIu64 " runs in all",
                        path,
                        most);
+        json_decref(list);
+        json_decref(longer);
+        return NULL;
+    }
+    if (!check_twins(path, values, message)) {
         json_decref(list);
         json_decref(longer);
         return NULL;
@@ -100,6 +129,16 @@ static bool seeds_good(const json_t *seeds)
     return json_is_array(seeds);
 }
 
+// A run's seed is one of `seeds`, whatever else would set it.
+static bool sets_seed(const json_t *set, const json_t *grid)
+{
+    bool is_set = json_object_get(grid, "seed") != NULL;
+    for (size_t i = 0; i < json_array_size(set); i++) {
+        is_set = is_set || strncmp(json_string_value(json_array_get(set, i)), "seed=", 5) == 0;
+    }
+    return is_set;
+}
+
 json_t *studio_order_expand(const json_t *set,
                             const json_t *grid,
                             const json_t *seeds,
@@ -118,6 +157,13 @@ json_t *studio_order_expand(const json_t *set,
     }
     if (seeds != NULL && json_array_size(seeds) > 0 && !seeds_good(seeds)) {
         (void)sim_fail(message, SIM_ERR_INVALID, "seeds: expected a list of numbers from 0 on");
+        return NULL;
+    }
+    if (json_array_size(seeds) > 0 && sets_seed(set, grid)) {
+        (void)sim_fail(message,
+                       SIM_ERR_INVALID,
+                       "'seed' is among the parameters, and would give way to seeds: expected one "
+                       "of the two");
         return NULL;
     }
     json_t *list = json_array();

@@ -307,8 +307,7 @@ static int take_order(studio_request_t *request, studio_response_t *response, or
 {
     studio_t *const studio = studio_request_studio(request);
     sim_message_t message;
-    order->name = studio_body_text(request, "name", 200);
-    if (order->name == NULL || order->name[0] == '\0') {
+    if (!studio_body_name(request, "name", 200, &order->name) || order->name == NULL) {
         return studio_response_error(response, 400, "a name of up to 200 bytes is needed");
     }
     (void)studio_body_bool(request, "shared", &order->shared);

@@ -169,12 +169,15 @@ static int patch_run(studio_request_t *request, studio_response_t *response)
     if (!find_own(request, response, &run, &status)) {
         return status;
     }
-    const char *const name = studio_body_text(request, "name", 200);
+    const char *name;
+    const bool name_good = studio_body_name(request, "name", 200, &name);
     const char *const notes = studio_body_text(request, "notes", 20000);
     bool shared = run.shared;
     const bool has_shared = studio_body_bool(request, "shared", &shared);
-    if (name != NULL && name[0] == '\0') {
-        return studio_response_error(response, 400, "a name of up to 200 bytes is needed");
+    if (!name_good || (notes == NULL && studio_body_member(request, "notes") != NULL)) {
+        return studio_response_error(response,
+                                     400,
+                                     "name: up to 200 bytes; notes: up to 20000 bytes");
     }
     if (!studio_store_do(studio->store,
                          "UPDATE runs SET name = coalesce(?, name), notes = coalesce(?, notes),"

@@ -156,11 +156,12 @@ static int post_documents(studio_request_t *request, studio_response_t *response
     studio_t *const studio = studio_request_studio(request);
     const studio_user_t *const user = studio_request_user(request);
     const char *const kind = studio_body_text(request, "kind", 20);
-    const char *const name = studio_body_text(request, "name", 200);
+    const char *name;
+    const bool name_good = studio_body_name(request, "name", 200, &name);
     const json_t *const body = studio_body_member(request, "body");
     const int64_t now_ms = studio_now_ms();
     bool shared = false;
-    if (!kind_good(kind) || name == NULL || name[0] == '\0' || body == NULL) {
+    if (!kind_good(kind) || !name_good || name == NULL || body == NULL) {
         return studio_response_error(response,
                                      400,
                                      "kind (scenario, query, analysis, figure or view), a name of "
@@ -234,11 +235,12 @@ static int put_document(studio_request_t *request, studio_response_t *response)
     if (!take(request, response, true, &id, &document, &status)) {
         return status;
     }
-    const char *const name = studio_body_text(request, "name", 200);
+    const char *name;
+    const bool name_good = studio_body_name(request, "name", 200, &name);
     const json_t *const body = studio_body_member(request, "body");
     bool shared = false;
     const bool has_shared = studio_body_bool(request, "shared", &shared);
-    if ((name != NULL && name[0] == '\0') ||
+    if (!name_good ||
         !studio_body_number(request, "version", document.version, 1, INT64_MAX, &version)) {
         return studio_response_error(response, 400, "name: up to 200 bytes; version: a number");
     }

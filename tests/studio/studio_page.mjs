@@ -280,10 +280,17 @@ const steps = {
 
         await go(ada, "edit/document/1");
         await ada.waitForSelector(".verdict-ok");
+        await ada.waitForFunction(() => [...document.querySelectorAll("input")].some((one) => one.ariaLabel === "Seeds" && one.placeholder === "1" && one.value === ""));
+        const start_button = ada.getByRole("button", { name: /^(Run|Start \d+ runs)$/ });
+        for (const seeds of ["1, x", "-1", "2.5", "5-1"]) {
+            await ada.getByLabel("Seeds").fill(seeds);
+            check((await start_button.isDisabled()) && (await ada.locator(".note.bad", { hasText: "Seeds" }).count()) === 1, `'${seeds}' are no seeds`);
+        }
         await ada.getByLabel("Seeds").fill("1-2");
         await ada.getByRole("button", { name: "Vary a parameter" }).click();
         await ada.getByLabel("Parameter", { exact: true }).fill("nic.mtu");
         await ada.getByLabel("Parameter", { exact: true }).blur();
+        check((await start_button.isDisabled()) && (await ada.locator(".note.bad", { hasText: "nic.mtu has no values" }).count()) === 1, "a parameter without values is told");
         await ada.getByLabel("Values").fill("1024, 2048");
         check((await ada.getByRole("button", { name: "Start 4 runs" }).count()) === 1, "a grid of two by two seeds is four runs");
         await ada.getByRole("button", { name: "Start 4 runs" }).click();
@@ -311,6 +318,12 @@ const steps = {
         await ada.waitForSelector(".grid-row", { timeout: 60000 });
         check((await text_of(ada, ".grid-row")).includes("cache/skew lru-0"), "its runs are processed");
         await picture(ada, "study-runs");
+        // Each lookup of a cache is answered by one tier.
+        const made = await ada.evaluate(async () => (await (await fetch("api/v1/runs?search=lru-0")).json()).runs[0].id);
+        await go(ada, `run/${made}?tab=models`);
+        await ada.waitForSelector(".tier");
+        const shares = await ada.locator(".tier > .number:not(.muted)").allTextContents();
+        check(Math.abs(shares.reduce((sum, share) => sum + Number.parseFloat(share), 0) - 100) < 0.2, `the tiers answered ${shares.join(" + ")}`);
     },
 
     // Two people at once: what is private stays so, and what is shared is seen.

@@ -114,6 +114,13 @@ expect 200 GET status
 expect 422 POST runs '{"name":"broken","yaml":"topology: {star: {hosts: x}}\n"}'
 grep -q '"line":1' "$work/answer" || fail "broken: $(cat "$work/answer")"
 expect 400 POST runs '{"name":"many","library":"quickstart","grid":{"nic.mtu":[]}}'
+expect 400 POST runs '{"name":"twice","library":"quickstart","seeds":[1,2,1]}'
+for name in '   ' 'a\nb' ''; do
+    expect 400 POST runs "{\"name\":\"$name\",\"library\":\"quickstart\"}"
+done
+expect 400 POST runs '{"name":"shared","library":"quickstart","shared":"yes"}'
+expect 422 POST runs '{"name":"no line","library":"quickstart","grid":{"nic.mtu":[99]}}'
+! grep -q '"where"' "$work/answer" || fail "a setting has a line: $(cat "$work/answer")"
 expect 201 POST runs '{"name":"grid","library":"quickstart","grid":{"nic.mtu":[1024,4096]},"seeds":[1,2]}'
 group=$(field group)
 for run in 1 2 3 4; do
@@ -135,6 +142,11 @@ expect 200 GET runs/1/files
 grep -q '"path":"result/summary.json"' "$work/answer" || fail "files: $(cat "$work/answer")"
 expect 200 GET runs/1/log
 expect 200 PATCH runs/1 '{"name":"first","notes":"for the paper","shared":true}'
+printf '{"notes":"%020001d"}' 0 >"$work/long"
+expect 400 PATCH runs/1 "$(cat "$work/long")"
+printf '{"name":"%0201d"}' 0 >"$work/long"
+expect 400 PATCH runs/1 "$(cat "$work/long")"
+expect 400 PATCH runs/1 '{"name":7}'
 
 # -- again, cancelled while it runs: what it has so far is there. Events say so, as they happen.
 

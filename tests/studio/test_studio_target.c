@@ -120,8 +120,43 @@ START_TEST(order_is_expanded)
 }
 END_TEST
 
+// What would make the same run twice, or give way without a word.
+START_TEST(order_has_each_run_once)
+{
+    static const struct {
+        const char *order;
+        const char *says; // NULL: it is good
+    } cases[] = {
+        {"{\"seeds\": [1, 2, 1]}", "seed: 1 is there twice"},
+        {"{\"grid\": {\"b\": [1, 2]}, \"seeds\": [1, 2]}", NULL},
+        {"{\"grid\": {\"b\": [\"1\", 1]}}", "b: 1 is there twice"},
+        {"{\"grid\": {\"seed\": [1, 2]}, \"seeds\": [3]}", "'seed' is among the parameters"},
+        {"{\"set\": [\"seed=4\"], \"seeds\": [3]}", "'seed' is among the parameters"},
+        {"{\"set\": [\"seed=4\"]}", NULL},
+        {"{\"grid\": {\"seed\": [1, 2]}, \"seeds\": []}", NULL},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(cases); i++) {
+        sim_message_t message = {.text = ""};
+        json_t *const order = json_loads(cases[i].order, 0, NULL);
+        json_t *const runs = studio_order_expand(json_object_get(order, "set"),
+                                                 json_object_get(order, "grid"),
+                                                 json_object_get(order, "seeds"),
+                                                 8,
+                                                 &message);
+        ck_assert_msg((runs != NULL) == (cases[i].says == NULL), "%zu: %s", i, message.text);
+        ck_assert_msg(cases[i].says == NULL || strstr(message.text, cases[i].says) != NULL,
+                      "%zu: %s",
+                      i,
+                      message.text);
+        json_decref(runs);
+        json_decref(order);
+    }
+}
+END_TEST
+
 CHECK_MAIN(CHECK_TEST(target_is_taken_apart),
            CHECK_TEST(target_with_two_readings_is_refused),
            CHECK_TEST(range_lies_inside),
            CHECK_TEST(host_is_ours),
-           CHECK_TEST(order_is_expanded))
+           CHECK_TEST(order_is_expanded),
+           CHECK_TEST(order_has_each_run_once))

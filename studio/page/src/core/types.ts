@@ -166,6 +166,7 @@ export interface CheckAnswer {
         series?: number;
         captures?: number;
         congestion_control?: string;
+        seed?: number;
     } | null;
     limits?: { wall_s?: number | null; memory_bytes?: number | null; result_bytes?: number | null; runs?: number | null } | null;
 }

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A list of values as one types it: commas between them, not those in [] or {} or quotes; 1..5 and 1-5 are ranges.
 
+// Null: there is something that is no seed.
+export function split_seeds(text: string): number[] | null {
+    const values = split_values(text);
+    return values.every((one) => /^\d+$/.test(one) && Number.isSafeInteger(Number(one))) ? values.map(Number) : null;
+}
+
 export function split_values(text: string): string[] {
     const found: string[] = [];
     let depth = 0;

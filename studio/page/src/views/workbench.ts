@@ -16,7 +16,7 @@ import { parameters } from "../editor/parameters";
 import { t } from "../i18n/text";
 import { topology_map } from "../topology/draw";
 import { button, checkbox, field, input, note, problem_text, sheet, toast } from "../ui/parts";
-import { split_values } from "./grid_values";
+import { split_seeds, split_values } from "./grid_values";
 import { library_path, study_view } from "./run_study";
 
 const blank = `# What do you want to know?
@@ -80,7 +80,7 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
     let faults: CheckAnswer["errors"] = [];
     let checked: CheckAnswer | null = null;
     let mode = recall<"text" | "form">("editor-mode", "text");
-    let seeds = "1";
+    let seeds = ""; // the scenario's own
     let shared = false;
     const rows: GridRow[] = [];
 
@@ -171,17 +171,26 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
     });
 
     // What would be run.
-    const seed_list = () => {
-        const made = split_values(seeds);
-        return made.length > 0 ? made.map(Number).filter((one) => Number.isInteger(one) && one >= 0) : [1];
-    };
     const points = () => rows.reduce((product, row) => product * Math.max(split_values(row.values).length, 1), 1);
-    const runs_planned = () => points() * seed_list().length;
+    const runs_planned = () => points() * Math.max(split_seeds(seeds)?.length ?? 1, 1);
+    // What would be left out of an order without a word.
+    const order_faults = () => {
+        const named = rows.filter((row) => row.path || split_values(row.values).length > 0);
+        const paths = named.map((row) => row.path);
+        return [
+            split_seeds(seeds) === null && words.bad_seeds,
+            named.some((row) => !row.path) && words.grid_without_path,
+            ...named.filter((row) => row.path && split_values(row.values).length === 0).map((row) => words.grid_without_values(row.path)),
+            ...new Set(paths.filter((path, index) => path && paths.indexOf(path) < index).map(words.grid_twice)),
+        ].filter((fault) => fault !== false);
+    };
     const draw_plan = () => {
         const total = runs_planned();
         const estimate = checked?.estimate;
         const limits = checked?.limits;
         const over: string[] = [];
+        const wrong = order_faults();
+        seed_box.placeholder = checked?.estimate?.seed === undefined ? "" : String(checked.estimate.seed);
         if (limits?.runs && total > limits.runs) {
             over.push(words.over_runs(total, limits.runs));
         }
@@ -208,10 +217,11 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
                       estimate.result_bytes ? part(words.disk, `≈ ${bytes(estimate.result_bytes)}${total > 1 ? ` × ${total}` : ""}`, limits?.result_bytes ? bytes(limits.result_bytes) : null) : null,
                   )
                 : null,
+            wrong.map((text) => note("bad", text)),
             over.map((text) => note("warn", text)),
         );
         run_button.textContent = total === 1 ? words.run : words.run_many(total);
-        run_button.disabled = !session.may_run || faults.length > 0;
+        run_button.disabled = !session.may_run || faults.length > 0 || wrong.length > 0;
     };
 
     const grid_place = h("div", { class: "stack" });
@@ -235,6 +245,11 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
             toast(t().errors.forbidden, { bad: true });
             return;
         }
+        const wrong = order_faults();
+        if (wrong.length > 0) {
+            toast(wrong[0]!, { bad: true });
+            return;
+        }
         const grid: Record<string, string[]> = {};
         for (const row of rows) {
             const values = split_values(row.values);
@@ -243,7 +258,7 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
             }
         }
         const name = run_name.value.trim() || title_of(code.text()) || source.title;
-        const answer = await api.post<{ group: number; runs: { id: number }[] }>("runs", { name, yaml: code.text(), set: [], seeds: seed_list(), grid, shared, ...(source.from_library ? { library: source.from_library } : {}) });
+        const answer = await api.post<{ group: number; runs: { id: number }[] }>("runs", { name, yaml: code.text(), set: [], seeds: split_seeds(seeds), grid, shared, ...(source.from_library ? { library: source.from_library } : {}) });
         go(answer.runs.length === 1 ? link("run", answer.runs[0]!.id) : `${link("runs")}?group=${answer.group}`);
     };
     const title_of = (text: string) => find(outline(text), ["name"])?.text ?? "";
