@@ -206,7 +206,8 @@ static uint64_t increases_of(const nic_t *nic, world_text_t *path, uint64_t *ste
         return 0;
     }
     snprintf(path->text, sizeof(path->text), "%s.%s", ops->attrs->prefix, ops->increase);
-    return part_number(ops->attrs, part, path->text, step_bps) ? nic_rate_bps(nic) / *step_bps : 0;
+    const bool adds = part_number(ops->attrs, part, path->text, step_bps) && *step_bps != 0;
+    return adds ? nic_rate_bps(nic) / *step_bps : 0;
 }
 
 #define INCREASES_USUAL 1000u // the published constants: 10 Mbps, at 10 Gbps

@@ -2,6 +2,7 @@
 // apps/herd/herd_config.c - attributes of HERD, and what its presets say (docs/models/herd.md).
 #include "apps/herd/herd_internal.h"
 
+#define INTERVALS_MAX 1000000u
 #define PREFIX "traffic.herd"
 #define AT(field) offsetof(app__herd_config_t, field)
 
@@ -208,7 +209,7 @@ sim_err_t app__herd_resolve(app__herd_config_t *config, sim_message_t *message)
     if ((config->buckets & (config->buckets - 1)) != 0) {
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
-                              PREFIX ".index-buckets",
+                              "index-buckets",
                               ": %" PRIu64 ", expected a power of two",
                               config->buckets);
     }
@@ -216,7 +217,7 @@ sim_err_t app__herd_resolve(app__herd_config_t *config, sim_message_t *message)
     if (config->log_bytes < entry) {
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
-                              PREFIX ".log-bytes",
+                              "log-bytes",
                               ": %" PRIu64 ", expected room for an entry of %" PRIu64,
                               config->log_bytes,
                               entry);
@@ -224,8 +225,16 @@ sim_err_t app__herd_resolve(app__herd_config_t *config, sim_message_t *message)
     if (config->by_key && config->request == APP__HERD_BY_SEND_RC) {
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
-                              PREFIX ".worker-by-key",
+                              "worker-by-key",
                               ": on, but requests by send-rc come to one worker of each server");
+    }
+    const sim_time_t span_ps = config->span.warm_ps + config->span.measure_ps;
+    if (config->series_ps != 0 && span_ps / config->series_ps > INTERVALS_MAX) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "series",
+                              ": warm-up and measure have more than %u intervals of it",
+                              INTERVALS_MAX);
     }
     if (config->system == APP__HERD_ECHO) {
         config->service = APP__HERD_MODEL;

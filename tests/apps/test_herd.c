@@ -444,6 +444,7 @@ static const char *const wrong[] = {
     "update-percentage=101",
     "server=host0; clients-on=host0",
     "request=send-rc; worker-by-key=on",
+    "series=1ps",
 };
 
 START_TEST(what_cannot_be_is_refused)
