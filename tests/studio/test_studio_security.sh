@@ -143,9 +143,10 @@ strings -a "$data/studio.sqlite" "$data/studio.sqlite-wal" 2>/dev/null |
 # twice HEADERS: how many answers there are to a request with these, and one more behind it
 twice() {
     local inner='GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
+    printf "POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\n$1\r\n$inner" >"$work/request"
     exec 8<>"/dev/tcp/127.0.0.1/${url##*:}"
-    printf "POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\n$1\r\n$inner" >&8
-    timeout 10 cat <&8 >"$work/twice"
+    cat "$work/request" >&8 # at once: who is refused is not read to the end
+    timeout 10 cat <&8 >"$work/twice" 2>/dev/null
     exec 8>&-
     sed -n '1s/^HTTP\/1.1 \([0-9]*\).*/\1/p' "$work/twice" | tr '\n' ' '
     grep -a -c -o 'HTTP/1.1 [0-9]' "$work/twice"
