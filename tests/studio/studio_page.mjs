@@ -255,10 +255,32 @@ const steps = {
         const text = await ada.locator(".cm-content").innerText();
         check(text.includes("buffer: 1200KB") && text.includes("a comment that stays"), "the form edits the text and keeps comments");
 
+        // What is not saved outlives another view, another language and a reload, until it is discarded.
+        for (const leave of [() => go(ada, "runs"), () => ada.getByRole("button", { name: "中文" }).click(), () => ada.reload()]) {
+            await leave();
+            if ((await ada.getByRole("button", { name: "English" }).count()) > 0) {
+                await ada.getByRole("button", { name: "English" }).click();
+            }
+            await go(ada, "edit/library/quickstart");
+            await ada.waitForSelector(".verdict-ok");
+            check((await ada.locator(".cm-content").innerText()).includes("a comment that stays"), "what is not saved is there again");
+        }
+        await picture(ada, "unsaved");
+        await accessible(ada, "what was not saved");
+
         await ada.getByRole("button", { name: "Save" }).first().click();
         await ada.locator("dialog").getByLabel("Name").fill("my incast");
         await ada.locator("dialog").getByRole("button", { name: "Save" }).click();
         await ada.waitForFunction(() => location.hash.startsWith("#/edit/document/"));
+        await go(ada, "edit/library/quickstart");
+        await ada.waitForSelector(".verdict-ok");
+        check(!(await ada.locator(".cm-content").innerText()).includes("a comment that stays"), "what was saved elsewhere is not kept here");
+        await ada.locator(".cm-content").click();
+        await ada.keyboard.type("# thrown away ");
+        await go(ada, "runs");
+        await go(ada, "edit/library/quickstart");
+        await ada.getByRole("button", { name: "Discard it" }).click();
+        await ada.waitForFunction(() => !document.querySelector(".view h1.changed, h1.changed"));
         await go(ada, "simulate");
         check((await ada.locator(".entry", { hasText: "my incast" }).count()) === 1, "the saved scenario is listed");
     },
@@ -432,6 +454,8 @@ const steps = {
         await ada.getByRole("button", { name: "Whole time" }).click();
         const download = ada.waitForEvent("download");
         await go(ada, `run/${first_run}?tab=figures`);
+        await ada.waitForSelector(".boxes rect");
+        check((await ada.locator('.boxes rect[x="NaN"], .boxes rect[y="NaN"]').count()) === 0, "every box has a place");
         await ada.getByRole("button", { name: "Save the figure as SVG" }).first().click();
         check(/\.svg$/.test((await download).suggestedFilename()), "a figure is saved");
     },

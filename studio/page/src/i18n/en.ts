@@ -214,6 +214,8 @@ export const en = {
         save: "Save",
         save_as: "Save as…",
         saved: "Saved.",
+        unsaved: "This is what you typed here before, and did not save.",
+        discard: "Discard it",
         name: "Name",
         settings: (n: number) => `${n} settings`,
         add_setting: "Add a setting…",

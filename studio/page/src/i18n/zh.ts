@@ -215,6 +215,8 @@ export const zh: Dictionary = {
         save: "保存",
         save_as: "另存为…",
         saved: "已保存。",
+        unsaved: "这是您先前在此输入而未保存的内容。",
+        discard: "放弃",
         name: "名称",
         settings: (n) => `${n} 项设置`,
         add_setting: "添加设置…",

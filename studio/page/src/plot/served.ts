@@ -69,7 +69,8 @@ function boxes_of(panel: FigurePanel): HTMLElement {
     }
     for (const curve of panel.curves) {
         const [, from = [], to = [], low = [], high = [], values = []] = curve.columns;
-        for (let index = 0; index < Math.min(from.length, 6000); index++) {
+        // Labels of the boxes are curves with fewer columns.
+        for (let index = 0; index < (curve.columns.length < 5 ? 0 : Math.min(from.length, 6000)); index++) {
             const box = make("rect", { x: at_x(from[index]!), y: at_y(high[index]!), width: Math.max(at_x(to[index]!) - at_x(from[index]!), 0.7), height: Math.max(at_y(low[index]!) - at_y(high[index]!) - 1, 1), fill: color(values[index] ?? 1) });
             box.append(make("title", {}, `${values[index] ?? ""}`));
             picture.append(box);

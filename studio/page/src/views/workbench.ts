@@ -63,6 +63,32 @@ async function source_of(place: Place, signal: AbortSignal): Promise<Source> {
     return { text: blank, title: words.new_scenario, lead: words.new_lead, document: null };
 }
 
+// What was typed and neither saved nor run is there again after another view, another language, or a reload: in this
+// tab, for who typed it.
+class Unsaved {
+    private readonly key: string;
+
+    constructor(place: Place) {
+        this.key = `studio.unsaved.${session.user?.id}.${place.words.slice(1).join("/")}`;
+    }
+
+    get(): { text: string; version?: number } | null {
+        return JSON.parse(sessionStorage.getItem(this.key) ?? "null") as { text: string; version?: number } | null;
+    }
+
+    set(text: string, version: number | undefined): void {
+        try {
+            sessionStorage.setItem(this.key, JSON.stringify({ text, version }));
+        } catch {
+            this.drop(); // there is no room for it
+        }
+    }
+
+    drop(): void {
+        sessionStorage.removeItem(this.key);
+    }
+}
+
 interface GridRow {
     path: string;
     values: string;
@@ -75,7 +101,10 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
     const words = t().editor;
     const [source, known] = await Promise.all([source_of(place, scope.signal), parameters()]);
     const in_library = source.from_library ? { library: source.from_library } : {};
-    let saved = source.document;
+    const unsaved = new Unsaved(place);
+    const kept = place.words[1] === "draft" ? null : unsaved.get();
+    // The version that was changed, so that a change by somebody else in between is told.
+    let saved = source.document && { ...source.document, version: kept?.version ?? source.document.version };
     let saved_text = source.text;
     let faults: CheckAnswer["errors"] = [];
     let checked: CheckAnswer | null = null;
@@ -92,10 +121,16 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
     const form_place = h("div", { class: "form-place", tabindex: 0, "aria-label": words.form });
 
     const code = editor(scope, {
-        text: source.text,
+        text: kept?.text ?? source.text,
         label: words.text_of(source.title),
         change: () => {
-            sessionStorage.setItem("studio.draft", code.text());
+            if (place.words[1] === "draft") {
+                sessionStorage.setItem("studio.draft", code.text());
+            } else if (code.text() === saved_text) {
+                unsaved.drop();
+            } else {
+                unsaved.set(code.text(), saved?.version);
+            }
             draw_title();
             check();
             if (mode === "form") {
@@ -259,6 +294,7 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
         }
         const name = run_name.value.trim() || title_of(code.text()) || source.title;
         const answer = await api.post<{ group: number; runs: { id: number }[] }>("runs", { name, yaml: code.text(), set: [], seeds: split_seeds(seeds), grid, shared, ...(source.from_library ? { library: source.from_library } : {}) });
+        unsaved.drop();
         go(answer.runs.length === 1 ? link("run", answer.runs[0]!.id) : `${link("runs")}?group=${answer.group}`);
     };
     const title_of = (text: string) => find(outline(text), ["name"])?.text ?? "";
@@ -271,6 +307,7 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
         if (saved && !as_new) {
             saved = await api.put<SavedDocument<{ yaml: string }>>(`documents/${saved.id}`, { name: saved.name, shared: saved.shared, version: saved.version, body: { yaml: code.text() } });
             saved_text = code.text();
+            unsaved.drop();
             draw_title();
             toast(words.saved);
             return;
@@ -282,6 +319,7 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
             done: async () => {
                 const made = await api.post<{ id: number }>("documents", { kind: "scenario", name: name.value.trim(), shared: public_too, body: { yaml: code.text() } });
                 saved_text = code.text();
+                unsaved.drop();
                 go(link("edit", "document", made.id));
             },
         });
@@ -307,7 +345,11 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
     shortcut(scope, "e", () => words.text, () => (set_mode("text"), code.focus()));
     shortcut(scope, "f", () => words.form, () => set_mode("form"));
 
+    const kept_note: HTMLElement | null = kept && kept.text !== source.text
+        ? note("", words.unsaved, " ", button(words.discard, () => ((saved = source.document), code.set_text(source.text), kept_note?.remove()), { small: true }))
+        : null;
     set_mode(mode);
+    draw_title();
     draw_verdict();
     draw_grid();
     draw_plan();
@@ -322,6 +364,7 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
             h("div", { class: "words" }, h("a", { href: link("simulate"), class: "small" }, "← ", t().shelf.title), title, source.lead ? h("p", { class: "lead" }, source.lead) : null),
             h("div", { class: "tools" }, session.may_run ? [button(words.save, () => save(false), { icon: "save" }), saved ? button(words.save_as, () => save(true)) : null] : null),
         ),
+        kept_note,
         h(
             "div",
             { class: "bench" },
