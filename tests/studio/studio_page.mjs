@@ -315,10 +315,14 @@ const steps = {
         check((await start_button.isDisabled()) && (await ada.locator(".note.bad", { hasText: "nic.mtu has no values" }).count()) === 1, "a parameter without values is told");
         await ada.getByLabel("Values").fill("1024, 2048");
         check((await ada.getByRole("button", { name: "Start 4 runs" }).count()) === 1, "a grid of two by two seeds is four runs");
+        await ada.getByLabel("Name of the run").fill("x".repeat(200));
         await ada.getByRole("button", { name: "Start 4 runs" }).click();
         await ada.waitForFunction(() => location.hash.includes("group="));
         await ada.waitForFunction(() => document.querySelectorAll(".badge.done").length >= 4, undefined, { timeout: 60000 });
         await picture(ada, "sweep");
+        await go(ada, `run/${first_run + 1}`);
+        check(await ada.evaluate(() => [...document.querySelectorAll("main h1, main p, main a")].every((one) => one.scrollWidth <= one.clientWidth || getComputedStyle(one).display === "inline")), "a long name stays on the page");
+        await picture(ada, "long-name");
         await go(ada, "runs");
         await picture(ada, "runs");
         await accessible(ada, "runs");
