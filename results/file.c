@@ -28,11 +28,16 @@ sim_err_t results_file_open(const char *path, results_file_t **file, world_error
         const world_place_t place = {path, 0, 0};
         return world_fail(error, SIM_ERR_IO, &place, "cannot create: %s", strerror(errno));
     }
+    *file = results_file_on(descriptor, path);
+    return SIM_OK;
+}
+
+results_file_t *results_file_on(int descriptor, const char *name)
+{
     results_file_t *const made = sim_alloc(sizeof(*made));
     made->descriptor = descriptor;
-    made->path = sim_strdup(path);
-    *file = made;
-    return SIM_OK;
+    made->path = sim_strdup(name);
+    return made;
 }
 
 static void flush(results_file_t *file)
@@ -90,7 +95,10 @@ void results_file_put(results_file_t *file, const char *text)
 
 void results_file_put_char(results_file_t *file, char one)
 {
-    put(file, &one, 1);
+    if (SIM_UNLIKELY(file->used == BUFFER_BYTES)) {
+        flush(file);
+    }
+    file->buffer[file->used++] = one;
 }
 
 // Before `end`; returns where they begin.
@@ -105,6 +113,10 @@ static char *put_digits(char *end, uint64_t value)
 
 void results_file_put_u64(results_file_t *file, uint64_t value)
 {
+    if (value < 10) { // most of what a table has
+        results_file_put_char(file, (char)('0' + value));
+        return;
+    }
     char digits[24];
     char *const end = digits + sizeof(digits);
     const char *const begin = put_digits(end, value);

@@ -15,6 +15,8 @@ typedef struct results_file results_file_t;
 SIM_MUST_CHECK sim_err_t results_file_open(const char *path,
                                            results_file_t **file,
                                            world_error_t *error);
+// On a descriptor that is open, which closes with the file; name is for messages.
+results_file_t *results_file_on(int descriptor, const char *name);
 void results_file_print(results_file_t *file, const char *format, ...) SIM_PRINTF(2, 3);
 void results_file_put(results_file_t *file, const char *text);
 void results_file_put_char(results_file_t *file, char one);

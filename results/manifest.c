@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/manifest.c - manifest.json and topology.json.
+// results/manifest.c - manifest.json.
 #include "results/manifest.h"
 
 #include "results/part.h"
@@ -116,57 +116,5 @@ char *results_manifest_text(const world_t *world,
     add_files(captures, "captures/", files);
     sim_free(captures);
     json_object_set_new(json, "files", files);
-    return text_of(json);
-}
-
-// -- topology.json
-
-static json_t *node_json(const net_node_t *node)
-{
-    json_t *const object = json_object();
-    json_object_set_new(object, "name", json_string(node->sim.name));
-    json_object_set_new(object,
-                        "kind",
-                        json_string(node->kind == NET_NODE_HOST ? "host" : "switch"));
-    json_t *const ports = json_array();
-    for (uint32_t p = 0; p < node->port_count; p++) {
-        json_array_append_new(ports, json_string(net_port_name(&node->ports[p])));
-    }
-    json_object_set_new(object, "ports", ports);
-    return object;
-}
-
-static json_t *link_json(const net_link_t *link)
-{
-    const net_port_t *const a = &link->a->ports[link->a_port];
-    const net_port_t *const b = &link->b->ports[link->b_port];
-    json_t *const object = json_object();
-    json_object_set_new(object, "a", json_string(link->a->sim.name));
-    json_object_set_new(object, "b", json_string(link->b->sim.name));
-    json_object_set_new(object, "a_port", json_string(net_port_name(a)));
-    json_object_set_new(object, "b_port", json_string(net_port_name(b)));
-    json_object_set_new(object, "rate_bps", results_json_whole(a->rate_bps));
-    json_object_set_new(object, "delay_ps", results_json_whole(a->delay_ps));
-    return object;
-}
-
-char *results_topology_text(const world_t *world)
-{
-    json_t *const json = json_object();
-    json_t *const nodes = json_array();
-    json_t *const links = json_array();
-    json_t *const nics = json_array();
-    for (size_t i = 0; i < net_node_count(world->net); i++) {
-        json_array_append_new(nodes, node_json(net_node_at(world->net, i)));
-    }
-    for (size_t i = 0; i < net_link_count(world->net); i++) {
-        json_array_append_new(links, link_json(net_link_at(world->net, i)));
-    }
-    for (size_t i = 0; i < world->nic_count; i++) {
-        json_array_append_new(nics, json_string(world->nics[i].name));
-    }
-    json_object_set_new(json, "nodes", nodes);
-    json_object_set_new(json, "interfaces", nics);
-    json_object_set_new(json, "links", links);
     return text_of(json);
 }

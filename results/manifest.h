@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/manifest.h - what a reader of a result folder needs besides the results: manifest.json,
-// which says what is there and of what run, and topology.json.
+// results/manifest.h - manifest.json: what is in a result folder, and of what run.
 #ifndef RESULTS_MANIFEST_H
 #define RESULTS_MANIFEST_H
 
@@ -15,13 +14,11 @@ typedef struct results_clock {
     time_t ended;
 } results_clock_t;
 
-// Of the run, and of the files that are in folder now. Free the texts with sim_free.
+// Of the run, and of the files that are in folder now. Free the text with sim_free.
 char *results_manifest_text(const world_t *world,
                             const results_t *results,
                             const char *folder,
                             const results_clock_t *clock);
-// Nodes with their ports and the links between them, by the names of the other files.
-char *results_topology_text(const world_t *world);
 
 SIM_C_END
 

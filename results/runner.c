@@ -11,6 +11,7 @@
 #include "results/stage.h"
 #include "results/summary.h"
 #include "results/tables.h"
+#include "results/topology_json.h"
 #include "world/survey.h"
 
 #include <stdio.h>
@@ -40,15 +41,24 @@ static double wall_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+static sim_err_t open_file(const char *folder,
+                           const char *name,
+                           results_file_t **file,
+                           world_error_t *error)
+{
+    char *const path = sim_format("%s/%s", folder, name);
+    const sim_err_t result = results_file_open(path, file, error);
+    sim_free(path);
+    return result;
+}
+
 static sim_err_t write_text(const char *folder,
                             const char *name,
                             const char *text,
                             world_error_t *error)
 {
-    char *const path = sim_format("%s/%s", folder, name);
     results_file_t *file = NULL;
-    sim_err_t result = results_file_open(path, &file, error);
-    sim_free(path);
+    sim_err_t result = open_file(folder, name, &file, error);
     if (result == SIM_OK) {
         results_file_put(file, text);
         result = results_file_close(file, error);
@@ -116,9 +126,12 @@ static sim_err_t prepare(results_run_t *run, world_error_t *error)
 
 static sim_err_t write_topology(const results_run_t *run, world_error_t *error)
 {
-    char *const text = results_topology_text(run->world);
-    const sim_err_t result = write_text(run->stage, "topology.json", text, error);
-    sim_free(text);
+    results_file_t *file = NULL;
+    sim_err_t result = open_file(run->stage, "topology.json", &file, error);
+    if (result == SIM_OK) {
+        results_put_topology(file, run->world);
+        result = results_file_close(file, error);
+    }
     return result;
 }
 

@@ -33,6 +33,7 @@ const results_table_t results_app_table = {
     app_columns,
     SIM_COUNT_OF(app_columns),
     NULL,
+    NULL,
 };
 
 // What the walk is inside of.

@@ -123,7 +123,7 @@ const results_table_t results_event_table = {
     "events.csv",
     "A row per drop, pause, release and link change (and cache miss and move, where asked for), by time, then by node. At most `outputs.events-max` rows: "
     "`events_csv.left_out` in summary.json says how many there would have been beyond them.",
-    event_columns, SIM_COUNT_OF(event_columns), NULL};
+    event_columns, SIM_COUNT_OF(event_columns), NULL, NULL};
 // clang-format on
 
 // -- pauses.csv
@@ -139,7 +139,7 @@ static const results_column_t pause_columns[] = {
 const results_table_t results_pause_table = {
     "pauses.csv", "A row per port, class and bin of time in which PFC stopped it, by port, class and time: all pauses of a run, however many "
     "events.csv could hold. A run has at most 320 bins of one width, a power of two of microseconds.",
-    pause_columns, SIM_COUNT_OF(pause_columns), NULL};
+    pause_columns, SIM_COUNT_OF(pause_columns), NULL, NULL};
 // clang-format on
 
 // -- series.csv
@@ -153,5 +153,5 @@ static const results_column_t series_columns[] = {
 const results_table_t results_series_table = {
     "series.csv", "A row per sample of what `observe` asks for, or per change of it, by time, then by node. Only where it asks. At most "
     "`outputs.series-max` rows: `series_csv.left_out` in summary.json says how many there would have been beyond them.",
-    series_columns, SIM_COUNT_OF(series_columns), NULL};
+    series_columns, SIM_COUNT_OF(series_columns), NULL, NULL};
 // clang-format on

@@ -86,5 +86,5 @@ static const results_column_t flow_columns[] = {
 };
 const results_table_t results_flow_table = {
     "flows.csv", "A row per flow, by traffic entry, then by start. Written unless `outputs: {flows: false}`.",
-    flow_columns, SIM_COUNT_OF(flow_columns), flow_object};
+    flow_columns, SIM_COUNT_OF(flow_columns), flow_object, NULL};
 // clang-format on

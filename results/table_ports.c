@@ -8,6 +8,11 @@ static const void *port_object(const void *row)
     return PORT(row);
 }
 
+static bool port_idle(const void *row)
+{
+    return net_port_untouched(PORT(row));
+}
+
 static void port_name(results_file_t *file, const void *row)
 {
     results_file_put_csv(file, net_port_name(PORT(row)));
@@ -80,5 +85,5 @@ static const results_column_t port_columns[] = {
 };
 const results_table_t results_port_table = {
     "ports.csv", "A row per port, by node, then by port number. Totals over the whole run.",
-    port_columns, SIM_COUNT_OF(port_columns), port_object};
+    port_columns, SIM_COUNT_OF(port_columns), port_object, port_idle};
 // clang-format on

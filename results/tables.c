@@ -109,7 +109,13 @@ static void put_column(results_file_t *file,
 
 void results_table_put_row(const results_table_t *table, results_file_t *file, const void *row)
 {
+    static_assert(NET_PRIORITIES == 8, "as many as here");
+    const bool idle = table->classes_idle != NULL && table->classes_idle(row);
     for (size_t i = 0; i < table->count; i++) {
+        if (idle && table->columns[i].per_class) {
+            results_file_put(file, ",0,0,0,0,0,0,0,0");
+            continue;
+        }
         const unsigned repeats = table->columns[i].per_class ? NET_PRIORITIES : 1;
         for (unsigned p = 0; p < repeats; p++) {
             if (i + p > 0) {

@@ -44,6 +44,7 @@ typedef struct results_table {
     const results_column_t *columns;
     size_t count;
     const void *(*object)(const void *row); // that fields are of; NULL: the row itself
+    bool (*classes_idle)(const void *row);  // all its columns by class are 0; NULL: never asked
 } results_table_t;
 
 // Rows of the tables.

@@ -5,7 +5,7 @@
 #include "studio/runs/confine.h"
 #include "studio/runs/order.h"
 
-#include "results/manifest.h"
+#include "results/topology_json.h"
 #include "world/advice.h"
 #include "world/survey.h"
 #include "world/world.h"
@@ -199,10 +199,11 @@ static int answer_topology(const world_t *world)
                              "warnings"));
         return 0;
     }
-    char *const text = results_topology_text(world);
-    fputs(text, stdout);
-    sim_free(text);
-    return 0;
+    (void)fflush(stdout);
+    results_file_t *const file = results_file_on(STDOUT_FILENO, "topology");
+    results_put_topology(file, world);
+    world_error_t error;
+    return results_file_close(file, &error) == SIM_OK ? 0 : 1;
 }
 
 static int answer_check(const world_t *world)

@@ -45,9 +45,12 @@ for balancer in ecmp hpcc; do
     for verb in write read; do
         flows ways '{leaf-spine: {leaves: 2, spines: 4, hosts-per-leaf: 8}}' \
             "flows: {list: [${rows%, }], verb: $verb}" --set network.load-balancer=$balancer \
-            --set 'links={"leaf*--spine1": {delay: 3us}, "leaf0--spine2": {delay: 7us}, "leaf1--spine3": {rate: 10Gbps}}'
-        awk -F, 'NR > 1 && $10 == "1.000000" { alone++ } { ideals[$9] } END { exit alone != 64 || length(ideals) < 6 }' \
-            "$work/ways/flows.csv" || fail "$balancer, $verb: $(cut -d, -f 2,3,8-10 "$work/ways/flows.csv" | grep -v 1.000000)"
+            --set 'links={"leaf*--spine1": {delay: 3us}, "leaf0--spine2": {delay: 7us},
+                "leaf1--spine3": {rate: 10Gbps}}'
+        awk -F, 'NR > 1 && $10 == "1.000000" { alone++ }
+            { ideals[$9] }
+            END { exit alone != 64 || length(ideals) < 6 }' "$work/ways/flows.csv" ||
+            fail "$balancer, $verb: $(cut -d, -f 2,3,8-10 "$work/ways/flows.csv" | grep -v 1.000000)"
     done
 done
 # The acknowledgement crosses three links of 1 us each; datagrams have a longer header, at each MTU.
