@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page's outline of a scenario: places for completion, and changes that leave everything else as it is.
+// The page's outline of a scenario: places for completion, and changes that leave everything else as it is. And the
+// points of figures, each of which is drawn.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const require = createRequire(resolve("studio/page/package.json"));
-const bundle = join(process.env.WORK, "outline.mjs");
-await require("esbuild").build({ entryPoints: ["studio/page/src/editor/outline.ts"], outfile: bundle, bundle: true, format: "esm", logLevel: "error" });
-const { attribute_path, find, outline, place_at, remove_value, set_value } = await import(pathToFileURL(bundle).href);
+async function module_of(path) {
+    const bundle = join(process.env.WORK, path.replace(/.*\/(.*)\.ts/, "$1.mjs"));
+    await require("esbuild").build({ entryPoints: [path], outfile: bundle, bundle: true, format: "esm", logLevel: "error" });
+    return import(pathToFileURL(bundle).href);
+}
+const { attribute_path, find, outline, place_at, remove_value, set_value } = await module_of("studio/page/src/editor/outline.ts");
+const { aligned } = await module_of("studio/page/src/plot/figure.ts");
 
 let failures = 0;
 function same(got, wanted, what) {
@@ -89,5 +94,8 @@ if (files < 10) {
     failures++;
     console.log("FAIL: no scenarios were read");
 }
+// Points of one x, such as those of seeds, all have a place; JSON has null for what another curve has there alone.
+same(aligned([{ kind: "points", x: [4, 1, 1, 1], y: [9, 5, 7, 6] }, { kind: "points", x: [1, 2], y: [3, NaN] }]), [[1, 1, 1, 2, 4], [5, 7, 6, null, 9], [3, null, null, null, null]], "points of one x");
+
 console.log(`${failures} failures in the outline`);
 process.exit(failures > 0 ? 1 : 0);

@@ -556,6 +556,16 @@ const steps = {
         await go(ada, `process?group=${group}`);
         await ada.waitForSelector(".grid-row", { timeout: 60000 });
         await picture(ada, "process-sweep");
+        // Compared, with units, and each longest queue below its port.
+        await go(ada, `process?runs=${group},${group + 1},${group + 2},${group + 3}`);
+        await ada.getByRole("button", { name: "Compare runs and seeds" }).click();
+        await ada.waitForSelector(".grid-row");
+        const compared = (await ada.locator(".grid-row").allTextContents()).join("\n");
+        check(/simulated time.* [µm]s ± .*s/.test(compared) && /delivered.* MB/.test(compared), `values have units: ${compared}`);
+        await ada.locator(".grid-row").first().hover();
+        await ada.mouse.wheel(0, 2000);
+        await ada.waitForFunction(() => [...document.querySelectorAll(".grid-row")].filter((row) => row.textContent.includes("longest queue")).length > 1);
+        await picture(ada, "process-compare");
     },
 
     // Both languages, both themes, a desk and a tablet; keys alone.

@@ -69,6 +69,48 @@ export function short_number(value: number): string {
     return String(+value.toPrecision(4));
 }
 
+// One x for all curves, as uPlot wants it: those of every curve, in order; as often as the curve that has it most often.
+export function aligned(series: FigureSeries[]): [number[], ...(number | null)[][]] {
+    const most = new Map<number, number>();
+    for (const one of series) {
+        const counts = new Map<number, number>();
+        for (const x of one.x.filter(Number.isFinite)) {
+            const times = (counts.get(x) ?? 0) + 1;
+            counts.set(x, times);
+            most.set(x, Math.max(most.get(x) ?? 0, times));
+        }
+    }
+    const all: number[] = [];
+    const place = new Map<number, number>();
+    for (const [x, times] of [...most].sort(([one], [other]) => one - other)) {
+        place.set(x, all.length);
+        for (let time = 0; time < times; time++) {
+            all.push(x);
+        }
+    }
+    const columns: (number | null)[][] = [];
+    for (const one of series) {
+        const spread = (values: number[]) => {
+            const column = new Array<number | null>(all.length).fill(undefined as unknown as null);
+            const next = new Map(place);
+            for (const [index, x] of one.x.entries()) {
+                const at = next.get(x);
+                if (at !== undefined) {
+                    const value = values[index];
+                    column[at] = value === undefined || !Number.isFinite(value) ? null : value;
+                    next.set(x, at + 1);
+                }
+            }
+            return column;
+        };
+        columns.push(spread(one.y));
+        if (one.low && one.high && one.kind !== "bars") {
+            columns.push(spread(one.low), spread(one.high));
+        }
+    }
+    return [all, ...columns];
+}
+
 export function extent(figure: Figure): { x: [number, number]; y: [number, number] } {
     let [x0, x1, y0, y1] = [Infinity, -Infinity, Infinity, -Infinity];
     for (const one of figure.series) {

@@ -6,7 +6,7 @@ import { h, on_resize, type Scope } from "../core/dom";
 import { the_color } from "../core/settings";
 import { t } from "../i18n/text";
 import { button, save_file } from "../ui/parts";
-import { extent, figure_csv, figure_png, figure_svg, plot_colors, short_number, type Figure, type FigureSeries } from "./figure";
+import { aligned, extent, figure_csv, figure_png, figure_svg, plot_colors, short_number, type Figure } from "./figure";
 
 export interface PlotOptions {
     height?: number;
@@ -18,31 +18,6 @@ export interface PlotOptions {
 export interface Plot {
     element: HTMLElement;
     show: (figure: Figure) => void;
-}
-
-// uPlot wants one x for all curves: those of every curve, in order.
-function aligned(series: FigureSeries[]): [number[], ...(number | null)[][]] {
-    const all = [...new Set(series.flatMap((one) => one.x))].filter(Number.isFinite).sort((one, other) => one - other);
-    const place = new Map(all.map((x, index) => [x, index]));
-    const columns: (number | null)[][] = [];
-    for (const one of series) {
-        const spread = (values: number[]) => {
-            const column = new Array<number | null>(all.length).fill(undefined as unknown as null);
-            for (const [index, x] of one.x.entries()) {
-                const at = place.get(x);
-                if (at !== undefined) {
-                    const value = values[index];
-                    column[at] = value === undefined || !Number.isFinite(value) ? null : value;
-                }
-            }
-            return column;
-        };
-        columns.push(spread(one.y));
-        if (one.low && one.high && one.kind !== "bars") {
-            columns.push(spread(one.low), spread(one.high));
-        }
-    }
-    return [all, ...columns];
 }
 
 export function plot(scope: Scope, options: PlotOptions = {}): Plot {
@@ -76,6 +51,7 @@ export function plot(scope: Scope, options: PlotOptions = {}): Plot {
         }
         const shown = figure;
         const range = extent(shown);
+        range.x[1] += (range.x[1] - range.x[0] || 1) * 1e-9; // uPlot draws what is at the very end only once
         const ink = the_color("ink-3");
         const line = the_color("line");
         const data = aligned(shown.series);

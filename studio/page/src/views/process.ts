@@ -2,7 +2,7 @@
 // Process data: an analysis as steps one sees and changes, over any set of runs, with a figure of what comes out.
 import { api, ApiError, call } from "../core/api";
 import { debounce, fill, h, Scope, type Child } from "../core/dom";
-import { count, number } from "../core/format";
+import { bytes, count, nanoseconds, number } from "../core/format";
 import { keep_query, link, type Place } from "../core/router";
 import type { Cell, Column, Runs, Step, StepAnswer, Tables } from "../core/types";
 import { t } from "../i18n/text";
@@ -400,33 +400,51 @@ export async function process_view(scope: Scope, place: Place): Promise<Child> {
     ];
 }
 
+// A value of the comparison, by the unit in its key ("flows.fct_us.p50").
+function compared(key: string, value: number, digits: number): string {
+    const unit = /_(ps|ns|us|bytes)(?:_\w+)?(?:\.\w+)?$/.exec(key)?.[1];
+    switch (unit) {
+        case "ps":
+        case "ns":
+        case "us":
+            return nanoseconds(value * { ps: 1e-3, ns: 1, us: 1e3 }[unit], digits);
+        case "bytes":
+            return bytes(value);
+        default:
+            return number(value, digits);
+    }
+}
+
 // As `rocesim compare` prints it: a row for each field, a column for each run (or runs that differ only in their seed).
 function compare_grid(scope: Scope, answer: StepAnswer): { element: HTMLElement } {
     const at = (name: string) => answer.columns.findIndex((column) => column.name === name);
     const runs: string[] = [];
-    const fields = new Map<string, Map<string, Cell[]>>();
+    const fields = new Map<string, Map<string, Cell[]>>(); // by key: what belongs to a row above has the same name below each
     for (const row of answer.rows) {
         const of = String(row[at("runs")]);
         if (!runs.includes(of)) {
             runs.push(of);
         }
-        const field_name = String(row[at("field")]);
-        const cells = fields.get(field_name) ?? new Map<string, Cell[]>();
-        fields.set(field_name, cells.set(of, row));
+        const key = String(row[at("key")]);
+        const cells = fields.get(key) ?? new Map<string, Cell[]>();
+        fields.set(key, cells.set(of, row));
     }
-    const rows = [...fields];
+    const has_value = (row: Cell[]) => typeof row[at("mean")] === "number" || String(row[at("text")] ?? "") !== "";
+    const rows = [...fields.values()].filter((cells) => [...cells.values()].some(has_value));
+    const label = (cells: Map<string, Cell[]>) => String([...cells.values()][0]?.[at("field")] ?? "").replace(/^ +/, "\u2003");
     const text = (row: Cell[] | undefined): string => {
         if (!row) {
             return "";
         }
         const mean = row[at("mean")];
         const interval = row[at("interval")];
-        return typeof mean === "number" ? `${number(mean, 4)}${typeof interval === "number" ? ` ± ${number(interval, 2)}` : ""} ${String(row[at("stars")] ?? "")}` : String(row[at("text")] ?? "");
+        const key = String(row[at("key")]);
+        return typeof mean === "number" ? `${compared(key, mean, 4)}${typeof interval === "number" ? ` ± ${compared(key, interval, 2)}` : ""} ${String(row[at("stars")] ?? "")}` : String(row[at("text")] ?? "");
     };
-    return grid<[string, Map<string, Cell[]>]>(scope, {
+    return grid<Map<string, Cell[]>>(scope, {
         label: t().process.result,
         height: "min(60vh, 620px)",
-        columns: [{ name: "field", title: t().process.parts.fields, width: 280, cell: ([name]) => name }, ...runs.map((of) => ({ name: of, title: of, width: 150, right: true, cell: ([, cells]: [string, Map<string, Cell[]>]) => text(cells.get(of)) }))],
+        columns: [{ name: "field", title: t().process.parts.fields, width: 280, cell: label }, ...runs.map((of) => ({ name: of, title: of, width: 190, right: true, cell: (cells: Map<string, Cell[]>) => text(cells.get(of)) }))],
         fetch: (offset, limit) => Promise.resolve({ rows: rows.slice(offset, offset + limit), total: rows.length }),
     });
 }
