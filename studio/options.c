@@ -213,6 +213,41 @@ static void set_defaults(studio_arguments_t *arguments)
     o->program = o->program == NULL ? find(arguments, "rocesim", "bin/rocesim") : o->program;
 }
 
+// What the command line names must be there; what the server finds itself may be missing.
+static sim_err_t check_named(const studio_options_t *o, sim_message_t *message)
+{
+    const struct {
+        const char *option;
+        const char *path;
+        const char *inside;
+        int access;
+        const char *expected;
+    } named[] = {
+        {"--page", o->page, "/index.html", R_OK, "the folder of the built page"},
+        {"--library", o->scenarios, "/", R_OK | X_OK, "a folder of scenarios"},
+        {"--program", o->program, "", X_OK, "the program rocesim"},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(named); i++) {
+        if (named[i].path == NULL) {
+            continue;
+        }
+        char *const path = sim_format("%s%s", named[i].path, named[i].inside);
+        const bool there = access(path, named[i].access) == 0;
+        const int reason = errno;
+        sim_free(path);
+        if (!there) {
+            return sim_fail(message,
+                            SIM_ERR_INVALID,
+                            "%s %s: %s, expected %s",
+                            named[i].option,
+                            named[i].path,
+                            strerror(reason),
+                            named[i].expected);
+        }
+    }
+    return SIM_OK;
+}
+
 static sim_err_t check(const studio_arguments_t *arguments, sim_message_t *message)
 {
     const studio_options_t *const o = &arguments->options;
@@ -288,6 +323,9 @@ sim_err_t studio_arguments_parse(int argc,
             result = text[0] == '-' ? take_option(arguments, argv, argc, &i, message)
                                     : take_word(arguments, text, message);
         }
+    }
+    if (result == SIM_OK) {
+        result = check_named(&arguments->options, message);
     }
     if (result == SIM_OK) {
         set_defaults(arguments);

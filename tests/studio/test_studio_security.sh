@@ -20,6 +20,12 @@ for address in 0.0.0.0:0 '[::]:0'; do
 done
 "$program" --data "$work/none" --listen nonsense >/dev/null 2>&1
 [ $? = 2 ] || fail "--listen nonsense"
+for named in --page --library --program; do
+    timeout 10 "$program" --data "$work/none" --listen 127.0.0.1:0 $named "$work/no" \
+        >/dev/null 2>"$work/said"
+    [ $? = 2 ] && grep -q -e "$named $work/no: .*, expected" "$work/said" ||
+        fail "$named: $(cat "$work/said")"
+done
 [ "$(stat -c %a "$work/none")" = 700 ] || fail "others can read the data"
 
 begin
