@@ -257,9 +257,55 @@ static void advise_attempts(const world_t *world, FILE *out)
     }
 }
 
+static bool is_same(sim_ratio_t a, sim_ratio_t b)
+{
+    return a.num == b.num && a.den == b.den;
+}
+
+// The first value given to a fault that its kind does not use; NULL: none.
+static const char *unused_value(const world_fault_config_t *config,
+                                const world_fault_config_t *defaults)
+{
+    const uint32_t kind = config->kind;
+    if (config->rate_bps != defaults->rate_bps && kind != WORLD_FAULT_DEGRADED &&
+        kind != WORLD_FAULT_SLOW_RECEIVER) {
+        return "'rate', which is of degraded and slow-receiver";
+    }
+    const bool errors = !is_same(config->bit_error_rate, defaults->bit_error_rate);
+    const bool losses = !is_same(config->loss_rate, defaults->loss_rate);
+    if ((errors || losses) && kind != WORLD_FAULT_ERRORS) {
+        return errors ? "'bit-error-rate', which is of bit-errors"
+                      : "'loss-rate', which is of bit-errors";
+    }
+    if (config->priorities != defaults->priorities && kind < WORLD_FAULT_SLOW_RECEIVER) {
+        return "'priorities', which is of slow-receiver and pause-storm";
+    }
+    return NULL;
+}
+
+static void advise_faults(const world_t *world, FILE *out)
+{
+    world_fault_config_t defaults;
+    sim_attrs_default(&world_fault_config_attrs, &defaults);
+    world_shown_t shown;
+    for (size_t i = 0; i < world->scenario->fault_count; i++) {
+        const world_fault_config_t *const config = &world->scenario->faults[i].config;
+        const char *const unused = unused_value(config, &defaults);
+        if (unused != NULL) {
+            fprintf(out,
+                    "warning: the kind of the fault of '%s' does not use %s: is its 'kind' "
+                    "right?\n",
+                    world_show(&shown, config->part),
+                    unused);
+        }
+    }
+    sim_attrs_fini(&world_fault_config_attrs, &defaults);
+}
+
 void world_advise(const world_t *world, FILE *out)
 {
     advise_traffic(world, out);
+    advise_faults(world, out);
     advise_attempts(world, out);
     advise_inside(world, out);
     advise_watermark(world, out);

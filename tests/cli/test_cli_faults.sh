@@ -192,6 +192,25 @@ cmp nics/captures/one.pcap nics/captures/two.pcap ||
 "$ROCESIM" topo nics.yaml 2>/dev/null | grep -q '"s1" -- "a" .*40Gbps' || fail "nics: not the rate of a/nic1"
 [ "$("$ROCESIM" topo nics.yaml 2>/dev/null | grep -c 40Gbps)" = 1 ] || fail "nics: more than one link"
 
+# -- a value that the kind does not use is told, also where the kind was forgotten
+
+told() { # TEXT-OF-FAULT EXPECTED, which is empty where nothing is to be told
+    printf 'topology: {star: {hosts: 3}}\ntraffic: [incast: {to: host0}]\n' >told.yaml
+    printf 'faults: [%s]\n' "$1" >>told.yaml
+    "$ROCESIM" check told.yaml >told.txt 2>&1 || fail "$1: refused"
+    [ "$(grep -o "does not use '[a-z-]*'" told.txt)" = "${2:+does not use '$2'}" ] ||
+        fail "$1: $(cat told.txt)"
+}
+told '{part: host1, rate: 25Gbps, until: 1ms}' rate
+told '{part: host1, kind: degraded, loss-rate: 0.01}' loss-rate
+told '{part: host1, kind: slow-receiver, bit-error-rate: 1e-6}' bit-error-rate
+told '{part: host1, kind: bit-errors, priorities: [4]}' priorities
+told '{part: host1, kind: degraded, rate: 25Gbps}' ''
+told '{part: host1, kind: slow-receiver, rate: 20Gbps, priorities: [4]}' ''
+told '{part: host1, kind: pause-storm, priorities: [4]}' ''
+told '{part: host1, kind: bit-errors, bit-error-rate: 1e-6, loss-rate: 0.01}' ''
+told '{part: host1, until: 1ms}' ''
+
 # -- what cannot be
 
 bad() { # TEXT-OF-FAULTS EXPECTED
