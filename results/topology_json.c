@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/topology_json.c - topology.json, written as it is read: of a million hosts it has a gigabyte.
+// results/topology_json.c - topology.json, written as it is read: of a million hosts it has a
+// gigabyte.
 #include "results/topology_json.h"
 
 #include <jansson.h>
