@@ -90,9 +90,9 @@ struct app__thread {
     nic_core_t *core;
     sim_timer_t stop_timer;
     void (*stopped_fn)(app__thread_t *thread); // when it has; NULL: nothing more to do
-    uint64_t counted; // operations done within the span
-    uint64_t total;   // and altogether
-    uint64_t failed;  // completions with an error
+    uint64_t counted;                          // operations done within the span
+    uint64_t total;                            // and altogether
+    uint64_t failed;                           // completions with an error
     bool stopped;
 };
 

@@ -26,7 +26,7 @@ typedef struct sim_words {
     uint32_t line;
 } sim_words_t;
 
-// text must live as long as the reader and the words it gives.
+// text must live as long as the reader and the words it gives. A byte order mark is passed over.
 void sim_words_init(sim_words_t *words, const char *name, const char *text, size_t size_bytes);
 
 // The next word of the file, or of the line at which the reader stands. False: there is none; word

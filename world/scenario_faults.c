@@ -288,6 +288,10 @@ sim_err_t world__apply_faults(const world_t *world, world_error_t *error)
             const world_fault_config_t *const config = &fault->config;
             const bool meant = world__link_meant(world, &fault->names, l);
             for (uint64_t t = 0; meant && t < config->times; t++) {
+                if (t > 0 && (config->at_ps >= SIM_TIME_END ||
+                              config->every_ps > (SIM_TIME_END - config->at_ps) / t)) {
+                    break; // every run has ended by then
+                }
                 const sim_time_t later_ps = t == 0 ? 0 : t * config->every_ps;
                 const sim_time_t until_ps = config->until_ps == SIM_TIME_NEVER
                                                 ? SIM_TIME_NEVER

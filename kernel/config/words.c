@@ -14,7 +14,10 @@
 
 void sim_words_init(sim_words_t *words, const char *name, const char *text, size_t size_bytes)
 {
-    *words = (sim_words_t){name, text, text + size_bytes, text, 1};
+    static const char mark[] = "\xef\xbb\xbf"; // some editors' first bytes of UTF-8
+    const bool marked = size_bytes >= sizeof(mark) - 1 && memcmp(text, mark, sizeof(mark) - 1) == 0;
+    const char *const begin = marked ? text + sizeof(mark) - 1 : text;
+    *words = (sim_words_t){name, begin, text + size_bytes, begin, 1};
 }
 
 static bool is_blank(char c)

@@ -211,6 +211,10 @@ told '{part: host1, kind: pause-storm, priorities: [4]}' ''
 told '{part: host1, kind: bit-errors, bit-error-rate: 1e-6, loss-rate: 0.01}' ''
 told '{part: host1, until: 1ms}' ''
 
+# The fourth of these times is beyond what a run can last, and beyond 2^64 ps by 10 us.
+run parts --set 'faults=[{part: host1, at: 0us, until: 1us, every: 6148914691240000000ps, times: 4}]'
+[ "$(events parts link_down | wc -l)" -eq 2 ] || fail "a flap beyond the end: $(events parts link_down)"
+
 # -- what cannot be
 
 bad() { # TEXT-OF-FAULTS EXPECTED

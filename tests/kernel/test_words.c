@@ -41,6 +41,22 @@ START_TEST(words_have_places)
 }
 END_TEST
 
+START_TEST(a_byte_order_mark_is_passed_over)
+{
+    static const char text[] = "\xef\xbb\xbf"
+                               "one";
+    sim_words_t words;
+    sim_word_t word;
+    sim_words_init(&words, "f", text, sizeof(text) - 1);
+    ck_assert(sim_words_next(&words, &word));
+    ck_assert(sim_word_is(&word, "one"));
+    ck_assert_uint_eq(word.column, 1);
+    sim_words_init(&words, "f", text, 2); // not all of it
+    ck_assert(sim_words_next(&words, &word));
+    ck_assert_uint_eq(word.size_bytes, 2);
+}
+END_TEST
+
 START_TEST(lines_are_kept_apart)
 {
     static const char text[] = "a b\n\nc";
@@ -210,6 +226,7 @@ START_TEST(notes_name_the_place)
 END_TEST
 
 CHECK_MAIN(CHECK_TEST(words_have_places),
+           CHECK_TEST(a_byte_order_mark_is_passed_over),
            CHECK_TEST(lines_are_kept_apart),
            CHECK_TEST(words_are_counted_and_needed),
            CHECK_TEST(text_ends_where_it_ends),
