@@ -280,7 +280,6 @@ typedef struct app__herd_worker {
     uint32_t looked;           // clients in this turn
     bool waits;                // for a completion of the queue pair
     uint32_t waits_for;
-    uint32_t unpolled; // signal-all: answers whose completions were not taken yet
     uint64_t waited;
     uint64_t unsent; // answers
     uint64_t gets;

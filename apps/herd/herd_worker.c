@@ -47,36 +47,31 @@ static bool is_done(app__herd_worker_t *worker)
         return false;
     }
     (void)app__thread_succeeded(&worker->thread, &wc);
-    worker->unpolled -= worker->unpolled != 0;
     worker->waits = false;
     return true;
 }
 
-// signal-all: what is done is taken up; a worker too far ahead of the NIC then waits for one more.
+static void take_all(app__herd_worker_t *worker, nic_cq_t *cq)
+{
+    nic_wc_t wc[APP__HERD_POSTLIST_MAX];
+    const uint32_t count = nic_poll_cq(cq, APP__HERD_POSTLIST_MAX, wc);
+    for (uint32_t i = 0; i < count; i++) {
+        (void)app__thread_succeeded(&worker->thread, &wc[i]);
+    }
+}
+
+// signal-all: what is done is taken up.
 static void take_completions(app__herd_worker_t *worker)
 {
     const app__herd_t *const herd = worker->herd;
-    const app__herd_config_t *const config = &herd->config;
-    nic_wc_t wc[APP__HERD_POSTLIST_MAX];
-    if (config->answer != APP__HERD_BY_SEND) {
-        const uint32_t count =
-            nic_poll_cq(herd->unused_cqs[worker->server], APP__HERD_POSTLIST_MAX, wc);
-        for (uint32_t i = 0; i < count; i++) {
-            (void)app__thread_succeeded(&worker->thread, &wc[i]);
-        }
+    if (herd->config.answer != APP__HERD_BY_SEND) {
+        take_all(worker, herd->unused_cqs[worker->server]);
         return;
     }
-    worker->unpolled += worker->call_count;
-    const uint32_t queues = (uint32_t)(config->ports * config->qps_per_port);
+    const uint32_t queues = (uint32_t)(herd->config.ports * herd->config.qps_per_port);
     for (uint32_t q = 0; q < queues; q++) {
-        const uint32_t count = nic_poll_cq(worker->cqs[q], APP__HERD_POSTLIST_MAX, wc);
-        for (uint32_t i = 0; i < count; i++) {
-            (void)app__thread_succeeded(&worker->thread, &wc[i]);
-        }
-        worker->unpolled -= count;
-        worker->waits_for = count != 0 ? worker->waits_for : q;
+        take_all(worker, worker->cqs[q]);
     }
-    worker->waits = worker->unpolled > APP__HERD_SEND_DEPTH / 2;
 }
 
 static uint32_t queue_of(const app__herd_worker_t *worker, uint32_t client)
@@ -133,7 +128,7 @@ static void begin_call(app__herd_worker_t *worker, app__herd_call_t *call)
 }
 
 // How many requests this turn may take, as far as queue pairs go. signal-all: what it answers must
-// fit into each of them; 0: it waits for the fullest.
+// fit into each of them, or it waits for the fullest.
 static uint32_t find_room(app__herd_worker_t *worker)
 {
     const app__herd_config_t *const config = &worker->herd->config;
@@ -152,10 +147,7 @@ static uint32_t find_room(app__herd_worker_t *worker)
     const uint32_t left = APP__HERD_SEND_DEPTH - out;
     const bool now = config->pipeline == 0; // what is taken is answered, else the oldest stage
     worker->waits = left < (now ? 1 : worker->stages[worker->oldest_stage].count);
-    worker->waits_for = worker->waits ? fullest : worker->waits_for;
-    if (worker->waits) {
-        return 0;
-    }
+    worker->waits_for = fullest;
     return now && left < most ? left : most;
 }
 
@@ -600,14 +592,14 @@ bool app__herd_work(nic_core_t *core, void *ctx)
     (void)core;
     app__herd_worker_t *const worker = ctx;
     const app__herd_t *const herd = worker->herd;
-    if (worker->waits && !is_done(worker)) {
-        return false;
-    }
-    worker->room = find_room(worker);
-    if (worker->room == 0) {
-        worker->waited++;
-        return false;
-    }
+    const bool stood = worker->waits;
+    do {
+        if (worker->waits && !is_done(worker)) {
+            worker->waited += !stood;
+            return false;
+        }
+        worker->room = find_room(worker);
+    } while (worker->waits);
     const taken_t taken =
         worker->requests_cq != NULL ? collect_messages(worker) : collect_slots(worker);
     if (taken == STAND_STILL) {

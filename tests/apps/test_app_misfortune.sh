@@ -107,6 +107,21 @@ try sequencer-add held 0 ideal 821453158778 --set nic.transport=adamap "$short"
 scenario sequencer-few "sequencer: {workers: 2, clients: 10, version: rpc, window: 2, requests: 3, $machines}"
 misfortune repeated 'link: {duplicate-rate: 0.3}'
 try sequencer-few repeated 7 ideal 1
+# A server whose NIC sends an answer in a microsecond, all by one of two ports, with a completion for each:
+# the worker waits for that port, not for the idle one.
+cat >"$work/port.yaml" <<'END'
+topology: {star: {hosts: 2, rate: 100Gbps, delay: 1us}}
+nic: {model: detailed}
+nodes: {host0: {nic: {detailed: {pu: {send-fetched: 1us, send: 1us}}}}}
+traffic:
+  - herd: {workers: 1, ports: 2, qps-per-port: 1, signal-all: on, clients: 1, window: 256, keys: 100,
+      warm-up: 0s, measure: 500us, timeout: 10ms, retries: 0}
+END
+"$ROCESIM" run "$work/port.yaml" --quiet --json >"$work/out" 2>"$work/err" &&
+    awk -F'[:,]' '/"mops"/ && mops == "" { mops = $2 }
+        /"full_queue_waits"/ && waits == "" { waits = $2 }
+        END { exit !(mops > 0.95 && waits > 0) }' "$work/out" ||
+    fail "a port of two: $(grep '"mops"\|"full_queue' "$work/out") $(cat "$work/err")"
 # Going back to zero: a NAK that comes while the sender takes its time takes back what was acknowledged,
 # when nothing is on its way.
 scenario all-to-all 'all-to-all: {bytes: 50KB}'
