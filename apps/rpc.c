@@ -263,12 +263,17 @@ static uint32_t take_answers(app__rpc_client_t *client)
     return count;
 }
 
+static uint32_t request_depth(const app__rpc_t *rpc)
+{
+    return 2 * rpc->window + SIGNAL_EVERY;
+}
+
 // Whether the send queue takes a window more. What was lost may be in it still; of what is, the
 // last signaled one wakes the client when there is room.
 static bool has_room(const app__rpc_client_t *client)
 {
     return (uint32_t)client->sent - nic_qp_sends_done(client->request_qp) <=
-           client->rpc->window + SIGNAL_EVERY;
+           request_depth(client->rpc) - client->rpc->window;
 }
 
 static bool ask(nic_core_t *core, void *ctx)
@@ -337,7 +342,7 @@ static void make_clients(app__rpc_t *rpc)
                       &client->timeout,
                       rpc->span.start_ps + rpc->timeout_ps);
         client->request_qp =
-            app__machine_qp(machine, NIC_QPT_UC, client->cq, 2 * rpc->window + SIGNAL_EVERY, 0);
+            app__machine_qp(machine, NIC_QPT_UC, client->cq, request_depth(rpc), 0);
         client->response_qp = app__machine_qp(machine, NIC_QPT_UD, client->cq, 1, 2 * rpc->window);
         nic_qp_t *const server = app__machine_qp(&rpc->machines[0], NIC_QPT_UC, unused, 1, 0);
         app__join(client->request_qp, server);
