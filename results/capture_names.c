@@ -4,8 +4,9 @@
 
 #include "results/file.h"
 
-static void put_hosts(results_file_t *file, const world_t *world)
+static void put_hosts(results_file_t *file, const void *what)
 {
+    const world_t *const world = what;
     const bool ipv6 = net_get_config(world->net)->ipv6;
     for (uint32_t i = 0; i < net_interface_count(world->net); i++) {
         uint8_t ip[16];
@@ -20,8 +21,9 @@ static void put_hosts(results_file_t *file, const world_t *world)
     }
 }
 
-static void put_ethers(results_file_t *file, const world_t *world)
+static void put_ethers(results_file_t *file, const void *what)
 {
+    const world_t *const world = what;
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         const net_node_t *const node = net_node_at(world->net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
@@ -35,25 +37,9 @@ static void put_ethers(results_file_t *file, const world_t *world)
     }
 }
 
-static sim_err_t write(const world_t *world,
-                       const char *folder,
-                       const char *name,
-                       void (*put)(results_file_t *file, const world_t *world),
-                       world_error_t *error)
-{
-    char *const path = sim_format("%s/%s", folder, name);
-    results_file_t *file = NULL;
-    sim_err_t result = results_file_open(path, &file, error);
-    if (result == SIM_OK) {
-        put(file, world);
-        result = results_file_close(file, error);
-    }
-    sim_free(path);
-    return result;
-}
-
 sim_err_t results_write_names(const world_t *world, const char *folder, world_error_t *error)
 {
-    const sim_err_t result = write(world, folder, "hosts", put_hosts, error);
-    return result == SIM_OK ? write(world, folder, "ethers", put_ethers, error) : result;
+    const sim_err_t result = results_file_write(folder, "hosts", put_hosts, world, error);
+    return result == SIM_OK ? results_file_write(folder, "ethers", put_ethers, world, error)
+                            : result;
 }

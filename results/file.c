@@ -172,3 +172,20 @@ sim_err_t results_file_close(results_file_t *file, world_error_t *error)
     sim_free(file);
     return result;
 }
+
+sim_err_t results_file_write(const char *folder,
+                             const char *name,
+                             results_put_fn put_what,
+                             const void *what,
+                             world_error_t *error)
+{
+    char *const path = sim_format("%s/%s", folder, name);
+    results_file_t *file = NULL;
+    sim_err_t result = results_file_open(path, &file, error);
+    if (result == SIM_OK) {
+        put_what(file, what);
+        result = results_file_close(file, error);
+    }
+    sim_free(path);
+    return result;
+}

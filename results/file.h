@@ -27,6 +27,13 @@ void results_file_put_ns(results_file_t *file, sim_time_t time_ps);
 void results_file_put_csv(results_file_t *file, const char *text);
 // Writes what is left and frees. SIM_ERR_IO with "PATH: cannot write: reason" if anything failed.
 SIM_MUST_CHECK sim_err_t results_file_close(results_file_t *file, world_error_t *error);
+// FOLDER/NAME from its opening to its closing: all that put writes of it.
+typedef void (*results_put_fn)(results_file_t *file, const void *what);
+SIM_MUST_CHECK sim_err_t results_file_write(const char *folder,
+                                            const char *name,
+                                            results_put_fn put,
+                                            const void *what,
+                                            world_error_t *error);
 
 SIM_C_END
 

@@ -41,29 +41,14 @@ static double wall_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static sim_err_t open_file(const char *folder,
-                           const char *name,
-                           results_file_t **file,
-                           world_error_t *error)
+static void put_text(results_file_t *file, const void *text)
 {
-    char *const path = sim_format("%s/%s", folder, name);
-    const sim_err_t result = results_file_open(path, file, error);
-    sim_free(path);
-    return result;
+    results_file_put(file, text);
 }
 
-static sim_err_t write_text(const char *folder,
-                            const char *name,
-                            const char *text,
-                            world_error_t *error)
+static void put_topology(results_file_t *file, const void *world)
 {
-    results_file_t *file = NULL;
-    sim_err_t result = open_file(folder, name, &file, error);
-    if (result == SIM_OK) {
-        results_file_put(file, text);
-        result = results_file_close(file, error);
-    }
-    return result;
+    results_put_topology(file, world);
 }
 
 // File names in the scenario are relative to its own folder, which this copy is not in.
@@ -76,7 +61,7 @@ static sim_err_t write_scenario(const results_run_t *run, world_error_t *error)
         scenario->run.folder = absolute;
     }
     char *const text = world_scenario_resolved(scenario);
-    const sim_err_t result = write_text(run->stage, "scenario.yaml", text, error);
+    const sim_err_t result = results_file_write(run->stage, "scenario.yaml", put_text, text, error);
     sim_free(text);
     return result;
 }
@@ -126,19 +111,13 @@ static sim_err_t prepare(results_run_t *run, world_error_t *error)
 
 static sim_err_t write_topology(const results_run_t *run, world_error_t *error)
 {
-    results_file_t *file = NULL;
-    sim_err_t result = open_file(run->stage, "topology.json", &file, error);
-    if (result == SIM_OK) {
-        results_put_topology(file, run->world);
-        result = results_file_close(file, error);
-    }
-    return result;
+    return results_file_write(run->stage, "topology.json", put_topology, run->world, error);
 }
 
 static sim_err_t write_schema(const results_run_t *run, world_error_t *error)
 {
     char *const text = results_schema_text(run->scenario->registry);
-    const sim_err_t result = write_text(run->stage, "schema.json", text, error);
+    const sim_err_t result = results_file_write(run->stage, "schema.json", put_text, text, error);
     sim_free(text);
     return result;
 }
@@ -161,13 +140,13 @@ static sim_err_t write_ports(const results_run_t *run, world_error_t *error)
 
 static sim_err_t write_summary(const results_run_t *run, world_error_t *error)
 {
-    return write_text(run->stage, "summary.json", run->text, error);
+    return results_file_write(run->stage, "summary.json", put_text, run->text, error);
 }
 
 static sim_err_t write_manifest(const results_run_t *run, world_error_t *error)
 {
     char *const text = results_manifest_text(run->world, &run->results, run->stage, &run->clock);
-    const sim_err_t result = write_text(run->stage, "manifest.json", text, error);
+    const sim_err_t result = results_file_write(run->stage, "manifest.json", put_text, text, error);
     sim_free(text);
     return result;
 }
