@@ -22,6 +22,11 @@ typedef struct sim_ratio {
     uint64_t num;
     uint64_t den;
 } sim_ratio_t;
+// Of the same terms: 1/2 and 2/4 are not.
+static inline bool sim_ratio_same(sim_ratio_t a, sim_ratio_t b)
+{
+    return a.num == b.num && a.den == b.den;
+}
 
 // purpose is hashed once, here; entity is any number that names who draws (a node index...).
 void sim_random_init(sim_random_t *random, uint64_t seed, uint64_t entity, const char *purpose);

@@ -98,22 +98,17 @@ void net_node_forward(net_node_t *node, const net_forward_ops_t *ops)
     node->forward = ops;
 }
 
-static bool same_ratio(sim_ratio_t a, sim_ratio_t b)
-{
-    return a.num == b.num && a.den == b.den;
-}
-
 static bool same_config(const net_link_config_t *a, const net_link_config_t *b)
 {
     return a->rate_bps == b->rate_bps && a->delay_ps == b->delay_ps &&
-           same_ratio(a->loss_rate, b->loss_rate) &&
-           same_ratio(a->bit_error_rate, b->bit_error_rate) && a->loss_own == b->loss_own &&
+           sim_ratio_same(a->loss_rate, b->loss_rate) &&
+           sim_ratio_same(a->bit_error_rate, b->bit_error_rate) && a->loss_own == b->loss_own &&
            a->loss_model == b->loss_model && a->loss_packets == b->loss_packets &&
            a->loss_direction == b->loss_direction && a->loss_burst == b->loss_burst &&
-           same_ratio(a->loss_bad_rate, b->loss_bad_rate) &&
-           same_ratio(a->reorder_rate, b->reorder_rate) &&
+           sim_ratio_same(a->loss_bad_rate, b->loss_bad_rate) &&
+           sim_ratio_same(a->reorder_rate, b->reorder_rate) &&
            a->reorder_delay_ps == b->reorder_delay_ps &&
-           same_ratio(a->duplicate_rate, b->duplicate_rate);
+           sim_ratio_same(a->duplicate_rate, b->duplicate_rate);
 }
 
 // One for the link added before and this one, if they are equal.

@@ -257,11 +257,6 @@ static void advise_attempts(const world_t *world, FILE *out)
     }
 }
 
-static bool is_same(sim_ratio_t a, sim_ratio_t b)
-{
-    return a.num == b.num && a.den == b.den;
-}
-
 // The first value given to a fault that its kind does not use; NULL: none.
 static const char *unused_value(const world_fault_config_t *config,
                                 const world_fault_config_t *defaults)
@@ -271,8 +266,8 @@ static const char *unused_value(const world_fault_config_t *config,
         kind != WORLD_FAULT_SLOW_RECEIVER) {
         return "'rate', which is of degraded and slow-receiver";
     }
-    const bool errors = !is_same(config->bit_error_rate, defaults->bit_error_rate);
-    const bool losses = !is_same(config->loss_rate, defaults->loss_rate);
+    const bool errors = !sim_ratio_same(config->bit_error_rate, defaults->bit_error_rate);
+    const bool losses = !sim_ratio_same(config->loss_rate, defaults->loss_rate);
     if ((errors || losses) && kind != WORLD_FAULT_ERRORS) {
         return errors ? "'bit-error-rate', which is of bit-errors"
                       : "'loss-rate', which is of bit-errors";
