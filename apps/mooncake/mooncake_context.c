@@ -335,8 +335,8 @@ void app__mc_contexts_fini(app_mooncake_t *engine)
             app__mc_chain_remove(&context->leaving, link);
             app__mc_endpoint_destroy(SIM_CONTAINER_OF(link, app__mc_endpoint_t, leaving));
         }
-        while (context->keep.oldest != NULL) {
-            app__mooncake_kept_t *const kept = context->keep.oldest;
+        app__mooncake_kept_t *kept = NULL;
+        while ((kept = app__mooncake_oldest(&context->keep)) != NULL) {
             app__mooncake_keep_remove(&context->keep, kept);
             app__mc_endpoint_destroy((app__mc_endpoint_t *)(void *)kept);
         }

@@ -52,10 +52,12 @@ static void bury_qps(app__mc_endpoint_t *endpoint)
 
 void app__mc_endpoints_crash(app__mc_context_t *context)
 {
-    for (app__mooncake_kept_t *kept = context->lanes.oldest; kept != NULL; kept = kept->newer) {
+    for (app__mooncake_kept_t *kept = app__mooncake_oldest(&context->lanes); kept != NULL;
+         kept = app__mooncake_newer(kept)) {
         app__mc_lane_sleep((app__mc_lane_t *)(void *)kept);
     }
-    for (app__mooncake_kept_t *kept = context->keep.oldest; kept != NULL; kept = kept->newer) {
+    for (app__mooncake_kept_t *kept = app__mooncake_oldest(&context->keep); kept != NULL;
+         kept = app__mooncake_newer(kept)) {
         bury_qps((app__mc_endpoint_t *)(void *)kept);
     }
     for (app__mc_link_t *link = context->leaving.newest; link != NULL; link = link->older) {
@@ -413,8 +415,9 @@ static app__mc_endpoint_t *find_endpoint(const app_mooncake_t *engine,
     if (nic >= engine->context_count) {
         return NULL;
     }
-    for (app__mooncake_kept_t *kept = engine->contexts[nic].keep.oldest; kept != NULL;
-         kept = kept->newer) {
+    for (app__mooncake_kept_t *kept = app__mooncake_oldest(&engine->contexts[nic].keep);
+         kept != NULL;
+         kept = app__mooncake_newer(kept)) {
         if (strcmp(kept->key, peer_nic_path) == 0) {
             return (app__mc_endpoint_t *)(void *)kept;
         }

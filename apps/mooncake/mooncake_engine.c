@@ -224,7 +224,8 @@ static void disconnect_all(app_mooncake_t *engine)
 {
     for (uint32_t i = 0; i < engine->context_count; i++) {
         app__mc_context_t *const context = &engine->contexts[i];
-        for (app__mooncake_kept_t *kept = context->lanes.oldest; kept != NULL; kept = kept->newer) {
+        for (app__mooncake_kept_t *kept = app__mooncake_oldest(&context->lanes); kept != NULL;
+             kept = app__mooncake_newer(kept)) {
             app__mc_queue_t waiting = app__mc_lane_empty((app__mc_lane_t *)(void *)kept);
             app__mc_slice_t *slice = NULL;
             while ((slice = app__mc_queue_pop(&waiting)) != NULL) {
@@ -232,8 +233,9 @@ static void disconnect_all(app_mooncake_t *engine)
                 app__mc_slice_lost(engine, slice);
             }
         }
-        while (context->keep.oldest != NULL) {
-            app__mc_endpoint_disconnect((app__mc_endpoint_t *)(void *)context->keep.oldest, false);
+        app__mooncake_kept_t *kept = NULL;
+        while ((kept = app__mooncake_oldest(&context->keep)) != NULL) {
+            app__mc_endpoint_disconnect((app__mc_endpoint_t *)(void *)kept, false);
         }
     }
 }

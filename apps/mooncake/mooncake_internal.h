@@ -9,7 +9,6 @@
 #define APPS_MOONCAKE_MOONCAKE_INTERNAL_H
 
 #include "apps/app_internal.h"
-#include "apps/mooncake/mooncake_chain.h"
 #include "apps/mooncake/mooncake_pure.h"
 #include "nic/core.h"
 #include "nic/memory.h"

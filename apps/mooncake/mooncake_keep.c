@@ -52,12 +52,14 @@ static bool may_leave(const app__mooncake_keep_t *keep, const app__mooncake_kept
 static app__mooncake_kept_t *leaves(app__mooncake_keep_t *keep)
 {
     const bool sieve = keep->policy == APP_MOONCAKE_STORE_SIEVE;
-    app__mooncake_kept_t *hand = sieve && keep->hand != NULL ? keep->hand : keep->oldest;
+    app__mooncake_kept_t *hand =
+        app__mooncake_kept_of(sieve && keep->hand != NULL ? keep->hand : keep->order.oldest);
     while (!may_leave(keep, hand) || (sieve && hand->visited)) {
         hand->visited = hand->visited && !may_leave(keep, hand);
-        hand = hand->newer != NULL ? hand->newer : keep->oldest;
+        app__mooncake_kept_t *const newer = app__mooncake_newer(hand);
+        hand = newer != NULL ? newer : app__mooncake_oldest(keep);
     }
-    keep->hand = hand;
+    keep->hand = &hand->link;
     return hand;
 }
 
@@ -77,7 +79,8 @@ static void grow(app__mooncake_keep_t *keep)
     sim_free(keep->table);
     keep->table_size *= 2;
     keep->table = sim_alloc_array(keep->table_size, sizeof(app__mooncake_kept_t *));
-    for (app__mooncake_kept_t *entry = keep->oldest; entry != NULL; entry = entry->newer) {
+    for (app__mooncake_kept_t *entry = app__mooncake_oldest(keep); entry != NULL;
+         entry = app__mooncake_newer(entry)) {
         app__mooncake_kept_t **const head =
             &keep->table[hash_of(entry->key) & (keep->table_size - 1)];
         entry->next_of_hash = *head;
@@ -98,14 +101,7 @@ app__mooncake_kept_t *app__mooncake_keep_insert(app__mooncake_keep_t *keep,
         grow(keep);
     }
     entry->visited = false;
-    entry->newer = NULL;
-    entry->older = keep->newest;
-    if (keep->newest != NULL) {
-        keep->newest->newer = entry;
-    } else {
-        keep->oldest = entry;
-    }
-    keep->newest = entry;
+    app__mc_chain_add(&keep->order, &entry->link);
     app__mooncake_kept_t **const head = &keep->table[hash_of(entry->key) & (keep->table_size - 1)];
     entry->next_of_hash = *head;
     *head = entry;
@@ -122,20 +118,9 @@ void app__mooncake_keep_remove(app__mooncake_keep_t *keep, app__mooncake_kept_t 
     }
     *at = entry->next_of_hash;
     app__mooncake_keep_pin(keep, entry, false);
-    if (keep->hand == entry) {
-        keep->hand = entry->newer;
+    if (keep->hand == &entry->link) {
+        keep->hand = entry->link.newer;
     }
-    if (entry->newer != NULL) {
-        entry->newer->older = entry->older;
-    } else {
-        keep->newest = entry->older;
-    }
-    if (entry->older != NULL) {
-        entry->older->newer = entry->newer;
-    } else {
-        keep->oldest = entry->newer;
-    }
-    entry->newer = NULL;
-    entry->older = NULL;
+    app__mc_chain_remove(&keep->order, &entry->link);
     keep->count--;
 }

@@ -16,8 +16,9 @@ void app__mc_lanes_init(app__mc_context_t *context)
 
 void app__mc_lanes_fini(app__mc_context_t *context)
 {
-    while (context->lanes.oldest != NULL) {
-        app__mc_lane_t *const lane = (app__mc_lane_t *)(void *)context->lanes.oldest;
+    app__mooncake_kept_t *kept = NULL;
+    while ((kept = app__mooncake_oldest(&context->lanes)) != NULL) {
+        app__mc_lane_t *const lane = (app__mc_lane_t *)(void *)kept;
         app__mooncake_keep_remove(&context->lanes, &lane->kept);
         sim_free(lane->peer_path);
         sim_free(lane);

@@ -5,6 +5,7 @@
 #define APPS_MOONCAKE_MOONCAKE_PURE_H
 
 #include "apps/mooncake.h"
+#include "apps/mooncake/mooncake_chain.h"
 
 // -- slices (mooncake_slice.c)
 
@@ -45,8 +46,7 @@ const app_mooncake_buffer_t *app__mooncake_buffer_of(const app_mooncake_segment_
 typedef struct app__mooncake_kept app__mooncake_kept_t;
 struct app__mooncake_kept {
     const char *key;
-    app__mooncake_kept_t *newer; // in order of insertion
-    app__mooncake_kept_t *older;
+    app__mc_link_t link;
     app__mooncake_kept_t *next_of_hash;
     bool visited; // since the hand came by
     bool pinned;  // leaves only when all others are pinned, too
@@ -57,14 +57,26 @@ typedef struct app__mooncake_keep {
     uint64_t capacity;
     uint64_t count;
     uint64_t pinned_count;
-    app__mooncake_kept_t *newest;
-    app__mooncake_kept_t *oldest;
-    app__mooncake_kept_t *hand; // SIEVE: who is looked at next; NULL: the oldest
+    app__mc_chain_t order; // of insertion
+    app__mc_link_t *hand;  // SIEVE: who is looked at next; NULL: the oldest
     app__mooncake_kept_t **table;
     size_t table_size; // a power of two
     uint64_t evictions;
 } app__mooncake_keep_t;
 
+// NULL: none.
+static inline app__mooncake_kept_t *app__mooncake_kept_of(app__mc_link_t *link)
+{
+    return link == NULL ? NULL : SIM_CONTAINER_OF(link, app__mooncake_kept_t, link);
+}
+static inline app__mooncake_kept_t *app__mooncake_oldest(const app__mooncake_keep_t *keep)
+{
+    return app__mooncake_kept_of(keep->order.oldest);
+}
+static inline app__mooncake_kept_t *app__mooncake_newer(const app__mooncake_kept_t *entry)
+{
+    return app__mooncake_kept_of(entry->link.newer);
+}
 void app__mooncake_keep_init(app__mooncake_keep_t *keep, uint32_t policy, uint64_t capacity);
 void app__mooncake_keep_fini(app__mooncake_keep_t *keep);
 // NULL: not there. Finding counts as use.

@@ -146,7 +146,9 @@ START_TEST(sieve_takes_the_first_that_nobody_used)
     ck_assert_ptr_nonnull(app__mooncake_keep_find(&keep, "a"));
     ck_assert_ptr_nonnull(app__mooncake_keep_find(&keep, "c"));
     // Who the hand points at may go for another reason.
-    app__mooncake_keep_remove(&keep, keep.hand != NULL ? keep.hand : keep.oldest);
+    app__mooncake_keep_remove(
+        &keep,
+        app__mooncake_kept_of(keep.hand != NULL ? keep.hand : keep.order.oldest));
     ck_assert_uint_eq(keep.count, 3);
     ck_assert_str_eq(insert(&keep, entries, 1), "");
     ck_assert_str_ne(insert(&keep, entries, 3), "");
