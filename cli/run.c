@@ -118,7 +118,8 @@ static void on_stopped(world_t *world, void *ctx)
     }
     if (world->scenario->run.ties == WORLD_TIES_INSERTION && world->scenario->run.threads > 1) {
         fprintf(stderr,
-                "note: ties: insertion runs on one thread, of %" PRIu64 " asked for\n",
+                "note: ties: insertion runs on one thread, of %" PRIu64
+                " asked for; ties: hash runs on all\n",
                 world->scenario->run.threads);
     }
 }

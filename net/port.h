@@ -197,14 +197,14 @@ struct net_port {
     uint8_t zero;         // as it says
     uint8_t waiting;      // classes with packets in their queue
     uint8_t wake_pending; // net_wake_t
-    bool inexact : 1;     // special for nothing but its rate
+    bool inexact : 1;     // special for nothing but its rate, or for what `cut` is, by hash
     bool down : 1;
     bool lossless_guaranteed : 1; // what arrives here in a lossless class cannot be dropped
     bool metered : 1;             // writes telemetry: meter is in use
     bool odd_class : 1;           // a host's: it sends in other classes than its DSCPs say
     bool down_first : 1;          // net_link_rules_t
     bool owns_config : 1;
-    bool cut : 1; // special for nothing but telemetry and a timing that cuts ps_per_byte to ns
+    bool cut : 1; // special for telemetry and a timing that cuts ps_per_byte to ns; by insertion
     uint8_t turn; // class whose DWRR turn it is
 
     net_packet_t *control; // a PFC frame waiting to be sent, before everything

@@ -318,7 +318,7 @@ static SIM_ALWAYS_INLINE sim_time_t cut_time(const net_port_t *port, uint32_t by
     return SIM_LIKELY(cut_ps != 0) ? exact_ps - cut_ps : port->timing->time_ps(port, bytes);
 }
 
-// Such links mostly come with ties by insertion, for which sending has one way, the slow one.
+// Ties by insertion: sending has one way, the slow one.
 static SIM_ALWAYS_INLINE void transmit_cut(net_port_t *port, net_packet_t *packet)
 {
     const sim_time_t arrive_ps = occupy(port, packet, cut_time(port, packet->frame_bytes));
@@ -331,6 +331,16 @@ __attribute__((noinline)) static void transmit_metered(net_port_t *port, net_pac
     transmit_cut(port, packet);
 }
 
+// Ties by hash.
+__attribute__((noinline)) static void transmit_cut_apart(net_port_t *port, net_packet_t *packet)
+{
+    if (port->metered) {
+        net__port_meter(port, packet); // the frame may grow
+    }
+    const sim_time_t arrive_ps = occupy(port, packet, cut_time(port, packet->frame_bytes));
+    sim_send(&port->node->sim, port->channel, arrive_ps, packet);
+}
+
 // Ends in calls, so that the ways of an inexact rate alone, and of times in whole ns, need no
 // frame: it is all there is to sending on links of, say, 112 Gbps.
 void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
@@ -339,6 +349,8 @@ void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
         transmit_cut(port, packet);
     } else if (port->cut) {
         transmit_metered(port, packet);
+    } else if (port->inexact && port->timing != NULL) {
+        transmit_cut_apart(port, packet);
     } else if (port->inexact) {
         const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
         const sim_time_t arrive_ps = occupy(port, packet, divided_time(port, bytes));
@@ -450,8 +462,11 @@ void net__port_update_special(net_port_t *port)
     const bool otherwise = unusual || port->metered;
     port->special = port->ps_per_byte == 0 || port->timing != NULL || otherwise;
     port->node->one_by_one |= unusual || (port->trace_points & every_event) != 0;
-    port->inexact = port->ps_per_byte == 0 && port->timing == NULL && !otherwise;
-    port->cut = port->ps_per_byte != 0 && port->timing != NULL && !unusual;
+    const bool cut = port->ps_per_byte != 0 && port->timing != NULL && !unusual;
+    const bool in_one_order = sim_ties_by_insertion(&port->node->sim);
+    port->cut = cut && in_one_order;
+    port->inexact =
+        (cut && !in_one_order) || (port->ps_per_byte == 0 && port->timing == NULL && !otherwise);
 }
 
 void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps)
