@@ -181,11 +181,11 @@ sim_err_t results_file_write(const char *folder,
 {
     char *const path = sim_format("%s/%s", folder, name);
     results_file_t *file = NULL;
-    sim_err_t result = results_file_open(path, &file, error);
-    if (result == SIM_OK) {
-        put_what(file, what);
-        result = results_file_close(file, error);
-    }
+    const sim_err_t result = results_file_open(path, &file, error);
     sim_free(path);
-    return result;
+    if (file == NULL) {
+        return result;
+    }
+    put_what(file, what);
+    return results_file_close(file, error);
 }
