@@ -88,6 +88,9 @@ typedef struct app_ops {
     void (*flows)(const app_t *app, app_flow_fn fn, void *ctx);
     // Progress while running, between windows: transfers done and planned so far.
     void (*progress)(const app_t *app, uint64_t *done, uint64_t *planned);
+    // At the same time: transfers under way, each as the part of its bytes that has arrived, as far
+    // as its sender knows. May be NULL.
+    double (*under_way)(const app_t *app);
     // What it tells after the run, rows about the app_t: they follow its kind in apps[] of
     // summary.json. May be NULL.
     const sim_report_table_t *report;

@@ -508,5 +508,6 @@ const app_ops_t app_bulk = {
     .destroy = bulk_destroy,
     .flows = app__planned_flows,
     .progress = app__planned_progress,
+    .under_way = app__planned_under_way,
     .report = &report_table,
 };

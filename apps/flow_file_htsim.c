@@ -118,6 +118,8 @@ static sim_err_t take_ends(app__flow_reader_t *reader,
     }
     row->source = (uint32_t)source;
     row->destination = (uint32_t)destination;
+    row->destination_line = to.line;
+    row->destination_column = to.column;
     return error;
 }
 

@@ -102,17 +102,23 @@ static bool choose_pair(const net_t *net,
     return false;
 }
 
-static sim_err_t fail_row(const char *name,
-                          const app_flow_row_t *row,
-                          uint32_t host,
-                          const hosts_t *hosts,
-                          sim_message_t *message)
+static bool is_host(const hosts_t *hosts, uint32_t number)
+{
+    return number < hosts->count && hosts->items[number].count > 0;
+}
+
+static sim_err_t fail_host(const char *name,
+                           uint32_t line,
+                           uint32_t column,
+                           uint32_t host,
+                           const hosts_t *hosts,
+                           sim_message_t *message)
 {
     return sim_fail_in(message,
                        SIM_ERR_UNKNOWN,
                        name,
-                       row->line,
-                       row->column,
+                       line,
+                       column,
                        "no host has the number %u, expected hosts named " HOST_PREFIX
                        "0 to " HOST_PREFIX "%zu",
                        host,
@@ -126,11 +132,16 @@ static sim_err_t add_row(const app_context_t *context,
                          const app_flow_row_t *row,
                          sim_message_t *message)
 {
-    const uint32_t ends[] = {row->source, row->destination};
-    for (size_t i = 0; i < SIM_COUNT_OF(ends); i++) {
-        if (ends[i] >= hosts->count || hosts->items[ends[i]].count == 0) {
-            return fail_row(name, row, ends[i], hosts, message);
-        }
+    if (!is_host(hosts, row->source)) {
+        return fail_host(name, row->line, row->column, row->source, hosts, message);
+    }
+    if (!is_host(hosts, row->destination)) {
+        return fail_host(name,
+                         row->destination_line,
+                         row->destination_column,
+                         row->destination,
+                         hosts,
+                         message);
     }
     app__request_t request = {
         .bytes = row->bytes,

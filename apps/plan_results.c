@@ -74,6 +74,15 @@ static uint64_t payload_of(const app__plan_t *plan,
     return bytes < app__transfer_bytes(transfer) ? bytes : app__transfer_bytes(transfer);
 }
 
+// What the sender of a reliable transfer knows to have arrived.
+static uint64_t delivered_bytes(const app__plan_t *plan, const app__transfer_run_t *run)
+{
+    const uint64_t una_psn = nic_qp_una_psn(run->qp);
+    return una_psn < run->first_psn
+               ? 0
+               : payload_of(plan, app__transfer(plan, run->index), una_psn - run->first_psn);
+}
+
 static int compare_progress(const void *left, const void *right)
 {
     const progress_t *const a = left;
@@ -93,17 +102,12 @@ static unfinished_t look_at_unfinished(const app__plan_t *plan)
             if (plan->shape.service != APP__RC) {
                 continue;
             }
-            const uint64_t una_psn = nic_qp_una_psn(run->qp);
-            const uint64_t first_psn = run->first_psn;
             if (run->connection == NULL) {
                 transfer->retransmitted = (uint32_t)nic_qp_retransmitted_packets(run->qp);
             }
             SIM_GROW(unfinished.items, unfinished.count, &unfinished.capacity);
-            unfinished.items[unfinished.count++] = (progress_t){
-                .index = run->index,
-                .delivered_bytes =
-                    una_psn < first_psn ? 0 : payload_of(plan, transfer, una_psn - first_psn),
-            };
+            unfinished.items[unfinished.count++] =
+                (progress_t){.index = run->index, .delivered_bytes = delivered_bytes(plan, run)};
         }
         for (size_t f = 0; f < source->failure_count; f++) {
             SIM_GROW(unfinished.items, unfinished.count, &unfinished.capacity);
@@ -267,6 +271,20 @@ void app__planned_flows(const app_t *app, app_flow_fn fn, void *ctx)
 void app__planned_progress(const app_t *app, uint64_t *done, uint64_t *planned)
 {
     app__plan_progress(plan_of(app), done, planned);
+}
+
+double app__planned_under_way(const app_t *app)
+{
+    const app__plan_t *const plan = plan_of(app);
+    double parts = 0;
+    for (size_t i = 0; plan->shape.service == APP__RC && i < plan->source_count; i++) {
+        for (const app__transfer_run_t *run = plan->sources[i].runs; run != NULL;
+             run = run->run_next) {
+            const uint64_t bytes = app__transfer_bytes(app__transfer(plan, run->index));
+            parts += bytes == 0 ? 0 : (double)delivered_bytes(plan, run) / (double)bytes;
+        }
+    }
+    return parts;
 }
 
 static void fill_planned(const void *object, void *report)

@@ -181,10 +181,12 @@ app_t *app__planned_create(const app_ops_t *ops, const app_context_t *context, a
 void app__planned_destroy(app_t *app);
 void app__planned_flows(const app_t *app, app_flow_fn fn, void *ctx);
 void app__planned_progress(const app_t *app, uint64_t *done, uint64_t *planned);
+double app__planned_under_way(const app_t *app);
 extern const sim_report_table_t app__planned_report; // about an app__planned_t
-#define APP__PLANNED_OPS                                          \
-    .destroy = app__planned_destroy, .flows = app__planned_flows, \
-    .progress = app__planned_progress, .report = &app__planned_report
+#define APP__PLANNED_OPS                                                    \
+    .destroy = app__planned_destroy, .flows = app__planned_flows,           \
+    .progress = app__planned_progress, .under_way = app__planned_under_way, \
+    .report = &app__planned_report
 
 // Adds the flows of another simulator's file, between hosts named host<number>.
 SIM_MUST_CHECK sim_err_t app__flows_add_file(const app_context_t *context,

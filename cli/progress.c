@@ -19,11 +19,11 @@ double cli_wall_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-double cli_progress_share(sim_time_t now_ps, sim_time_t until_ps, uint64_t done, uint64_t planned)
+double cli_progress_share(sim_time_t now_ps, sim_time_t until_ps, double done, uint64_t planned)
 {
     double share = -1;
     if (planned > 0) {
-        share = (double)done / (double)planned;
+        share = done / (double)planned;
     }
     // A run may end at its limit with flows left, or before it with none left.
     if (until_ps != SIM_TIME_NEVER && until_ps > 0) {
@@ -190,18 +190,23 @@ static moment_t look_at(const cli_progress_t *progress, sim_time_t now_ps, doubl
 {
     const world_t *const world = progress->world;
     moment_t moment = {.now_ps = now_ps, .left_s = -1};
+    double under_way = 0;
     for (size_t i = 0; i < world->app_count; i++) {
         uint64_t app_done = 0;
         uint64_t app_planned = 0;
-        world->apps[i]->ops->progress(world->apps[i], &app_done, &app_planned);
+        const app_ops_t *const ops = world->apps[i]->ops;
+        ops->progress(world->apps[i], &app_done, &app_planned);
+        under_way += ops->under_way == NULL ? 0 : ops->under_way(world->apps[i]);
         moment.done += app_done;
         moment.planned += app_planned;
     }
     const uint64_t events = sim_events(world->sim) - progress->shown_events;
     const double since_s = now_s - progress->shown_s;
     moment.events_per_s = since_s > 0 ? (double)events / since_s : 0;
-    moment.share =
-        cli_progress_share(now_ps, world->scenario->run.until_ps, moment.done, moment.planned);
+    moment.share = cli_progress_share(now_ps,
+                                      world->scenario->run.until_ps,
+                                      (double)moment.done + under_way,
+                                      moment.planned);
     if (moment.share > 0.001) {
         moment.left_s = (now_s - progress->start_s) * (1 - moment.share) / moment.share;
     }

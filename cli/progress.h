@@ -42,7 +42,8 @@ void cli_progress_begin(cli_progress_t *progress,
 // Removes the line from the terminal; the file keeps what there is at the end of the run.
 void cli_progress_end(cli_progress_t *progress);
 
-// Share of the run that is done, 0 to 1, and less than 0 when there is no telling.
-double cli_progress_share(sim_time_t now_ps, sim_time_t until_ps, uint64_t done, uint64_t planned);
+// Share of the run that is done, 0 to 1, and less than 0 when there is no telling. done: transfers,
+// with parts of those under way.
+double cli_progress_share(sim_time_t now_ps, sim_time_t until_ps, double done, uint64_t planned);
 
 #endif // CLI_PROGRESS_H

@@ -233,7 +233,8 @@ bad "empty" topology.txt 'd' 1:1 "the file ends here, expected the number of nod
 
 bad "flow count" flow.txt '1s/2/x/' 1:1 "'x' is not the number of flows"
 bad "fewer flows" flow.txt '1s/2/3/' 4:1 "the file ends after 2 flows, expected 3"
-bad "no such host" flow.txt '2s/0 1/0 2/' 2:1 "no host has the number 2"
+bad "no such host" flow.txt '2s/0 1/0 2/' 2:3 "no host has the number 2"
+bad "no such source" flow.txt '2s/0 1/2 1/' 2:1 "no host has the number 2"
 bad "to itself" flow.txt '2s/0 1/0 0/' 2:3 "from host 0 to itself"
 bad "group" flow.txt '2s/1 3/1 8/' 2:5 "'8' is not the priority group"
 bad "port" flow.txt '2s/100/70000/' 2:7 "'70000' is not the destination port"

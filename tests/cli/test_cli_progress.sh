@@ -69,6 +69,16 @@ near "time of the failure" "$(column failed_ns 1)" $((2 * 4096 * 256 + 1000)) 0.
 "$ROCESIM" run "$work/dead.yaml" -o "$work/x" --quiet --progress "$work/now" >/dev/null 2>&1
 head -c 1024 "$work/now" | grep -q '"done": 2, "planned": 2,.*"share": 1.0000, "left_s": 0.0' ||
     fail "the end in --progress: $(head -c 1024 "$work/now")"
+# A transfer under way counts as the part that has arrived.
+cat >"$work/half.yaml" <<'END'
+topology: {star: {hosts: 2}}
+faults: [{part: host1, kind: pause-storm, at: 420us}]
+traffic: [{flows: {list: [host0 host1 10MB 0us]}}]
+END
+"$ROCESIM" run "$work/half.yaml" --quiet --progress "$work/half" >/dev/null 2>&1 &&
+    fail "a stalled run ends well"
+share=$(head -c 1024 "$work/half" | sed -n 's/.*"done": 0,.*"share": \([0-9.]*\),.*/\1/p')
+near "share of half a flow" "${share:-0}" 0.512 0.02
 name=$(head -1 "$work/x/ports.csv" | tr , '\n' | grep -nx port | cut -d: -f1)
 sent=$(head -1 "$work/x/ports.csv" | tr , '\n' | grep -nx tx_bytes | cut -d: -f1)
 tail -n +2 "$work/x/ports.csv" | cut -d, -f"$name,$sent" | tr , '\t' | sort >"$work/sent"
