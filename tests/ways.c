@@ -26,12 +26,28 @@ static void add_odd_cycle(const world_t *world)
                              SIM_PS_PER_MS);
 }
 
+static void hear(const net_trace_t *trace, void *ctx)
+{
+    (void)trace;
+    (void)ctx;
+}
+
+static void listen_to_all(net_node_t *node)
+{
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        net_port_listen(&node->ports[p], NET_TRACE_TX, hear, NULL);
+    }
+}
+
 void way_go(const world_t *world, way_t way)
 {
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         net_node_t *const node = net_node_at(world->net, i);
         node->route_mask &= way == WAY_WITHOUT_ROUTES ? 0 : UINT8_MAX;
         node->one_by_one |= way == WAY_ONE_BY_ONE;
+        if (way == WAY_HEARD) {
+            listen_to_all(node);
+        }
     }
     if (way == WAY_ODD_CYCLE) {
         add_odd_cycle(world);

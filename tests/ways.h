@@ -9,6 +9,7 @@ typedef enum way {
     WAY_AS_IT_IS,
     WAY_WITHOUT_ROUTES, // switches look each packet up
     WAY_ONE_BY_ONE,     // they take every event in its turn
+    WAY_HEARD,          // and someone listens to each frame that is sent
     WAY_ODD_CYCLE,      // nodes do not run in two colours
     WAY_COUNT
 } way_t;

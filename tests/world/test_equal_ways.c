@@ -3,12 +3,13 @@
 //
 // Goal: a scenario has the same digest, and its switches look the same at any time, whether
 // switches follow the routes that packets bring or look each up, whether they make up for
-// departures or take every event in its turn, and whether nodes run in two colours. Method:
-// networks with everything that could tell the difference: links that go down and come back, paths
-// longer than a route has bytes, switches of many ports, losses that reorder and double, pauses,
-// storms of them and their watchdog, stalls, classes that share a port, lossy ones, parallel links,
-// telemetry, marks; each run every way, on one thread and on two, with switches looked at every
-// 777 ns and without.
+// departures or take every event in its turn, whether someone hears of each frame, and whether
+// nodes run in two colours.
+// Method: networks with everything that could tell the difference: links that go down and come
+// back, paths longer than a route has bytes, switches of many ports, losses that reorder and
+// double, pauses, storms of them and their watchdog, stalls, classes that share a port, lossy ones,
+// parallel links, telemetry, marks, times in whole ns; each run every way, on one thread and on
+// two, with switches looked at every 777 ns and without.
 // Not pinned: that the digest sees everything; tools/compare-programs compares files.
 // labels: threads
 #include <string.h>
@@ -48,6 +49,15 @@ static const char *const scenarios[] = {
     "nic: {congestion-control: hpcc, mtu: 1024}\n"
     "traffic:\n  - incast: {to: host2, senders: 11, bytes: 200KB}\n"
     "  - permutation: {bytes: 200KB}\n",
+    // times cut to whole ns, on links of a rate that has no whole ps a byte, too; telemetry
+    "network: {timing: hpcc, framing: bare}\n"
+    "topology:\n  leaf-spine: {leaves: 3, spines: 2, hosts-per-leaf: 4, host-rate: 100Gbps,"
+    " fabric-rate: 56Gbps, delay: 1us}\n"
+    "switch: {ecn: {kmin: 10KB, kmax: 100KB, pmax: 0.5}}\n"
+    "nic: {congestion-control: hpcc, mtu: 1024}\n"
+    "nodes: {\"host[0-3]\": {nic: {congestion-control: dcqcn}}}\n"
+    "links: {\"leaf0--spine*\": {rate: 400Gbps}}\n"
+    "traffic:\n  - permutation: {bytes: 200KB}\n  - all-to-all: {bytes: 5KB}\n",
     // two classes and their ACKs, one of them lossy, a buffer that is nearly full
     "topology:\n  dumbbell: {left: 5, right: 5, host-rate: 100Gbps, bottleneck-rate: 40Gbps,"
     " host-delay: 1us, bottleneck-delay: 3us}\n"
