@@ -152,8 +152,10 @@ static sim_err_t read_row(app__flow_reader_t *reader, uint64_t number)
                                      &word,
                                      reader->message);
     }
-    row.destination_line = word.line;
-    row.destination_column = word.column;
+    if (error == SIM_OK) {
+        row.destination_line = word.line;
+        row.destination_column = word.column;
+    }
     if (error == SIM_OK && destination == row.source) {
         error = sim_word_fail(&reader->words,
                               &word,
