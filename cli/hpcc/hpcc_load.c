@@ -252,6 +252,13 @@ static void note_backward_keys(cli_hpcc_t *hpcc)
                  "gates the ACKs of hosts by another pause bit; switches never prefer ACKs, as in "
                  "its code");
     }
+    if (cli_hpcc_number(config, CLI_HPCC_HAS_WIN) == 0 && hpcc->compat &&
+        cli_hpcc_number(config, CLI_HPCC_CC_MODE) == 3) {
+        note_key(hpcc,
+                 CLI_HPCC_HAS_WIN,
+                 "0 lets HPCC divide queues by a window of 0, as in its code: flows end up at "
+                 "MIN_RATE");
+    }
     if (cli_hpcc_number(config, CLI_HPCC_LB_MODE) != 0) {
         note_key(hpcc, CLI_HPCC_LB_MODE, "is not modelled: flows are spread by ECMP");
     }

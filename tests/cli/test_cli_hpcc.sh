@@ -182,6 +182,7 @@ note "go-back-0" config.txt 's/L2_BACK_TO_ZERO 0/L2_BACK_TO_ZERO 1/' "meaning re
 note "ack interval" config.txt \
     's/L2_ACK_INTERVAL 1/L2_ACK_INTERVAL 5/; s/L2_CHUNK_SIZE .*/L2_CHUNK_SIZE 1/' \
     "first bytes of a flow"
+note "no window" config.txt 's/CC_MODE 1/CC_MODE 3/; s/HAS_WIN 1/HAS_WIN 0/' "by a window of 0"
 note "static threshold" config.txt 's/PFC_THRESHOLD 1/PFC_THRESHOLD 0/' "always dynamic"
 note "more links" topology.txt '$a 0 1 100Gbps 1us 0' "topology.txt:5:1: 1 more links than the 2"
 note "more flows" flow.txt '$a 0 1 3 100 5 3' "flow.txt:4:1: more follows the 2 flows"
