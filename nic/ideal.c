@@ -200,32 +200,24 @@ static const operation_t operations[] = {
                           ROCE_READ_RESPONSE_ONLY},
 };
 
-// Of a NIC whose frames are not the standard's (nic/frames.h): they say how long requests are; its
-// other frames have their header in place of the standard's.
-static uint32_t own_frame_bytes(const nic_t *nic, uint8_t opcode, uint64_t payload_bytes)
-{
-    const uint32_t payload = (uint32_t)payload_bytes;
-    const bool request_data = opcode < ROCE_READ_REQUEST;
-    const uint32_t extensions = net_frame_extension_bytes(opcode);
-    const uint32_t bytes = nic->header_bytes + (request_data ? nic->body_bytes(extensions, payload)
-                                                             : extensions + ((payload + 3) & ~3u));
-    return bytes < nic->frame_bytes_min ? nic->frame_bytes_min : bytes;
-}
-
-// Of a frame that the NIC of interface `sender` sends; telemetry is left out.
+// Of a frame that the NIC of interface `sender` sends, whatever its frames are (nic/frames.h);
+// telemetry is left out. That of nic__new_packet.
 static uint32_t frame_bytes_of(const nic_ideal_t *ideal,
                                uint32_t sender,
                                uint8_t opcode,
                                uint64_t payload_bytes)
 {
-    const net_config_t *const config = net_get_config(ideal->net);
     const nic_t *const nic = nic_of_interface(ideal->net, sender);
+    const uint32_t payload = (uint32_t)payload_bytes;
+    const uint32_t extensions = net_frame_extension_bytes(opcode);
+    const bool request_data = (opcode & ROCE_OPERATION_MASK) < ROCE_READ_REQUEST;
+    uint32_t bytes = nic->header_bytes + (request_data && nic->body_bytes != NULL
+                                              ? nic->body_bytes(extensions, payload)
+                                              : extensions + ((payload + 3) & ~3u));
     if (opcode == ROCE_ACKNOWLEDGE && nic->ack_bytes != 0) {
-        return nic->ack_bytes > nic->frame_bytes_min ? nic->ack_bytes : nic->frame_bytes_min;
+        bytes = nic->ack_bytes;
     }
-    return nic->body_bytes != NULL
-               ? own_frame_bytes(nic, opcode, payload_bytes)
-               : net_frame_bytes(opcode, (uint32_t)payload_bytes, config->tagged, config->ipv6);
+    return bytes < nic->frame_bytes_min ? nic->frame_bytes_min : bytes;
 }
 
 // Who sends the data.

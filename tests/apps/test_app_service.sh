@@ -38,6 +38,16 @@ for one in 'rc write' 'uc write' 'uc send' 'ud send'; do
     [ "$(of one 0 status)" = success ] || fail "$one: $(of one 0 status)"
     eval "$1_$2=$(of one 0 ideal_fct_ns)"
 done
+# However long frames are, where payloads are padded, too.
+for frames in infiniband bare; do
+    for one in 'rc write' 'rc send' 'rc read' 'uc write' 'uc send' 'ud send'; do
+        set -- $one
+        flows one "$pair" "flows: {list: [host0 host4 1 0us, host1 host5 9001 50us], service: $1, verb: $2}" \
+            --set nic.frames=$frames --set topology.dumbbell.bottleneck-rate=400Gbps
+        [ "$(of one 0 slowdown) $(of one 1 slowdown)" = "1.000000 1.000000" ] ||
+            fail "$one alone, frames $frames: slowdown $(of one 0 slowdown) and $(of one 1 slowdown)"
+    done
+done
 # One after the other, on paths that take unequally long: the ideal is of the paths that packets and answers
 # take, whoever balances the load.
 rows=$(for i in $(seq 0 63); do echo -n "host$((i % 8)) host$((8 + i * 5 % 8)) 9000 $((i * 100))us, "; done)
