@@ -5,7 +5,8 @@
 // each. Goodput is that of the steady state: new payload that the receiving NICs accepted, from one
 // round trip after the start until one before the end (half a one each where a transport went
 // back), and not beyond what the senders sent last while they were busy, since then only single
-// losses are repaired. Both are sampled 64 times a round trip and interpolated.
+// losses are repaired. Where nothing went back whole round trips count, since a window that is the
+// limit makes a burst of each. Both are sampled 64 times a round trip and interpolated.
 // docs/models/traffic.md
 #include <stdio.h>
 
@@ -213,6 +214,10 @@ static double steady_gbps(const bulk_t *bulk, sim_time_t end_ps, uint64_t all_by
     sim_time_t to_ps = end_ps > edge_ps ? end_ps - edge_ps : 0;
     if (!back && busy_ps + bulk->rtt_ps / 2 < to_ps) {
         to_ps = busy_ps + bulk->rtt_ps / 2;
+    }
+    // Else there could be one burst of a window more than round trips.
+    if (!back && bulk->rtt_ps > 0 && to_ps > from_ps + bulk->rtt_ps) {
+        to_ps -= (to_ps - from_ps) % bulk->rtt_ps;
     }
     if (to_ps <= from_ps || end_ps <= bulk->start_ps) {
         return end_ps <= bulk->start_ps
