@@ -49,8 +49,8 @@ typedef struct app_flow_row {
     uint32_t destination;
     uint32_t line; // of the row in the file
     uint32_t column;
-    uint32_t destination_column;
     uint32_t destination_line; // a row may go over several
+    uint32_t destination_column;
     uint32_t repeat;           // earlier rows of the same pair
     uint16_t source_port;      // HPCC: 10000 + repeat; 0: none
     uint16_t destination_port; // 0: none

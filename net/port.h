@@ -204,7 +204,8 @@ struct net_port {
     bool odd_class : 1;           // a host's: it sends in other classes than its DSCPs say
     bool down_first : 1;          // net_link_rules_t
     bool owns_config : 1;
-    bool cut : 1; // special for telemetry and a timing that cuts ps_per_byte to ns; by insertion
+    // By insertion: special for nothing but telemetry and a timing that cuts ps_per_byte to ns.
+    bool cut : 1;
     uint8_t turn; // class whose DWRR turn it is
 
     net_packet_t *control; // a PFC frame waiting to be sent, before everything

@@ -201,7 +201,7 @@ static const operation_t operations[] = {
 };
 
 // Of a frame that the NIC of interface `sender` sends, whatever its frames are (nic/frames.h);
-// telemetry is left out. That of nic__new_packet.
+// telemetry is left out.
 static uint32_t frame_bytes_of(const nic_ideal_t *ideal,
                                uint32_t sender,
                                uint8_t opcode,
@@ -211,13 +211,12 @@ static uint32_t frame_bytes_of(const nic_ideal_t *ideal,
     const uint32_t payload = (uint32_t)payload_bytes;
     const uint32_t extensions = net_frame_extension_bytes(opcode);
     const bool request_data = (opcode & ROCE_OPERATION_MASK) < ROCE_READ_REQUEST;
-    uint32_t bytes = nic->header_bytes + (request_data && nic->body_bytes != NULL
-                                              ? nic->body_bytes(extensions, payload)
-                                              : extensions + ((payload + 3) & ~3u));
     if (opcode == ROCE_ACKNOWLEDGE && nic->ack_bytes != 0) {
-        bytes = nic->ack_bytes;
+        return nic__frame_bytes(nic, nic->ack_bytes - nic->header_bytes);
     }
-    return bytes < nic->frame_bytes_min ? nic->frame_bytes_min : bytes;
+    return nic__frame_bytes(nic,
+                            request_data ? nic__body_bytes(nic, extensions, payload)
+                                         : extensions + ((payload + 3) & ~3u));
 }
 
 // Who sends the data.

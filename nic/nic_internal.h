@@ -49,6 +49,21 @@ static inline uint32_t nic__min(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+// Of a request with data, what follows the NIC's header; pad included.
+static inline uint32_t nic__body_bytes(const nic_t *nic,
+                                       uint32_t extension_bytes,
+                                       uint32_t payload_bytes)
+{
+    return SIM_UNLIKELY(nic->body_bytes != NULL) ? nic->body_bytes(extension_bytes, payload_bytes)
+                                                 : extension_bytes + ((payload_bytes + 3) & ~3u);
+}
+
+static inline uint32_t nic__frame_bytes(const nic_t *nic, uint32_t body_bytes)
+{
+    const uint32_t bytes = nic->header_bytes + body_bytes;
+    return bytes < nic->frame_bytes_min ? nic->frame_bytes_min : bytes;
+}
+
 // A packet of a QP, complete but for opcode, PSN, payload and extension headers, which take
 // `body_bytes` together (pad included).
 static inline net_packet_t *nic__new_packet(nic_t *nic,
@@ -57,8 +72,7 @@ static inline net_packet_t *nic__new_packet(nic_t *nic,
                                             uint8_t ecn,
                                             uint32_t body_bytes)
 {
-    const uint32_t bytes = nic->header_bytes + body_bytes;
-    const uint32_t frame_bytes = bytes < nic->frame_bytes_min ? nic->frame_bytes_min : bytes;
+    const uint32_t frame_bytes = nic__frame_bytes(nic, body_bytes);
     net_packet_t *const packet = net_packet_new(&nic->host->node, frame_bytes);
     *packet = (net_packet_t){
         .route = qp->path.route,

@@ -271,9 +271,7 @@ __attribute__((always_inline)) static inline net_packet_t *build_data(nic_t *nic
                                                  qp,
                                                  qp->priority,
                                                  qp->path.ecn,
-                                                 SIM_UNLIKELY(nic->body_bytes != NULL)
-                                                     ? nic->body_bytes(extensions, payload_bytes)
-                                                     : extensions + ((payload_bytes + 3) & ~3u));
+                                                 nic__body_bytes(nic, extensions, payload_bytes));
     packet->opcode = opcode_of(qp, wqe, first, last);
     packet->payload_bytes = (uint16_t)payload_bytes;
     packet->psn = (uint32_t)qp->next_psn & ROCE_PSN_MASK;
