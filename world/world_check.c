@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/world_check.c - whether what a scenario says of a network fits the network that was built.
+#include <string.h>
+
 #include "nic/fabric.h"
+#include "nic/frames.h"
 #include "world/world_internal.h"
 
 #include "pcap-out/pcap_file.h"
@@ -129,6 +132,28 @@ sim_err_t world__check_lint(const world_t *world, world_error_t *error)
     return finding.result;
 }
 
+// A file shows the headers of frames, so their sizes must be those that headers make.
+static sim_err_t check_captured_frames(const world_t *world,
+                                       const world_capture_t *capture,
+                                       world_error_t *error)
+{
+    for (uint32_t i = 0; i < net_interface_count(world->net); i++) {
+        const nic_t *const nic = nic_of_interface(world->net, i);
+        const char *const frames = nic_get_config(nic)->frames;
+        if (strcmp(frames, nic_frames_standard.name) != 0) {
+            return world_fail(
+                error,
+                SIM_ERR_INVALID,
+                &capture->place,
+                "captures: frames of %s are %s, whose sizes are not those of headers, "
+                "expected nic.frames: standard",
+                world->nics[i].name,
+                frames);
+        }
+    }
+    return SIM_OK;
+}
+
 sim_err_t world__check_captures(const world_t *world, world_error_t *error)
 {
     for (size_t i = 0; i < world->scenario->capture_count; i++) {
@@ -143,6 +168,10 @@ sim_err_t world__check_captures(const world_t *world, world_error_t *error)
                                             &count,
                                             error);
         sim_free(ports);
+        if (result != SIM_OK) {
+            return result;
+        }
+        result = check_captured_frames(world, capture, error);
         if (result != SIM_OK) {
             return result;
         }
