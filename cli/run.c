@@ -2,6 +2,7 @@
 // cli/run.c - `rocesim run`: a run with a progress line, Ctrl-C and a report.
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "kernel/order/fifo.h"
 #include "results/summary.h"
 #include "world/advice.h"
 #include "world/explain.h"
@@ -116,10 +117,10 @@ static void on_stopped(world_t *world, void *ctx)
                 threads,
                 world->scenario->run.threads);
     }
-    if (world->scenario->run.ties == WORLD_TIES_INSERTION && world->scenario->run.threads > 1) {
+    if (sim_had_one_list(world->sim) && world->scenario->run.threads > 1) {
         fprintf(stderr,
-                "note: ties: insertion runs on one thread, of %" PRIu64
-                " asked for; ties: hash runs on all\n",
+                "note: ties: insertion runs this scenario on one thread, of %" PRIu64
+                " asked for (docs/models/hpcc-compat.md says why); ties: hash runs on all\n",
                 world->scenario->run.threads);
     }
 }

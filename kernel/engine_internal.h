@@ -11,7 +11,8 @@
 //     barrier.c    where threads meet
 //     share.c      whether they need to
 //
-// Where ties go by insertion kernel/order/fifo.c runs a window instead, from one list of events.
+// Where ties go by insertion (kernel/order/fifo.h) nodes are run by kernel/order/lineage.c, or all
+// of them together, from one list of events, by kernel/order/one_list.c.
 #ifndef KERNEL_ENGINE_INTERNAL_H
 #define KERNEL_ENGINE_INTERNAL_H
 
@@ -21,6 +22,7 @@
 #include "kernel/engine/share.h"
 #include "kernel/engine/wheel.h"
 #include "kernel/event.h"
+#include "kernel/order/lineage.h"
 
 #define SIM_MAIL_CLASSES 24u // mailbox capacities 16 << class: at most 2 GB
 #define SIM_NO_WINDOW UINT64_MAX
@@ -137,6 +139,7 @@ typedef struct sim_thread {
     size_t sampler_count;
     sim_time_t sample_next_ps; // earliest of them
     sim_time_t record_end_ps;  // records of now are before it, and not before the window
+    sim_line_t line;           // ties by insertion
     // published at the barrier
     uint64_t next_window; // in which there is something to do
     uint64_t share_ns;    // what its part of the window took
@@ -172,6 +175,7 @@ struct sim {
     size_t stream_capacity;
 
     struct sim_fifo *fifo; // NULL: ties go by hash
+    bool listed;           // ties by insertion: all events are in one list
 
     sim_thread_t **threads; // threads[0] exists from sim_create on
     unsigned thread_count;
@@ -297,21 +301,33 @@ bool sim__is_empty(const sim_t *sim, uint64_t window);
 void sim__pass_empty(sim_t *sim, uint64_t window);
 
 // Ties by insertion: kernel/order/fifo.c.
-struct sim_fifo *sim__fifo_create(void);
+struct sim_fifo *sim__fifo_create(sim_t *sim);
 void sim__fifo_destroy(struct sim_fifo *fifo); // NULL is allowed
-void sim__fifo_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message);
 void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port);
-uint64_t sim__fifo_take_number(const sim_t *sim);
+uint64_t sim__fifo_take_number(const sim_node_t *node);
 // A timer was armed with this number.
 void sim__fifo_timer(sim_node_t *node, sim_time_t time_ps, uint64_t number);
 // For a record being put: of two of one instant the one with the lesser place comes first.
 uint64_t sim__fifo_stream_place(const sim_node_t *node);
+// Before the run, when all nodes are there: whether their events need one list; what they need.
+bool sim__fifo_needs_list(const sim_t *sim);
+void sim__fifo_seat(sim_t *sim);
+
+// From one list: kernel/order/one_list.c.
+struct sim_one_list;
+void sim__one_list_seat(sim_t *sim);
+void sim__one_list_destroy(struct sim_one_list *list); // NULL is allowed
+void sim__one_list_send(sim_node_t *from,
+                        sim_channel_t *channel,
+                        sim_time_t arrive_ps,
+                        void *message);
+void sim__one_list_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port, uint64_t number);
+void sim__one_list_timer(sim_node_t *node, sim_time_t time_ps, uint64_t number);
 // Whether there are arrivals or wakes to come; and when the next event is, timers included.
-bool sim__fifo_waiting(const sim_t *sim);
-sim_time_t sim__fifo_next_ps(const sim_t *sim);
-void sim__fifo_seat(const sim_t *sim); // before the run, when all nodes are there
+bool sim__one_list_waiting(const sim_t *sim);
+sim_time_t sim__one_list_when_ps(const sim_t *sim);
 // As sim__run_window, up to end_ps.
-void sim__fifo_run_window(sim_thread_t *thread, sim_time_t end_ps);
+void sim__one_list_run_window(sim_thread_t *thread, sim_time_t end_ps);
 
 // record.c
 void sim__streams_flush(sim_t *sim, sim_time_t end_ps); // keeps what is not before it

@@ -105,11 +105,11 @@ struct sim_node {
     uint32_t own_count;
     uint32_t own_capacity;
     uint32_t unit_position;
-    bool alone;      // the only one of its unit, in the order of sim.h
+    bool alone;      // the only one of its unit
     bool one_source; // all that arrives comes over one channel
 
-    uint32_t keeper_count;
-    sim_channel_t **keepers; // ties by insertion: by port, what keeps a number for the wake there
+    uint32_t kept_count;
+    uint64_t *kept; // ties by insertion: by port, the number kept for the wake there
 
     // background timers (kernel/timer.h)
     uint32_t background_armed;
@@ -145,16 +145,11 @@ struct sim_worker {
 
 // All that sending needs of a channel, four to a cache line; the rest is in engine_internal.h.
 struct sim_channel {
-    uint32_t box_bytes; // where the receiver's mailbox lies in a row; near: one always full
-    uint16_t port;      // where messages arrive
-    bool near;          // both ends run in one unit
-    union {
-        struct {
-            uint32_t unit_index; // the receiver's
-            uint32_t index;      // of the channel
-        };
-        uint64_t kept; // ties by insertion, which need neither: the number its last message keeps
-    };
+    uint32_t box_bytes;  // where the receiver's mailbox lies in a row; near: one always full
+    uint16_t port;       // where messages arrive
+    bool near;           // both ends run in one unit
+    uint32_t unit_index; // the receiver's
+    uint32_t index;      // of the channel
 };
 static_assert(sizeof(struct sim_channel) == 16, "four channels to a cache line");
 

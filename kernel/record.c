@@ -115,6 +115,22 @@ static bool in_order(const entry_t *entries, size_t count)
     return true;
 }
 
+// From numbers that tell their order to each other to numbers that are in it.
+static void rank_places(const sim_t *sim, entry_t *entries, size_t count)
+{
+    sim_ranked_t *const items = sim_alloc_array(count, sizeof(*items));
+    for (size_t i = 0; i < count; i++) {
+        items[i] = (sim_ranked_t){.number = entries[i].place, .owner = &entries[i]};
+    }
+    sim__lineage_sort(sim, items, count);
+    uint64_t place = 0;
+    for (size_t i = 0; i < count; i++) {
+        place += i > 0 && items[i].number != items[i - 1].number;
+        ((entry_t *)items[i].owner)->place = place;
+    }
+    sim_free(items);
+}
+
 // Keeps the records of a thread from end_ps on, in the order they were written.
 static void keep_later(part_t *part, sim_time_t end_ps)
 {
@@ -156,6 +172,9 @@ static void stream_flush(const sim_t *sim, sim_stream_t *stream, sim_time_t end_
             memcpy(stream->merged + next, part->entries, part->entry_count * sizeof(entry_t));
         }
         next += part->entry_count;
+    }
+    if (sim->fifo != NULL && !sim->listed) {
+        rank_places(sim, stream->merged, count);
     }
     if (!in_order(stream->merged, count)) {
         qsort(stream->merged, count, sizeof(entry_t), compare_entries);

@@ -35,8 +35,8 @@ typedef struct sim_options {
     uint64_t seed;       // every named random stream derives from it
     uint64_t tie_seed;   // permutes the order of ports that tie at one instant
     unsigned threads;    // 1..SIM_THREADS_MAX; never changes a result
-    bool fifo_ties;      // events of all nodes run one after the other, on one thread, and ties go
-                         // by insertion: kernel/order/fifo.h
+    bool fifo_ties;      // ties go by insertion, as if events of all nodes ran one after the
+                         // other: kernel/order/fifo.h
     sim_time_t until_ps; // the run ends before the first event at or after this; SIM_TIME_END at
                          // most, which is what NEVER means
     sim_time_t
@@ -59,8 +59,9 @@ typedef struct sim_node_ops {
     // and arm; may not touch another node.
     void (*run)(sim_node_t *node);
 
-    // One event that has been taken: what run does with each. For ties by insertion, where nodes
-    // take turns event by event; may be NULL, and run is called for each event then.
+    // One event that has been taken: what run does with each. For ties by insertion; may be NULL,
+    // and run is called for each event then, all nodes taking turns on one thread. The first 8
+    // bytes of messages to a kind that has it are the engine's while they are on their way.
     void (*take)(sim_node_t *node, const sim_event_t *event);
 
     // Prefetches what run will need for so many arrivals: called while another node runs, a little

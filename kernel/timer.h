@@ -71,7 +71,7 @@ sim_time_t sim_timer_time_ps(const sim_node_t *node, const sim_timer_t *timer);
 // The sequence of the earliest timer: of two due at one instant the lower one fires first. There is
 // one.
 uint64_t sim_next_timer_sequence(const sim_node_t *node);
-// Whether nodes are shown events one by one, in the order of all nodes (kernel/order/fifo.h).
+// Whether nodes are handed events one by one, in the order of all nodes (kernel/order/fifo.h).
 bool sim_ties_by_insertion(const sim_node_t *node);
 
 SIM_C_END

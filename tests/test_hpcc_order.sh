@@ -10,8 +10,9 @@
 # 2 spines, DCQCN with random marks, pauses, a link that goes down, many flows of one instant; with
 # losses instead, of all links alike and of some by rates of their own; with PINT; with all nodes
 # traced. The checksums are those of two engines that the one of today has replaced, a heap of all
-# nodes and windows whose events were numbered afterwards. That marks were drawn, pauses sent and
-# frames lost is looked at, too.
+# nodes and windows whose events were numbered afterwards; those of inputs without a link that goes
+# down are of one list of all events, as all were before nodes ran in windows (order_apart). That
+# marks were drawn, pauses sent and frames lost is looked at, too.
 # Not pinned: that these results are right (tests/test_hpcc_agreement.sh).
 set -u
 . tests/script.sh
@@ -25,7 +26,7 @@ make_input() {
         -e 's/^KMAX_MAP .*/KMAX_MAP 2 25000000000 600 100000000000 600/' \
         -e 's/^KMIN_MAP .*/KMIN_MAP 2 25000000000 5 100000000000 5/' \
         -e 's/^PMAX_MAP .*/PMAX_MAP 2 25000000000 0.1 100000000000 0.1/' \
-        -e 's/^LINK_DOWN .*/LINK_DOWN 2000040 8 10/' \
+        -e "s/^LINK_DOWN .*/LINK_DOWN ${down:-2000040 8 10}/" \
         -e 's/^QLEN_MON_START .*/QLEN_MON_START 2000000000/' \
         -e 's/^QLEN_MON_END .*/QLEN_MON_END 2000100000/' \
         tests/hpcc/pauses/config.txt >"$work/config.txt"
@@ -65,16 +66,18 @@ number() { # of a key of summary.json, its first
 
 # check_order SUM LINKS [OPTIONS]
 check_order() {
-    local expected=$1 links=$2 sum
+    local expected=$1 links=$2 sum name
     shift 2
     rm -rf "$work/one" "$work/two"
     run one "$@"
     run two --threads 2 "$@"
-    sum=$(cd "$work/one" && cat fct.txt pfc.txt qlen.txt | cksum | cut -d ' ' -f 1)
-    [ "$sum" = "$expected" ] || fail "$links: fct.txt, pfc.txt and qlen.txt have checksum $sum, not $expected"
+    for name in one two; do
+        sum=$(cd "$work/$name" && cat fct.txt pfc.txt qlen.txt | cksum | cut -d ' ' -f 1)
+        [ "$sum" = "$expected" ] ||
+            fail "$links, $name: fct.txt, pfc.txt and qlen.txt have checksum $sum, not $expected"
+    done
     [ "$(grep '"digest"' "$work/one/summary.json")" = "$(grep '"digest"' "$work/two/summary.json")" ] ||
         fail "$links: digests differ where two threads are asked for"
-    grep -q 'runs on one thread' "$work/two.out" || fail "$links: nothing says that it is one thread"
 }
 
 # order SUM HOST-DELAYS FABRIC-DELAYS BUFFER PAUSES: at least so many.
@@ -87,7 +90,17 @@ order() {
     [ "$(wc -l <"$work/one/fct.txt")" = 21 ] || fail "$links: flows are missing"
     # What a packet trace shows are marks as they are made.
     echo "12 0 1 2 3 4 5 6 7 8 9 10 11" >"$work/trace.txt"
+    sed -i 's/^ENABLE_TRACE .*/ENABLE_TRACE 1/' "$work/config.txt"
     check_order "$1" "$links, traced"
+    grep -q 'on one thread' "$work/two.out" || fail "$links: nothing says that it is one thread"
+}
+
+# The same where nothing asks for one list of all events: no link goes down, none is short.
+order_apart() {
+    down="0 0 0" order "$@"
+    down="0 0 0" make_input "$2" "$3" "$4"
+    check_order "$1" "hosts $2, fabric $3, in windows"
+    grep -q 'on one thread' "$work/two.out" && fail "hosts $2, fabric $3: it says that it is one thread"
 }
 
 # order_lossy SUM HOST-DELAYS FABRIC-DELAYS RATE OWN-RATE: of all links; of those of spine 10. What is
@@ -116,6 +129,9 @@ order 1022461254 "700 1000 3000" "1500 500" 1 10
 order 3507691939 "20 1000 50" "1000 30" 32 0
 order 3624108394 "10" "10" 32 0
 order 941296029 "100" "6000 1000" 32 0
+order_apart 2712931446 "1000" "1000" 1 50
+order_apart 3438676017 "1000 2000 1500" "1500 4000" 1 50
+order_apart 2091253452 "1000" "40000" 32 0
 order_lossy 4065403938 "1000" "1000" 0.002 0
 order_lossy 3543593770 "700 1000 3000" "15000 500" 0.001 0.01
 order_lossy 504076336 "300 1000 500" "1000 700" 0 0.005

@@ -21,7 +21,7 @@ static const sim_attr_t run_attrs[] = {
         "varies who is first of events at the same picosecond"),
     {"ties", SIM_ATTR_ENUM, false, offsetof(world_run_config_t, ties), "hash", NULL, NULL,
      "hash|insertion", "order of events at the same picosecond: by hash, or as sequential simulators do, "
-     "in the order they were scheduled (slower, and on one thread)"},
+     "in the order they were scheduled (slower)"},
     RUN("until", SIM_ATTR_TIME, until_ps, "never", NULL, NULL,
         "simulated time at which the run ends, if it has not before; at most 9223372s (106 days), where every run ends"),
     RUN("stall-after", SIM_ATTR_TIME, stall_ps, "1s", NULL, NULL,

@@ -7,6 +7,7 @@
 #include "compat/hpcc/cc_timely_hpcc.h"
 #include "compat/hpcc/hpcc_internal.h"
 #include "compat/hpcc/pint_hpcc.h"
+#include "kernel/order/fifo.h"
 
 // clang-format off
 #define AT(member) offsetof(compat_hpcc_config_t, member)
@@ -52,6 +53,7 @@ const size_t compat_hpcc_nic_row_count = SIM_COUNT_OF(compat_hpcc_nic_rows);
 static void pint_init(void *ctx, net_pint_t *pint, sim_ratio_t base, sim_time_t rtt_ps)
 {
     compat_hpcc_t *const rules = ctx;
+    sim_need_one_list(net_sim(rules->net));
     rules->pint = compat__pint_init(pint, base, rtt_ps);
 }
 

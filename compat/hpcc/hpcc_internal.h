@@ -54,5 +54,7 @@ void compat__mark_drawn(compat_hpcc_t *rules,
                         net_switch_t *sw,
                         net_port_t *egress,
                         net_packet_t *packet);
+// A pause takes a number, for its IP header.
+void compat__identify_pause(compat_hpcc_t *rules, net_switch_t *sw);
 
 #endif // COMPAT_HPCC_HPCC_INTERNAL_H

@@ -2,6 +2,7 @@
 // compat/hpcc/losses.c - losses that are drawn in the order of the HPCC project's simulator: as
 // frames arrive, from one stream of numbers for all links that share a rate.
 #include "compat/hpcc/hpcc_internal.h"
+#include "kernel/order/fifo.h"
 
 #define LOSS_STREAM 50 // a constant there
 
@@ -61,6 +62,7 @@ void compat__losses_prepare(compat_hpcc_t *rules)
             continue;
         }
         if (rules->losses == NULL) {
+            sim_need_one_list(net_sim(rules->net));
             rules->losses = losses_create(rules);
         }
         set_up_link(rules, i);

@@ -70,7 +70,7 @@ static __attribute__((noinline)) void send_pause(net_switch_t *sw,
 {
     in->port->received[priority]->stopped = stop;
     if (state_of(sw)->rules->draws != NULL) {
-        compat_draws_skip(state_of(sw)->rules->draws); // the identification of its IP header
+        compat__identify_pause(state_of(sw)->rules, sw);
     }
     net_port_pause_queue(in->port, priority, stop ? in->quanta : 0);
     serve_or_wait(sw, in->port);

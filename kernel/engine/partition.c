@@ -108,7 +108,7 @@ static void make_units(sim_t *sim, uint32_t *parent)
         unit->members[unit->count++] = sim->nodes[i];
     }
     for (uint32_t i = 0; i < sim->node_count; i++) {
-        sim->nodes[i]->alone = sim->nodes[i]->unit->count == 1 && sim->fifo == NULL;
+        sim->nodes[i]->alone = sim->nodes[i]->unit->count == 1;
     }
     sim_free(unit_of);
 }
@@ -209,7 +209,8 @@ void sim__partition(sim_t *sim)
     if (sim->coloured && halved) {
         sim->window_ps = WINDOW_WIDEST_PS / 2;
     }
-    unsigned threads = sim->fifo == NULL ? sim->options.threads : 1;
+    sim->listed = sim->fifo != NULL && sim__fifo_needs_list(sim);
+    unsigned threads = sim->listed ? 1 : sim->options.threads;
     if (threads > sim->unit_count) {
         threads = sim->unit_count > 0 ? sim->unit_count : 1;
     }
@@ -220,6 +221,8 @@ void sim__partition(sim_t *sim)
     sim__deal(sim);
     if (sim->fifo != NULL) {
         sim__fifo_seat(sim);
+    }
+    if (sim->listed) {
         return;
     }
     find_single_sources(sim);

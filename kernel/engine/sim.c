@@ -24,8 +24,8 @@ sim_t *sim_create(const sim_options_t *options)
         sim->options.until_ps = SIM_TIME_END;
     }
     sim->threads = sim_alloc_array(SIM_THREADS_MAX, sizeof(*sim->threads));
-    sim->fifo = options->fifo_ties ? sim__fifo_create() : NULL;
     sim->threads[0] = sim__thread_create(sim, 0);
+    sim->fifo = options->fifo_ties ? sim__fifo_create(sim) : NULL;
     sim->thread_count = 1;
     atomic_init(&sim->interrupted, false);
     sim__barrier_init(&sim->barrier);
@@ -78,6 +78,7 @@ void sim__thread_destroy(sim_thread_t *thread)
     sim_free(thread->histogram);
     sim_free(thread->appointments.items);
     sim_free(thread->samplers);
+    sim__line_fini(&thread->line);
     sim_free(thread);
 }
 
@@ -87,7 +88,7 @@ static void node_destroy(sim_node_t *node)
     node->now_ps = SIM_TIME_NEVER;
     const sim_node_t parts = *node;
     node->ops->destroy(node);
-    if (parts.sim->fifo == NULL) { // else nodes share one
+    if (!parts.sim->listed) { // else nodes share one
         sim_free(parts.wakes);
     }
     sim_free(parts.timers);
@@ -98,7 +99,6 @@ static void node_destroy(sim_node_t *node)
         sim_free(parts.far);
     }
     sim_free(parts.name);
-    sim_free((void *)parts.keepers);
 }
 
 void sim_destroy(sim_t *sim)
@@ -187,10 +187,8 @@ sim_channel_t *sim_channel_create(sim_t *sim,
     sim_channel_t *const channel =
         &sim->channel_blocks[index / SIM_CHANNEL_BLOCK][index % SIM_CHANNEL_BLOCK];
     *channel = (sim_channel_t){.box_bytes = to->index * (uint32_t)sizeof(sim_mailbox_t),
-                               .port = (uint16_t)port};
-    if (sim->fifo == NULL) {
-        channel->index = index;
-    }
+                               .port = (uint16_t)port,
+                               .index = index};
     return channel;
 }
 

@@ -144,9 +144,13 @@ static void merge_sort(sim_mail_t *mail, size_t count, sim_mail_t *scratch)
     }
 }
 
-// Puts mail of one instant into the order of its tie ranks.
+// Puts mail of one instant into the order of its tie ranks, or numbers.
 static void order_group(const sim_node_t *node, sim_mail_t *mail, size_t count)
 {
+    if (SIM_UNLIKELY(node->sim->fifo != NULL)) {
+        sim__lineage_sort_mail(node->sim, mail, count);
+        return;
+    }
     const uint64_t time_key = mail[0].key & ~(uint64_t)PORT_MASK;
     const sim_time_t time_ps = node->window_start_ps + (time_key >> SIM_PORT_BITS);
     for (size_t i = 0; i < count; i++) {

@@ -61,7 +61,7 @@ static void sift_down(sim_timer_entry_t *heap,
 
 static void set_earliest(sim_node_t *node)
 {
-    if (SIM_UNLIKELY(node->sim->fifo != NULL)) {
+    if (SIM_UNLIKELY(node->sim->listed)) {
         node->timer_ps = SIM_TIME_NEVER; // until it is its turn
         return;
     }
@@ -121,10 +121,9 @@ static void arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64
     if (timer->background && time_ps < node->worker->background_ps) {
         node->worker->background_ps = time_ps;
     }
-    if (SIM_UNLIKELY(node->sim->fifo != NULL)) {
-        sim__fifo_timer(node, time_ps, sequence);
-    } else {
-        set_earliest(node);
+    set_earliest(node);
+    if (SIM_UNLIKELY(node->sim->listed)) {
+        sim__one_list_timer(node, time_ps, sequence);
     }
 }
 
@@ -168,8 +167,7 @@ __attribute__((noinline)) static void arm_anywhere(sim_node_t *node,
     arm(node,
         timer,
         time_ps,
-        SIM_LIKELY(node->sim->fifo == NULL) ? node->timer_sequence++
-                                            : sim__fifo_take_number(node->sim));
+        SIM_LIKELY(node->sim->fifo == NULL) ? node->timer_sequence++ : sim__fifo_take_number(node));
 }
 
 // A function that ends in a call needs no frame of its own: the usual way of a node with a wheel is

@@ -37,6 +37,15 @@ bool sim__wakes_grow(sim_node_t *node, sim_time_t time_ps, uint32_t port)
 
 // -- running
 
+static inline void run_events(sim_node_t *node)
+{
+    if (SIM_LIKELY(node->sim->fifo == NULL)) {
+        node->ops->run(node);
+    } else {
+        sim__lineage_run(node);
+    }
+}
+
 // Runs a node up to end_ps, stopping at the times between its events that its samplers want to see.
 static void run_node(sim_node_t *node, sim_time_t end_ps)
 {
@@ -51,7 +60,7 @@ static void run_node(sim_node_t *node, sim_time_t end_ps)
             break;
         }
         node->run_end_ps = due->next_ps;
-        node->ops->run(node);
+        run_events(node);
         if (node->run_end_ps < due->next_ps) {
             return; // it must wait for an answer first
         }
@@ -65,7 +74,7 @@ static void run_node(sim_node_t *node, sim_time_t end_ps)
         }
     }
     node->run_end_ps = end_ps;
-    node->ops->run(node);
+    run_events(node);
 }
 
 static void heap_sift_up(sim_unit_t *unit, uint32_t position, sim_node_t *node)
@@ -360,8 +369,8 @@ void sim__run_window(sim_thread_t *thread)
                                        worker->boxes[(worker->slot + ahead) & (SIM_SLOTS - 1)]};
     }
     worker->slot_used[worker->slot] = false;
-    if (sim->fifo != NULL) {
-        sim__fifo_run_window(thread, end_ps);
+    if (sim->listed) {
+        sim__one_list_run_window(thread, end_ps);
         return;
     }
     sim__receive_parcels(thread);

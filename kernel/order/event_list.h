@@ -10,7 +10,7 @@
 // waits in a heap. Adding and taking cost O(1), of the heap O(log n).
 //
 // Numbers are below 2^50; of events of one instant with one number those added first come first.
-// The functions are inline because kernel/order/fifo.c is their one caller, for each event.
+// The functions are inline because kernel/order/one_list.c is their one caller, for each event.
 #ifndef KERNEL_ORDER_EVENT_LIST_H
 #define KERNEL_ORDER_EVENT_LIST_H
 

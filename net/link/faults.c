@@ -8,6 +8,7 @@
 // repeats its pause before the peer's clock runs out.
 #include "net/faults.h"
 
+#include "kernel/order/fifo.h"
 #include "net/network_internal.h"
 
 #define LOOK_PS (2 * SIM_PS_PER_US)
@@ -180,6 +181,9 @@ static void schedule_at(net_t *net, const net_fault_t *fault, net_port_t *port)
 void net__faults_schedule(net_t *net)
 {
     net->fault_timers = sim_alloc_array(2 * net->fault_count + 1, sizeof(*net->fault_timers));
+    if (net->fault_count > 0) {
+        sim_need_one_list(net->sim); // they drop packets, as in net__port_update_special
+    }
     for (size_t i = 0; i < net->fault_count; i++) {
         const net_fault_t *const fault = &net->faults[i];
         const net_link_t *const link = &net->links[fault->link];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/link/port.c - what a port does off the fast path: losses, listeners, the class scheduler.
 #include "net/port.h"
+#include "kernel/order/fifo.h"
 
 #include "net/loss/loss_state.h"
 #include "net/network_internal.h"
@@ -462,6 +463,11 @@ void net__port_update_special(net_port_t *port)
     const bool otherwise = unusual || port->metered;
     port->special = port->ps_per_byte == 0 || port->timing != NULL || otherwise;
     port->node->one_by_one |= unusual || (port->trace_points & every_event) != 0;
+    if (port->node->one_by_one) {
+        // A mark that is drawn in its turn (sim_take_turn) may come after its packet was shown to
+        // somebody, or dropped.
+        sim_need_one_list(port->node->sim.sim);
+    }
     const bool cut = port->ps_per_byte != 0 && port->timing != NULL && !unusual;
     const bool in_one_order = sim_ties_by_insertion(&port->node->sim);
     port->cut = cut && in_one_order;

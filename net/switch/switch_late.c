@@ -347,7 +347,7 @@ void net__switch_run_late(sim_node_t *node)
     net__switch_warm_heads(sw);
     node->wake_ps =
         node->wake_first == node->wake_end ? SIM_TIME_NEVER : node->wakes[node->wake_first].time_ps;
-    if (!node->alone) {
+    if (!node->alone || sim_ties_by_insertion(node)) {
         sw->node.one_by_one = true;
     }
     for (;;) {

@@ -11,7 +11,7 @@
 #include "tests/check_main.h"
 
 #include "kernel/event.h"
-#include "kernel/order/fifo.h"
+#include "kernel/order/order_internal.h"
 #include "kernel/random.h"
 #include "kernel/record.h"
 
@@ -49,6 +49,7 @@ typedef struct world {
     uint64_t budget; // messages each node may still send
     bool fifo;
     uint64_t order; // of all events, where ties go by insertion: a hash of histories
+    uint64_t turns; // the same, of sim_take_turn
     // the reference
     bool reference;
     uint64_t next_number;
@@ -58,6 +59,12 @@ typedef struct world {
     size_t list_count;
     size_t list_capacity;
 } world_t;
+
+#define LETTERS 256u
+typedef struct letter {
+    uint64_t of_engine; // while it is on its way
+    uint64_t message;
+} letter_t;
 
 struct toy {
     sim_node_t node; // first
@@ -70,6 +77,7 @@ struct toy {
     uint64_t received;
     sim_time_t last_ps;
     sim_stream_t *stream;
+    letter_t letters[LETTERS]; // by how many were sent before
 };
 
 // -- what a toy does, written once for both engines
@@ -97,10 +105,12 @@ static void toy_send(toy_t *toy, uint32_t p, sim_time_t extra_ps, uint64_t messa
     // Never before, but often at the same time as what was sent before: then that comes first.
     arrive_ps = arrive_ps > port->last_ps ? arrive_ps : port->last_ps;
     port->last_ps = arrive_ps;
-    toy->sent++;
     world_t *const world = toy->world;
+    SIM_CHECK(toy->sent < LETTERS);
+    letter_t *const letter = &toy->letters[toy->sent++];
     if (!world->reference) {
-        sim_send(&toy->node, port->channel, arrive_ps, (void *)(uintptr_t)message);
+        letter->message = message;
+        sim_send(&toy->node, port->channel, arrive_ps, letter);
         return;
     }
     if (port->keeps) {
@@ -166,6 +176,12 @@ static bool toy_passed(const toy_t *toy, uint32_t p)
                             : sim_fifo_passed(&toy->node, p);
 }
 
+static void take_turn(sim_node_t *node, void *world_of_it, uint64_t history)
+{
+    world_t *const world = world_of_it;
+    world->turns = sim_mix64(world->turns ^ history) + node->now_ps;
+}
+
 // A function of the toy's history alone.
 static void toy_act(toy_t *toy, uint32_t class, uint32_t port, uint64_t message)
 {
@@ -177,6 +193,9 @@ static void toy_act(toy_t *toy, uint32_t class, uint32_t port, uint64_t message)
     toy->last_ps = toy->node.now_ps;
     if (toy->world->reference) {
         toy->world->order = sim_mix64(toy->world->order ^ toy->history);
+        take_turn(&toy->node, toy->world, toy->history);
+    } else if (toy->world->fifo) {
+        sim_take_turn(&toy->node, take_turn, toy->world, toy->history);
     }
     if (toy->stream != NULL) {
         uint64_t *const record =
@@ -212,23 +231,28 @@ static void toy_timer(sim_node_t *node, sim_timer_t *timer)
     toy_act(toy, 2, (uint32_t)(timer - toy->timers), 0);
 }
 
-static void toy_run(sim_node_t *node)
+static void toy_take(sim_node_t *node, const sim_event_t *event)
 {
     toy_t *const toy = (toy_t *)(void *)node;
+    switch (event->kind) {
+    case SIM_EVENT_ARRIVAL:
+        toy->received++;
+        toy_act(toy, 0, event->port, ((const letter_t *)event->message)->message);
+        break;
+    case SIM_EVENT_WAKE:
+        toy_act(toy, 1, event->port, 0);
+        break;
+    case SIM_EVENT_TIMER:
+        event->timer->fn(node, event->timer);
+        break;
+    }
+}
+
+static void toy_run(sim_node_t *node)
+{
     sim_event_t event;
     while (sim_node_next(node, &event)) {
-        switch (event.kind) {
-        case SIM_EVENT_ARRIVAL:
-            toy->received++;
-            toy_act(toy, 0, event.port, (uint64_t)(uintptr_t)event.message);
-            break;
-        case SIM_EVENT_WAKE:
-            toy_act(toy, 1, event.port, 0);
-            break;
-        case SIM_EVENT_TIMER:
-            event.timer->fn(node, event.timer);
-            break;
-        }
+        toy_take(node, &event);
     }
 }
 
@@ -238,6 +262,14 @@ static void toy_destroy(sim_node_t *node)
 }
 
 static const sim_node_ops_t toy_ops = {.kind = "toy", .run = toy_run, .destroy = toy_destroy};
+static const sim_node_ops_t taking_toy_ops = {.kind = "toy",
+                                              .run = toy_run,
+                                              .take = toy_take,
+                                              .destroy = toy_destroy};
+
+// Ties by hash, or how those by insertion are run: from one list, which shows or hands nodes their
+// events; in windows, with numbers that are replaced rarely or all the time.
+typedef enum way { BY_HASH, SHOWN, LISTED, WINDOWS, RENUMBERED, WAYS } way_t;
 
 // -- worlds
 
@@ -286,14 +318,21 @@ static void world_build(world_t *world,
                         uint64_t seed,
                         unsigned threads,
                         sim_time_t until_ps,
-                        bool fifo)
+                        way_t way)
 {
+    const bool fifo = way != BY_HASH;
     *world = (world_t){.seed = seed, .budget = 120, .fifo = fifo};
     world->sim = sim_create(&(sim_options_t){.seed = seed,
                                              .threads = threads,
                                              .until_ps = until_ps,
                                              .fifo_ties = fifo,
                                              .tie_seed = seed & 3});
+    if (way == LISTED) {
+        sim_need_one_list(world->sim);
+    }
+    if (fifo) {
+        world->sim->fifo->replace_always = way == RENUMBERED;
+    }
     sim_random_t random;
     sim_random_init(&random, seed, 0, "world");
     world->count = 2 + (uint32_t)sim_random_below(&random, NODES_MAX - 2);
@@ -301,7 +340,7 @@ static void world_build(world_t *world,
         toy_t *const toy = sim_alloc(sizeof(*toy));
         char name[16];
         (void)snprintf(name, sizeof(name), "toy%u", i);
-        sim_node_register(world->sim, &toy->node, &toy_ops, name);
+        sim_node_register(world->sim, &toy->node, way >= LISTED ? &taking_toy_ops : &toy_ops, name);
         toy->world = world;
         toy->history = i;
         for (uint32_t t = 0; t < 3; t++) {
@@ -397,12 +436,13 @@ static void take_event(sim_time_t time_ps,
 #define STYLES 6
 #define SEEDS 12
 
-static void compare_ties(int style, uint64_t seed, unsigned threads, sim_time_t until_ps, bool fifo)
+static void compare_ties(int style, uint64_t seed, unsigned threads, sim_time_t until_ps, way_t way)
 {
+    const bool fifo = way != BY_HASH;
     world_t ours;
     world_t theirs;
-    world_build(&ours, style, seed, threads, until_ps, fifo);
-    world_build(&theirs, style, seed, 1, until_ps, fifo);
+    world_build(&ours, style, seed, threads, until_ps, way);
+    world_build(&theirs, style, seed, 1, until_ps, way);
     sim_stream_t *const stream = fifo ? sim_stream_create(ours.sim, take_event, &ours) : NULL;
     for (uint32_t i = 0; i < ours.count; i++) {
         ours.toys[i]->stream = stream;
@@ -428,6 +468,11 @@ static void compare_ties(int style, uint64_t seed, unsigned threads, sim_time_t 
                   style,
                   seed,
                   threads);
+    ck_assert_msg(!fifo || ours.turns == theirs.turns,
+                  "style %d seed %" PRIu64 " threads %u: the order of turns differs",
+                  style,
+                  seed,
+                  threads);
     ck_assert_int_eq(ended, theirs.list_count > 0 ? SIM_ENDED_UNTIL : SIM_ENDED_DONE);
     world_free(&ours);
     world_free(&theirs);
@@ -435,7 +480,7 @@ static void compare_ties(int style, uint64_t seed, unsigned threads, sim_time_t 
 
 static void compare(int style, uint64_t seed, unsigned threads, sim_time_t until_ps)
 {
-    compare_ties(style, seed, threads, until_ps, false);
+    compare_ties(style, seed, threads, until_ps, BY_HASH);
 }
 
 START_TEST(engine_equals_reference)
@@ -467,8 +512,10 @@ END_TEST
 START_TEST(fifo_ties_equal_reference)
 {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        compare_ties(_i, seed, seed % 4 == 0 ? 3 : 1, SIM_TIME_NEVER, true);
-        compare_ties(_i, seed, 1 + seed % 2, 3 * SIM_PS_PER_US + seed * 12345, true);
+        for (way_t way = SHOWN; way < WAYS; way++) {
+            compare_ties(_i, seed, 1 + (unsigned)seed % 3, SIM_TIME_NEVER, way);
+            compare_ties(_i, seed, 1 + (unsigned)seed % 2, 3 * SIM_PS_PER_US + seed * 12345, way);
+        }
     }
 }
 END_TEST
@@ -476,7 +523,7 @@ END_TEST
 static uint64_t digest_of(uint64_t seed, unsigned threads)
 {
     world_t world;
-    world_build(&world, 4, seed, threads, SIM_TIME_NEVER, false);
+    world_build(&world, 4, seed, threads, SIM_TIME_NEVER, BY_HASH);
     world_start(&world);
     (void)sim_run(world.sim);
     const uint64_t digest = sim_digest(world.sim);
@@ -523,7 +570,7 @@ static heard_t stream_of(unsigned threads)
 {
     world_t world;
     heard_t heard = {0};
-    world_build(&world, 4, 9, threads, SIM_TIME_NEVER, false);
+    world_build(&world, 4, 9, threads, SIM_TIME_NEVER, BY_HASH);
     sim_stream_t *const stream = sim_stream_create(world.sim, hear, &heard);
     for (uint32_t i = 0; i < world.count; i++) {
         world.toys[i]->stream = stream;
@@ -566,7 +613,7 @@ START_TEST(samples_are_on_time)
 {
     for (unsigned threads = 1; threads <= 2; threads++) {
         world_t world;
-        world_build(&world, _i, 3, threads, SIM_TIME_NEVER, false);
+        world_build(&world, _i, 3, threads, SIM_TIME_NEVER, BY_HASH);
         watch_t watches[NODES_MAX];
         for (uint32_t i = 0; i < world.count; i++) {
             watches[i] = (watch_t){i * 100, 333333 + i, 0};
@@ -588,7 +635,7 @@ START_TEST(samples_are_on_time)
         }
         const uint64_t sampled = sim_digest(world.sim);
         world_free(&world);
-        world_build(&world, _i, 3, 1, SIM_TIME_NEVER, false);
+        world_build(&world, _i, 3, 1, SIM_TIME_NEVER, BY_HASH);
         world_start(&world);
         (void)sim_run(world.sim);
         ck_assert_uint_eq(sampled, sim_digest(world.sim));
@@ -602,7 +649,7 @@ END_TEST
 START_TEST(nothing_to_do_is_done)
 {
     world_t world;
-    world_build(&world, 0, 1, 1, SIM_TIME_NEVER, false);
+    world_build(&world, 0, 1, 1, SIM_TIME_NEVER, BY_HASH);
     ck_assert_int_eq(sim_run(world.sim), SIM_ENDED_DONE);
     ck_assert_uint_eq(sim_end_time_ps(world.sim), 0);
     world_free(&world);
@@ -612,7 +659,7 @@ END_TEST
 START_TEST(unfinished_work_is_a_stall)
 {
     world_t world;
-    world_build(&world, 0, 1, 1, SIM_TIME_NEVER, false);
+    world_build(&world, 0, 1, 1, SIM_TIME_NEVER, BY_HASH);
     world_start(&world);
     sim_work_begin(&world.toys[0]->node, 1);
     ck_assert_int_eq(sim_run(world.sim), SIM_ENDED_STALLED);
@@ -628,7 +675,7 @@ static void rearm(sim_node_t *node, sim_timer_t *timer)
 START_TEST(busy_without_progress_is_a_stall)
 {
     world_t world;
-    world_build(&world, 0, 1, 1, SIM_TIME_NEVER, false);
+    world_build(&world, 0, 1, 1, SIM_TIME_NEVER, BY_HASH);
     sim_destroy(world.sim);
     world = (world_t){.count = 1};
     world.sim = sim_create(
@@ -684,7 +731,7 @@ static void stop_it(sim_time_t window_end_ps, void *ctx)
 START_TEST(interruption_ends_between_windows)
 {
     world_t world;
-    world_build(&world, 0, 2, 2, SIM_TIME_NEVER, false);
+    world_build(&world, 0, 2, 2, SIM_TIME_NEVER, BY_HASH);
     sim_on_window(world.sim, stop_it, world.sim);
     world_start(&world);
     ck_assert_int_eq(sim_run(world.sim), SIM_ENDED_INTERRUPTED);

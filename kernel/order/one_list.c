@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/order/one_list.c - ties by insertion: the loop over one list of the events of all nodes.
+//
+// Nodes take events one by one as their turn comes, in the order of (time, number). A kind that
+// only has a loop over sim_node_next, which knows another order, is shown one event at a time and
+// nothing else, so that it need not know.
+//
+// A timer that is cancelled or moved stays in the list and is passed over there: its node knows by
+// the number of its earliest one.
+#include "kernel/order/event_list.h"
+#include "kernel/order/order_internal.h"
+
+// What the loop needs of a node before it touches it.
+typedef struct seat {
+    sim_node_t *node;
+    void (*take)(sim_node_t *node, const sim_event_t *event); // NULL: it is shown events
+} seat_t;
+
+struct sim_one_list {
+    sim_event_list_t *list;
+    seat_t *seats;                     // by node
+    size_t waiting;                    // arrivals and wakes in the list
+    sim_mail_t view[SIM_MAIL_PAD + 1]; // what sim_node_next sees: one arrival...
+    sim_wake_t wake;                   // ...or one wake
+};
+
+static inline struct sim_one_list *list_of(const sim_node_t *node)
+{
+    return node->sim->fifo->list;
+}
+
+// -- what is scheduled
+
+void sim__one_list_send(sim_node_t *from,
+                        sim_channel_t *channel,
+                        sim_time_t arrive_ps,
+                        void *message)
+{
+    struct sim_one_list *const list = list_of(from);
+    sim_line_t *const line = &sim__thread_of(from)->line;
+    SIM_CHECK(arrive_ps > from->now_ps && line->in_event);
+    const uint64_t number = line->next;
+    line->next = number + 2;
+    list->waiting++;
+    uint64_t *const kept = sim__kept_at(from->sim, channel);
+    if (kept != NULL) {
+        *kept = number;
+    }
+    sim__list_add(list->list,
+                  arrive_ps,
+                  number + 1,
+                  (sim_list_what_t){.message = message,
+                                    .node = channel->box_bytes / (uint32_t)sizeof(sim_mailbox_t),
+                                    .port = channel->port,
+                                    .kind = SIM_EVENT_ARRIVAL});
+}
+
+void sim__one_list_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port, uint64_t number)
+{
+    struct sim_one_list *const list = list_of(node);
+    list->waiting++;
+    sim__list_add(list->list,
+                  time_ps,
+                  number,
+                  (sim_list_what_t){.message = node,
+                                    .node = node->index,
+                                    .port = (uint16_t)port,
+                                    .kind = SIM_EVENT_WAKE});
+}
+
+void sim__one_list_timer(sim_node_t *node, sim_time_t time_ps, uint64_t number)
+{
+    sim__list_add(list_of(node)->list,
+                  time_ps,
+                  number,
+                  (sim_list_what_t){.message = node, .node = node->index, .kind = SIM_EVENT_TIMER});
+}
+
+bool sim__one_list_waiting(const sim_t *sim)
+{
+    return sim->fifo->list->waiting > 0;
+}
+
+// -- life
+
+// What a node has asked for before the run.
+static void add_first(const sim_t *sim, sim_node_t *node)
+{
+    sim_wake_queue_t *const queue = &sim->fifo->wakes[node->index];
+    for (; queue->first < queue->end; queue->first++) {
+        const sim_numbered_wake_t *const wake = &queue->wakes[queue->first];
+        sim__one_list_wake(node, wake->time_ps, wake->port, wake->number);
+    }
+    for (uint32_t i = 0; i < node->timer_count; i++) {
+        sim__one_list_timer(node, node->timers[i].time_ps, node->timers[i].sequence);
+    }
+    node->wake_ps = SIM_TIME_NEVER; // until it is its turn
+    node->timer_ps = SIM_TIME_NEVER;
+}
+
+void sim__one_list_seat(sim_t *sim)
+{
+    struct sim_one_list *const list = sim_alloc_lines(sizeof(*list));
+    sim->fifo->list = list;
+    list->list = sim__list_create();
+    list->seats = sim_alloc_lines((sim->node_count + 1) * sizeof(*list->seats));
+    for (uint32_t i = 0; i <= SIM_MAIL_PAD; i++) {
+        list->view[i] = (sim_mail_t){UINT64_MAX, NULL};
+    }
+    for (size_t i = 0; i < sim->node_count; i++) {
+        list->seats[i] = (seat_t){sim->nodes[i], sim->nodes[i]->ops->take};
+        add_first(sim, sim->nodes[i]);
+    }
+}
+
+void sim__one_list_destroy(struct sim_one_list *list)
+{
+    if (list != NULL) {
+        sim__list_destroy(list->list);
+        sim_free(list->seats);
+        sim_free(list);
+    }
+}
+
+// -- running
+
+// Its timer was cancelled or moved.
+static inline bool is_stale(const void *ctx, const sim_list_event_t *event)
+{
+    if (SIM_LIKELY(event->what.kind != SIM_EVENT_TIMER)) {
+        return false;
+    }
+    const sim_t *const sim = ctx;
+    const sim_node_t *const node = sim->nodes[event->what.node];
+    return node->timer_count == 0 || node->timers[0].sequence != sim__list_number(event);
+}
+
+sim_time_t sim__one_list_when_ps(const sim_t *sim)
+{
+    return sim__list_next_ps(sim->fifo->list->list, is_stale, sim);
+}
+
+// Shows the node one event, and nothing else.
+static void show(struct sim_one_list *list,
+                 sim_node_t *node,
+                 sim_list_what_t what,
+                 sim_time_t time_ps)
+{
+    node->window_start_ps = time_ps;
+    switch ((sim_event_kind_t)what.kind) {
+    case SIM_EVENT_ARRIVAL:
+        list->view[0] = (sim_mail_t){what.port, what.message};
+        node->mail = list->view;
+        break;
+    case SIM_EVENT_WAKE:
+        list->wake = (sim_wake_t){time_ps, what.port};
+        node->wakes = &list->wake;
+        node->wake_end = 1; // of capacity 0: what the node asks for comes to sim__one_list_wake
+        node->wake_ps = time_ps;
+        break;
+    case SIM_EVENT_TIMER:
+        node->timer_ps = time_ps;
+        break;
+    }
+    const sim_time_t sample_ps = node->run_end_ps;
+    node->run_end_ps = time_ps + 1;
+    node->ops->run(node);
+    node->run_end_ps = sample_ps;
+}
+
+// What is due up to an event of the node: it looks until then as it does now. It is looked at again
+// when its events reach run_end_ps.
+static void sample(sim_line_t *line, sim_node_t *node, sim_time_t time_ps)
+{
+    sim_time_t next_ps = SIM_TIME_NEVER;
+    line->in_event = false;
+    for (sim_sampler_t *s = node->samplers; s != NULL; s = s->next) {
+        for (; s->next_ps <= time_ps; s->next_ps += s->period_ps) {
+            s->fn(node, s->next_ps, s->ctx);
+        }
+        next_ps = s->next_ps < next_ps ? s->next_ps : next_ps;
+    }
+    line->in_event = true;
+    node->run_end_ps = next_ps;
+}
+
+// Hands an arrival or a wake over.
+static inline void hand_over(seat_t seat, const sim_list_what_t *what, sim_time_t time_ps)
+{
+    sim_node_t *const node = seat.node;
+    sim_event_t event;
+    event.kind = (sim_event_kind_t)what->kind;
+    event.port = what->port;
+    event.message = what->message;
+    node->now_ps = time_ps;
+    node->events++;
+    if (what->kind == SIM_EVENT_ARRIVAL) {
+        node->digest = sim__digest_arrival(node->digest, time_ps, what->port);
+    }
+    seat.take(node, &event);
+}
+
+static __attribute__((noinline)) void hand_over_timer(seat_t seat, sim_time_t time_ps)
+{
+    seat.node->timer_ps = time_ps;
+    const sim_event_t event = {.kind = SIM_EVENT_TIMER, .timer = sim__timer_pop(seat.node)};
+    seat.take(seat.node, &event);
+}
+
+void sim__one_list_run_window(sim_thread_t *thread, sim_time_t end_ps)
+{
+    const sim_t *const sim = thread->sim;
+    sim_line_t *const line = &thread->line;
+    struct sim_one_list *const one = sim->fifo->list;
+    sim_event_list_t *const list = one->list;
+    const sim_list_event_t *event;
+    sim_time_t time_ps;
+    line->in_event = true;
+    while ((event = sim__list_first(list, end_ps, &time_ps)) != NULL) {
+        const sim_list_what_t what = event->what; // events move as others are added
+        const seat_t seat = one->seats[what.node];
+        if (SIM_UNLIKELY(is_stale(sim, event))) {
+            sim__list_take(list);
+            continue;
+        }
+        line->current = sim__list_number(event);
+        sim__list_take(list);
+        if (SIM_UNLIKELY(time_ps >= seat.node->run_end_ps)) {
+            sample(line, seat.node, time_ps);
+        }
+        one->waiting -= what.kind != SIM_EVENT_TIMER;
+        if (SIM_UNLIKELY(seat.take == NULL)) {
+            show(one, seat.node, what, time_ps);
+        } else if (SIM_UNLIKELY(what.kind == SIM_EVENT_TIMER)) {
+            hand_over_timer(seat, time_ps);
+        } else {
+            hand_over(seat, &what, time_ps);
+        }
+    }
+    line->in_event = false;
+    const sim_time_t next_ps = sim__one_list_when_ps(sim);
+    thread->next_window =
+        next_ps >= sim->options.until_ps ? SIM_NO_WINDOW : next_ps / sim->window_ps;
+}
