@@ -305,8 +305,6 @@ struct sim_fifo *sim__fifo_create(sim_t *sim);
 void sim__fifo_destroy(struct sim_fifo *fifo); // NULL is allowed
 void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port);
 uint64_t sim__fifo_take_number(const sim_node_t *node);
-// A timer was armed with this number.
-void sim__fifo_timer(sim_node_t *node, sim_time_t time_ps, uint64_t number);
 // For a record being put: of two of one instant the one with the lesser place comes first.
 uint64_t sim__fifo_stream_place(const sim_node_t *node);
 // Before the run, when all nodes are there: whether their events need one list; what they need.
@@ -322,6 +320,7 @@ void sim__one_list_send(sim_node_t *from,
                         sim_time_t arrive_ps,
                         void *message);
 void sim__one_list_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port, uint64_t number);
+// A timer was armed with this number.
 void sim__one_list_timer(sim_node_t *node, sim_time_t time_ps, uint64_t number);
 // Whether there are arrivals or wakes to come; and when the next event is, timers included.
 bool sim__one_list_waiting(const sim_t *sim);

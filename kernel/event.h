@@ -181,23 +181,24 @@ sim_timer_t *sim__timer_pop(sim_node_t *node); // also moves now_ps, and counts 
 // False: the wake is taken care of.
 bool sim__wakes_grow(sim_node_t *node, sim_time_t time_ps, uint32_t port);
 
-// Sends message so that it arrives at arrive_ps, at least the channel's delay from now, and not
-// before anything sent on this channel earlier. The message belongs to the receiver from here on.
-static SIM_ALWAYS_INLINE void sim_send(sim_node_t *from,
-                                       sim_channel_t *channel,
-                                       sim_time_t arrive_ps,
-                                       void *message)
+// Into a mailbox of the next two windows, which are so wide, or else by `otherwise`.
+static SIM_ALWAYS_INLINE void sim__send_ahead(sim_node_t *from,
+                                              sim_channel_t *channel,
+                                              sim_time_t arrive_ps,
+                                              void *message,
+                                              sim_time_t width_ps,
+                                              void (*otherwise)(sim_node_t *from,
+                                                                sim_channel_t *channel,
+                                                                sim_time_t arrive_ps,
+                                                                void *message))
 {
-    sim_worker_t *const worker = from->worker;
-#ifdef SIM_DEAR_CHECKS
-    sim__check_send(from, channel, arrive_ps);
-#endif
     // Mostly the next window or the one after it, as unpredictable as a coin: no branch for that.
     // Wraps for arrivals inside the current window, which only near channels may have.
+    const sim_worker_t *const worker = from->worker;
     const sim_row_t *const row = &worker->ahead[arrive_ps >= worker->ahead[1].start_ps];
     const sim_time_t within_ps = arrive_ps - row->start_ps;
-    if (SIM_UNLIKELY(within_ps >= worker->direct_ps)) {
-        sim__send_slow(from, channel, arrive_ps, message);
+    if (SIM_UNLIKELY(within_ps >= width_ps)) {
+        otherwise(from, channel, arrive_ps, message);
         return;
     }
     sim_mailbox_t *const box = sim__mailbox_at(row->boxes, channel);
@@ -208,6 +209,19 @@ static SIM_ALWAYS_INLINE void sim_send(sim_node_t *from,
     sim_mail_t *const mail = sim__mailbox_next(box);
     mail->key = (within_ps << SIM_PORT_BITS) | channel->port;
     mail->message = message;
+}
+
+// Sends message so that it arrives at arrive_ps, at least the channel's delay from now, and not
+// before anything sent on this channel earlier. The message belongs to the receiver from here on.
+static SIM_ALWAYS_INLINE void sim_send(sim_node_t *from,
+                                       sim_channel_t *channel,
+                                       sim_time_t arrive_ps,
+                                       void *message)
+{
+#ifdef SIM_DEAR_CHECKS
+    sim__check_send(from, channel, arrive_ps);
+#endif
+    sim__send_ahead(from, channel, arrive_ps, message, from->worker->direct_ps, sim__send_slow);
 }
 
 // Gives this node a wake event at `port` at time_ps >= now. Wakes cannot be cancelled.

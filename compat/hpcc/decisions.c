@@ -35,19 +35,15 @@ static void draw_mark(sim_node_t *node, void *packet, uint64_t where)
     const double above = (double)(queued - red->kmin_bytes);
     const double range = (double)(red->kmax_bytes - red->kmin_bytes);
     const bool marked =
-        compat_draws_next(compat__hpcc_of(sw->node.net)->draws) < red->pmax * above / range;
+        compat_draws_next(compat__switch_rules(sw)->draws) < red->pmax * above / range;
     if (marked && ((net_packet_t *)packet)->ecn != NET_ECN_NOT_ECT) {
         net_switch_mark(egress, packet);
     }
 }
 
 // An ACK takes a number too, though it cannot be marked here.
-void compat__mark_drawn(compat_hpcc_t *rules,
-                        net_switch_t *sw,
-                        net_port_t *egress,
-                        net_packet_t *packet)
+void compat__mark_drawn(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
-    (void)rules;
     const net_red_t *const red = net_switch_red(sw, egress);
     const uint64_t queued = egress->classes[packet->priority]->bytes;
     if (((uint32_t)sw->marks_late >> packet->priority & 1u) == 0 || queued <= red->kmin_bytes) {
@@ -68,7 +64,7 @@ static void skip_one(sim_node_t *node, void *draws, uint64_t value)
     compat_draws_skip(draws);
 }
 
-void compat__identify_pause(compat_hpcc_t *rules, net_switch_t *sw)
+void compat__identify_pause(net_switch_t *sw)
 {
-    sim_take_turn(&sw->node.sim, skip_one, rules->draws, 0);
+    sim_take_turn(&sw->node.sim, skip_one, compat__switch_rules(sw)->draws, 0);
 }

@@ -50,11 +50,11 @@ void compat__losses_free(compat_hpcc_t *rules);
 void compat__decisions_prepare(compat_hpcc_t *rules);
 void compat__decisions_free(compat_hpcc_t *rules);
 // RED, by the numbers of draws.
-void compat__mark_drawn(compat_hpcc_t *rules,
-                        net_switch_t *sw,
-                        net_port_t *egress,
-                        net_packet_t *packet);
+void compat__mark_drawn(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
 // A pause takes a number, for its IP header.
-void compat__identify_pause(compat_hpcc_t *rules, net_switch_t *sw);
+void compat__identify_pause(net_switch_t *sw);
+
+// switch_hpcc.c: of a switch with its buffer.
+compat_hpcc_t *compat__switch_rules(const net_switch_t *sw);
 
 #endif // COMPAT_HPCC_HPCC_INTERNAL_H

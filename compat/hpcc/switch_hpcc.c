@@ -70,7 +70,7 @@ static __attribute__((noinline)) void send_pause(net_switch_t *sw,
 {
     in->port->received[priority]->stopped = stop;
     if (state_of(sw)->rules->draws != NULL) {
-        compat__identify_pause(state_of(sw)->rules, sw);
+        compat__identify_pause(sw);
     }
     net_port_pause_queue(in->port, priority, stop ? in->quanta : 0);
     serve_or_wait(sw, in->port);
@@ -111,7 +111,7 @@ static uint32_t next_class(const net_port_t *port, uint8_t candidates)
 static __attribute__((noinline)) void mark(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
 {
     if (state_of(sw)->rules->draws != NULL) {
-        compat__mark_drawn(state_of(sw)->rules, sw, port, packet);
+        compat__mark_drawn(sw, port, packet);
     } else if (sw->marking->leaves != NULL) {
         sw->marking->leaves(sw, port, packet);
     }
@@ -374,6 +374,11 @@ static void run(sim_node_t *node)
 }
 
 // -- set-up
+
+compat_hpcc_t *compat__switch_rules(const net_switch_t *sw)
+{
+    return state_of(sw)->rules;
+}
 
 uint64_t compat__hpcc_alpha(const net_switch_t *sw, uint32_t port)
 {

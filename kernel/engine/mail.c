@@ -199,33 +199,12 @@ __attribute__((noinline)) static void send_by_slots(sim_node_t *from,
     *sim__mailbox_next(box) = (sim_mail_t){(within_ps << SIM_PORT_BITS) | channel->port, message};
 }
 
-// What sim_send does, of a message that has its number.
-static inline void send_numbered(sim_node_t *from,
-                                 sim_channel_t *channel,
-                                 sim_time_t arrive_ps,
-                                 void *message)
-{
-    const sim_worker_t *const worker = from->worker;
-    const sim_row_t *const row = &worker->ahead[arrive_ps >= worker->ahead[1].start_ps];
-    const sim_time_t within_ps = arrive_ps - row->start_ps;
-    if (SIM_UNLIKELY(within_ps >= worker->window_ps)) {
-        send_by_slots(from, channel, arrive_ps, message);
-        return;
-    }
-    sim_mailbox_t *const box = sim__mailbox_at(row->boxes, channel);
-    if (SIM_UNLIKELY(box->filled_bytes == box->room_bytes)) {
-        sim__send_first(from, channel, arrive_ps, message);
-        return;
-    }
-    *sim__mailbox_next(box) = (sim_mail_t){(within_ps << SIM_PORT_BITS) | channel->port, message};
-}
-
 void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)
 {
     sim_thread_t *const thread = sim__thread_of(from);
     if (thread->line.parent != NULL) {
         sim__line_stamp(&thread->line, channel, message);
-        send_numbered(from, channel, arrive_ps, message);
+        sim__send_ahead(from, channel, arrive_ps, message, thread->worker.window_ps, send_by_slots);
     } else if (SIM_UNLIKELY(from->sim->listed)) {
         sim__one_list_send(from, channel, arrive_ps, message);
     } else {

@@ -276,8 +276,6 @@ void sim__lineage_sort_mail(const sim_t *sim, sim_mail_t *mail, size_t count)
 
 // -- running a node
 
-typedef void (*take_fn)(sim_node_t *node, const sim_event_t *event);
-
 static inline void begin_event(sim_line_t *line, sim_time_t time_ps, uint64_t number)
 {
     line->current = number;

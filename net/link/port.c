@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/link/port.c - what a port does off the fast path: losses, listeners, the class scheduler.
 #include "net/port.h"
-#include "kernel/order/fifo.h"
 
+#include "kernel/order/fifo.h"
 #include "net/loss/loss_state.h"
 #include "net/network_internal.h"
 
