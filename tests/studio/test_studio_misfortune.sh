@@ -40,7 +40,7 @@ for round in 1 2 3; do
 done
 "$program" --data "$data" --listen 127.0.0.1:0 >/dev/null 2>"$work/said" && fail "a second server"
 grep -q 'another studio' "$work/said" || fail "a second server: $(cat "$work/said")"
-for run in 2 5 9 13; do
+for run in $(seq 2 13); do
     until_state $run done
 done
 expect 200 GET 'runs?state=done'
