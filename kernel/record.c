@@ -122,7 +122,7 @@ static void rank_places(const sim_t *sim, entry_t *entries, size_t count)
     for (size_t i = 0; i < count; i++) {
         items[i] = (sim_ranked_t){.number = entries[i].place, .owner = &entries[i]};
     }
-    sim__lineage_sort(sim, items, count);
+    sim__lineage_sort(sim, &sim->threads[0]->line, items, count);
     uint64_t place = 0;
     for (size_t i = 0; i < count; i++) {
         place += i > 0 && items[i].number != items[i - 1].number;

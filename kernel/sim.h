@@ -59,9 +59,11 @@ typedef struct sim_node_ops {
     // and arm; may not touch another node.
     void (*run)(sim_node_t *node);
 
-    // One event that has been taken: what run does with each. For ties by insertion; may be NULL,
-    // and run is called for each event then, all nodes taking turns on one thread. The first 8
-    // bytes of messages to a kind that has it are the engine's while they are on their way.
+    // One event that has been taken, an arrival or another: what run does with each. For ties by
+    // insertion; both may be NULL, and run is called for each event then, all nodes taking turns
+    // on one thread. The first 8 bytes of messages to a kind that has them are the engine's while
+    // they are on their way.
+    void (*arrive)(sim_node_t *node, uint32_t port, void *message);
     void (*take)(sim_node_t *node, const sim_event_t *event);
 
     // Prefetches what run will need for so many arrivals: called while another node runs, a little

@@ -248,12 +248,6 @@ static __attribute__((noinline)) void enqueue(net_switch_t *sw,
     serve_or_wait(sw, egress);
 }
 
-static inline uint32_t route(net_switch_t *sw, net_packet_t *packet)
-{
-    const uint32_t brought = net_switch_brought(sw, packet);
-    return SIM_LIKELY(brought != NET_NO_PORT) ? brought : net_switch_route(sw, packet);
-}
-
 // Whether a packet that is charged and then leaves at once changes nothing; nobody waits for being
 // let go by it.
 static inline bool leaves_no_trace(const net_switch_t *sw, const net_packet_t *packet)
@@ -269,21 +263,23 @@ static inline bool leaves_no_trace(const net_switch_t *sw, const net_packet_t *p
     return !held->stopped && fits_plainly(sw, row, held, packet->frame_bytes, &taken);
 }
 
-// Most packets find their port free and nothing that waits there.
-static inline bool goes_straight(const net_switch_t *sw,
-                                 const net_port_t *egress,
-                                 const net_packet_t *packet)
+// Whether there is nothing before the packet at its egress, but perhaps a frame that is being sent.
+static inline bool is_first(const net_port_t *egress, const net_packet_t *packet)
 {
-    const uint32_t priority = packet->priority;
     // Without a branch for each: whether any of them is so is mostly known, not which.
     const uint32_t against = egress->waiting | egress->controlled |
-                             ((uint32_t)egress->paused >> priority & 1u) |
+                             ((uint32_t)egress->paused >> packet->priority & 1u) |
                              (egress->trace_points & NET_TRACE_ENQUEUE);
-    return against == 0 && is_free(sw, egress) && state_of(sw)->red &&
-           (!is_lossless(sw, priority) || leaves_no_trace(sw, packet));
+    return against == 0;
 }
 
-// It was in the queue for no time.
+// Apart, so that the usual way through the switch needs no frame.
+static __attribute__((noinline)) void transmit_usual(net_port_t *egress, net_packet_t *packet)
+{
+    net_port_transmit(egress, packet);
+}
+
+// It is in the queue for no time.
 static inline void go_straight(net_port_t *egress, net_packet_t *packet)
 {
     net_class_t *const queue = egress->classes[packet->priority];
@@ -291,7 +287,50 @@ static inline void go_straight(net_port_t *egress, net_packet_t *packet)
         queue->bytes_max = packet->frame_bytes;
     }
     egress->turn = packet->priority;
-    net_port_transmit(egress, packet);
+    if (SIM_LIKELY(egress->special)) {
+        net__port_transmit_special(egress, packet); // in its timing
+    } else {
+        transmit_usual(egress, packet);
+    }
+}
+
+static __attribute__((noinline)) void pass(net_switch_t *sw,
+                                           net_port_t *egress,
+                                           net_packet_t *packet)
+{
+    if (is_first(egress, packet) && is_free(sw, egress) && state_of(sw)->red &&
+        (!is_lossless(sw, packet->priority) || leaves_no_trace(sw, packet))) {
+        go_straight(egress, packet);
+    } else {
+        enqueue(sw, egress, packet);
+    }
+}
+
+static inline void forward(net_switch_t *sw, uint32_t from, net_packet_t *packet, uint32_t out)
+{
+    if (sw->routed) {
+        if (SIM_UNLIKELY(packet->ttl <= 1)) {
+            net_port_drop(&sw->node.ports[from], packet, NET_DROP_TTL);
+            return;
+        }
+        packet->ttl--;
+    }
+    if (sw->trust_dscp) {
+        packet->priority = (uint8_t)((uint32_t)packet->dscp >> 3);
+    }
+    packet->ingress_port = (uint16_t)from;
+    net_port_t *const egress = &sw->node.ports[out];
+    const state_t *const state = state_of(sw);
+    const net_received_t *const held = state->rows[from].received[packet->priority];
+    // Most packets find their port free, nothing that waits there, and room in the reserve.
+    if (SIM_LIKELY(is_first(egress, packet) && sw->node.sim.now_ps > egress->busy_until_ps &&
+                   state->red && held->crowded == 0 &&
+                   held->stored_bytes + packet->frame_bytes <= state->reserved_bytes &&
+                   net_switch_shared_free(sw) >= state->free_min)) {
+        go_straight(egress, packet);
+    } else {
+        pass(sw, egress, packet);
+    }
 }
 
 static __attribute__((noinline)) void pause_arrived(net_switch_t *sw,
@@ -305,46 +344,53 @@ static __attribute__((noinline)) void pause_arrived(net_switch_t *sw,
     }
 }
 
-static void arrival(net_switch_t *sw, uint32_t port_index, net_packet_t *packet)
+// A packet that does not say where it goes; or that may be lost, listened to or a pause.
+static __attribute__((noinline)) void arrive_otherwise(net_switch_t *sw,
+                                                       uint32_t from,
+                                                       net_packet_t *packet,
+                                                       uint32_t brought)
 {
-    const state_t *const state = state_of(sw);
-    net_port_t *const ingress = &sw->node.ports[port_index]; // mostly not looked at
-    net_received_t *const received = state->rows[port_index].received[packet->priority];
-    received->packets++;
-    received->bytes += packet->frame_bytes;
-    if (SIM_UNLIKELY(sw->node.one_by_one)) {
+    net_port_t *const ingress = &sw->node.ports[from];
+    if (sw->node.one_by_one) {
         net_port_trace(ingress, NET_TRACE_RX, packet, 0);
     }
-    if (SIM_UNLIKELY(state->losses) && net_port_lost_on_arrival(ingress)) {
+    if (state_of(sw)->losses && net_port_lost_on_arrival(ingress)) {
         net_port_drop(ingress, packet, NET_DROP_LINK_LOSS);
         return;
     }
-    if (SIM_UNLIKELY(packet->kind == NET_PACKET_PFC)) {
+    if (packet->kind == NET_PACKET_PFC) {
         pause_arrived(sw, ingress, packet);
         return;
     }
-    const uint32_t out = route(sw, packet);
+    const uint32_t out = brought != NET_NO_PORT ? brought : net_switch_route(sw, packet);
     if (out == NET_NO_PORT) {
         net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
         return;
     }
-    if (sw->routed) {
-        if (packet->ttl <= 1) {
-            net_port_drop(ingress, packet, NET_DROP_TTL);
-            return;
-        }
-        packet->ttl--;
-    }
-    if (sw->trust_dscp) {
-        packet->priority = (uint8_t)(packet->dscp >> 3);
-    }
-    packet->ingress_port = (uint16_t)port_index;
-    net_port_t *const egress = &sw->node.ports[out];
-    if (SIM_LIKELY(goes_straight(sw, egress, packet))) {
-        go_straight(egress, packet);
+    forward(sw, from, packet, out);
+}
+
+static inline void arrival(net_switch_t *sw, uint32_t from, net_packet_t *packet)
+{
+    const state_t *const state = state_of(sw);
+    net_received_t *const received = state->rows[from].received[packet->priority];
+    received->packets++;
+    received->bytes += packet->frame_bytes;
+    const uint32_t out = net_switch_brought(sw, packet);
+    if (SIM_UNLIKELY(sw->node.one_by_one || state->losses || packet->kind == NET_PACKET_PFC ||
+                     out == NET_NO_PORT)) {
+        arrive_otherwise(sw, from, packet, out);
     } else {
-        enqueue(sw, egress, packet);
+        forward(sw, from, packet, out);
     }
+}
+
+// Ends in calls where nothing is checked after each event: most packets need no frame.
+static void arrive(sim_node_t *node, uint32_t port, void *message)
+{
+    net_switch_t *const sw = (net_switch_t *)(void *)node;
+    arrival(sw, port, message);
+    net_switch_event_over(sw, port);
 }
 
 static void take_event(sim_node_t *node, const sim_event_t *event)
@@ -352,8 +398,8 @@ static void take_event(sim_node_t *node, const sim_event_t *event)
     net_switch_t *const sw = (net_switch_t *)(void *)node;
     switch (event->kind) {
     case SIM_EVENT_ARRIVAL:
-        arrival(sw, event->port, event->message);
-        break;
+        arrive(node, event->port, event->message);
+        return;
     case SIM_EVENT_WAKE:
         sw->node.ports[event->port].wake_pending = false;
         serve(sw, &sw->node.ports[event->port]);
@@ -362,7 +408,7 @@ static void take_event(sim_node_t *node, const sim_event_t *event)
         event->timer->fn(node, event->timer);
         break;
     }
-    net_switch_event_over(sw, event);
+    net_switch_event_over(sw, event->kind == SIM_EVENT_TIMER ? 0 : event->port);
 }
 
 static void run(sim_node_t *node)
@@ -443,7 +489,10 @@ static void check(const net_switch_t *sw)
     net_switch_check_sums(sw, false);
 }
 
-static const sim_node_ops_t loop = {.kind = "switch", .run = run, .take = take_event};
+static const sim_node_ops_t loop = {.kind = "switch",
+                                    .run = run,
+                                    .arrive = arrive,
+                                    .take = take_event};
 
 const net_buffer_ops_t compat__hpcc_buffer = {
     .name = "hpcc",

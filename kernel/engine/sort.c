@@ -148,7 +148,7 @@ static void merge_sort(sim_mail_t *mail, size_t count, sim_mail_t *scratch)
 static void order_group(const sim_node_t *node, sim_mail_t *mail, size_t count)
 {
     if (SIM_UNLIKELY(node->sim->fifo != NULL)) {
-        sim__lineage_sort_mail(node->sim, mail, count);
+        sim__lineage_sort_mail(node, mail, count);
         return;
     }
     const uint64_t time_key = mail[0].key & ~(uint64_t)PORT_MASK;

@@ -32,8 +32,8 @@ void sim__fifo_destroy(struct sim_fifo *fifo)
     sim_free(fifo->keepers);
     sim_free(fifo->kept);
     sim_free((void *)fifo->kept_at);
+    sim_free((void *)fifo->parents);
     sim_free(fifo->live);
-    sim_free(fifo->memory);
     sim_free(fifo);
 }
 
@@ -85,8 +85,11 @@ static inline uint64_t kept_number(const sim_node_t *node, uint32_t port)
 bool sim_fifo_passed(const sim_node_t *node, uint32_t port)
 {
     const sim_t *const sim = node->sim;
-    return sim->fifo != NULL &&
-           !sim__lineage_before(sim, line_of(node)->current, kept_number(node, port));
+    if (sim->fifo == NULL) {
+        return false;
+    }
+    const sim_line_t *const line = line_of(node);
+    return !sim__lineage_before(sim, line, line->current, kept_number(node, port));
 }
 
 // -- wakes
@@ -105,7 +108,10 @@ static void give_queues(struct sim_fifo *fifo, size_t count)
 }
 
 // Of those of one instant and number that asked for first comes first.
-static void keep_wake(const sim_t *sim, sim_wake_queue_t *queue, sim_numbered_wake_t wake)
+static void keep_wake(const sim_t *sim,
+                      const sim_line_t *line,
+                      sim_wake_queue_t *queue,
+                      sim_numbered_wake_t wake)
 {
     if (queue->end == queue->capacity) {
         const uint32_t count = queue->end - queue->first;
@@ -126,7 +132,7 @@ static void keep_wake(const sim_t *sim, sim_wake_queue_t *queue, sim_numbered_wa
         const sim_numbered_wake_t *const other = &wakes[i - 1];
         if (other->time_ps < wake.time_ps ||
             (other->time_ps == wake.time_ps &&
-             !sim__lineage_before(sim, wake.number, other->number))) {
+             !sim__lineage_before(sim, line, wake.number, other->number))) {
             break;
         }
         wakes[i] = *other;
@@ -145,7 +151,7 @@ void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
         give_queues(fifo, node->index + 1);
     } else if (number == 0) {
         number = time_ps > node->now_ps ? line->next++ : line->current;
-    } else if (time_ps == node->now_ps && sim__lineage_before(sim, number, line->current)) {
+    } else if (time_ps == node->now_ps && sim__lineage_before(sim, line, number, line->current)) {
         number = line->current; // its own is behind: at once
     }
     if (sim->ran && sim->listed) {
@@ -153,7 +159,7 @@ void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
         return;
     }
     sim_wake_queue_t *const queue = &fifo->wakes[node->index];
-    keep_wake(sim, queue, (sim_numbered_wake_t){time_ps, number, port});
+    keep_wake(sim, line, queue, (sim_numbered_wake_t){time_ps, number, port});
     node->wake_ps = queue->wakes[queue->first].time_ps;
 }
 
@@ -191,7 +197,7 @@ bool sim__fifo_needs_list(const sim_t *sim)
 {
     bool needed = sim->fifo->needs_list || sim->unit_count < sim->node_count;
     for (size_t i = 0; i < sim->node_count; i++) {
-        needed = needed || sim->nodes[i]->ops->take == NULL;
+        needed = needed || sim->nodes[i]->ops->arrive == NULL;
     }
     return needed;
 }

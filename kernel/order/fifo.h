@@ -14,7 +14,7 @@
 //
 // How: in windows, on any number of threads, each number tells which event took it
 // (kernel/order/lineage.h), and events that tie are compared by that. What needs more than the
-// order at each node (sim_need_one_list), nodes without sim_node_ops_t.take, and nodes nearer to
+// order at each node (sim_need_one_list), nodes without sim_node_ops_t.arrive, and nodes nearer to
 // each other than a window run from one list of all events instead, on one thread
 // (kernel/order/one_list.c). Results are the same.
 //

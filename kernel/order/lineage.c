@@ -34,6 +34,7 @@ static void start_over(sim_thread_t *thread)
 {
     thread->line.next = first_number(thread);
     open_block(&thread->line, 0);
+    memset(thread->line.memory, 0, SIM_REMEMBERED * sizeof(*thread->line.memory));
 }
 
 void sim__line_fini(sim_line_t *line)
@@ -41,72 +42,64 @@ void sim__line_fini(sim_line_t *line)
     for (size_t i = 0; line->blocks != NULL && i < SIM_LINE_BLOCKS; i++) {
         sim_free(line->blocks[i]);
     }
-    sim_free((void *)line->blocks);
+    sim_free(line->memory);
     sim_free(line->turns);
 }
 
 // How much there is between two replacements. A replacement looks at all places where a number can
 // be, and sorts the numbers it finds.
 #define PARENTS_LEAST 8192u
+#define PARENTS_MOST (UINT64_C(1) << 25) // 512 MB; a window more must fit, too
 static uint64_t parents_until_next(const sim_t *sim, size_t live)
 {
-    return PARENTS_LEAST + 32 * (sim->node_count + sim->channel_count) + 16 * live;
+    const uint64_t wanted =
+        PARENTS_LEAST + 64 * (sim->node_count + sim->channel_count) + 32 * (uint64_t)live;
+    return wanted < PARENTS_MOST ? wanted : PARENTS_MOST;
 }
 
 void sim__lineage_seat(sim_t *sim)
 {
     struct sim_fifo *const fifo = sim->fifo;
     fifo->next_plain = sim->threads[0]->line.next;
+    fifo->parents = sim_alloc_array(SIM_LINE_BLOCKS_ALL, sizeof(*fifo->parents));
     for (unsigned t = 0; t < sim->thread_count; t++) {
-        sim->threads[t]->line.blocks = sim_alloc_array(SIM_LINE_BLOCKS, sizeof(sim_parent_t *));
+        sim->threads[t]->line.blocks = &fifo->parents[t * SIM_LINE_BLOCKS];
+        sim->threads[t]->line.memory = sim_alloc_array(SIM_REMEMBERED, sizeof(sim_remembered_t));
         sim->threads[t]->line.kept_at = fifo->kept_at;
         start_over(sim->threads[t]);
     }
     fifo->replace_at = parents_until_next(sim, 0);
-    fifo->memory = sim_alloc_array(SIM_REMEMBERED, sizeof(*fifo->memory));
 }
 
 // -- comparing
 
 static inline const sim_parent_t *parent_of(const sim_t *sim, uint64_t number)
 {
-    const sim_line_t *const line =
-        &sim->threads[number >> SIM_LINE_THREAD_SHIFT & (SIM_THREADS_MAX - 1)]->line;
-    const uint64_t parent =
-        number >> SIM_LINE_PARENT_SHIFT & ((uint64_t)SIM_LINE_BLOCK * SIM_LINE_BLOCKS - 1);
-    return &line->blocks[parent / SIM_LINE_BLOCK][parent % SIM_LINE_BLOCK];
+    const uint64_t block = number >> SIM_LINE_BLOCK_SHIFT & (SIM_LINE_BLOCKS_ALL - 1);
+    return &sim->fifo->parents[block][number >> SIM_LINE_PARENT_SHIFT & (SIM_LINE_BLOCK - 1)];
 }
 
-bool sim__lineage_before(const sim_t *sim, uint64_t a, uint64_t b)
+// Whether a number says all there is to ask: it was taken before the run, or b by the same event.
+static inline bool are_plain(uint64_t a, uint64_t b)
 {
-    // Both taken in the run, by different events?
-    while ((a & b & SIM_MADE_IN_RUN) != 0 && (a ^ b) > SIM_LINE_CALLS) {
-        const sim_parent_t *const of_a = parent_of(sim, a);
-        const sim_parent_t *const of_b = parent_of(sim, b);
-        if (of_a->time_ps != of_b->time_ps) {
-            return of_a->time_ps < of_b->time_ps;
-        }
-        if (of_a->number == of_b->number) {
-            break; // of one node, one behind the other in the memory of its thread
-        }
-        a = of_a->number;
-        b = of_b->number;
-    }
-    return a < b;
+    return (a & b & SIM_MADE_IN_RUN) == 0 || (a ^ b) <= SIM_LINE_CALLS;
 }
 
 // Flows that go in step are told apart by how they began, many events ago, and so is each of their
-// packets. So between windows, where many numbers are compared, what was found in the end is
-// remembered for each pair of numbers on the way back: it is the same for all.
+// packets. So what was found in the end is remembered for each pair of numbers on a long way back:
+// it is the same for all.
 #define WAY_BACK_MAX 512u
 
-static bool before_with_memory(const sim_t *sim, sim_remembered_t *memory, uint64_t a, uint64_t b)
+static __attribute__((noinline)) bool before_long_ago(const sim_t *sim,
+                                                      sim_remembered_t *memory,
+                                                      uint64_t a,
+                                                      uint64_t b)
 {
     sim_remembered_t *way[WAY_BACK_MAX];
     uint32_t steps = 0;
     bool before;
     for (;;) {
-        if ((a & b & SIM_MADE_IN_RUN) == 0 || (a ^ b) <= SIM_LINE_CALLS) {
+        if (are_plain(a, b)) {
             before = a < b;
             break;
         }
@@ -126,7 +119,7 @@ static bool before_with_memory(const sim_t *sim, sim_remembered_t *memory, uint6
             way[steps++] = known;
         }
         if (of_a->number == of_b->number) {
-            before = a < b;
+            before = a < b; // of one node, one behind the other in the memory of its thread
             break;
         }
         a = of_a->number;
@@ -138,10 +131,32 @@ static bool before_with_memory(const sim_t *sim, sim_remembered_t *memory, uint6
     return before;
 }
 
+#define SHORT_WAY 4u
+
+bool sim__lineage_before(const sim_t *sim, const sim_line_t *line, uint64_t a, uint64_t b)
+{
+    for (uint32_t steps = 0; !are_plain(a, b); steps++) {
+        const sim_parent_t *const of_a = parent_of(sim, a);
+        const sim_parent_t *const of_b = parent_of(sim, b);
+        if (of_a->time_ps != of_b->time_ps) {
+            return of_a->time_ps < of_b->time_ps;
+        }
+        if (of_a->number == of_b->number) {
+            break;
+        }
+        a = of_a->number;
+        b = of_b->number;
+        if (steps == SHORT_WAY) {
+            return before_long_ago(sim, line->memory, a, b);
+        }
+    }
+    return a < b;
+}
+
 typedef struct sorter {
     const sim_t *sim;
-    sim_remembered_t *memory; // NULL: other threads may be comparing, too
-    sim_ranked_t *scratch;    // as much as there is to sort
+    const sim_line_t *line;
+    sim_ranked_t *scratch; // as much as there is to sort
 } sorter_t;
 
 static inline bool ranked_before(const sorter_t *sorter,
@@ -151,9 +166,13 @@ static inline bool ranked_before(const sorter_t *sorter,
     if (a->time_ps != b->time_ps) {
         return a->time_ps < b->time_ps;
     }
-    return sorter->memory == NULL
-               ? sim__lineage_before(sorter->sim, a->number, b->number)
-               : before_with_memory(sorter->sim, sorter->memory, a->number, b->number);
+    if (are_plain(a->number, b->number)) {
+        return a->number < b->number;
+    }
+    if (a->earlier_ps != b->earlier_ps) {
+        return a->earlier_ps < b->earlier_ps;
+    }
+    return sim__lineage_before(sorter->sim, sorter->line, a->number, b->number);
 }
 
 #define INSERTION_MAX 8u
@@ -215,28 +234,34 @@ static void bucket_sort(const sorter_t *sorter, sim_ranked_t *items, size_t coun
     sim_free(ends);
 }
 
-// Equal ones keep their order.
-static void sort_ranked(const sim_t *sim,
-                        sim_ranked_t *items,
-                        size_t count,
-                        sim_remembered_t *memory)
+// Of the event that took the number; 0: it was taken before the run.
+static inline sim_time_t taken_ps(const sim_t *sim, uint64_t number)
+{
+    return (number & SIM_MADE_IN_RUN) == 0 ? 0 : parent_of(sim, number)->time_ps;
+}
+
+// Most of what ties is told apart by two times, which are looked up one item after the other, each
+// not waiting for the one before it.
+static void look_up_times(const sim_t *sim, sim_ranked_t *items, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const uint64_t number = items[i].number;
-        items[i].time_ps = (number & SIM_MADE_IN_RUN) == 0 ? 0 : parent_of(sim, number)->time_ps;
+        items[i].time_ps = taken_ps(sim, items[i].number);
+        items[i].earlier_ps = (items[i].number & SIM_MADE_IN_RUN) == 0
+                                  ? 0
+                                  : taken_ps(sim, parent_of(sim, items[i].number)->number);
     }
-    const sorter_t sorter = {sim, memory, sim_alloc_array(count + 1, sizeof(*items))};
+}
+
+void sim__lineage_sort(const sim_t *sim, const sim_line_t *line, sim_ranked_t *items, size_t count)
+{
+    look_up_times(sim, items, count);
+    const sorter_t sorter = {sim, line, sim_alloc_array(count + 1, sizeof(*items))};
     if (count <= INSERTION_MAX) {
         merge_sort(&sorter, items, count);
     } else {
         bucket_sort(&sorter, items, count);
     }
     sim_free(sorter.scratch);
-}
-
-void sim__lineage_sort(const sim_t *sim, sim_ranked_t *items, size_t count)
-{
-    sort_ranked(sim, items, count, sim->fifo->memory);
 }
 
 static inline uint64_t stamp_of(const sim_mail_t *mail)
@@ -246,13 +271,16 @@ static inline uint64_t stamp_of(const sim_mail_t *mail)
 
 #define FEW_MAIL 16u
 
-void sim__lineage_sort_mail(const sim_t *sim, sim_mail_t *mail, size_t count)
+void sim__lineage_sort_mail(const sim_node_t *node, sim_mail_t *mail, size_t count)
 {
+    const sim_t *const sim = node->sim;
+    const sim_line_t *const line = &sim__thread_of(node)->line;
     if (count <= FEW_MAIL) {
         for (size_t i = 1; i < count; i++) {
             const sim_mail_t one = mail[i];
             size_t to = i;
-            for (; to > 0 && sim__lineage_before(sim, stamp_of(&one), stamp_of(&mail[to - 1]));
+            const uint64_t number = stamp_of(&one);
+            for (; to > 0 && sim__lineage_before(sim, line, number, stamp_of(&mail[to - 1]));
                  to--) {
                 mail[to] = mail[to - 1];
             }
@@ -265,7 +293,7 @@ void sim__lineage_sort_mail(const sim_t *sim, sim_mail_t *mail, size_t count)
     for (size_t i = 0; i < count; i++) {
         items[i] = (sim_ranked_t){.number = stamp_of(&mail[i]), .owner = &mail[i]};
     }
-    sort_ranked(sim, items, count, NULL);
+    sim__lineage_sort(sim, line, items, count);
     for (size_t i = 0; i < count; i++) {
         sorted[i] = *(const sim_mail_t *)items[i].owner;
     }
@@ -321,15 +349,12 @@ static inline void run_arrival(sim_node_t *node, sim_line_t *line, sim_time_t ti
 {
     begin_event(line, time_ps, stamp_of(node->mail));
     const sim_mail_t *const mail = sim__take_mail(node, time_ps);
-    sim_event_t event;
-    event.kind = SIM_EVENT_ARRIVAL;
-    event.port = sim_mail_port(mail);
-    event.message = mail->message;
-    node->ops->take(node, &event);
+    node->ops->arrive(node, sim_mail_port(mail), mail->message);
 }
 
 // Which of those that are due then is first.
 static __attribute__((noinline)) sim_event_kind_t choose(const sim_node_t *node,
+                                                         const sim_line_t *line,
                                                          const sim_wake_queue_t *queue,
                                                          sim_time_t time_ps)
 {
@@ -341,14 +366,14 @@ static __attribute__((noinline)) sim_event_kind_t choose(const sim_node_t *node,
     }
     if (node->wake_ps == time_ps) {
         const uint64_t other = queue->wakes[queue->first].number;
-        if (!found || sim__lineage_before(node->sim, other, number)) {
+        if (!found || sim__lineage_before(node->sim, line, other, number)) {
             kind = SIM_EVENT_WAKE;
             number = other;
         }
         found = true;
     }
     if (sim__mail_time(node) == time_ps) {
-        if (!found || sim__lineage_before(node->sim, stamp_of(node->mail), number)) {
+        if (!found || sim__lineage_before(node->sim, line, stamp_of(node->mail), number)) {
             kind = SIM_EVENT_ARRIVAL;
         }
     }
@@ -372,7 +397,7 @@ void sim__lineage_run(sim_node_t *node)
         } else if (own_ps >= end_ps) {
             break;
         } else {
-            switch (choose(node, queue, own_ps)) {
+            switch (choose(node, line, queue, own_ps)) {
             case SIM_EVENT_ARRIVAL:
                 run_arrival(node, line, own_ps);
                 break;
@@ -410,7 +435,7 @@ void sim__lineage_turns(sim_t *sim)
         }
         line->turn_count = 0;
     }
-    sim__lineage_sort(sim, items, count);
+    sim__lineage_sort(sim, &sim->threads[0]->line, items, count);
     for (size_t i = 0; i < count; i++) {
         const sim_turn_t *const turn = items[i].owner;
         const sim_time_t now_ps = turn->node->now_ps;
@@ -487,7 +512,7 @@ static void replace(sim_t *sim)
     for (size_t i = 0; i < sim->node_count; i++) {
         count_node(&census, sim->nodes[i]);
     }
-    sim__lineage_sort(sim, census.items, census.count);
+    sim__lineage_sort(sim, &sim->threads[0]->line, census.items, census.count);
     for (size_t i = 0; i < census.count; i++) {
         fifo->next_plain += i == 0 || census.items[i].number != census.items[i - 1].number;
         *(sim_stamp_t *)census.items[i].owner = fifo->next_plain;
@@ -498,7 +523,6 @@ static void replace(sim_t *sim)
     for (unsigned t = 0; t < sim->thread_count; t++) {
         start_over(sim->threads[t]);
     }
-    memset(fifo->memory, 0, SIM_REMEMBERED * sizeof(*fifo->memory));
 }
 
 void sim__lineage_renumber(sim_t *sim)

@@ -13,7 +13,7 @@
 // What the loop needs of a node before it touches it.
 typedef struct seat {
     sim_node_t *node;
-    void (*take)(sim_node_t *node, const sim_event_t *event); // NULL: it is shown events
+    const sim_node_ops_t *ops; // NULL: it is shown events
 } seat_t;
 
 struct sim_one_list {
@@ -108,8 +108,9 @@ void sim__one_list_seat(sim_t *sim)
         list->view[i] = (sim_mail_t){UINT64_MAX, NULL};
     }
     for (size_t i = 0; i < sim->node_count; i++) {
-        list->seats[i] = (seat_t){sim->nodes[i], sim->nodes[i]->ops->take};
-        add_first(sim, sim->nodes[i]);
+        sim_node_t *const node = sim->nodes[i];
+        list->seats[i] = (seat_t){node, node->ops->arrive != NULL ? node->ops : NULL};
+        add_first(sim, node);
     }
 }
 
@@ -188,23 +189,22 @@ static void sample(sim_line_t *line, sim_node_t *node, sim_time_t time_ps)
 static inline void hand_over(seat_t seat, const sim_list_what_t *what, sim_time_t time_ps)
 {
     sim_node_t *const node = seat.node;
-    sim_event_t event;
-    event.kind = (sim_event_kind_t)what->kind;
-    event.port = what->port;
-    event.message = what->message;
     node->now_ps = time_ps;
     node->events++;
     if (what->kind == SIM_EVENT_ARRIVAL) {
         node->digest = sim__digest_arrival(node->digest, time_ps, what->port);
+        seat.ops->arrive(node, what->port, what->message);
+    } else {
+        const sim_event_t event = {.kind = SIM_EVENT_WAKE, .port = what->port};
+        seat.ops->take(node, &event);
     }
-    seat.take(node, &event);
 }
 
 static __attribute__((noinline)) void hand_over_timer(seat_t seat, sim_time_t time_ps)
 {
     seat.node->timer_ps = time_ps;
     const sim_event_t event = {.kind = SIM_EVENT_TIMER, .timer = sim__timer_pop(seat.node)};
-    seat.take(seat.node, &event);
+    seat.ops->take(seat.node, &event);
 }
 
 void sim__one_list_run_window(sim_thread_t *thread, sim_time_t end_ps)
@@ -229,7 +229,7 @@ void sim__one_list_run_window(sim_thread_t *thread, sim_time_t end_ps)
             sample(line, seat.node, time_ps);
         }
         one->waiting -= what.kind != SIM_EVENT_TIMER;
-        if (SIM_UNLIKELY(seat.take == NULL)) {
+        if (SIM_UNLIKELY(seat.ops == NULL)) {
             show(one, seat.node, what, time_ps);
         } else if (SIM_UNLIKELY(what.kind == SIM_EVENT_TIMER)) {
             hand_over_timer(seat, time_ps);

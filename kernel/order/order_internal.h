@@ -28,14 +28,6 @@ typedef struct sim_keeper {
     uint32_t channel; // by index
 } sim_keeper_t;
 
-// Two numbers that were compared, and whether `a` is before `b`.
-#define SIM_REMEMBERED 4096u
-typedef struct sim_remembered {
-    uint64_t a;
-    uint64_t b;
-    bool before;
-} sim_remembered_t;
-
 struct sim_fifo {
     uint64_t next_first; // before the run, of wakes at time 0: before all others
     sim_keeper_t *keepers;
@@ -48,12 +40,12 @@ struct sim_fifo {
     size_t wakes_capacity;
     struct sim_one_list *list; // where all events are in one
     // in windows
-    uint64_t next_plain; // for numbers that are replaced
-    uint64_t replace_at; // so many parents
-    bool replace_always; // after each window, as tests ask for
+    sim_parent_t **parents; // by thread and block, of SIM_LINE_BLOCK each; most blocks are NULL
+    uint64_t next_plain;    // for numbers that are replaced
+    uint64_t replace_at;    // so many parents
+    bool replace_always;    // after each window, as tests ask for
     sim_ranked_t *live;
     size_t live_capacity;
-    sim_remembered_t *memory; // by a hash of both; of thread 0, between windows
 };
 
 static inline uint64_t *sim__kept_at(const sim_t *sim, const sim_channel_t *channel)

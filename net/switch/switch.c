@@ -223,7 +223,7 @@ static ALWAYS_INLINE void take(net_switch_t *sw, const sim_event_t *event, const
         event->timer->fn(&sw->node.sim, event->timer);
         break;
     }
-    net_switch_event_over(sw, event);
+    net_switch_event_over(sw, event->port);
 }
 
 bool net__switch_run_exactly(net_switch_t *sw)

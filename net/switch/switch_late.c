@@ -331,7 +331,7 @@ APART static void take_other(net_switch_t *sw)
     SIM_CHECK(sim_node_next(node, &event) && event.kind != SIM_EVENT_ARRIVAL);
     if (event.kind == SIM_EVENT_TIMER) {
         event.timer->fn(node, event.timer);
-        net_switch_event_over(sw, &event);
+        net_switch_event_over(sw, event.port);
         return;
     }
     net_port_t *const port = &sw->node.ports[event.port];

@@ -105,6 +105,7 @@ static void choose_loop(net_switch_t *sw)
     sw->loop = switch_ops;
     if (sw->buffer->loop != NULL) {
         sw->loop.run = sw->buffer->loop->run;
+        sw->loop.arrive = sw->buffer->loop->arrive;
         sw->loop.take = sw->buffer->loop->take;
         sw->loop.warm = sw->buffer->loop->warm;
     } else if (!own) {

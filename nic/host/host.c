@@ -218,6 +218,15 @@ static void host_run(sim_node_t *node)
     host->in_event = false;
 }
 
+static void host_arrive(sim_node_t *node, uint32_t port, void *message)
+{
+    nic_host_t *const host = (nic_host_t *)(void *)node;
+    host->in_event = true;
+    arrive(&host->nics[port], message);
+    after_event(host);
+    host->in_event = false;
+}
+
 static void host_take(sim_node_t *node, const sim_event_t *event)
 {
     nic_host_t *const host = (nic_host_t *)(void *)node;
@@ -426,6 +435,7 @@ static void host_destroy(sim_node_t *node)
 static const sim_node_ops_t host_ops = {
     .kind = "host",
     .run = host_run,
+    .arrive = host_arrive,
     .take = host_take,
     .warm = host_warm,
     .digest = host_digest,

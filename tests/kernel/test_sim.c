@@ -231,13 +231,19 @@ static void toy_timer(sim_node_t *node, sim_timer_t *timer)
     toy_act(toy, 2, (uint32_t)(timer - toy->timers), 0);
 }
 
+static void toy_arrive(sim_node_t *node, uint32_t port, void *message)
+{
+    toy_t *const toy = (toy_t *)(void *)node;
+    toy->received++;
+    toy_act(toy, 0, port, ((const letter_t *)message)->message);
+}
+
 static void toy_take(sim_node_t *node, const sim_event_t *event)
 {
     toy_t *const toy = (toy_t *)(void *)node;
     switch (event->kind) {
     case SIM_EVENT_ARRIVAL:
-        toy->received++;
-        toy_act(toy, 0, event->port, ((const letter_t *)event->message)->message);
+        toy_arrive(node, event->port, event->message);
         break;
     case SIM_EVENT_WAKE:
         toy_act(toy, 1, event->port, 0);
@@ -264,6 +270,7 @@ static void toy_destroy(sim_node_t *node)
 static const sim_node_ops_t toy_ops = {.kind = "toy", .run = toy_run, .destroy = toy_destroy};
 static const sim_node_ops_t taking_toy_ops = {.kind = "toy",
                                               .run = toy_run,
+                                              .arrive = toy_arrive,
                                               .take = toy_take,
                                               .destroy = toy_destroy};
 
