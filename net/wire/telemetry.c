@@ -54,11 +54,11 @@ static inline uint64_t units_of(uint64_t bytes, uint64_t unit_bytes, uint32_t mu
     return SIM_LIKELY(multiplier == 1) ? units : units / multiplier;
 }
 
-uint64_t net_int_record(uint8_t rate_code,
-                        sim_time_t time_ps,
-                        uint64_t sent_bytes,
-                        uint64_t queue_bytes,
-                        uint32_t multiplier)
+static inline uint64_t record_of(uint8_t rate_code,
+                                 sim_time_t time_ps,
+                                 uint64_t sent_bytes,
+                                 uint64_t queue_bytes,
+                                 uint32_t multiplier)
 {
     const uint64_t time_ns = time_ps / SIM_PS_PER_NS & NET_INT_MASK(NET_INT_TIME_BITS);
     const uint64_t sent =
@@ -72,6 +72,15 @@ uint64_t net_int_record(uint8_t rate_code,
            sent << NET_INT_QUEUE_BITS | queue;
 }
 
+uint64_t net_int_record(uint8_t rate_code,
+                        sim_time_t time_ps,
+                        uint64_t sent_bytes,
+                        uint64_t queue_bytes,
+                        uint32_t multiplier)
+{
+    return record_of(rate_code, time_ps, sent_bytes, queue_bytes, multiplier);
+}
+
 static inline uint64_t queue_bytes_of(const net_port_t *port)
 {
     uint64_t bytes = 0;
@@ -81,20 +90,24 @@ static inline uint64_t queue_bytes_of(const net_port_t *port)
     return bytes;
 }
 
-static inline void push_record(net_port_t *port, const net_meter_t *meter, net_packet_t *packet)
+static inline bool wants_record(const net_packet_t *packet)
 {
-    if (packet->hop_count == NET_INT_HOPS_MAX) {
-        return;
-    }
-    net_packet_telemetry(packet)[packet->hop_count++] = net_int_record(meter->rate_code,
-                                                                       port->node->sim.now_ps,
-                                                                       meter->tx_bytes,
-                                                                       queue_bytes_of(port),
-                                                                       meter->multiplier);
+    return asks_for(packet, NET_TELEMETRY_INT) && packet->hop_count != NET_INT_HOPS_MAX;
+}
+
+// Returns whether the frame must grow for it.
+static inline bool push_record(const net_port_t *port,
+                               const net_meter_t *meter,
+                               net_packet_t *packet)
+{
+    const uint32_t hop = packet->hop_count++;
     packet->path_id ^= meter->switch_id;
-    if (packet->hop_count > meter->reserved_hops) {
-        net_packet_grow(port->node, packet, NET_INT_HOP_BYTES);
-    }
+    net_packet_telemetry(packet)[hop] = record_of(meter->rate_code,
+                                                  port->node->sim.now_ps,
+                                                  meter->tx_bytes,
+                                                  queue_bytes_of(port),
+                                                  meter->multiplier);
+    return hop >= meter->reserved_hops;
 }
 
 // -- PINT
@@ -181,16 +194,37 @@ static __attribute__((noinline)) void take_into_pint(net_port_t *port, net_packe
 
 // -- both
 
+static inline void count(const net_port_t *port, net_meter_t *meter, const net_packet_t *packet)
+{
+    meter->tx_bytes += packet->frame_bytes + port->overhead_bytes;
+}
+
+static __attribute__((noinline)) void grow(const net_port_t *port, net_packet_t *packet)
+{
+    net_packet_grow(port->node, packet, NET_INT_HOP_BYTES);
+    count(port, port->meter, packet);
+}
+
+static __attribute__((noinline)) void meter_with_pint(net_port_t *port, net_packet_t *packet)
+{
+    if (wants_record(packet) && push_record(port, port->meter, packet)) {
+        net_packet_grow(port->node, packet, NET_INT_HOP_BYTES);
+    }
+    take_into_pint(port, packet);
+    count(port, port->meter, packet);
+}
+
+// Ends in calls: most frames need no frame of the stack's.
 void net__port_meter(net_port_t *port, net_packet_t *packet)
 {
     net_meter_t *const meter = port->meter;
-    if (asks_for(packet, NET_TELEMETRY_INT)) {
-        push_record(port, meter, packet);
-    }
     if (SIM_UNLIKELY(meter->pint != NULL)) {
-        take_into_pint(port, packet);
+        meter_with_pint(port, packet);
+    } else if (wants_record(packet) && push_record(port, meter, packet)) {
+        grow(port, packet);
+    } else {
+        count(port, meter, packet);
     }
-    meter->tx_bytes += packet->frame_bytes + port->overhead_bytes;
 }
 
 uint32_t net_packet_telemetry_bytes(const net_t *net, const net_packet_t *packet)

@@ -87,10 +87,10 @@ static void react_as_path(nic_hpcc_t *hpcc, const nic_cc_ack_t *ack, nic_hpcc_st
             continue;
         }
         any = true;
-        if (share > most) {
-            most = share;
-            most_ns = elapsed_ns;
-        }
+        // Nobody can guess which hop has more load than those before it: no branch for that.
+        const bool more = share > most;
+        most = more ? share : most;
+        most_ns = more ? elapsed_ns : most_ns;
         hpcc->records[i] = ack->hops[i];
     }
     if (!any) {
