@@ -178,8 +178,8 @@ void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_
 // one says that its receiver has something to do.
 void sim__send_first(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message);
 sim_timer_t *sim__timer_pop(sim_node_t *node); // also moves now_ps, and counts the event
-// False: the wake is taken care of.
-bool sim__wakes_grow(sim_node_t *node, sim_time_t time_ps, uint32_t port);
+// There is no room for it, or ties go by insertion: their wakes have a queue of their own.
+void sim__wake_slow(sim_node_t *node, sim_time_t time_ps, uint32_t port);
 
 // Into a mailbox of the next two windows, which are so wide, or else by `otherwise`.
 static SIM_ALWAYS_INLINE void sim__send_ahead(sim_node_t *from,
@@ -228,8 +228,8 @@ static SIM_ALWAYS_INLINE void sim_send(sim_node_t *from,
 static inline void sim_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
 {
     SIM_ASSERT(time_ps >= node->now_ps);
-    if (SIM_UNLIKELY(node->wake_end == node->wake_capacity) &&
-        !sim__wakes_grow(node, time_ps, port)) {
+    if (SIM_UNLIKELY(node->wake_end == node->wake_capacity)) {
+        sim__wake_slow(node, time_ps, port);
         return;
     }
     sim_wake_t *const wakes = node->wakes;

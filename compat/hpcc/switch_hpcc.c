@@ -22,9 +22,10 @@ typedef struct state {
     compat_hpcc_t *rules;
     row_t *rows; // by port
     uint64_t reserved_bytes;
-    uint64_t free_min; // of the shared buffer: with so much no port's threshold is 0
-    bool red;          // net_switch_marks_red
-    bool losses;       // some links lose what arrives
+    uint64_t
+        free_min; // of the shared buffer: with so much no port's threshold is 0; unless red: never
+    bool red;     // net_switch_marks_red
+    bool losses;  // some links lose what arrives
 } state_t;
 
 static inline state_t *state_of(const net_switch_t *sw)
@@ -306,8 +307,14 @@ static __attribute__((noinline)) void pass(net_switch_t *sw,
     }
 }
 
-static inline void forward(net_switch_t *sw, uint32_t from, net_packet_t *packet, uint32_t out)
+// It was received in a class that `held` is of.
+static inline void forward(net_switch_t *sw,
+                           uint32_t from,
+                           const net_received_t *held,
+                           net_packet_t *packet,
+                           uint32_t out)
 {
+    const state_t *const state = state_of(sw);
     if (sw->routed) {
         if (SIM_UNLIKELY(packet->ttl <= 1)) {
             net_port_drop(&sw->node.ports[from], packet, NET_DROP_TTL);
@@ -315,16 +322,16 @@ static inline void forward(net_switch_t *sw, uint32_t from, net_packet_t *packet
         }
         packet->ttl--;
     }
-    if (sw->trust_dscp) {
-        packet->priority = (uint8_t)((uint32_t)packet->dscp >> 3);
+    const uint32_t trusted = sw->trust_dscp ? (uint32_t)packet->dscp >> 3 : packet->priority;
+    if (SIM_UNLIKELY(packet->priority != trusted)) {
+        packet->priority = (uint8_t)trusted;
+        held = state->rows[from].received[trusted];
     }
     packet->ingress_port = (uint16_t)from;
     net_port_t *const egress = &sw->node.ports[out];
-    const state_t *const state = state_of(sw);
-    const net_received_t *const held = state->rows[from].received[packet->priority];
     // Most packets find their port free, nothing that waits there, and room in the reserve.
     if (SIM_LIKELY(is_first(egress, packet) && sw->node.sim.now_ps > egress->busy_until_ps &&
-                   state->red && held->crowded == 0 &&
+                   held->crowded == 0 &&
                    held->stored_bytes + packet->frame_bytes <= state->reserved_bytes &&
                    net_switch_shared_free(sw) >= state->free_min)) {
         go_straight(egress, packet);
@@ -347,6 +354,7 @@ static __attribute__((noinline)) void pause_arrived(net_switch_t *sw,
 // A packet that does not say where it goes; or that may be lost, listened to or a pause.
 static __attribute__((noinline)) void arrive_otherwise(net_switch_t *sw,
                                                        uint32_t from,
+                                                       const net_received_t *held,
                                                        net_packet_t *packet,
                                                        uint32_t brought)
 {
@@ -367,7 +375,7 @@ static __attribute__((noinline)) void arrive_otherwise(net_switch_t *sw,
         net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
         return;
     }
-    forward(sw, from, packet, out);
+    forward(sw, from, held, packet, out);
 }
 
 static inline void arrival(net_switch_t *sw, uint32_t from, net_packet_t *packet)
@@ -379,9 +387,9 @@ static inline void arrival(net_switch_t *sw, uint32_t from, net_packet_t *packet
     const uint32_t out = net_switch_brought(sw, packet);
     if (SIM_UNLIKELY(sw->node.one_by_one || state->losses || packet->kind == NET_PACKET_PFC ||
                      out == NET_NO_PORT)) {
-        arrive_otherwise(sw, from, packet, out);
+        arrive_otherwise(sw, from, received, packet, out);
     } else {
-        forward(sw, from, packet, out);
+        forward(sw, from, received, packet, out);
     }
 }
 
@@ -465,6 +473,7 @@ static void built(net_switch_t *sw)
         state->free_min = least > state->free_min ? least : state->free_min;
         dedicated += in->headroom_limit + sw->config.pfc_reserved_bytes;
     }
+    state->free_min = state->red ? state->free_min : UINT64_MAX;
     sw->shared_limit =
         sw->config.buffer_bytes > dedicated ? sw->config.buffer_bytes - dedicated : 0;
 }

@@ -11,12 +11,8 @@
 
 // -- wakes
 
-bool sim__wakes_grow(sim_node_t *node, sim_time_t time_ps, uint32_t port)
+static __attribute__((noinline)) void make_room(sim_node_t *node)
 {
-    if (node->sim->fifo != NULL) {
-        sim__fifo_wake(node, time_ps, port);
-        return false;
-    }
     const uint32_t count = node->wake_end - node->wake_first;
     if (node->wake_first > 0 && count <= node->wake_capacity / 2) {
         memmove(node->wakes, node->wakes + node->wake_first, count * sizeof(*node->wakes));
@@ -32,7 +28,24 @@ bool sim__wakes_grow(sim_node_t *node, sim_time_t time_ps, uint32_t port)
     }
     node->wake_first = 0;
     node->wake_end = count;
-    return true;
+}
+
+static __attribute__((noinline)) void wake_with_room(sim_node_t *node,
+                                                     sim_time_t time_ps,
+                                                     uint32_t port)
+{
+    make_room(node);
+    sim_wake(node, time_ps, port);
+}
+
+// Ends in calls: wakes of ties by insertion need no frame here.
+void sim__wake_slow(sim_node_t *node, sim_time_t time_ps, uint32_t port)
+{
+    if (node->sim->fifo != NULL) {
+        sim__fifo_wake(node, time_ps, port);
+    } else {
+        wake_with_room(node, time_ps, port);
+    }
 }
 
 // -- running

@@ -107,24 +107,28 @@ static void give_queues(struct sim_fifo *fifo, size_t count)
     }
 }
 
-// Of those of one instant and number that asked for first comes first.
-static void keep_wake(const sim_t *sim,
-                      const sim_line_t *line,
-                      sim_wake_queue_t *queue,
-                      sim_numbered_wake_t wake)
+static void make_room(sim_wake_queue_t *queue)
 {
+    const uint32_t count = queue->end - queue->first;
+    for (uint32_t i = 0; i < count; i++) {
+        queue->wakes[i] = queue->wakes[queue->first + i];
+    }
+    queue->first = 0;
+    queue->end = count;
+    if (count > queue->capacity / 2 || queue->capacity == 0) {
+        size_t capacity = queue->capacity;
+        SIM_GROW(queue->wakes, capacity, &capacity);
+        queue->capacity = (uint32_t)capacity;
+    }
+}
+
+// Of those of one instant and number that asked for first comes first.
+static __attribute__((noinline)) void keep_in_order(sim_node_t *node, sim_numbered_wake_t wake)
+{
+    const sim_t *const sim = node->sim;
+    sim_wake_queue_t *const queue = &sim->fifo->wakes[node->index];
     if (queue->end == queue->capacity) {
-        const uint32_t count = queue->end - queue->first;
-        for (uint32_t i = 0; i < count; i++) {
-            queue->wakes[i] = queue->wakes[queue->first + i];
-        }
-        queue->first = 0;
-        queue->end = count;
-        if (count > queue->capacity / 2 || queue->capacity == 0) {
-            size_t capacity = queue->capacity;
-            SIM_GROW(queue->wakes, capacity, &capacity);
-            queue->capacity = (uint32_t)capacity;
-        }
+        make_room(queue);
     }
     sim_numbered_wake_t *const wakes = queue->wakes;
     uint32_t i = queue->end++;
@@ -132,35 +136,63 @@ static void keep_wake(const sim_t *sim,
         const sim_numbered_wake_t *const other = &wakes[i - 1];
         if (other->time_ps < wake.time_ps ||
             (other->time_ps == wake.time_ps &&
-             !sim__lineage_before(sim, line, wake.number, other->number))) {
+             !sim__lineage_before(sim, line_of(node), wake.number, other->number))) {
             break;
         }
         wakes[i] = *other;
     }
     wakes[i] = wake;
+    node->wake_ps = queue->wakes[queue->first].time_ps;
 }
 
-void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
+// Mostly it is the latest of its node's.
+static inline void keep_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port, uint64_t number)
+{
+    sim_wake_queue_t *const queue = &node->sim->fifo->wakes[node->index];
+    const sim_numbered_wake_t wake = {time_ps, number, port};
+    const uint32_t end = queue->end;
+    if (SIM_UNLIKELY(end == queue->capacity) ||
+        (end > queue->first && queue->wakes[end - 1].time_ps >= time_ps)) {
+        keep_in_order(node, wake);
+        return;
+    }
+    node->wake_ps = end == queue->first ? time_ps : node->wake_ps;
+    queue->wakes[end] = wake;
+    queue->end = end + 1;
+}
+
+// The number of a wake that has none of its own to come, or would have been before.
+static __attribute__((noinline)) void wake_otherwise(sim_node_t *node,
+                                                     sim_time_t time_ps,
+                                                     uint32_t port,
+                                                     uint64_t kept)
 {
     const sim_t *const sim = node->sim;
-    struct sim_fifo *const fifo = sim->fifo;
     sim_line_t *const line = line_of(node);
-    uint64_t number = kept_number(node, port);
-    if (SIM_UNLIKELY(!sim->ran)) {
-        number = time_ps > 0 ? line->next++ : fifo->next_first++;
-        give_queues(fifo, node->index + 1);
-    } else if (number == 0) {
+    uint64_t number = kept;
+    if (!sim->ran) {
+        number = time_ps > 0 ? line->next++ : sim->fifo->next_first++;
+        give_queues(sim->fifo, node->index + 1);
+    } else if (kept == 0) {
         number = time_ps > node->now_ps ? line->next++ : line->current;
-    } else if (time_ps == node->now_ps && sim__lineage_before(sim, line, number, line->current)) {
+    } else if (time_ps == node->now_ps && sim__lineage_before(sim, line, kept, line->current)) {
         number = line->current; // its own is behind: at once
     }
     if (sim->ran && sim->listed) {
         sim__one_list_wake(node, time_ps, port, number);
-        return;
+    } else {
+        keep_wake(node, time_ps, port, number);
     }
-    sim_wake_queue_t *const queue = &fifo->wakes[node->index];
-    keep_wake(sim, line, queue, (sim_numbered_wake_t){time_ps, number, port});
-    node->wake_ps = queue->wakes[queue->first].time_ps;
+}
+
+void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
+{
+    const uint64_t kept = kept_number(node, port);
+    if (SIM_LIKELY(kept != 0 && time_ps > node->now_ps && !node->sim->listed)) {
+        keep_wake(node, time_ps, port, kept);
+    } else {
+        wake_otherwise(node, time_ps, port, kept);
+    }
 }
 
 // -- turns

@@ -397,7 +397,9 @@ void sim__lineage_run(sim_node_t *node)
         } else if (own_ps >= end_ps) {
             break;
         } else {
-            switch (choose(node, line, queue, own_ps)) {
+            const bool ties = mail_ps == own_ps || node->wake_ps == node->timer_ps;
+            const sim_event_kind_t own = node->wake_ps == own_ps ? SIM_EVENT_WAKE : SIM_EVENT_TIMER;
+            switch (ties ? choose(node, line, queue, own_ps) : own) {
             case SIM_EVENT_ARRIVAL:
                 run_arrival(node, line, own_ps);
                 break;
