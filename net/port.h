@@ -179,6 +179,16 @@ typedef struct net_port_rare {
     bool random_seeded;
 } net_port_rare_t;
 
+// What is special about sending on a port: each has a way of its own.
+typedef enum net_special {
+    NET_SPECIAL_NOT,
+    NET_SPECIAL_RATE,        // an inexact rate, nothing else
+    NET_SPECIAL_CUT,         // a timing that cuts ps_per_byte to ns, by insertion
+    NET_SPECIAL_CUT_METERED, // the same, and telemetry
+    NET_SPECIAL_CUT_BY_HASH, // the same by hash, telemetry or not
+    NET_SPECIAL_OTHERWISE,   // lossy, down, metered or listened to
+} net_special_t;
+
 struct net_port {
     // the first line is all that sending on an idle port needs, besides the class
     alignas(SIM_CACHE_LINE) sim_channel_t *channel;
@@ -192,20 +202,17 @@ struct net_port {
     uint16_t trace_points;                          // union over listeners
     // Most ports have none of these four, which are looked at together: net__port_is_usual.
     uint8_t paused; // classes the peer has stopped
-    bool special;   // lossy, down, metered, listened to or of an inexact rate: the slow way to send
+    uint8_t special; // net_special_t
     bool controlled;      // control is not NULL
     uint8_t zero;         // as it says
     uint8_t waiting;      // classes with packets in their queue
     uint8_t wake_pending; // net_wake_t
-    bool inexact : 1;     // special for nothing but its rate, or for what `cut` is, by hash
     bool down : 1;
     bool lossless_guaranteed : 1; // what arrives here in a lossless class cannot be dropped
     bool metered : 1;             // writes telemetry: meter is in use
     bool odd_class : 1;           // a host's: it sends in other classes than its DSCPs say
     bool down_first : 1;          // net_link_rules_t
     bool owns_config : 1;
-    // By insertion: special for nothing but telemetry and a timing that cuts ps_per_byte to ns.
-    bool cut : 1;
     uint8_t turn; // class whose DWRR turn it is
 
     net_packet_t *control; // a PFC frame waiting to be sent, before everything
@@ -233,7 +240,7 @@ struct net_port {
     uint8_t strict;      // classes served before the others, highest number first
     uint8_t long_queues; // classes whose ring is the port's to free
     bool disturbed;      // rare->drop_countdown or rare->degraded_bps was set, once
-    // Where either is not as usual, ps_per_byte is 0 (net/models.h), but for `cut`.
+    // Where either is not as usual, ps_per_byte is 0 (net/models.h), but where times are cut.
     const struct net_timing_ops *timing; // NULL: exact
     const net_link_config_t *config;     // the link's; net_port_own_config
     struct net_loss *loss;               // net/loss/loss_state.h; NULL: nothing of it is wanted

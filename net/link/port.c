@@ -346,16 +346,16 @@ __attribute__((noinline)) static void transmit_cut_apart(net_port_t *port, net_p
 // frame: it is all there is to sending on links of, say, 112 Gbps.
 void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
 {
-    if (port->cut && !port->metered) {
-        transmit_cut(port, packet);
-    } else if (port->cut) {
-        transmit_metered(port, packet);
-    } else if (port->inexact && port->timing != NULL) {
-        transmit_cut_apart(port, packet);
-    } else if (port->inexact) {
+    if (port->special == NET_SPECIAL_RATE) {
         const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
         const sim_time_t arrive_ps = occupy(port, packet, divided_time(port, bytes));
         sim_send(&port->node->sim, port->channel, arrive_ps, packet);
+    } else if (port->special == NET_SPECIAL_CUT) {
+        transmit_cut(port, packet);
+    } else if (port->special == NET_SPECIAL_CUT_METERED) {
+        transmit_metered(port, packet);
+    } else if (port->special == NET_SPECIAL_CUT_BY_HASH) {
+        transmit_cut_apart(port, packet);
     } else {
         transmit_otherwise(port, packet);
     }
@@ -460,19 +460,25 @@ void net__port_update_special(net_port_t *port)
     const bool unusual = port->down || disturbed || port->next_down_ps != SIM_TIME_NEVER ||
                          port->config->loss_rate.num > 0 || port->config->bit_error_rate.num > 0 ||
                          port->loss != NULL || (port->trace_points & NET_TRACE_TX) != 0;
-    const bool otherwise = unusual || port->metered;
-    port->special = port->ps_per_byte == 0 || port->timing != NULL || otherwise;
     port->node->one_by_one |= unusual || (port->trace_points & every_event) != 0;
     if (port->node->one_by_one) {
         // A mark that is drawn in its turn (sim_take_turn) may come after its packet was shown to
         // somebody, or dropped.
         sim_need_one_list(port->node->sim.sim);
     }
-    const bool cut = port->ps_per_byte != 0 && port->timing != NULL && !unusual;
-    const bool in_one_order = sim_ties_by_insertion(&port->node->sim);
-    port->cut = cut && in_one_order;
-    port->inexact =
-        (cut && !in_one_order) || (port->ps_per_byte == 0 && port->timing == NULL && !otherwise);
+    const bool exact = port->ps_per_byte != 0;
+    if (unusual) {
+        port->special = NET_SPECIAL_OTHERWISE;
+    } else if (exact && port->timing != NULL) {
+        const bool in_one_order = sim_ties_by_insertion(&port->node->sim);
+        port->special = !in_one_order   ? NET_SPECIAL_CUT_BY_HASH
+                        : port->metered ? NET_SPECIAL_CUT_METERED
+                                        : NET_SPECIAL_CUT;
+    } else if (port->metered || port->timing != NULL) {
+        port->special = NET_SPECIAL_OTHERWISE;
+    } else {
+        port->special = exact ? NET_SPECIAL_NOT : NET_SPECIAL_RATE;
+    }
 }
 
 void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps)
