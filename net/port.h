@@ -201,8 +201,8 @@ struct net_port {
     uint16_t index;                                 // in the node
     uint16_t trace_points;                          // union over listeners
     // Most ports have none of these four, which are looked at together: net__port_is_usual.
-    uint8_t paused; // classes the peer has stopped
-    uint8_t special; // net_special_t
+    uint8_t paused;       // classes the peer has stopped
+    uint8_t special;      // net_special_t
     bool controlled;      // control is not NULL
     uint8_t zero;         // as it says
     uint8_t waiting;      // classes with packets in their queue

@@ -264,16 +264,6 @@ static inline bool leaves_no_trace(const net_switch_t *sw, const net_packet_t *p
     return !held->stopped && fits_plainly(sw, row, held, packet->frame_bytes, &taken);
 }
 
-// Whether there is nothing before the packet at its egress, but perhaps a frame that is being sent.
-static inline bool is_first(const net_port_t *egress, const net_packet_t *packet)
-{
-    // Without a branch for each: whether any of them is so is mostly known, not which.
-    const uint32_t against = egress->waiting | egress->controlled |
-                             ((uint32_t)egress->paused >> packet->priority & 1u) |
-                             (egress->trace_points & NET_TRACE_ENQUEUE);
-    return against == 0;
-}
-
 // Apart, so that the usual way through the switch needs no frame.
 static __attribute__((noinline)) void transmit_usual(net_port_t *egress, net_packet_t *packet)
 {
@@ -299,7 +289,11 @@ static __attribute__((noinline)) void pass(net_switch_t *sw,
                                            net_port_t *egress,
                                            net_packet_t *packet)
 {
-    if (is_first(egress, packet) && is_free(sw, egress) && state_of(sw)->red &&
+    // Without a branch for each: whether any of them is so is mostly known, not which.
+    const uint32_t against = egress->waiting | egress->controlled |
+                             ((uint32_t)egress->paused >> packet->priority & 1u) |
+                             (egress->trace_points & NET_TRACE_ENQUEUE);
+    if (against == 0 && is_free(sw, egress) && state_of(sw)->red &&
         (!is_lossless(sw, packet->priority) || leaves_no_trace(sw, packet))) {
         go_straight(egress, packet);
     } else {
@@ -307,37 +301,24 @@ static __attribute__((noinline)) void pass(net_switch_t *sw,
     }
 }
 
-// It was received in a class that `held` is of.
-static inline void forward(net_switch_t *sw,
-                           uint32_t from,
-                           const net_received_t *held,
-                           net_packet_t *packet,
-                           uint32_t out)
+static __attribute__((noinline)) void expire(net_switch_t *sw, uint32_t from, net_packet_t *packet)
 {
-    const state_t *const state = state_of(sw);
-    if (sw->routed) {
-        if (SIM_UNLIKELY(packet->ttl <= 1)) {
-            net_port_drop(&sw->node.ports[from], packet, NET_DROP_TTL);
-            return;
-        }
-        packet->ttl--;
-    }
-    const uint32_t trusted = sw->trust_dscp ? (uint32_t)packet->dscp >> 3 : packet->priority;
-    if (SIM_UNLIKELY(packet->priority != trusted)) {
-        packet->priority = (uint8_t)trusted;
-        held = state->rows[from].received[trusted];
+    net_port_drop(&sw->node.ports[from], packet, NET_DROP_TTL);
+}
+
+static inline bool is_expired(const net_switch_t *sw, const net_packet_t *packet)
+{
+    return sw->routed && SIM_UNLIKELY(packet->ttl <= 1);
+}
+
+// What a switch changes in a packet that it forwards.
+static inline void enter(const net_switch_t *sw, uint32_t from, net_packet_t *packet)
+{
+    packet->ttl = (uint8_t)(packet->ttl - sw->routed);
+    if (sw->trust_dscp) {
+        packet->priority = (uint8_t)((uint32_t)packet->dscp >> 3);
     }
     packet->ingress_port = (uint16_t)from;
-    net_port_t *const egress = &sw->node.ports[out];
-    // Most packets find their port free, nothing that waits there, and room in the reserve.
-    if (SIM_LIKELY(is_first(egress, packet) && sw->node.sim.now_ps > egress->busy_until_ps &&
-                   held->crowded == 0 &&
-                   held->stored_bytes + packet->frame_bytes <= state->reserved_bytes &&
-                   net_switch_shared_free(sw) >= state->free_min)) {
-        go_straight(egress, packet);
-    } else {
-        pass(sw, egress, packet);
-    }
 }
 
 static __attribute__((noinline)) void pause_arrived(net_switch_t *sw,
@@ -354,7 +335,6 @@ static __attribute__((noinline)) void pause_arrived(net_switch_t *sw,
 // A packet that does not say where it goes; or that may be lost, listened to or a pause.
 static __attribute__((noinline)) void arrive_otherwise(net_switch_t *sw,
                                                        uint32_t from,
-                                                       const net_received_t *held,
                                                        net_packet_t *packet,
                                                        uint32_t brought)
 {
@@ -375,7 +355,42 @@ static __attribute__((noinline)) void arrive_otherwise(net_switch_t *sw,
         net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
         return;
     }
-    forward(sw, from, held, packet, out);
+    if (is_expired(sw, packet)) {
+        expire(sw, from, packet);
+        return;
+    }
+    enter(sw, from, packet);
+    pass(sw, &sw->node.ports[out], packet);
+}
+
+// A usual packet; it was received in a class that `held` is of. Apart from arrival, since neither
+// needs a frame of its own then.
+static __attribute__((noinline)) void forward(net_switch_t *sw,
+                                              uint32_t from,
+                                              const net_received_t *held,
+                                              net_packet_t *packet,
+                                              uint32_t out)
+{
+    const state_t *const state = state_of(sw);
+    const uint32_t class = packet->priority;
+    if (is_expired(sw, packet)) {
+        expire(sw, from, packet);
+        return;
+    }
+    enter(sw, from, packet);
+    if (SIM_UNLIKELY(packet->priority != class)) {
+        held = state->rows[from].received[packet->priority];
+    }
+    // Most find their port free, nothing that waits there, and room in the reserve.
+    net_port_t *const egress = &sw->node.ports[out];
+    if (SIM_LIKELY((egress->waiting | egress->controlled | egress->paused) == 0 &&
+                   sw->node.sim.now_ps > egress->busy_until_ps && held->crowded == 0 &&
+                   held->stored_bytes + packet->frame_bytes <= state->reserved_bytes &&
+                   net_switch_shared_free(sw) >= state->free_min)) {
+        go_straight(egress, packet);
+    } else {
+        pass(sw, egress, packet);
+    }
 }
 
 static inline void arrival(net_switch_t *sw, uint32_t from, net_packet_t *packet)
@@ -387,7 +402,7 @@ static inline void arrival(net_switch_t *sw, uint32_t from, net_packet_t *packet
     const uint32_t out = net_switch_brought(sw, packet);
     if (SIM_UNLIKELY(sw->node.one_by_one || state->losses || packet->kind == NET_PACKET_PFC ||
                      out == NET_NO_PORT)) {
-        arrive_otherwise(sw, from, received, packet, out);
+        arrive_otherwise(sw, from, packet, out);
     } else {
         forward(sw, from, received, packet, out);
     }

@@ -311,19 +311,34 @@ static SIM_ALWAYS_INLINE sim_time_t occupy(net_port_t *port,
     return end_ps + port->delay_less_gap_ps;
 }
 
-// net_timing_ops_t.cuts_to_ns
+// net_timing_ops_t.cuts_to_ns. 0: the timing has to be asked, whose rounding matters.
 static SIM_ALWAYS_INLINE sim_time_t cut_time(const net_port_t *port, uint32_t bytes)
 {
     const uint64_t exact_ps = (uint64_t)bytes * port->ps_per_byte;
     const uint64_t cut_ps = exact_ps % SIM_PS_PER_NS;
-    return SIM_LIKELY(cut_ps != 0) ? exact_ps - cut_ps : port->timing->time_ps(port, bytes);
+    return SIM_LIKELY(cut_ps != 0) ? exact_ps - cut_ps : 0;
 }
 
 // Ties by insertion: sending has one way, the slow one.
+static SIM_ALWAYS_INLINE void send_in_order(net_port_t *port, net_packet_t *packet, sim_time_t ps)
+{
+    const sim_time_t arrive_ps = occupy(port, packet, ps);
+    sim__send_slow(&port->node->sim, port->channel, arrive_ps, packet);
+}
+
+__attribute__((noinline)) static void transmit_rounded(net_port_t *port, net_packet_t *packet)
+{
+    send_in_order(port, packet, port->timing->time_ps(port, packet->frame_bytes));
+}
+
 static SIM_ALWAYS_INLINE void transmit_cut(net_port_t *port, net_packet_t *packet)
 {
-    const sim_time_t arrive_ps = occupy(port, packet, cut_time(port, packet->frame_bytes));
-    sim__send_slow(&port->node->sim, port->channel, arrive_ps, packet);
+    const sim_time_t ps = cut_time(port, packet->frame_bytes);
+    if (SIM_UNLIKELY(ps == 0)) {
+        transmit_rounded(port, packet);
+    } else {
+        send_in_order(port, packet, ps);
+    }
 }
 
 __attribute__((noinline)) static void transmit_metered(net_port_t *port, net_packet_t *packet)
@@ -338,7 +353,9 @@ __attribute__((noinline)) static void transmit_cut_apart(net_port_t *port, net_p
     if (port->metered) {
         net__port_meter(port, packet); // the frame may grow
     }
-    const sim_time_t arrive_ps = occupy(port, packet, cut_time(port, packet->frame_bytes));
+    const sim_time_t ps = cut_time(port, packet->frame_bytes);
+    const sim_time_t arrive_ps =
+        occupy(port, packet, ps != 0 ? ps : port->timing->time_ps(port, packet->frame_bytes));
     sim_send(&port->node->sim, port->channel, arrive_ps, packet);
 }
 
@@ -346,15 +363,16 @@ __attribute__((noinline)) static void transmit_cut_apart(net_port_t *port, net_p
 // frame: it is all there is to sending on links of, say, 112 Gbps.
 void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
 {
-    if (port->special == NET_SPECIAL_RATE) {
+    const net_special_t special = port->special;
+    if (special == NET_SPECIAL_RATE) {
         const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
         const sim_time_t arrive_ps = occupy(port, packet, divided_time(port, bytes));
         sim_send(&port->node->sim, port->channel, arrive_ps, packet);
-    } else if (port->special == NET_SPECIAL_CUT) {
+    } else if (special == NET_SPECIAL_CUT) {
         transmit_cut(port, packet);
-    } else if (port->special == NET_SPECIAL_CUT_METERED) {
+    } else if (special == NET_SPECIAL_CUT_METERED) {
         transmit_metered(port, packet);
-    } else if (port->special == NET_SPECIAL_CUT_BY_HASH) {
+    } else if (special == NET_SPECIAL_CUT_BY_HASH) {
         transmit_cut_apart(port, packet);
     } else {
         transmit_otherwise(port, packet);
