@@ -304,25 +304,33 @@ void sim__lineage_sort_mail(const sim_node_t *node, sim_mail_t *mail, size_t cou
 
 // -- running a node
 
-static inline void begin_event(sim_line_t *line, sim_time_t time_ps, uint64_t number)
+static inline void begin_event(sim_line_t *line,
+                               sim_parent_t *parent,
+                               sim_time_t time_ps,
+                               uint64_t number)
 {
     line->current = number;
-    *line->parent = (sim_parent_t){time_ps, number};
+    *parent = (sim_parent_t){time_ps, number};
 }
 
-// If it has scheduled nothing, nobody has it for a parent.
-static inline void end_event(sim_line_t *line)
+// If it has scheduled nothing, nobody has it for a parent. Returns where the next one goes.
+static inline sim_parent_t *end_event(sim_line_t *line, sim_parent_t *parent)
 {
-    if ((line->next & SIM_LINE_CALLS) != 0) {
-        line->next = (line->next | SIM_LINE_CALLS) + 1;
-        line->parent++;
-        if (SIM_UNLIKELY(line->parent == line->block_end)) {
-            open_block(line, parents_of(line) / SIM_LINE_BLOCK);
-        }
+    if ((line->next & SIM_LINE_CALLS) == 0) {
+        return parent;
     }
+    line->next = (line->next | SIM_LINE_CALLS) + 1;
+    if (SIM_UNLIKELY(parent + 1 == line->block_end)) {
+        open_block(line, parents_of(line) / SIM_LINE_BLOCK);
+        return line->parent;
+    }
+    return parent + 1;
 }
 
-static void run_wake(sim_node_t *node, sim_line_t *line, sim_wake_queue_t *queue)
+static void run_wake(sim_node_t *node,
+                     sim_line_t *line,
+                     sim_parent_t *parent,
+                     sim_wake_queue_t *queue)
 {
     const sim_numbered_wake_t wake = queue->wakes[queue->first++];
     if (queue->first == queue->end) {
@@ -333,21 +341,24 @@ static void run_wake(sim_node_t *node, sim_line_t *line, sim_wake_queue_t *queue
     }
     node->now_ps = wake.time_ps;
     node->events++;
-    begin_event(line, wake.time_ps, wake.number);
+    begin_event(line, parent, wake.time_ps, wake.number);
     const sim_event_t event = {.kind = SIM_EVENT_WAKE, .port = wake.port};
     node->ops->take(node, &event);
 }
 
-static void run_timer(sim_node_t *node, sim_line_t *line)
+static void run_timer(sim_node_t *node, sim_line_t *line, sim_parent_t *parent)
 {
-    begin_event(line, node->timer_ps, node->timers[0].sequence);
+    begin_event(line, parent, node->timer_ps, node->timers[0].sequence);
     const sim_event_t event = {.kind = SIM_EVENT_TIMER, .timer = sim__timer_pop(node)};
     node->ops->take(node, &event);
 }
 
-static inline void run_arrival(sim_node_t *node, sim_line_t *line, sim_time_t time_ps)
+static inline void run_arrival(sim_node_t *node,
+                               sim_line_t *line,
+                               sim_parent_t *parent,
+                               sim_time_t time_ps)
 {
-    begin_event(line, time_ps, stamp_of(node->mail));
+    begin_event(line, parent, time_ps, stamp_of(node->mail));
     const sim_mail_t *const mail = sim__take_mail(node, time_ps);
     node->ops->arrive(node, sim_mail_port(mail), mail->message);
 }
@@ -385,6 +396,7 @@ void sim__lineage_run(sim_node_t *node)
     sim_line_t *const line = &sim__thread_of(node)->line;
     sim_wake_queue_t *const queue = &node->sim->fifo->wakes[node->index];
     const sim_time_t end_ps = node->run_end_ps;
+    sim_parent_t *parent = line->parent;
     line->in_event = true;
     for (;;) {
         const sim_time_t mail_ps = sim__mail_time(node);
@@ -393,7 +405,7 @@ void sim__lineage_run(sim_node_t *node)
             if (mail_ps >= end_ps) {
                 break;
             }
-            run_arrival(node, line, mail_ps);
+            run_arrival(node, line, parent, mail_ps);
         } else if (own_ps >= end_ps) {
             break;
         } else {
@@ -401,18 +413,19 @@ void sim__lineage_run(sim_node_t *node)
             const sim_event_kind_t own = node->wake_ps == own_ps ? SIM_EVENT_WAKE : SIM_EVENT_TIMER;
             switch (ties ? choose(node, line, queue, own_ps) : own) {
             case SIM_EVENT_ARRIVAL:
-                run_arrival(node, line, own_ps);
+                run_arrival(node, line, parent, own_ps);
                 break;
             case SIM_EVENT_WAKE:
-                run_wake(node, line, queue);
+                run_wake(node, line, parent, queue);
                 break;
             case SIM_EVENT_TIMER:
-                run_timer(node, line);
+                run_timer(node, line, parent);
                 break;
             }
         }
-        end_event(line);
+        parent = end_event(line, parent);
     }
+    line->parent = parent;
     line->in_event = false;
 }
 

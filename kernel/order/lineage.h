@@ -67,7 +67,7 @@ typedef struct sim_line {
     uint64_t next;    // number to be taken next
     uint64_t current; // of the event being run
     bool in_event;
-    sim_parent_t *parent; // of what the event being run schedules; NULL: numbers are plain ones
+    sim_parent_t *parent; // where the next event that is run goes; NULL: numbers are plain ones
     sim_parent_t *block_end;
     sim_parent_t **blocks;    // of SIM_LINE_BLOCK parents each
     sim_remembered_t *memory; // by a hash of both
