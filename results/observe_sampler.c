@@ -2,6 +2,7 @@
 // results/observe_sampler.c - reads the metrics of series: at their times, or when they may differ.
 #include "results/observe_series_internal.h"
 
+#include "kernel/order/fifo.h"
 #include "nic/trace.h"
 
 #include <string.h>
@@ -364,6 +365,14 @@ static void listen(results__sampler_t *sampler, net_node_t *node)
     }
 }
 
+// Marks may wait for their turn until the end of a window (sim_take_turn): a sample must not come
+// before it.
+static bool reads_marks(const world_series_t *series)
+{
+    return series->kind == WORLD_SERIES_PORT &&
+           (net_port_metrics[series->metric].points & NET_TRACE_MARK) != 0;
+}
+
 void results__sampler_add(results_series_writer_t *writer,
                           const world_series_t *series,
                           net_node_t *node,
@@ -389,6 +398,9 @@ void results__sampler_add(results_series_writer_t *writer,
                made);
     if (made->on_change || told) {
         listen(made, node);
+    }
+    if (reads_marks(series)) {
+        sim_need_one_list(writer->world->sim);
     }
     made->begun = told && !made->on_change;
 }

@@ -43,7 +43,7 @@ void sim_fifo_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint
 // What must happen in the order of events of all nodes, such as drawing from one sequence of random
 // numbers: calls fn(node, subject, value) when all events before the one being run have had their
 // turn. That is now, or, in windows, before any node is handed what this event or a later one
-// sends; node->now_ps is as it is now. Ties by hash: now.
+// sends; node->now_ps is as it is now. Samplers may see the node before it. Ties by hash: now.
 typedef void (*sim_turn_fn)(sim_node_t *node, void *subject, uint64_t value);
 void sim_take_turn(sim_node_t *node, sim_turn_fn fn, void *subject, uint64_t value);
 
