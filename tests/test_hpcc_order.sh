@@ -103,6 +103,28 @@ order_apart() {
     grep -q 'on one thread' "$work/two.out" && fail "hosts $2, fabric $3: it says that it is one thread"
 }
 
+# Marks are drawn at the end of a window: what samples them within it sees them all the same. Here a
+# listener to frames has all events in one list; the samples are the same without it.
+order_sampled() {
+    local links="hosts $1, fabric $2, marks sampled"
+    down="0 0 0" make_input "$1" "$2" 1
+    rm -rf "$work/one"
+    run one
+    (
+        cd "$work" || exit
+        sed -e 's/^observe: .*/observe:/' -e '/^captures:/d' one/scenario.yaml >sampled.yaml
+        echo '  - {series: "port[*->*].ecn_marked", every: 300ns, start: 2s}' >>sampled.yaml
+        cp sampled.yaml listened.yaml
+        echo '  - {series: "port[switch8->host0].tx_packets", on: change, start: 2s}' >>listened.yaml
+        for name in sampled listened; do
+            "$ROCESIM" run $name.yaml -o $name --until 2.0002s --threads 2 --quiet >$name.out 2>&1 || exit
+            grep ecn_marked $name/series.csv >$name.marks
+        done
+    ) || fail "$links: exit status $?"
+    [ "$(tail -n 48 "$work/sampled.marks" | grep -vc ',0$')" -gt 2 ] || fail "$links: hardly a mark"
+    cmp -s "$work/sampled.marks" "$work/listened.marks" || fail "$links: samples are others than in one list"
+}
+
 # order_lossy SUM HOST-DELAYS FABRIC-DELAYS RATE OWN-RATE: of all links; of those of spine 10. What is
 # lost last is never sent again: these inputs are such that all flows end.
 order_lossy() {
@@ -132,6 +154,7 @@ order 941296029 "100" "6000 1000" 32 0
 order_apart 2712931446 "1000" "1000" 1 50
 order_apart 3438676017 "1000 2000 1500" "1500 4000" 1 50
 order_apart 2091253452 "1000" "40000" 32 0
+order_sampled "1000" "1000"
 order_lossy 4065403938 "1000" "1000" 0.002 0
 order_lossy 3543593770 "700 1000 3000" "15000 500" 0.001 0.01
 order_lossy 504076336 "300 1000 500" "1000 700" 0 0.005
