@@ -7,18 +7,25 @@
 // Method: two or three nodes post messages around a ring; each message arms a timer of its receiver
 // for some while after the last one, and the last that the node gets cancels it. Times from within
 // the window of the last event to beyond all slots; windows in two colours, in one (an odd cycle),
-// one unit, ties by insertion; 1 to 3 threads.
+// one unit, ties by insertion in one list and in windows; 1 to 3 threads.
 // Not pinned: background timers (test_background.c).
 #include "tests/check_main.h"
 
 #include "kernel/event.h"
+#include "kernel/order/fifo.h"
 
 #define NODES 3u
 #define MESSAGES 6u
 #define PERIOD_PS (SIM_PS_PER_US / 8)
 
+typedef struct letter {
+    uint64_t of_engine; // while it is on its way
+    uint64_t left;
+} letter_t;
+
 typedef struct side {
-    sim_node_t node; // first
+    sim_node_t node;                // first
+    letter_t letters[MESSAGES + 1]; // by `left`
     sim_channel_t *next;
     sim_timer_t start;
     sim_timer_t late; // never fires
@@ -31,10 +38,9 @@ typedef struct side {
 static void post(side_t *side, uint64_t left)
 {
     if (left > 0) {
-        sim_send(&side->node,
-                 side->next,
-                 side->node.now_ps + 3 * SIM_PS_PER_US / 2,
-                 (void *)(uintptr_t)left);
+        letter_t *const letter = &side->letters[left];
+        letter->left = left;
+        sim_send(&side->node, side->next, side->node.now_ps + 3 * SIM_PS_PER_US / 2, letter);
     }
 }
 
@@ -64,15 +70,26 @@ static void arrived(side_t *side, uint64_t left)
     post(side, left - 1);
 }
 
+static void arrive(sim_node_t *node, uint32_t port, void *message)
+{
+    (void)port;
+    arrived((side_t *)(void *)node, ((const letter_t *)message)->left);
+}
+
+static void take(sim_node_t *node, const sim_event_t *event)
+{
+    if (event->kind == SIM_EVENT_TIMER) {
+        event->timer->fn(node, event->timer);
+    } else if (event->kind == SIM_EVENT_ARRIVAL) {
+        arrive(node, event->port, event->message);
+    }
+}
+
 static void run(sim_node_t *node)
 {
     sim_event_t event;
     while (sim_node_next(node, &event)) {
-        if (event.kind == SIM_EVENT_TIMER) {
-            event.timer->fn(node, event.timer);
-        } else if (event.kind == SIM_EVENT_ARRIVAL) {
-            arrived((side_t *)(void *)node, (uint64_t)(uintptr_t)event.message);
-        }
+        take(node, &event);
     }
 }
 
@@ -82,6 +99,11 @@ static void destroy(sim_node_t *node)
 }
 
 static const sim_node_ops_t ops = {.kind = "side", .run = run, .destroy = destroy};
+static const sim_node_ops_t taking_ops = {.kind = "side",
+                                          .run = run,
+                                          .arrive = arrive,
+                                          .take = take,
+                                          .destroy = destroy};
 
 static void sample(const sim_node_t *node, sim_time_t time_ps, void *ctx)
 {
@@ -96,13 +118,16 @@ typedef struct shape {
     uint32_t nodes;      // of a ring: an odd one has no two colours
     sim_time_t delay_ps; // the least there is
     bool fifo;
+    bool takes; // event by event: in windows, if `fifo`
 } shape_t;
 static const shape_t shapes[] = {
-    {2, SIM_PS_PER_US, false},
-    {3, SIM_PS_PER_US, false},
-    {3, SIM_PS_PER_NS, false},
-    {2, SIM_PS_PER_US, true},
+    {2, SIM_PS_PER_US, false, false},
+    {3, SIM_PS_PER_US, false, false},
+    {3, SIM_PS_PER_NS, false, false},
+    {2, SIM_PS_PER_US, true, false},
+    {3, SIM_PS_PER_US, true, true},
 };
+#define SHAPES ((int)SIM_COUNT_OF(shapes))
 
 static void check(shape_t shape, unsigned threads, sim_time_t late_ps)
 {
@@ -111,7 +136,7 @@ static void check(shape_t shape, unsigned threads, sim_time_t late_ps)
     side_t *sides[NODES];
     for (uint32_t i = 0; i < shape.nodes; i++) {
         sides[i] = sim_alloc_lines(sizeof(*sides[i]));
-        sim_node_register(sim, &sides[i]->node, &ops, "side");
+        sim_node_register(sim, &sides[i]->node, shape.takes ? &taking_ops : &ops, "side");
         sim_timer_init(&sides[i]->start, started);
         sim_timer_init(&sides[i]->late, too_late);
         sides[i]->late_ps = late_ps;
@@ -124,6 +149,7 @@ static void check(shape_t shape, unsigned threads, sim_time_t late_ps)
     }
     sim_timer_arm(&sides[0]->node, &sides[0]->start, 0);
     ck_assert_int_eq(sim_run(sim), SIM_ENDED_DONE);
+    ck_assert(sim_had_one_list(sim) == (shape.fifo && !shape.takes));
     const sim_time_t end_ps = MESSAGES * 3 * SIM_PS_PER_US / 2;
     ck_assert_uint_eq(sim_end_time_ps(sim), end_ps);
     for (uint32_t i = 0; i < shape.nodes; i++) {
@@ -137,9 +163,9 @@ START_TEST(samplers_see_no_time_after_the_last_event)
 {
     for (sim_time_t late_ps = SIM_PS_PER_US / 4; late_ps < 24 * SIM_PS_PER_US;
          late_ps += SIM_PS_PER_US / 2) {
-        check(shapes[_i % 4], 1 + (unsigned)_i / 4, late_ps);
+        check(shapes[_i % SHAPES], 1 + (unsigned)(_i / SHAPES), late_ps);
     }
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(samplers_see_no_time_after_the_last_event, 0, 12))
+CHECK_MAIN(CHECK_LOOP(samplers_see_no_time_after_the_last_event, 0, 3 * SHAPES))
