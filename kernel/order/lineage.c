@@ -86,9 +86,10 @@ static inline bool are_plain(uint64_t a, uint64_t b)
 }
 
 // Flows that go in step are told apart by how they began, many events ago, and so is each of their
-// packets. So what was found in the end is remembered for each pair of numbers on a long way back:
-// it is the same for all.
-#define WAY_BACK_MAX 512u
+// packets. So what was found in the end is remembered for pairs of numbers on a long way back: it is
+// the same for all. The next packets' way soon meets this one, so few pairs are enough: those of
+// steps 0, 1, 2, 4, 8...
+#define WAY_BACK_MAX 33u
 
 static __attribute__((noinline)) bool before_long_ago(const sim_t *sim,
                                                       sim_remembered_t *memory,
@@ -96,9 +97,9 @@ static __attribute__((noinline)) bool before_long_ago(const sim_t *sim,
                                                       uint64_t b)
 {
     sim_remembered_t *way[WAY_BACK_MAX];
-    uint32_t steps = 0;
+    uint32_t kept = 0;
     bool before;
-    for (;;) {
+    for (uint32_t step = 0;; step++) {
         if (are_plain(a, b)) {
             before = a < b;
             break;
@@ -114,9 +115,9 @@ static __attribute__((noinline)) bool before_long_ago(const sim_t *sim,
             before = known->before;
             break;
         }
-        if (steps < WAY_BACK_MAX) {
+        if ((step & (step - 1)) == 0) {
             *known = (sim_remembered_t){a, b, false};
-            way[steps++] = known;
+            way[kept++] = known;
         }
         if (of_a->number == of_b->number) {
             before = a < b; // of one node, one behind the other in the memory of its thread
@@ -125,8 +126,8 @@ static __attribute__((noinline)) bool before_long_ago(const sim_t *sim,
         a = of_a->number;
         b = of_b->number;
     }
-    while (steps > 0) {
-        way[--steps]->before = before;
+    while (kept > 0) {
+        way[--kept]->before = before;
     }
     return before;
 }
