@@ -67,6 +67,7 @@ typedef struct net_trace {
 typedef void (*net_trace_fn)(const net_trace_t *trace, void *ctx);
 
 // Calls fn at the points of the mask. Several listeners per port; kept until the net is destroyed.
+// With ties by insertion before the run only, as all that looks at packets (sim_need_one_list).
 void net_port_listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *ctx);
 
 // Whether a port will be served at the end of the frame on the link.
