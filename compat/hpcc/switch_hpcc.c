@@ -121,13 +121,17 @@ static __attribute__((noinline)) void mark(net_switch_t *sw, net_port_t *port, n
 static net_packet_t *take_from_queue(net_switch_t *sw, net_port_t *port, uint32_t priority)
 {
     const net_queued_t queued = net_queue_take(port, priority);
+    const net_class_t *const queue = port->classes[priority];
+    if (queue->bytes != 0) {
+        __builtin_prefetch(net_queue_head(queue)->packet); // it has been there for long
+    }
     net_received_t *const held = state_of(sw)->rows[queued.ingress_port].received[priority];
     SIM_CHECK(sw->held_bytes >= queued.frame_bytes);
     sw->held_bytes -= queued.frame_bytes;
     if (is_lossless(sw, priority)) {
         discharge(sw, held, queued.frame_bytes);
     }
-    if (port->classes[priority]->bytes > sw->mark_above_bytes || !state_of(sw)->red) {
+    if (queue->bytes > sw->mark_above_bytes || !state_of(sw)->red) {
         mark(sw, port, queued.packet);
     }
     if (SIM_UNLIKELY(held->stopped)) {
