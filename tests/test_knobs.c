@@ -160,7 +160,7 @@ static void die(sim_node_t *node, sim_timer_t *timer)
     world_t *const world = SIM_CONTAINER_OF(timer, world_t, death);
     net_port_t *const port = &world->hosts[1]->ports[0];
     net_port_own_config(port)->loss_rate = (sim_ratio_t){1, 1};
-    port->special = true;
+    port->special = NET_SPECIAL_OTHERWISE;
 }
 
 // What each flow does: two writers beside each other, one from the other host, a reader, a sender,

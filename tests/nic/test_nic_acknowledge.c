@@ -155,7 +155,7 @@ static void drop_all(pair_t *self, void *ctx)
 {
     (void)ctx;
     net_port_own_config(self->port[0])->loss_rate = (sim_ratio_t){1, 1};
-    self->port[0]->special = true;
+    self->port[0]->special = NET_SPECIAL_OTHERWISE;
 }
 
 // A packet sent at t is sent again at t + T, t + 2T...; after retry_cnt repetitions one more T.

@@ -155,7 +155,7 @@ START_TEST(a_draining_queue_finishes_what_it_began)
         }
         if (kind % 2 != 0) {
             net_port_own_config(pair->port[0])->loss_rate = (sim_ratio_t){1, 100};
-            pair->port[0]->special = true;
+            pair->port[0]->special = NET_SPECIAL_OTHERWISE;
         }
         nic_send_wr_t back = pair_wr(pair, NIC_WR_RDMA_WRITE, 100);
         back.sge.lkey = nic_mr_lkey(pair->mr[1]);
