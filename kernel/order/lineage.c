@@ -86,8 +86,8 @@ static inline bool are_plain(uint64_t a, uint64_t b)
 }
 
 // Flows that go in step are told apart by how they began, many events ago, and so is each of their
-// packets. So what was found in the end is remembered for pairs of numbers on a long way back: it is
-// the same for all. The next packets' way soon meets this one, so few pairs are enough: those of
+// packets. So what was found in the end is remembered for pairs of numbers on a long way back: it
+// is the same for all. The next packets' way soon meets this one, so few pairs are enough: those of
 // steps 0, 1, 2, 4, 8...
 #define WAY_BACK_MAX 33u
 
