@@ -107,8 +107,11 @@ static inline bool nic__step_at(nic_host_t *host,
     return true;
 }
 
+// The same on a host with several ports, or while it is not running.
+void nic__wake_by_event(nic_t *nic);
+
 // The port of this NIC is to be served at the end of the frame on the link.
-static inline void nic__wake(nic_t *nic)
+static SIM_ALWAYS_INLINE void nic__wake(nic_t *nic)
 {
     nic_host_t *const host = nic->host;
     net_port_t *const port = nic->port;
@@ -124,7 +127,7 @@ static inline void nic__wake(nic_t *nic)
         port->wake_pending = NET_WAKE_LATE;
         host->lanes->wake_ps = free_ps;
     } else {
-        net_port_wake(port);
+        nic__wake_by_event(nic);
     }
 }
 

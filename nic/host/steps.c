@@ -38,6 +38,11 @@ void nic__steps_destroy(nic_host_t *host)
     host->steps = NULL;
 }
 
+void nic__wake_by_event(nic_t *nic)
+{
+    net_port_wake(nic->port);
+}
+
 void nic__step_remove(nic_host_t *host, nic_lane_index_t index, nic_step_t *step)
 {
     nic_steps_t *const steps = host->steps;

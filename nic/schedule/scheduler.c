@@ -26,25 +26,6 @@ static inline bool something_waits(const nic_t *nic)
     return candidates(nic) != 0 || nic->port->controlled;
 }
 
-// Apart, so that what is usual needs no frame.
-static __attribute__((noinline)) void wake_otherwise(nic_t *nic)
-{
-    nic__wake(nic);
-}
-
-static inline void wake(nic_t *nic)
-{
-    net_port_t *const port = nic->port;
-    if (SIM_LIKELY(nic->host->one_port && port->wake_pending == NET_WAKE_NONE)) {
-        sim_node_t *const node = nic__node(nic);
-        port->wake_pending = NET_WAKE_EVENT;
-        sim_wake_only(node,
-                      port->busy_until_ps > node->now_ps ? port->busy_until_ps : node->now_ps);
-    } else {
-        wake_otherwise(nic);
-    }
-}
-
 // -- joining and leaving
 
 static ALWAYS_INLINE void join(nic_t *nic, nic_qp_t *qp, const bool ring)
@@ -334,14 +315,14 @@ static ALWAYS_INLINE bool transmit_next(nic_t *nic, const bool ring)
 static __attribute__((noinline)) void transmit_by_table(nic_t *nic)
 {
     if (transmit_next(nic, false) && something_waits(nic)) {
-        wake(nic);
+        nic__wake(nic);
     }
 }
 
 static __attribute__((noinline)) void transmit_by_ring(nic_t *nic)
 {
     if (transmit_next(nic, true) && something_waits(nic)) {
-        wake(nic);
+        nic__wake(nic);
     }
 }
 
@@ -381,7 +362,7 @@ void nic__kick(nic_t *nic)
         return;
     }
     if (!net_port_idle(nic->port)) {
-        wake(nic);
+        nic__wake(nic);
         return;
     }
     nic->kicked = true;
