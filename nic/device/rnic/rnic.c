@@ -162,6 +162,17 @@ nic_item_t *nic__items_grow(nic_t *nic)
     return &block->items[0];
 }
 
+void nic__items_forget(nic_rnic_t *rnic, const nic_qp_t *qp)
+{
+    for (nic_item_block_t *block = rnic->item_blocks; block != NULL; block = block->next) {
+        for (uint32_t i = 0; i < NIC_ITEM_BLOCK; i++) {
+            if (block->items[i].qp == qp) {
+                block->items[i].qp = NULL;
+            }
+        }
+    }
+}
+
 // -- cache misses
 
 void nic__rnic_place(nic_qp_t *qp)

@@ -16,7 +16,6 @@ static void *create(nic_t *nic, const void *config)
 
 static void qp_created(nic_qp_t *qp)
 {
-    nic__rnic_qp(qp)->serial = ++nic__rnic(qp->nic)->last_serial;
     nic__rnic_place(qp);
     nic__store_add(qp->nic, NIC_STORE_CONTEXT, qp->number);
 }
@@ -30,8 +29,7 @@ static void qp_reset(nic_qp_t *qp, uint32_t unfinished)
 {
     nic_rnic_qp_t *const state = nic__rnic_qp(qp);
     nic__rnic(qp->nic)->counters.wqes_completed += unfinished;
-    nic__rnic(qp->nic)->renewals++;
-    state->serial = ++nic__rnic(qp->nic)->last_serial;
+    nic__items_forget(nic__rnic(qp->nic), qp);
     state->sq_ready = state->sq_here = qp->sq_posted;
     state->ready_ps = state->response_ps = 0;
     state->waiting = NULL;
@@ -41,7 +39,7 @@ static void qp_reset(nic_qp_t *qp, uint32_t unfinished)
 static void qp_destroyed(nic_qp_t *qp, uint32_t unfinished)
 {
     nic__rnic(qp->nic)->counters.wqes_completed += unfinished;
-    nic__rnic(qp->nic)->renewals++;
+    nic__items_forget(nic__rnic(qp->nic), qp);
     nic__rnic_forget_receiving(nic__rnic(qp->nic), qp);
     nic__store_remove(qp->nic, NIC_STORE_CONTEXT, qp->number);
 }

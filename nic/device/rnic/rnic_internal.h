@@ -45,17 +45,14 @@ typedef struct nic_item {
             uint32_t set;          // and where the cache will have the first of them
         };
     };
-    nic_qp_t *qp;      // while none of the NIC's queue pairs is destroyed or reset:
-    uint32_t renewals; // as many of that as there were
-    uint32_t first;    // WQE
+    nic_qp_t *qp;   // NULL: it was destroyed or reset
+    uint32_t first; // WQE
     uint32_t count;
     uint8_t kind; // nic_item_kind_t
     bool fetched; // by Doorbell
     uint16_t lap; // of the send queue of its QP
 
-    uint64_t serial; // of the QP
-    uint32_t qp_number;
-    sim_timer_t timer; // where its step has no lane
+    _Alignas(SIM_CACHE_LINE) sim_timer_t timer; // where its step has no lane
     nic_cq_t *cq;
     union {
         nic_wc_t wc;
@@ -63,7 +60,7 @@ typedef struct nic_item {
         net_packet_t *packet; // an ACK or NAK
     };
 } nic_item_t;
-static_assert(offsetof(nic_item_t, serial) == SIM_CACHE_LINE, "one line of an item is in use");
+static_assert(offsetof(nic_item_t, timer) == SIM_CACHE_LINE, "one line of an item is in use");
 
 // Items are allocated so many at a time.
 #define NIC_ITEM_BLOCK 64u
@@ -133,10 +130,8 @@ typedef struct nic_rnic_qp {
     uint16_t near_slot[2];    // and among those at hand
     uint16_t unit;            // its processing units
     uint16_t lap; // of its send queue: what passed the NIC before it was rewound is void
-
-    uint64_t serial; // no other QP of the NIC ever had it
 } nic_rnic_qp_t;
-static_assert(sizeof(nic_rnic_qp_t) == 2 * SIM_CACHE_LINE, "one hot line, and what is rare");
+static_assert(sizeof(nic_rnic_qp_t) == SIM_CACHE_LINE, "one line");
 static inline nic_rnic_qp_t *nic__rnic_qp(const nic_qp_t *qp)
 {
     return (nic_rnic_qp_t *)(uintptr_t)qp - 1;
@@ -192,8 +187,6 @@ struct nic_rnic {
     uint8_t pausing;         // classes that the link was asked to pause
     sim_timer_t pause_timer; // refreshes the pause
     nic_t *nic;
-    uint64_t last_serial; // of a QP
-    uint32_t renewals;    // how many queue pairs were destroyed or reset
     nic_rnic_counters_t counters;
 };
 static inline nic_rnic_t *nic__rnic(const nic_t *nic)
@@ -228,6 +221,7 @@ uint32_t nic__rnic_inline_max(const nic_t *nic);
 sim_time_t nic__rnic_host_read(nic_t *nic, uint32_t bytes);
 sim_time_t nic__rnic_host_write(nic_t *nic, uint32_t bytes);
 nic_item_t *nic__items_grow(nic_t *nic); // none is free; returns the first that is now
+void nic__items_forget(nic_rnic_t *rnic, const nic_qp_t *qp); // it is destroyed or reset
 static inline nic_item_t *nic__item_new(nic_t *nic, nic_item_kind_t kind, const nic_qp_t *qp)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
@@ -239,10 +233,7 @@ static inline nic_item_t *nic__item_new(nic_t *nic, nic_item_kind_t kind, const 
     item->next = NULL;
     item->kind = (uint8_t)kind;
     item->qp = (nic_qp_t *)(uintptr_t)qp;
-    item->renewals = rnic->renewals;
-    item->serial = nic__rnic_qp(qp)->serial;
     item->lap = nic__rnic_qp(qp)->lap;
-    item->qp_number = qp->number;
     return item;
 }
 static inline void nic__item_free(nic_item_t *item)
@@ -263,15 +254,6 @@ static inline void nic__item_at(nic_item_t *item, sim_time_t time_ps) // its ste
     if (!nic__step_at(host, nic__lane_of((nic_item_kind_t)item->kind), &item->step, time_ps)) {
         sim_timer_arm(&host->node.sim, &item->timer, time_ps);
     }
-}
-static inline nic_qp_t *nic__item_qp(const nic_item_t *item) // NULL: it is gone
-{
-    if (SIM_LIKELY(item->renewals == nic__rnic(item->nic)->renewals)) {
-        return item->qp;
-    }
-    nic_qp_t *const qp = nic__find_qp(item->nic, item->qp_number);
-    return SIM_LIKELY(qp != NULL) && SIM_LIKELY(nic__rnic_qp(qp)->serial == item->serial) ? qp
-                                                                                          : NULL;
 }
 // What something costs: how long it occupies its side of the NIC, and from when on what it needs
 // is there.

@@ -42,14 +42,15 @@ static SIM_ALWAYS_INLINE void expect_data(const nic_host_t *host)
         return;
     }
     const nic_item_t *const first = SIM_CONTAINER_OF(next, nic_item_t, step);
-    if (first->kind == NIC_ITEM_RESPONSE && first->renewals == nic__rnic(first->nic)->renewals &&
-        first->qp->reads != NULL) {
+    if (first->kind == NIC_ITEM_RESPONSE && first->qp != NULL && first->qp->reads != NULL) {
         __builtin_prefetch(first->qp->reads);
     }
     if (next->next != NULL) {
-        const char *const qp = (const char *)SIM_CONTAINER_OF(next->next, nic_item_t, step)->qp;
-        __builtin_prefetch(qp);
-        __builtin_prefetch(qp + 4 * SIM_CACHE_LINE);
+        const nic_qp_t *const qp = SIM_CONTAINER_OF(next->next, nic_item_t, step)->qp;
+        if (qp != NULL) {
+            __builtin_prefetch(qp);
+            __builtin_prefetch((const char *)qp + 4 * SIM_CACHE_LINE);
+        }
     }
 }
 
@@ -59,7 +60,7 @@ void nic__rnic_data_step(nic_step_t *step)
     nic_item_t *const item = SIM_CONTAINER_OF(step, nic_item_t, step);
     expect_data(item->nic->host);
     nic__rnic_begin(item->nic);
-    nic_qp_t *const qp = nic__item_qp(item);
+    nic_qp_t *const qp = item->qp;
     if (SIM_LIKELY(qp != NULL)) {
         if (SIM_LIKELY(item->kind == NIC_ITEM_RESPONSE)) {
             nic_device_respond(qp);
@@ -86,7 +87,7 @@ static void item_step(nic_item_t *item)
         nic__item_free(item);
         return;
     }
-    nic_qp_t *const qp = nic__item_qp(item);
+    nic_qp_t *const qp = item->qp;
     const bool sending = item->kind == NIC_ITEM_DOORBELL || item->kind == NIC_ITEM_WQE;
     if (qp == NULL || (sending && (qp->flags & NIC_QP_CLOSED) != 0)) {
         nic__item_free(item);

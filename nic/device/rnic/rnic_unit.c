@@ -161,7 +161,7 @@ static void tx_end(nic_tx_unit_t *unit)
 {
     nic__rnic_begin(unit->nic);
     nic_item_t *const item = unit->head;
-    nic_qp_t *const qp = nic__item_qp(item);
+    nic_qp_t *const qp = item->qp;
     const uint32_t index = item->first;
     const uint16_t lap = item->lap;
     item->first++;
@@ -175,7 +175,7 @@ static void tx_end(nic_tx_unit_t *unit)
     // What happened just now may have pushed more: the unit still counts as busy.
     unit->busy = false;
     if (unit->head != NULL) {
-        tx_begin(unit, nic__item_qp(unit->head));
+        tx_begin(unit, unit->head->qp);
     }
 }
 
@@ -241,7 +241,7 @@ void nic__rnic_wqes_arrive(nic_item_t *item, nic_qp_t *qp)
 }
 
 // Prefetches what the WQEs that come next will need, in steps: the item, then its queue pair, then
-// the WQE and its set in the cache. Those of a queue pair that is gone are harmless.
+// the WQE and its set in the cache.
 static SIM_ALWAYS_INLINE void expect_wqes(const nic_rnic_t *rnic, const nic_item_t *next)
 {
     if (next == NULL) {
@@ -252,9 +252,11 @@ static SIM_ALWAYS_INLINE void expect_wqes(const nic_rnic_t *rnic, const nic_item
     if (second == NULL) {
         return;
     }
-    __builtin_prefetch(nic__rnic_qp(second->qp));
-    __builtin_prefetch(second->qp);
-    __builtin_prefetch((const char *)second->qp + SIM_CACHE_LINE);
+    if (second->qp != NULL) {
+        __builtin_prefetch(nic__rnic_qp(second->qp));
+        __builtin_prefetch(second->qp);
+        __builtin_prefetch((const char *)second->qp + SIM_CACHE_LINE);
+    }
     if (second->next != NULL) {
         __builtin_prefetch(second->next);
     }
@@ -271,7 +273,7 @@ void nic__rnic_take_coming(nic_t *nic)
         rnic->coming_ps = item->next == NULL ? SIM_TIME_NEVER : item->next->arrives_ps;
         rnic->at_ps = item->arrives_ps;
         expect_wqes(rnic, item->next);
-        nic_qp_t *const qp = nic__item_qp(item);
+        nic_qp_t *const qp = item->qp;
         if (SIM_UNLIKELY(qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0)) {
             nic__item_free(item);
         } else {
