@@ -198,6 +198,7 @@ void nic__rest_now(nic_qp_t *qp);
 
 // receive.c: takes the packet
 void nic__receive(nic_t *nic, net_packet_t *packet);
+void nic__receive_for(nic_t *nic, nic_qp_t *qp, net_packet_t *packet); // whose QP is known
 
 // responses.c: READs and atomics to be answered
 net_packet_t *nic__build_response(nic_t *nic, nic_qp_t *qp);

@@ -214,13 +214,18 @@ static __attribute__((noinline)) void take_unknown(nic_t *nic, net_packet_t *pac
     }
 }
 
-// All that is usual ends in a call, and needs no frame.
-void nic__receive(nic_t *nic, net_packet_t *packet)
+static SIM_ALWAYS_INLINE void note_arrival(nic_t *nic, const net_packet_t *packet)
 {
     nic->counters.rx_packets++;
     if (SIM_UNLIKELY(packet->telemetry == NET_TELEMETRY_INT)) {
         __builtin_prefetch(net_packet_telemetry(packet)); // read when the ACK is made or used
     }
+}
+
+// All that is usual ends in a call, and needs no frame.
+void nic__receive(nic_t *nic, net_packet_t *packet)
+{
+    note_arrival(nic, packet);
     const bool ack = packet->opcode == ROCE_ACKNOWLEDGE;
     nic_qp_t *qp = nic->latest[ack];
     if (qp == NULL || packet->destination_qp != nic->latest_numbers[ack]) {
@@ -231,5 +236,11 @@ void nic__receive(nic_t *nic, net_packet_t *packet)
         }
         remember(nic, qp, packet);
     }
+    receive(nic, qp, packet);
+}
+
+void nic__receive_for(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    note_arrival(nic, packet);
     receive(nic, qp, packet);
 }

@@ -227,14 +227,17 @@ nic_cost_t nic__rnic_look_further(nic_rnic_t *rnic,
 }
 
 // A store has one context for both sides.
-static nic_cost_t look_up_context(nic_rnic_t *rnic, uint32_t number, uint32_t side, nic_cost_t cost)
+static nic_cost_t look_up_context(nic_rnic_t *rnic,
+                                  uint32_t number,
+                                  nic_side_t side,
+                                  bool begins,
+                                  nic_cost_t cost)
 {
-    const bool begins = (side & NIC_SIDE_BEGINS) != 0;
     nic_store_lookup_t lookup = {
         .kind = NIC_STORE_CONTEXT,
-        .side = side & NIC_SIDE_MASK,
+        .side = (uint8_t)side,
         .begins = begins,
-        .urgent = begins && ((side & NIC_SIDE_MASK) != 0 || !rnic->asynchronous),
+        .urgent = begins && (side == NIC_SIDE_RECEIVE || !rnic->asynchronous),
         .key = number,
         .ready_ps = cost.ready_ps,
     };
@@ -262,13 +265,13 @@ static nic_cost_t look_up_unreliable(nic_rnic_t *rnic, uint64_t key, bool receiv
 nic_cost_t nic__rnic_context_elsewhere(nic_rnic_t *rnic,
                                        const nic_qp_t *qp,
                                        uint32_t number,
-                                       uint32_t side,
+                                       nic_side_t side,
+                                       bool begins,
                                        nic_cost_t cost)
 {
     if ((rnic->answered & 1u << NIC_STORE_CONTEXT) != 0) {
-        return look_up_context(rnic, number, side, cost);
+        return look_up_context(rnic, number, side, begins, cost);
     }
-    side &= NIC_SIDE_MASK;
     const uint64_t key = nic__context_key(number, side);
     if (qp != NULL) {
         return look_up_unreliable(rnic, key, side == NIC_SIDE_RECEIVE, cost);

@@ -318,8 +318,8 @@ static inline nic_cost_t nic__rnic_translate(nic_rnic_t *rnic,
     }
     return nic__rnic_lookup(rnic, NIC_STORE_TRANSLATION, &place->slot, name, cost);
 }
-enum { NIC_SIDE_SEND, NIC_SIDE_RECEIVE, NIC_SIDE_MASK = 1, NIC_SIDE_BEGINS = 2 };
-static inline uint64_t nic__context_key(uint32_t number, uint32_t side)
+typedef enum nic_side { NIC_SIDE_SEND, NIC_SIDE_RECEIVE } nic_side_t;
+static inline uint64_t nic__context_key(uint32_t number, nic_side_t side)
 {
     return nic__cache_key(NIC_STORE_CONTEXT, (uint64_t)number << 1 | side);
 }
@@ -327,19 +327,20 @@ static inline uint64_t nic__context_key(uint32_t number, uint32_t side)
 nic_cost_t nic__rnic_context_elsewhere(nic_rnic_t *rnic,
                                        const nic_qp_t *qp,
                                        uint32_t number,
-                                       uint32_t side,
+                                       nic_side_t side,
+                                       bool begins,
                                        nic_cost_t cost);
 // The context of a queue pair, for one side of the NIC. qp may be NULL.
 static SIM_ALWAYS_INLINE nic_cost_t nic__rnic_context(nic_rnic_t *rnic,
                                                       const nic_qp_t *qp,
                                                       uint32_t number,
-                                                      uint32_t side, // BEGINS: an operation does
+                                                      nic_side_t side,
+                                                      bool begins, // an operation does
                                                       nic_cost_t cost)
 {
     if (SIM_UNLIKELY(qp == NULL) || SIM_UNLIKELY((rnic->flat_contexts >> qp->type & 1) == 0)) {
-        return nic__rnic_context_elsewhere(rnic, qp, number, side, cost);
+        return nic__rnic_context_elsewhere(rnic, qp, number, side, begins, cost);
     }
-    side &= NIC_SIDE_MASK;
     nic_rnic_qp_t *const state = nic__rnic_qp(qp);
     if ((qp->flags & NIC_QP_UNRELIABLE) == 0) {
         // Nobody else puts it in: if it is not where it was, it is nowhere.

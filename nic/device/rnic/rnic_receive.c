@@ -246,8 +246,8 @@ static inline nic_service_t serve_packet(nic_t *nic,
         cost.stall_ps += more_ps(rnic, packet, class);
     }
     // The sending and the receiving side each have their part of a context.
-    const uint32_t side = NIC_SIDE_RECEIVE | ((kind & PACKET_BEGINS) != 0 ? NIC_SIDE_BEGINS : 0u);
-    cost = nic__rnic_context(rnic, qp, packet->destination_qp, side, cost);
+    const bool begins = (kind & PACKET_BEGINS) != 0;
+    cost = nic__rnic_context(rnic, qp, packet->destination_qp, NIC_SIDE_RECEIVE, begins, cost);
     if (class != NIC_IS_READ) {
         cost = look_up_memory(rnic, packet, qp, kind, cost);
     }
@@ -309,11 +309,11 @@ static inline void packet_served(const nic_rx_unit_t *unit, net_packet_t *packet
         rnic->granted_ps = rnic->lock_free_ps[lock & (rnic->detail.atomic_locks - 1)];
     }
     if (SIM_LIKELY(unit->qp != NULL)) {
-        const bool ack = packet->opcode == ROCE_ACKNOWLEDGE;
-        nic->latest[ack] = unit->qp;
-        nic->latest_numbers[ack] = packet->destination_qp;
+        nic__receive_for(nic, unit->qp, packet);
+    } else {
+        nic__receive(nic, packet);
     }
-    nic_device_receive(nic, packet);
+    nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
     rnic->inline_receive = false;
     release(nic, bytes);
 }

@@ -129,7 +129,7 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
         rnic->detail.tx_response_ps + (atomic ? 0 : nic__payload_ps(&rnic->detail, address, bytes)),
         now_ps,
     };
-    cost = nic__rnic_context(rnic, qp, qp->number, NIC_SIDE_SEND, cost);
+    cost = nic__rnic_context(rnic, qp, qp->number, NIC_SIDE_SEND, false, cost);
     sim_time_t data_ps = cost.ready_ps;
     if (atomic) {
         data_ps = nic__later(data_ps, rnic->granted_ps);

@@ -71,7 +71,7 @@ static inline nic_service_t serve_wqe(const nic_item_t *item, const nic_qp_t *qp
     if (!item->fetched && (qp->type == NIC_QPT_UD || (wqe->flags & NIC_SEND_INLINE) != 0)) {
         cost.stall_ps = nic__later(cost.stall_ps, nic__rnic_lines_ps(rnic, qp, wqe));
     }
-    cost = nic__rnic_context(rnic, qp, qp->number, NIC_SIDE_SEND | NIC_SIDE_BEGINS, cost);
+    cost = nic__rnic_context(rnic, qp, qp->number, NIC_SIDE_SEND, true, cost);
     *context_ps = cost.ready_ps;
     // A WQE that has to be read again keeps its own queue pair waiting, not the unit.
     cost.ready_ps = here_ps;
