@@ -53,7 +53,7 @@ static nic_cost_t translate_all(nic_rnic_t *rnic, const nic_wqe_t *wqe, nic_cost
 }
 
 // Begins with item->first. qp may be NULL.
-static inline nic_service_t serve_wqe(const nic_item_t *item, const nic_qp_t *qp)
+static SIM_ALWAYS_INLINE nic_service_t serve_wqe(const nic_item_t *item, const nic_qp_t *qp)
 {
     nic_rnic_t *const rnic = nic__rnic(item->nic);
     const nic_detail_t *const detail = &rnic->detail;
@@ -115,7 +115,7 @@ static inline void wqe_served(const nic_tx_unit_t *unit, nic_qp_t *qp, uint32_t 
 
 // -- the queue
 
-static void tx_begin(nic_tx_unit_t *unit, nic_qp_t *qp)
+static SIM_ALWAYS_INLINE void tx_begin(nic_tx_unit_t *unit, nic_qp_t *qp)
 {
     const nic_item_t *const item = unit->head;
     if (qp != NULL && nic__rnic_qp(qp)->waiting == item) {
@@ -128,7 +128,7 @@ static void tx_begin(nic_tx_unit_t *unit, nic_qp_t *qp)
     nic__unit_arm(unit->nic, NIC_LANE_SEND, &unit->step, &unit->timer, service.end_ps);
 }
 
-static inline void push(nic_item_t *item, nic_qp_t *qp)
+static SIM_ALWAYS_INLINE void push(nic_item_t *item, nic_qp_t *qp)
 {
     nic_item_t *const waiting = nic__rnic_qp(qp)->waiting;
     if (waiting != NULL && waiting->fetched == item->fetched) {
@@ -194,7 +194,7 @@ static void tx_unit_step(nic_step_t *step)
 
 // A send queue is worked on in order: WQEs written into the NIC wait for those posted sooner that
 // it still reads after a Doorbell.
-static inline void push_in_order(nic_item_t *item, nic_qp_t *qp)
+static SIM_ALWAYS_INLINE void push_in_order(nic_item_t *item, nic_qp_t *qp)
 {
     nic_rnic_qp_t *const state = nic__rnic_qp(qp);
     if (SIM_LIKELY(state->early == NULL) && SIM_LIKELY(item->first == state->sq_here)) {
@@ -218,7 +218,7 @@ static inline void push_in_order(nic_item_t *item, nic_qp_t *qp)
 }
 
 // WQEs have arrived: the cache has them, and the processing unit gets to know.
-static inline void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
+static SIM_ALWAYS_INLINE void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
 {
     if (SIM_UNLIKELY((int32_t)(item->first - nic__rnic_qp(qp)->sq_here) < 0)) {
         nic__item_free(item); // they were flushed
