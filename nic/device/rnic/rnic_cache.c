@@ -56,7 +56,20 @@ static uint64_t way_by_rank(const nic_cache_slot_t *set, uint64_t ways, uint64_t
     return 0;
 }
 
-// A full set: the way that gives way.
+static SIM_ALWAYS_INLINE uint64_t least_recent(const nic_cache_slot_t *set, uint64_t ways)
+{
+    uint64_t least = 0;
+    uint64_t used = set[0].used;
+#pragma GCC unroll 8
+    for (uint64_t way = 1; way < ways; way++) {
+        const bool longer = set[way].used < used;
+        least = longer ? way : least;
+        used = longer ? set[way].used : used;
+    }
+    return least;
+}
+
+// A full set: the way that gives way. Most have 8.
 static inline uint64_t victim(nic_cache_t *cache, const nic_cache_slot_t *set)
 {
     const uint64_t ways = cache->ways;
@@ -65,15 +78,7 @@ static inline uint64_t victim(nic_cache_t *cache, const nic_cache_slot_t *set)
         cache->state += UINT64_C(0x9e3779b97f4a7c15);
         return way_by_rank(set, ways, closed + sim_mix64(cache->state) % (ways - closed));
     }
-    uint64_t least = 0;
-    uint64_t used = set[0].used;
-#pragma GCC unroll 4
-    for (uint64_t way = 1; way < ways; way++) {
-        const bool longer = set[way].used < used;
-        least = longer ? way : least;
-        used = longer ? set[way].used : used;
-    }
-    return least;
+    return SIM_LIKELY(ways == 8) ? least_recent(set, 8) : least_recent(set, ways);
 }
 
 bool nic__cache_use(nic_cache_t *cache, uint32_t *slot, uint64_t key)
