@@ -80,10 +80,6 @@ void nic__rnic_create(nic_t *nic)
     nic->device_state = rnic;
     nic__store_create(nic);
     make_caches(rnic, config, nic->interface);
-    if ((rnic->answered >> NIC_STORE_CONTEXT & 1) == 0) {
-        const bool apart = rnic->uc_contexts.slots != NULL;
-        rnic->flat_contexts = (uint8_t) ~(apart ? 1u << NIC_QPT_UC : 0u);
-    }
     rnic->looks_up_keys = rnic->detail.key_entries != 0 || (rnic->answered >> NIC_STORE_KEY) != 0;
     rnic->wqes_know = rnic->held[NIC_STORE_WQE]->sets * rnic->held[NIC_STORE_WQE]->ways <=
                       (uint64_t)UINT16_MAX + 1;
@@ -175,6 +171,15 @@ void nic__items_forget(nic_rnic_t *rnic, const nic_qp_t *qp)
 
 // -- cache misses
 
+static nic_contexts_t contexts_of(const nic_rnic_t *rnic, nic_qp_type_t type)
+{
+    const bool apart = type == NIC_QPT_UC && rnic->uc_contexts.slots != NULL;
+    if (apart || (rnic->answered >> NIC_STORE_CONTEXT & 1) != 0) {
+        return NIC_CONTEXTS_ELSEWHERE;
+    }
+    return type == NIC_QPT_RC ? NIC_CONTEXTS_NEAR : NIC_CONTEXTS_FLAT;
+}
+
 void nic__rnic_place(nic_qp_t *qp)
 {
     const nic_rnic_t *const rnic = nic__rnic(qp->nic);
@@ -183,7 +188,8 @@ void nic__rnic_place(nic_qp_t *qp)
         nic__rnic_qp(qp)->context_slot[side] = nic_cache_set(rnic->held[NIC_STORE_CONTEXT], key);
         nic__rnic_qp(qp)->near_slot[side] = (uint16_t)nic_cache_set(&rnic->near[side], qp->number);
     }
-    nic__rnic_qp(qp)->unit = (uint16_t)(qp->number % (uint32_t)rnic->detail.pu_count);
+    nic__rnic_qp(qp)->unit = (uint8_t)(qp->number % (uint32_t)rnic->detail.pu_count);
+    nic__rnic_qp(qp)->contexts = (uint8_t)contexts_of(rnic, (nic_qp_type_t)qp->type);
 }
 
 void nic__rnic_place_cq(nic_cq_t *cq)

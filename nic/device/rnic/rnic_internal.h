@@ -117,6 +117,13 @@ typedef struct nic_page_place {
     uint32_t slot;
 } nic_page_place_t;
 
+// Where the contexts of a queue pair are kept.
+typedef enum nic_contexts {
+    NIC_CONTEXTS_NEAR, // in the flat cache, and next to the units: of a reliable connection
+    NIC_CONTEXTS_FLAT, // in the flat cache
+    NIC_CONTEXTS_ELSEWHERE,
+} nic_contexts_t;
+
 // What a detailed NIC knows of a queue pair; lies before it.
 typedef struct nic_rnic_qp {
     _Alignas(SIM_CACHE_LINE) nic_item_t *early; // WQEs here before others posted sooner, by index
@@ -128,7 +135,8 @@ typedef struct nic_rnic_qp {
     uint32_t sq_here;         // end of the WQEs that have arrived on the NIC, in order
     uint32_t context_slot[2]; // where its context was in the cache, by side
     uint16_t near_slot[2];    // and among those at hand
-    uint16_t unit;            // its processing units
+    uint8_t unit;             // its processing units
+    uint8_t contexts;         // nic_contexts_t
     uint16_t lap; // of its send queue: what passed the NIC before it was rewound is void
 } nic_rnic_qp_t;
 static_assert(sizeof(nic_rnic_qp_t) == SIM_CACHE_LINE, "one line");
@@ -172,8 +180,7 @@ struct nic_rnic {
     nic_cache_t near[2];     // contexts of RC queue pairs next to the units, by side
     nic_page_place_t pages[NIC_PAGES_KNOWN];
     bool looks_up_keys;
-    bool wqes_know;        // the slots where they are in the cache: all have small numbers
-    uint8_t flat_contexts; // 1 << nic_qp_type_t: of those, they are in the flat cache
+    bool wqes_know; // the slots where they are in the cache: all have small numbers
     uint64_t stall_ps[NIC_CACHE_COUNT];
     uint64_t rx_cost_ps[NIC_PACKET_CLASS_COUNT]; // of a packet, on the receiving side
     sim_time_t *lock_free_ps;                    // atomic_locks of them
@@ -338,11 +345,11 @@ static SIM_ALWAYS_INLINE nic_cost_t nic__rnic_context(nic_rnic_t *rnic,
                                                       bool begins, // an operation does
                                                       nic_cost_t cost)
 {
-    if (SIM_UNLIKELY(qp == NULL) || SIM_UNLIKELY((rnic->flat_contexts >> qp->type & 1) == 0)) {
+    if (SIM_UNLIKELY(qp == NULL)) {
         return nic__rnic_context_elsewhere(rnic, qp, number, side, begins, cost);
     }
     nic_rnic_qp_t *const state = nic__rnic_qp(qp);
-    if ((qp->flags & NIC_QP_UNRELIABLE) == 0) {
+    if (SIM_LIKELY(state->contexts == NIC_CONTEXTS_NEAR)) {
         // Nobody else puts it in: if it is not where it was, it is nowhere.
         nic_cache_t *const near = &rnic->near[side];
         nic_cache_slot_t *const slot = &near->slots[state->near_slot[side]];
@@ -353,6 +360,8 @@ static SIM_ALWAYS_INLINE nic_cost_t nic__rnic_context(nic_rnic_t *rnic,
             state->near_slot[side] =
                 (uint16_t)nic__cache_take_in(near, state->near_slot[side], number);
         }
+    } else if (SIM_UNLIKELY(state->contexts == NIC_CONTEXTS_ELSEWHERE)) {
+        return nic__rnic_context_elsewhere(rnic, qp, number, side, begins, cost);
     }
     return nic__rnic_lookup(rnic,
                             NIC_STORE_CONTEXT,
