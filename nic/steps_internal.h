@@ -41,18 +41,18 @@ typedef enum nic_lane_index {
 } nic_lane_index_t;
 
 typedef struct nic_lane {
+    sim_time_t first_ps; // of the first step
     nic_step_t *first;
     nic_step_t *last;
     nic_step_fn fn;
 } nic_lane_t;
 
 struct nic_steps {
-    sim_time_t next_ps; // of the earliest of all lanes
-    uint32_t next_lane;
-    sim_time_t first_ps[NIC_LANE_COUNT]; // of each lane
-    nic_lane_t lanes[NIC_LANE_COUNT];
+    sim_time_t next_ps; // of the earliest step of all lanes
+    nic_lane_t *next;   // which begins this one
     sim_time_t wake_ps; // the port is free, and something waits for it; NEVER
-    sim_timer_t timer;  // brings the host back where only steps are left in a window
+    nic_lane_t lanes[NIC_LANE_COUNT];
+    sim_timer_t timer; // brings the host back where only steps are left in a window
 };
 
 // Of a lane that is empty: no two are equal, and nothing ever happens then.
@@ -77,6 +77,17 @@ bool nic__step_among(nic_host_t *host,
 // The step, which is in that lane, does not happen.
 void nic__step_remove(nic_host_t *host, nic_lane_index_t index, nic_step_t *step);
 
+// The step is the first of this lane from now on.
+static inline void nic__lane_begins(nic_steps_t *steps, nic_lane_t *lane, nic_step_t *step)
+{
+    lane->first = step;
+    lane->first_ps = step->time_ps;
+    if (step->time_ps < steps->next_ps) {
+        steps->next_ps = step->time_ps;
+        steps->next = lane;
+    }
+}
+
 // The step happens then, not before now. False: a timer has to do it.
 static inline bool nic__step_at(nic_host_t *host,
                                 nic_lane_index_t index,
@@ -98,12 +109,7 @@ static inline bool nic__step_at(nic_host_t *host,
         last->next = step;
         return true;
     }
-    lane->first = step;
-    steps->first_ps[index] = time_ps;
-    if (time_ps < steps->next_ps) {
-        steps->next_ps = time_ps;
-        steps->next_lane = index;
-    }
+    nic__lane_begins(steps, lane, step);
     return true;
 }
 
@@ -132,40 +138,41 @@ static SIM_ALWAYS_INLINE void nic__wake(nic_t *nic)
 }
 
 // It is that time now.
-static inline void nic__port_free(nic_host_t *host)
+static inline void nic__port_free(nic_host_t *host, nic_steps_t *steps)
 {
-    host->node.sim.now_ps = host->steps->wake_ps;
+    host->node.sim.now_ps = steps->wake_ps;
     host->node.sim.background_events = 0; // something happened since the last one
     host->node.ports[0].wake_pending = NET_WAKE_NONE;
-    host->steps->wake_ps = SIM_TIME_NEVER;
+    steps->wake_ps = SIM_TIME_NEVER;
 }
+
+// The same where steps of several lanes happen at one instant.
+void nic__steps_find_tied(nic_steps_t *steps);
 
 // Finds the lane whose first step is the earliest of all.
 static inline void nic__steps_find_next(nic_steps_t *steps)
 {
-    uint32_t best = 0;
-    sim_time_t best_ps = steps->first_ps[0];
+    nic_lane_t *best = &steps->lanes[0];
+    sim_time_t best_ps = best->first_ps;
 #pragma GCC unroll 8
     for (uint32_t i = 1; i < NIC_LANE_COUNT; i++) {
-        const sim_time_t time_ps = steps->first_ps[i];
-        if (SIM_UNLIKELY(time_ps == best_ps) &&
-            steps->lanes[i].first->sequence > steps->lanes[best].first->sequence) {
-            continue;
+        const sim_time_t time_ps = steps->lanes[i].first_ps;
+        if (SIM_UNLIKELY(time_ps == best_ps)) {
+            nic__steps_find_tied(steps);
+            return;
         }
-        best = time_ps <= best_ps ? i : best;
-        best_ps = time_ps <= best_ps ? time_ps : best_ps;
+        best = time_ps < best_ps ? &steps->lanes[i] : best;
+        best_ps = time_ps < best_ps ? time_ps : best_ps;
     }
-    steps->next_lane = best;
+    steps->next = best;
     steps->next_ps = best_ps;
 }
 
 // The earliest step happens. There is one.
-static inline void nic__step(nic_host_t *host)
+static inline void nic__step(nic_host_t *host, nic_steps_t *steps)
 {
     sim_node_t *const node = &host->node.sim;
-    nic_steps_t *const steps = host->steps;
-    const uint32_t index = steps->next_lane;
-    nic_lane_t *const lane = &steps->lanes[index];
+    nic_lane_t *const lane = steps->next;
     nic_step_t *const step = lane->first;
     nic_step_t *const next = step->next;
     node->now_ps = steps->next_ps;
@@ -173,33 +180,41 @@ static inline void nic__step(nic_host_t *host)
     lane->first = next;
     if (next == NULL) {
         lane->last = NULL;
-        steps->first_ps[index] = nic__no_step_ps(index);
+        lane->first_ps = nic__no_step_ps((uint32_t)(lane - steps->lanes));
     } else {
-        if (next->next != NULL) {
-            __builtin_prefetch(next->next);
-        }
+        __builtin_prefetch(next->next); // NULL does no harm
         next->previous = NULL;
-        steps->first_ps[index] = next->time_ps;
+        lane->first_ps = next->time_ps;
     }
     nic__steps_find_next(steps);
     lane->fn(step);
 }
 
-// What the host does next; EVENT also where it does nothing more for now.
-static inline nic_turn_t nic__turn(const nic_host_t *host, sim_time_t until_ps)
+// Whether the host's turn that is due then is the next thing to happen, before until_ps: that turn,
+// or EVENT. Where something else is due, too, the turn may be another.
+static SIM_ALWAYS_INLINE nic_turn_t nic__turn_at(const nic_host_t *host,
+                                                 nic_turn_t turn,
+                                                 sim_time_t due_ps,
+                                                 sim_time_t until_ps)
 {
     const sim_node_t *const node = &host->node.sim;
-    const nic_steps_t *const steps = host->steps;
-    const sim_time_t step_ps = steps->next_ps;
-    const sim_time_t wake_ps = steps->wake_ps;
-    const sim_time_t due_ps = step_ps < wake_ps ? step_ps : wake_ps;
     if (due_ps >= until_ps) {
         return NIC_TURN_EVENT;
     }
     if (SIM_UNLIKELY(due_ps >= node->timer_ps) || SIM_UNLIKELY(due_ps >= node->wake_ps)) {
         return nic__turn_of_several(host, due_ps);
     }
-    return wake_ps <= step_ps ? NIC_TURN_WAKE : NIC_TURN_STEP;
+    return turn;
+}
+
+// What the host does next; EVENT also where it does nothing more for now.
+static SIM_ALWAYS_INLINE nic_turn_t nic__turn(const nic_host_t *host,
+                                              const nic_steps_t *steps,
+                                              sim_time_t until_ps)
+{
+    return steps->wake_ps <= steps->next_ps
+               ? nic__turn_at(host, NIC_TURN_WAKE, steps->wake_ps, until_ps)
+               : nic__turn_at(host, NIC_TURN_STEP, steps->next_ps, until_ps);
 }
 
 #endif // NIC_STEPS_INTERNAL_H

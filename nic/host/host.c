@@ -125,14 +125,14 @@ static ALWAYS_INLINE bool take_event(nic_host_t *host)
 }
 
 // Steps until then, and the moments when the port is free, in their turn among events.
-static ALWAYS_INLINE void take_steps(nic_host_t *host, sim_time_t until_ps)
+static ALWAYS_INLINE void take_steps(nic_host_t *host, nic_steps_t *steps, sim_time_t until_ps)
 {
     for (;;) {
-        const nic_turn_t turn = nic__turn(host, until_ps);
+        const nic_turn_t turn = nic__turn(host, steps, until_ps);
         if (turn == NIC_TURN_STEP) {
-            nic__step(host);
+            nic__step(host, steps);
         } else if (turn == NIC_TURN_WAKE) {
-            nic__port_free(host);
+            nic__port_free(host, steps);
             transmit(&host->nics[0]);
         } else {
             return;
@@ -145,10 +145,11 @@ static ALWAYS_INLINE void take_steps(nic_host_t *host, sim_time_t until_ps)
 static void run_with_steps(nic_host_t *host)
 {
     sim_node_t *const node = &host->node.sim;
-    host->lanes = host->steps;
+    nic_steps_t *const steps = host->steps;
+    host->lanes = steps;
     for (;;) {
         const sim_time_t mail_ps = sim__mail_time(node); // steps do not change that
-        take_steps(host, mail_ps < node->run_end_ps ? mail_ps : node->run_end_ps);
+        take_steps(host, steps, mail_ps < node->run_end_ps ? mail_ps : node->run_end_ps);
         if (SIM_UNLIKELY(mail_ps > node->wake_ps || mail_ps > node->timer_ps)) {
             if (!take_event(host)) {
                 break;

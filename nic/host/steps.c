@@ -19,11 +19,11 @@ void nic__steps_create(nic_host_t *host)
         return;
     }
     nic_steps_t *const steps = sim_alloc_lines(sizeof(*steps));
-    steps->next_ps = nic__no_step_ps(0);
-    steps->wake_ps = SIM_TIME_NEVER;
     for (uint32_t i = 0; i < NIC_LANE_COUNT; i++) {
-        steps->first_ps[i] = nic__no_step_ps(i);
+        steps->lanes[i].first_ps = nic__no_step_ps(i);
     }
+    nic__steps_find_next(steps);
+    steps->wake_ps = SIM_TIME_NEVER;
     steps->lanes[NIC_LANE_CORE].fn = nic__core_step;
     sim_timer_init(&steps->timer, nothing);
     host->steps = steps;
@@ -43,6 +43,19 @@ void nic__wake_by_event(nic_t *nic)
     net_port_wake(nic->port);
 }
 
+void nic__steps_find_tied(nic_steps_t *steps)
+{
+    nic_lane_t *best = &steps->lanes[0];
+    for (nic_lane_t *lane = best + 1; lane != &steps->lanes[NIC_LANE_COUNT]; lane++) {
+        if (lane->first_ps < best->first_ps ||
+            (lane->first_ps == best->first_ps && lane->first->sequence < best->first->sequence)) {
+            best = lane;
+        }
+    }
+    steps->next = best;
+    steps->next_ps = best->first_ps;
+}
+
 void nic__step_remove(nic_host_t *host, nic_lane_index_t index, nic_step_t *step)
 {
     nic_steps_t *const steps = host->steps;
@@ -57,7 +70,7 @@ void nic__step_remove(nic_host_t *host, nic_lane_index_t index, nic_step_t *step
         return;
     }
     lane->first = step->next;
-    steps->first_ps[index] = step->next == NULL ? nic__no_step_ps(index) : step->next->time_ps;
+    lane->first_ps = step->next == NULL ? nic__no_step_ps(index) : step->next->time_ps;
     nic__steps_find_next(steps);
 }
 
@@ -80,12 +93,7 @@ bool nic__step_among(nic_host_t *host, nic_lane_index_t index, nic_step_t *step,
         before->next = step;
         return true;
     }
-    lane->first = step;
-    steps->first_ps[index] = time_ps;
-    if (time_ps < steps->next_ps) {
-        steps->next_ps = time_ps;
-        steps->next_lane = index;
-    }
+    nic__lane_begins(steps, lane, step);
     return true;
 }
 
@@ -102,7 +110,7 @@ nic_turn_t nic__turn_of_several(const nic_host_t *host, sim_time_t due_ps)
     if (due_ps == node->wake_ps) {
         return NIC_TURN_EVENT;
     }
-    const nic_step_t *const step = steps->lanes[steps->next_lane].first;
+    const nic_step_t *const step = steps->next->first;
     return step->sequence < sim_next_timer_sequence(node) ? NIC_TURN_STEP : NIC_TURN_EVENT;
 }
 
