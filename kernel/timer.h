@@ -59,7 +59,8 @@ static inline bool sim_timer_armed(const sim_timer_t *timer)
     return timer->position != SIM_TIMER_UNARMED;
 }
 
-// This node will have many timers due within a microsecond or two: a few kilobytes make them cheap.
+// This node will have many timers due within a microsecond or two, or in the order in which they
+// are armed: a few kilobytes make them cheap.
 // Nothing else changes. May be called again.
 void sim_expect_timers(sim_node_t *node);
 // (Re-)arms the timer for time_ps >= now of the node. NEVER is not allowed: cancel instead.
@@ -71,6 +72,8 @@ sim_time_t sim_timer_time_ps(const sim_node_t *node, const sim_timer_t *timer);
 // The sequence of the earliest timer: of two due at one instant the lower one fires first. There is
 // one.
 uint64_t sim_next_timer_sequence(const sim_node_t *node);
+// Whether no timer is armed but background timers.
+bool sim_only_background(const sim_node_t *node);
 // Whether nodes are handed events one by one, in the order of all nodes (kernel/order/fifo.h).
 bool sim_ties_by_insertion(const sim_node_t *node);
 

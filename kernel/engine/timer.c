@@ -127,12 +127,16 @@ static void arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64
     }
 }
 
-// Into the wheel if it may be there. It is not armed.
-__attribute__((always_inline)) static inline bool arm_soon(sim_node_t *node,
-                                                           sim_timer_t *timer,
-                                                           sim_time_t time_ps)
+// Into the wheel if it may be there. It is not armed, and an entry is free.
+__attribute__((always_inline)) static inline bool arm_in_wheel(sim_node_t *node,
+                                                               sim_timer_t *timer,
+                                                               sim_time_t time_ps)
 {
-    if (SIM_UNLIKELY(!sim__wheel_add(node->wheel, timer, time_ps, node->timer_sequence))) {
+    sim_wheel_t *const wheel = node->wheel;
+    const bool added = sim__wheel_reaches(node->now_ps, time_ps)
+                           ? sim__wheel_add(wheel, timer, time_ps, node->timer_sequence)
+                           : sim__wheel_add_late(wheel, timer, time_ps, node->timer_sequence);
+    if (SIM_UNLIKELY(!added)) {
         return false;
     }
     node->timer_sequence++;
@@ -142,25 +146,23 @@ __attribute__((always_inline)) static inline bool arm_soon(sim_node_t *node,
     return true;
 }
 
-static inline bool is_soon(const sim_node_t *node, const sim_timer_t *timer, sim_time_t time_ps)
+static inline bool may_be_in_wheel(const sim_node_t *node,
+                                   const sim_timer_t *timer,
+                                   sim_time_t time_ps)
 {
-    return sim__wheel_reaches(node->now_ps, time_ps) && time_ps >= node->now_ps &&
-           !timer->background;
+    return time_ps >= node->now_ps && time_ps != SIM_TIME_NEVER && !timer->background;
 }
 
 __attribute__((noinline)) static void arm_anywhere(sim_node_t *node,
                                                    sim_timer_t *timer,
                                                    sim_time_t time_ps)
 {
-    if (node->wheel != NULL) {
-        const bool soon = is_soon(node, timer, time_ps);
-        if (sim_timer_armed(timer) && (soon || in_wheel(timer))) {
-            sim_timer_cancel(node, timer);
-        }
-        if (soon && node->wheel->free == 0) {
+    if (node->wheel != NULL && may_be_in_wheel(node, timer, time_ps)) {
+        sim_timer_cancel(node, timer);
+        if (node->wheel->free == 0) {
             sim__wheel_grow(node->wheel);
         }
-        if (soon && arm_soon(node, timer, time_ps)) {
+        if (arm_in_wheel(node, timer, time_ps)) {
             return;
         }
     }
@@ -176,7 +178,7 @@ void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
 {
     const sim_wheel_t *const wheel = node->wheel;
     if (wheel == NULL || sim_timer_armed(timer) || wheel->free == 0 ||
-        !is_soon(node, timer, time_ps) || !arm_soon(node, timer, time_ps)) {
+        !may_be_in_wheel(node, timer, time_ps) || !arm_in_wheel(node, timer, time_ps)) {
         arm_anywhere(node, timer, time_ps);
     }
 }
@@ -228,6 +230,11 @@ uint64_t sim_next_timer_sequence(const sim_node_t *node)
         return late->sequence;
     }
     return soon->sequence;
+}
+
+bool sim_only_background(const sim_node_t *node)
+{
+    return sim__timers_armed(node) == node->background_armed;
 }
 
 bool sim_ties_by_insertion(const sim_node_t *node)

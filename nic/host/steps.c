@@ -126,8 +126,7 @@ void nic__steps_rest(nic_host_t *host)
     const bool any = steps->next_ps < nic__no_step_ps(NIC_LANE_COUNT);
     if (any && steps->next_ps < node->timer_ps && steps->next_ps < node->wake_ps) {
         sim_timer_arm(node, &steps->timer, steps->next_ps); // else it will be back in time
-    } else if (SIM_UNLIKELY(any && node->wake_ps == SIM_TIME_NEVER &&
-                            node->timer_count == node->background_armed)) {
+    } else if (SIM_UNLIKELY(any && node->wake_ps == SIM_TIME_NEVER && sim_only_background(node))) {
         // Background timers alone keep no run going: it would end before the step.
         sim_timer_arm(node, &steps->timer, steps->next_ps);
     }

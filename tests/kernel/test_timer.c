@@ -5,7 +5,8 @@
 // cancelled ones never fire; any number is possible; freeing and re-arming from the callback works.
 // Method: random operations on up to thousands of timers of one node, on a reference that searches
 // a plain array, comparing every firing and every read of a time; the same on nodes with a wheel
-// (kernel/engine/wheel.h), with deadlines within its turn, beyond it, and crowded in one bucket.
+// (kernel/engine/wheel.h), with deadlines within its turn, beyond it, crowded in one bucket, and
+// equally far beyond it, in the order in which they are armed.
 // Not pinned: cost; order against arrivals and wakes (test_sim.c).
 #include "kernel/timer.h"
 
@@ -32,7 +33,9 @@ typedef struct clockwork {
     uint64_t budget; // operations left
     sim_random_t random;
     sim_time_t spread_ps; // deadlines lie within this
+    sim_time_t far_ps;    // and every other one so far beyond that; 0: none
     uint32_t wheel_max;   // timers there when one fired, at most
+    uint32_t late_max;    // of those, in the list of late ones
     uint32_t heap_max;
 } clockwork_t;
 
@@ -40,6 +43,15 @@ static void arm(clockwork_t *clockwork, uint32_t i, sim_time_t time_ps)
 {
     sim_timer_arm(&clockwork->node, &clockwork->timers[i], time_ps);
     clockwork->model[i] = (model_t){time_ps, clockwork->sequence++, true};
+}
+
+// From now on.
+static sim_time_t draw_deadline(clockwork_t *clockwork)
+{
+    if (clockwork->far_ps != 0 && sim_random_below(&clockwork->random, 2) == 0) {
+        return clockwork->far_ps;
+    }
+    return sim_random_below(&clockwork->random, clockwork->spread_ps);
 }
 
 static void operate(clockwork_t *clockwork)
@@ -55,7 +67,7 @@ static void operate(clockwork_t *clockwork)
         sim_timer_cancel(&clockwork->node, &clockwork->timers[i]);
         clockwork->model[i].armed = false;
     } else {
-        arm(clockwork, i, now_ps + sim_random_below(&clockwork->random, clockwork->spread_ps));
+        arm(clockwork, i, now_ps + draw_deadline(clockwork));
     }
 }
 
@@ -85,6 +97,8 @@ static void fired(sim_node_t *node, sim_timer_t *timer)
     }
     const uint32_t in_wheel = node->wheel == NULL ? 0 : node->wheel->count;
     clockwork->wheel_max = in_wheel > clockwork->wheel_max ? in_wheel : clockwork->wheel_max;
+    const uint32_t late = node->wheel == NULL ? 0 : node->wheel->late_count;
+    clockwork->late_max = late > clockwork->late_max ? late : clockwork->late_max;
     clockwork->heap_max =
         node->timer_count > clockwork->heap_max ? node->timer_count : clockwork->heap_max;
     if (clockwork->budget > 0 && node->timer_count + in_wheel == 0) {
@@ -132,19 +146,24 @@ START_TEST(timers_equal_a_list)
         bool wheel;
         uint32_t in_wheel_min; // so that the case is what it is meant to be
         uint32_t in_heap_min;
+        sim_time_t far_ps;
+        uint32_t late_min;
     } cases[] = {
-        {1, 10, 2000, false, 0, 0},
-        {2, 3, 2000, false, 0, 0},
-        {7, 5, 5000, false, 0, 0},
-        {100, 50, 20000, false, 0, 0},
-        {5000, 1000000, 6000, false, 0, 0},
-        {1, 10, 2000, true, 0, 0},
-        {7, 5, 5000, true, 3, 0},
-        {100, 50, 20000, true, 32, 1},         // one bucket, crowded: the rest goes to the heap
-        {100, 20000, 20000, true, 50, 0},      // a few buckets
-        {300, 2000000, 20000, true, 100, 0},   // the whole turn
-        {300, 5000000, 20000, true, 50, 50},   // half of them beyond it
-        {5000, 40000000, 6000, true, 50, 500}, // most of them beyond it
+        {1, 10, 2000, false, 0, 0, 0, 0},
+        {2, 3, 2000, false, 0, 0, 0, 0},
+        {7, 5, 5000, false, 0, 0, 0, 0},
+        {100, 50, 20000, false, 0, 0, 0, 0},
+        {5000, 1000000, 6000, false, 0, 0, 0, 0},
+        {1, 10, 2000, true, 0, 0, 0, 0},
+        {7, 5, 5000, true, 3, 0, 0, 0},
+        {100, 50, 20000, true, 32, 1, 0, 0},       // one bucket, crowded: the rest goes to the heap
+        {100, 20000, 20000, true, 50, 0, 0, 0},    // a few buckets
+        {300, 2000000, 20000, true, 100, 0, 0, 0}, // the whole turn
+        {300, 5000000, 20000, true, 50, 50, 0, 0}, // half of them beyond it
+        {5000, 40000000, 6000, true, 50, 500, 0, 0},      // most of them beyond it
+        {300, 20000, 20000, true, 100, 0, 3000000, 50},   // half of them beyond it, in order
+        {300, 3, 20000, true, 100, 0, 3000000, 50},       // of those, many at one time
+        {300, 5000000, 20000, true, 50, 20, 5000000, 20}, // and some between them
     };
     clockwork_t *clockwork = NULL;
     sim_t *const sim = make(&clockwork, cases[_i].count, cases[_i].spread_ps);
@@ -154,10 +173,12 @@ START_TEST(timers_equal_a_list)
     for (uint32_t i = 0; i < cases[_i].count; i++) {
         arm(clockwork, i, sim_random_below(&clockwork->random, cases[_i].spread_ps));
     }
+    clockwork->far_ps = cases[_i].far_ps;
     clockwork->budget = cases[_i].budget;
     ck_assert_int_eq(sim_run(sim), SIM_ENDED_DONE);
     ck_assert_uint_ge(clockwork->fired, cases[_i].budget / 8);
     ck_assert_uint_ge(clockwork->wheel_max, cases[_i].in_wheel_min);
+    ck_assert_uint_ge(clockwork->late_max, cases[_i].late_min);
     ck_assert_uint_ge(clockwork->heap_max, cases[_i].in_heap_min);
     for (uint32_t i = 0; i < cases[_i].count; i++) {
         ck_assert(!clockwork->model[i].armed);
@@ -225,7 +246,7 @@ START_TEST(never_is_a_bug)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(timers_equal_a_list, 0, 12),
+CHECK_MAIN(CHECK_LOOP(timers_equal_a_list, 0, 15),
            CHECK_TEST(ties_fire_in_order_of_arming),
            CHECK_TEST(cancelling_is_idempotent),
            CHECK_SIGNAL(the_past_is_a_bug, SIGABRT),
