@@ -21,15 +21,6 @@ uint64_t nic_pcie_completion_bytes(const nic_pcie_config_t *config, uint64_t byt
            nic__pcie_chunks(bytes, config->completion_max_bytes) * config->completion_header_bytes;
 }
 
-uint64_t nic_pcie_completion_bytes_at(const nic_pcie_config_t *config,
-                                      uint64_t address,
-                                      uint64_t bytes)
-{
-    const uint64_t before = address % config->completion_max_bytes;
-    return bytes + nic__pcie_chunks(before + bytes, config->completion_max_bytes) *
-                       config->completion_header_bytes;
-}
-
 uint64_t nic_pcie_request_bytes(const nic_pcie_config_t *config, uint64_t bytes)
 {
     return nic__pcie_chunks(bytes, config->read_max_bytes) * config->request_header_bytes;

@@ -93,12 +93,9 @@ typedef struct nic_pcie {
 uint64_t nic_pcie_mmio_bytes(const nic_pcie_config_t *config, uint64_t bytes);
 // CPU to NIC: a Doorbell.
 uint64_t nic_pcie_doorbell_bytes(const nic_pcie_config_t *config);
-// Host to NIC: completions of a read of what begins at a multiple of their largest size, and of
-// what lies anywhere: each but the last ends at such a multiple (PCI Express, 2.3.1.1).
+// Host to NIC: completions of a read of what begins at a multiple of their largest size; of what
+// lies anywhere: nic_pcie_completion_bytes_at.
 uint64_t nic_pcie_completion_bytes(const nic_pcie_config_t *config, uint64_t bytes);
-uint64_t nic_pcie_completion_bytes_at(const nic_pcie_config_t *config,
-                                      uint64_t address,
-                                      uint64_t bytes);
 // NIC to host: the requests of a read.
 uint64_t nic_pcie_request_bytes(const nic_pcie_config_t *config, uint64_t bytes);
 // Data per second of long reads, bytes, rounded down; MMIO lines per second. Without overheads.
@@ -117,6 +114,17 @@ void nic_pcie_fini(nic_pcie_t *pcie);
 static inline uint64_t nic__pcie_chunks(uint64_t bytes, uint64_t chunk_bytes)
 {
     return SIM_LIKELY(bytes <= chunk_bytes) ? 1 : (bytes + chunk_bytes - 1) / chunk_bytes;
+}
+
+// Completions of a read of what lies anywhere: each but the last ends at a multiple of their
+// largest size (PCI Express, 2.3.1.1).
+static inline uint64_t nic_pcie_completion_bytes_at(const nic_pcie_config_t *config,
+                                                    uint64_t address,
+                                                    uint64_t bytes)
+{
+    const uint64_t before = address % config->completion_max_bytes;
+    return bytes + nic__pcie_chunks(before + bytes, config->completion_max_bytes) *
+                       config->completion_header_bytes;
 }
 
 // Gives `bytes` of the link away from now_ps on; returns when the last of them is through.
@@ -192,11 +200,11 @@ static inline uint64_t nic__pcie_next_tag(const nic_pcie_t *pcie, uint64_t tag)
 sim_time_t nic__pcie_take_tags(const nic_pcie_t *pcie, sim_time_t now_ps, uint64_t requests);
 void nic__pcie_give_tags(nic_pcie_t *pcie, sim_time_t free_ps, uint64_t requests);
 // A read of what lies at an address.
-static inline sim_time_t nic_pcie_read_at(nic_pcie_t *pcie,
-                                          sim_time_t now_ps,
-                                          uint64_t address,
-                                          uint64_t bytes,
-                                          nic_pcie_use_t use)
+static SIM_ALWAYS_INLINE sim_time_t nic_pcie_read_at(nic_pcie_t *pcie,
+                                                     sim_time_t now_ps,
+                                                     uint64_t address,
+                                                     uint64_t bytes,
+                                                     nic_pcie_use_t use)
 {
     const uint64_t requests = nic__pcie_chunks(bytes, pcie->config.read_max_bytes);
     const uint64_t up_bytes = requests * pcie->config.request_header_bytes;
