@@ -277,9 +277,7 @@ static SIM_ALWAYS_INLINE void expect_turns(const nic_host_t *host)
             __builtin_prefetch((const char *)first->ctx + line * SIM_CACHE_LINE);
         }
     }
-    if (first->cqs != NULL) {
-        __builtin_prefetch(first->cqs);
-    }
+    __builtin_prefetch(first->cqs); // NULL does no harm
     if (next->next != NULL) {
         const char *const second = (const char *)SIM_CONTAINER_OF(next->next, nic_core_t, step_at);
         __builtin_prefetch(second + SIM_CACHE_LINE);

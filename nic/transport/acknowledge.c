@@ -6,13 +6,20 @@
 // Source: IBA vol. 1, 9.7.5 (ACK protocol), 9.9.2 (requester's errors).
 #include "nic/transport/requester_internal.h"
 
+static __attribute__((noinline)) void rest_when_told(nic_qp_t *qp)
+{
+    nic__notice(qp->nic->host, &(nic_notice_t){.qp = qp, .rests = true});
+}
+
 void nic__rest(nic_qp_t *qp)
 {
-    nic_host_t *const host = qp->nic->host;
-    if (host->notice_count == 0) {
+    if (qp->sq_done != qp->sq_posted) {
+        return;
+    }
+    if (SIM_LIKELY(qp->nic->host->notice_count == 0)) {
         nic__rest_now(qp);
-    } else if (qp->sq_done == qp->sq_posted) {
-        nic__notice(host, &(nic_notice_t){.qp = qp, .rests = true});
+    } else {
+        rest_when_told(qp);
     }
 }
 

@@ -44,18 +44,19 @@ nic_cq_t *nic_cq_create(nic_t *nic, uint32_t capacity, nic_cq_fn fn, void *ctx)
 // A core finds what it can see at this point of its step.
 uint32_t nic_poll_cq(nic_cq_t *cq, uint32_t count, nic_wc_t *wc)
 {
-    const nic_host_t *const host = cq->nic->host;
-    const sim_time_t now_ps = cq->core != NULL ? nic__posting_ps(host) : SIM_TIME_NEVER;
+    nic_t *const nic = cq->nic;
+    const bool seen_by_core = cq->core != NULL;
+    const sim_time_t now_ps = seen_by_core ? nic__posting_ps(nic->host) : SIM_TIME_NEVER;
+    const uint32_t there = nic__min(cq->count, count);
+    uint32_t slot = cq->first;
     uint32_t taken = 0;
-    while (taken < count && cq->count != 0) {
-        if (cq->core != NULL && cq->seen_ps[cq->first] > now_ps) {
-            break;
-        }
-        wc[taken++] = cq->ring[cq->first];
-        cq->first = (cq->first + 1) & (cq->ring_capacity - 1);
-        cq->count--;
+    while (taken < there && (!seen_by_core || cq->seen_ps[slot] <= now_ps)) {
+        wc[taken++] = cq->ring[slot];
+        slot = (slot + 1) & (cq->ring_capacity - 1);
     }
-    NIC_DEVICE(cq->nic, polled, cq->nic, cq->core != NULL ? host->core : NULL, taken);
+    cq->first = slot;
+    cq->count -= taken;
+    NIC_DEVICE(nic, polled, nic, seen_by_core ? nic->host->core : NULL, taken);
     return taken;
 }
 

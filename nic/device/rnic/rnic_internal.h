@@ -423,7 +423,16 @@ typedef struct nic_service {
 void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response);
 void nic__rnic_forget_early(nic_qp_t *qp);
 void nic__rnic_flushed(nic_qp_t *qp); // its send queue is empty
-void nic__rnic_gate(nic_qp_t *qp);    // sq_send or sq_done moved
+// sq_send or sq_done moved: what the protocol's part may send.
+static inline void nic__rnic_gate(nic_qp_t *qp)
+{
+    // An ACK that comes late may move sq_send past what is on its way again.
+    if ((int32_t)(nic__rnic_qp(qp)->sq_ready - qp->sq_send) <= 0) {
+        qp->flags |= NIC_QP_FETCHING;
+    } else {
+        qp->flags &= (uint16_t)~NIC_QP_FETCHING;
+    }
+}
 // A WQE is through the NIC, and may be sent.
 static inline void nic__rnic_make_ready(nic_qp_t *qp)
 {

@@ -42,7 +42,7 @@ static SIM_ALWAYS_INLINE void expect_data(const nic_host_t *host)
         return;
     }
     const nic_item_t *const first = SIM_CONTAINER_OF(next, nic_item_t, step);
-    if (first->kind == NIC_ITEM_RESPONSE && first->qp != NULL && first->qp->reads != NULL) {
+    if (first->kind == NIC_ITEM_RESPONSE && first->qp != NULL) {
         __builtin_prefetch(first->qp->reads);
     }
     if (next->next != NULL) {

@@ -85,11 +85,12 @@ static void add_coming(nic_t *nic, nic_item_t *item)
 
 // -- posting
 
-// What copying inline payloads into WQEs costs a core.
-static sim_time_t copy_ps(const nic_detail_t *detail,
-                          const nic_qp_t *qp,
-                          uint32_t first,
-                          uint32_t count)
+// A core copies inline payloads into WQEs.
+static void spend_on_copies(nic_core_t *core,
+                            const nic_detail_t *detail,
+                            const nic_qp_t *qp,
+                            uint32_t first,
+                            uint32_t count)
 {
     uint64_t chunks = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -97,7 +98,9 @@ static sim_time_t copy_ps(const nic_detail_t *detail,
         const bool inlined = !nic__wqe_fetches(wqe) && (wqe->flags & NIC_SEND_INLINE) != 0;
         chunks += inlined ? ((uint64_t)wqe->length + COPY_BYTES - 1) / COPY_BYTES : 0;
     }
-    return chunks * detail->cpu_copy_ps;
+    if (chunks != 0) {
+        nic__core_spend(core, chunks * detail->cpu_copy_ps);
+    }
 }
 
 void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
@@ -115,7 +118,7 @@ void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
     item->fetched = doorbell;
     spend(host, count * detail->cpu_post_ps);
     if (host->core != NULL && detail->cpu_copy_ps != 0) {
-        nic__core_spend(host->core, copy_ps(detail, qp, first, count));
+        spend_on_copies(host->core, detail, qp, first, count);
     }
     if (doorbell) {
         spend(host, detail->cpu_doorbell_ps);

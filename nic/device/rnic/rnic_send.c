@@ -46,16 +46,6 @@ void nic__rnic_forget_early(nic_qp_t *qp)
 
 // -- what the protocol's part may send
 
-void nic__rnic_gate(nic_qp_t *qp)
-{
-    // An ACK that comes late may move sq_send past what is on its way again.
-    if ((int32_t)(nic__rnic_qp(qp)->sq_ready - qp->sq_send) <= 0) {
-        qp->flags |= NIC_QP_FETCHING;
-    } else {
-        qp->flags &= (uint16_t)~NIC_QP_FETCHING;
-    }
-}
-
 // The payload of the next packet was asked for ahead of its turn: it comes as fast as PCIe is.
 static sim_time_t next_segment_ps(nic_t *nic, sim_time_t cost_ps, sim_time_t here_ps)
 {
@@ -105,10 +95,24 @@ static __attribute__((noinline)) void segment_sent(nic_t *nic, nic_qp_t *qp)
     }
 }
 
-// Most packets are whole messages: calls at the end, so that they need no frame.
+// WQEs have come meanwhile.
+static __attribute__((noinline)) void sent_when_come(nic_t *nic, nic_qp_t *qp, bool response)
+{
+    nic__rnic_take_coming(nic);
+    nic__rnic_sent(nic, qp, response);
+}
+
+// Most packets are whole messages, and mostly no WQE has come meanwhile (nic__rnic_begin): calls at
+// the end, so that they need no frame.
 void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
 {
-    nic__rnic_begin(nic);
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    if (SIM_UNLIKELY(rnic->coming_ps <= now_ps)) {
+        sent_when_come(nic, qp, response);
+        return;
+    }
+    rnic->at_ps = now_ps;
     if (response) {
         if ((qp->flags & NIC_QP_READS) != 0) {
             response_sent(nic, qp);
