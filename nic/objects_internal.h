@@ -322,9 +322,7 @@ struct nic_cq {
     nic_core_t *core;        // that polls it; NULL: none
     sim_time_t last_seen_ps; // of its last completion, by a detailed NIC
     uint32_t ring_capacity;  // power of two, grows up to what `capacity` needs
-    uint32_t capacity : 30;
-    uint32_t overflowed : 1;
-    uint32_t noted : 1; // its program is to be told
+    uint32_t room;           // so many it takes as it is; 0 where it has overflowed
     uint32_t first;
     uint32_t count;
     uint32_t number;
@@ -334,6 +332,9 @@ struct nic_cq {
     void *ctx;
     nic_cq_t *next;
     nic_cq_t *next_of_core;
+    uint32_t capacity;
+    bool overflowed;
+    bool noted; // its program is to be told
 };
 
 static_assert(offsetof(nic_cq_t, fn) == SIM_CACHE_LINE, "a poll needs one line of a CQ");

@@ -148,19 +148,20 @@ bool nic__response_fits(const nic_qp_t *qp,
            nic__is_atomic(wqe->opcode) == (packet->opcode == ROCE_ATOMIC_ACKNOWLEDGE);
 }
 
-// The oldest PSN's response lies in memory.
+// The oldest PSN's response, of so many bytes, lies in memory. last: of its work request.
 static SIM_ALWAYS_INLINE void finish_response(nic_t *nic,
                                               nic_qp_t *qp,
                                               const nic_wqe_t *wqe,
+                                              uint32_t bytes,
+                                              bool last,
                                               uint64_t original)
 {
-    const bool last = wqe->length - qp->una_offset <= qp->mtu_bytes;
     if (SIM_UNLIKELY(nic__is_atomic(wqe->opcode))) {
         keep_original(nic, qp, wqe, original);
     }
     nic__note_progress(nic, qp);
     qp->una_psn++;
-    qp->una_offset += due_bytes(qp, wqe, qp->una_offset);
+    qp->una_offset += bytes;
     nic__trace_ack(nic, qp, SIM_TIME_NEVER);
     if (last) {
         if (qp->una_psn <= qp->next_psn) {
@@ -175,33 +176,41 @@ static SIM_ALWAYS_INLINE void finish_response(nic_t *nic,
     }
 }
 
+static inline bool is_last(const nic_qp_t *qp, const nic_wqe_t *wqe)
+{
+    return wqe->length - qp->una_offset <= qp->mtu_bytes;
+}
+
 void nic__accept_response(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, bool placed)
 {
     const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_done);
-    const bool last = wqe->length - qp->una_offset <= qp->mtu_bytes;
+    const bool last = is_last(qp, wqe);
     const bool atomic = nic__is_atomic(wqe->opcode);
+    const uint32_t bytes = packet->payload_bytes;
     if (!nic__response_fits(qp, wqe, qp->una_offset, packet) ||
         is_last_response(packet->opcode) != last) {
         nic__fail_request(qp, NIC_WC_BAD_RESP_ERR);
         return;
     }
     if (!placed) {
-        nic__write_payload(nic, atomic ? wqe->length : packet->payload_bytes);
+        nic__write_payload(nic, atomic ? wqe->length : bytes);
         if (nic__keeps(nic, packet)) {
             const nic_place_t place = nic__wqe_place(wqe);
             nic__keep(nic, packet, &place, qp->una_offset);
         }
     }
-    finish_response(nic, qp, wqe, atomic ? net_packet_aside(packet)->atomic_original : 0);
+    const uint64_t original = atomic ? net_packet_aside(packet)->atomic_original : 0;
+    finish_response(nic, qp, wqe, bytes, last, original);
 }
 
 void nic__accept_placed(nic_t *nic, nic_qp_t *qp, uint64_t original)
 {
     const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_done);
+    const uint32_t bytes = due_bytes(qp, wqe, qp->una_offset);
     if (nic__is_atomic(wqe->opcode)) {
         nic__write_payload(nic, wqe->length);
     }
-    finish_response(nic, qp, wqe, original);
+    finish_response(nic, qp, wqe, bytes, is_last(qp, wqe), original);
 }
 
 // -- refusals

@@ -31,7 +31,7 @@ nic_cq_t *nic_cq_create(nic_t *nic, uint32_t capacity, nic_cq_fn fn, void *ctx)
     SIM_CHECK(capacity >= 1 && capacity < 1u << 30);
     nic_cq_t *const cq = sim_alloc_lines(sizeof(*cq));
     cq->nic = nic;
-    cq->capacity = capacity & ((1u << 30) - 1);
+    cq->capacity = capacity;
     cq->fn = fn;
     cq->ctx = ctx;
     cq->next = nic->cqs;
@@ -83,7 +83,21 @@ static void grow(nic_cq_t *cq)
     sim_free(cq->ring);
     cq->ring = ring;
     cq->ring_capacity = capacity;
+    cq->room = nic__min(capacity, cq->capacity);
     cq->first = 0;
+}
+
+// It is as full as it may be at present. False: it overflows, or has, and the queue pair fails.
+static bool make_room(nic_cq_t *cq, nic_qp_t *qp)
+{
+    if (cq->overflowed || cq->count == cq->capacity) {
+        cq->overflowed = true;
+        cq->room = 0;
+        nic_qp_to_error(qp);
+        return false;
+    }
+    grow(cq);
+    return true;
 }
 
 static inline void trace_completion(const nic_qp_t *qp, const nic_wc_t *wc)
@@ -118,17 +132,8 @@ void nic__write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
 
 void nic__add_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_time_t seen_ps)
 {
-    if (SIM_UNLIKELY(cq->overflowed)) {
-        nic_qp_to_error(qp);
+    if (SIM_UNLIKELY(cq->count >= cq->room) && !make_room(cq, qp)) {
         return;
-    }
-    if (SIM_UNLIKELY(cq->count == cq->capacity)) {
-        cq->overflowed = true;
-        nic_qp_to_error(qp);
-        return;
-    }
-    if (SIM_UNLIKELY(cq->count == cq->ring_capacity)) {
-        grow(cq);
     }
     if (cq->count == 0) {
         cq->first = 0; // the same lines over and over

@@ -100,6 +100,7 @@ void nic__cq_check(const nic_cq_t *cq)
 {
     SIM_CHECK(cq->count <= cq->capacity);
     SIM_CHECK(cq->count <= cq->ring_capacity);
+    SIM_CHECK(cq->room == (cq->overflowed ? 0 : nic__min(cq->capacity, cq->ring_capacity)));
     SIM_CHECK((cq->ring_capacity & (cq->ring_capacity - 1)) == 0);
     SIM_CHECK(cq->first < cq->ring_capacity || cq->first == 0);
     SIM_CHECK(!cq->noted);
