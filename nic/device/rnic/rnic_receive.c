@@ -175,93 +175,84 @@ static nic_cost_t look_up_receive(nic_rnic_t *rnic, const nic_qp_t *qp, nic_cost
     return translate_at(rnic, &place, qp->rx_kind == NIC_RX_NONE ? 0 : qp->rx_bytes, cost);
 }
 
-// What any packet does.
-static inline nic_cost_t look_up_memory(nic_rnic_t *rnic,
-                                        const net_packet_t *packet,
-                                        const nic_qp_t *qp,
-                                        uint32_t kind,
-                                        nic_cost_t cost)
+// What one PCIe write does not take of a response needs a second piece of work.
+static inline sim_time_t second_piece_ps(const nic_detail_t *detail, uint32_t bytes)
 {
-    switch ((nic_packet_class_t)(kind & PACKET_CLASS)) {
-    case NIC_IS_RESPONSE:
-        if (qp != NULL && qp->sq_done != qp->sq_posted) {
-            const nic_place_t place = nic__wqe_place(nic__wqe(qp, qp->sq_done));
-            return translate_at(rnic, &place, qp->una_offset, cost);
-        }
-        break;
-    case NIC_IS_WRITE:
-        if ((kind & PACKET_ADDRESSED) != 0) {
-            const net_packet_aside_t *const aside = net_packet_aside(packet);
-            return nic__rnic_translate(rnic, aside->reth.rkey, aside->reth.address, cost);
-        }
-        break;
-    case NIC_IS_ATOMIC: {
-        const net_packet_aside_t *const aside = net_packet_aside(packet);
-        return nic__rnic_translate(rnic, aside->atomic.rkey, aside->atomic.address, cost);
+    if (SIM_LIKELY(bytes <= detail->payload_max_bytes)) {
+        return 0;
     }
-    case NIC_IS_SEND:
-        if (qp != NULL) {
-            return look_up_receive(rnic, qp, cost);
-        }
-        break;
-    case NIC_IS_READ:
-    case NIC_IS_ACK:
-    case NIC_PACKET_CLASS_COUNT:
-        break;
-    }
-    return cost;
+    return detail->rx_long_ps +
+           lines_of(bytes - detail->payload_max_bytes) * detail->rx_long_line_ps;
 }
 
-// What the receiving side works on a packet besides its own time.
-static inline sim_time_t more_ps(const nic_rnic_t *rnic,
-                                 const net_packet_t *packet,
-                                 nic_packet_class_t class)
+// The WQE that a packet answers: its completion waits where that has to be read again, nothing else
+// does. Until then; *cost is that of the packet.
+static SIM_ALWAYS_INLINE sim_time_t look_up_answered(nic_rnic_t *rnic,
+                                                     const nic_qp_t *qp,
+                                                     sim_time_t now_ps,
+                                                     nic_cost_t *cost)
 {
-    const uint32_t bytes = packet->payload_bytes;
-    if (class == NIC_IS_WRITE) {
-        return lines_of(bytes) * rnic->detail.rx_put_line_ps;
+    if (qp == NULL || qp->sq_done == nic__rnic_qp(qp)->sq_ready) {
+        return now_ps;
     }
-    if (class == NIC_IS_SEND) {
-        return goes_inline(rnic, packet) ? 0 : rnic->detail.rx_write_ps;
-    }
-    if (class == NIC_IS_RESPONSE && SIM_UNLIKELY(bytes > rnic->detail.payload_max_bytes)) {
-        // What one PCIe write does not take needs a second piece of work.
-        const uint64_t beyond = bytes - rnic->detail.payload_max_bytes;
-        return rnic->detail.rx_long_ps + lines_of(beyond) * rnic->detail.rx_long_line_ps;
-    }
-    return 0;
+    const nic_cost_t found =
+        nic__rnic_lookup_wqe(rnic, qp, qp->sq_done, (nic_cost_t){cost->stall_ps, now_ps});
+    cost->stall_ps = found.stall_ps;
+    return found.ready_ps;
 }
 
 // Begins with a packet; the WQE is what it answers. qp may be NULL.
-static inline nic_service_t serve_packet(nic_t *nic,
-                                         const net_packet_t *packet,
-                                         const nic_qp_t *qp,
-                                         uint32_t kind)
+static SIM_ALWAYS_INLINE nic_service_t serve_packet(nic_t *nic,
+                                                    const net_packet_t *packet,
+                                                    const nic_qp_t *qp,
+                                                    uint32_t kind)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t now_ps = nic__node(nic)->now_ps;
     const nic_packet_class_t class = (nic_packet_class_t)(kind & PACKET_CLASS);
+    const uint32_t bytes = packet->payload_bytes;
+    sim_time_t here_ps = now_ps;
     nic_cost_t cost = {rnic->rx_cost_ps[class], now_ps + rnic->detail.pu_receive_ps};
-    if (packet->payload_bytes != 0) {
-        cost.stall_ps += more_ps(rnic, packet, class);
-    }
     // The sending and the receiving side each have their part of a context.
     const bool begins = (kind & PACKET_BEGINS) != 0;
     cost = nic__rnic_context(rnic, qp, packet->destination_qp, NIC_SIDE_RECEIVE, begins, cost);
-    if (class != NIC_IS_READ) {
-        cost = look_up_memory(rnic, packet, qp, kind, cost);
+    switch (class) {
+    case NIC_IS_READ:
+    case NIC_PACKET_CLASS_COUNT:
+        break;
+    case NIC_IS_RESPONSE:
+        cost.stall_ps += second_piece_ps(&rnic->detail, bytes);
+        if (qp != NULL && qp->sq_done != qp->sq_posted) {
+            const nic_place_t place = nic__wqe_place(nic__wqe(qp, qp->sq_done));
+            cost = translate_at(rnic, &place, qp->una_offset, cost);
+        }
+        here_ps = look_up_answered(rnic, qp, now_ps, &cost);
+        break;
+    case NIC_IS_ACK:
+        here_ps = look_up_answered(rnic, qp, now_ps, &cost);
+        break;
+    case NIC_IS_WRITE:
+        cost.stall_ps += lines_of(bytes) * rnic->detail.rx_put_line_ps;
+        if ((kind & PACKET_ADDRESSED) != 0) {
+            const net_packet_aside_t *const aside = net_packet_aside(packet);
+            cost = nic__rnic_translate(rnic, aside->reth.rkey, aside->reth.address, cost);
+        }
+        break;
+    case NIC_IS_SEND:
+        cost.stall_ps += bytes == 0 || goes_inline(rnic, packet) ? 0 : rnic->detail.rx_write_ps;
+        if (qp != NULL) {
+            cost = look_up_receive(rnic, qp, cost);
+        }
+        break;
+    case NIC_IS_ATOMIC: {
+        const net_packet_aside_t *const aside = net_packet_aside(packet);
+        cost = nic__rnic_translate(rnic, aside->atomic.rkey, aside->atomic.address, cost);
+        break;
     }
-    sim_time_t here_ps = now_ps;
-    sim_time_t data_ps = cost.ready_ps;
-    if (class >= NIC_IS_RESPONSE && qp != NULL && qp->sq_done != nic__rnic_qp(qp)->sq_ready) {
-        // What it finishes: the completion waits where that has to be read again, nothing else.
-        cost.ready_ps = here_ps;
-        cost = nic__rnic_lookup_wqe(rnic, qp, qp->sq_done, cost);
-        here_ps = cost.ready_ps;
     }
     rnic->rx_free_ps = nic__later(rnic->rx_free_ps, now_ps) + cost.stall_ps;
-    data_ps = nic__later(data_ps, rnic->rx_free_ps);
-    if (packet->payload_bytes != 0) {
+    sim_time_t data_ps = nic__later(cost.ready_ps, rnic->rx_free_ps);
+    if (bytes != 0) {
         // It is written to host memory: PCIe that is behind holds it back, and fills the buffer.
         data_ps = nic__later(data_ps, nic_pcie_room_ps(&rnic->pcie));
         if (SIM_UNLIKELY(nic->bound)) {
