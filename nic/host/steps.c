@@ -74,19 +74,45 @@ void nic__step_remove(nic_host_t *host, nic_lane_index_t index, nic_step_t *step
     nic__steps_find_next(steps);
 }
 
-bool nic__step_among(nic_host_t *host, nic_lane_index_t index, nic_step_t *step, sim_time_t time_ps)
+// The first step of a lane that ends later than time_ps, looked for from its beginning or from its
+// end; the last one does. NULL: too far.
+static nic_step_t *find_from_first(const nic_lane_t *lane, sim_time_t time_ps)
 {
-    nic_steps_t *const steps = host->steps;
-    nic_lane_t *const lane = &steps->lanes[index];
-    nic_step_t *before = lane->last->previous;
+    nic_step_t *after = lane->first;
+    for (uint32_t passed = 0; after->time_ps <= time_ps; passed++) {
+        if (passed == STEPS_PASSED_MAX) {
+            return NULL;
+        }
+        after = after->next;
+    }
+    return after;
+}
+
+static nic_step_t *find_from_last(const nic_lane_t *lane, sim_time_t time_ps)
+{
     nic_step_t *after = lane->last;
+    nic_step_t *before = after->previous;
     for (uint32_t passed = 1; before != NULL && before->time_ps > time_ps; passed++) {
         if (passed == STEPS_PASSED_MAX) {
-            return false;
+            return NULL;
         }
         after = before;
         before = before->previous;
     }
+    return after;
+}
+
+bool nic__step_among(nic_host_t *host, nic_lane_index_t index, nic_step_t *step, sim_time_t time_ps)
+{
+    nic_steps_t *const steps = host->steps;
+    nic_lane_t *const lane = &steps->lanes[index];
+    const sim_time_t half_ps = (lane->last->time_ps - lane->first_ps) / 2;
+    nic_step_t *const after = time_ps < lane->first_ps + half_ps ? find_from_first(lane, time_ps)
+                                                                 : find_from_last(lane, time_ps);
+    if (after == NULL) {
+        return false;
+    }
+    nic_step_t *const before = after->previous;
     *step = (nic_step_t){time_ps, host->node.sim.timer_sequence++, after, before};
     after->previous = step;
     if (before != NULL) {
