@@ -297,10 +297,10 @@ static inline uint32_t nic__rnic_wqe_slot(const nic_rnic_t *rnic,
 }
 static inline nic_cost_t nic__rnic_lookup_wqe(nic_rnic_t *rnic,
                                               const nic_qp_t *qp,
+                                              nic_wqe_t *wqe,
                                               uint32_t index,
                                               nic_cost_t cost)
 {
-    nic_wqe_t *const wqe = nic__wqe(qp, index);
     const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
     uint32_t slot = nic__rnic_wqe_slot(rnic, wqe, key);
     cost = nic__rnic_lookup(rnic, NIC_STORE_WQE, &slot, key, cost);

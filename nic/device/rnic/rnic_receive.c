@@ -195,8 +195,11 @@ static SIM_ALWAYS_INLINE sim_time_t look_up_answered(nic_rnic_t *rnic,
     if (qp == NULL || qp->sq_done == nic__rnic_qp(qp)->sq_ready) {
         return now_ps;
     }
-    const nic_cost_t found =
-        nic__rnic_lookup_wqe(rnic, qp, qp->sq_done, (nic_cost_t){cost->stall_ps, now_ps});
+    const nic_cost_t found = nic__rnic_lookup_wqe(rnic,
+                                                  qp,
+                                                  nic__wqe(qp, qp->sq_done),
+                                                  qp->sq_done,
+                                                  (nic_cost_t){cost->stall_ps, now_ps});
     cost->stall_ps = found.stall_ps;
     return found.ready_ps;
 }

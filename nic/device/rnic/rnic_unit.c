@@ -52,16 +52,17 @@ static nic_cost_t translate_all(nic_rnic_t *rnic, const nic_wqe_t *wqe, nic_cost
     return cost;
 }
 
-// Begins with item->first. qp may be NULL.
-static SIM_ALWAYS_INLINE nic_service_t serve_wqe(const nic_item_t *item, const nic_qp_t *qp)
+// Begins with the WQE item->first.
+static SIM_ALWAYS_INLINE nic_service_t serve_wqe(const nic_item_t *item,
+                                                 const nic_qp_t *qp,
+                                                 nic_wqe_t *wqe)
 {
     nic_rnic_t *const rnic = nic__rnic(item->nic);
     const nic_detail_t *const detail = &rnic->detail;
     const sim_time_t now_ps = rnic->at_ps;
-    if (qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0 || item->lap != nic__rnic_qp(qp)->lap) {
+    if ((qp->flags & NIC_QP_CLOSED) != 0 || item->lap != nic__rnic_qp(qp)->lap) {
         return (nic_service_t){now_ps, now_ps}; // it was flushed, or is sent again
     }
-    const nic_wqe_t *const wqe = nic__wqe(qp, item->first);
     sim_time_t data_ps = now_ps + (item->fetched ? detail->pu_send_fetched_ps : detail->pu_send_ps);
     sim_time_t here_ps = now_ps;
     sim_time_t *const context_ps = rnic->asynchronous ? &here_ps : &data_ps;
@@ -75,7 +76,7 @@ static SIM_ALWAYS_INLINE nic_service_t serve_wqe(const nic_item_t *item, const n
     *context_ps = cost.ready_ps;
     // A WQE that has to be read again keeps its own queue pair waiting, not the unit.
     cost.ready_ps = here_ps;
-    cost = nic__rnic_lookup_wqe(rnic, qp, item->first, cost);
+    cost = nic__rnic_lookup_wqe(rnic, qp, wqe, item->first, cost);
     here_ps = cost.ready_ps;
     cost.ready_ps = data_ps;
     if (nic__wqe_carries(wqe)) {
@@ -118,12 +119,18 @@ static inline void wqe_served(const nic_tx_unit_t *unit, nic_qp_t *qp, uint32_t 
 static SIM_ALWAYS_INLINE void tx_begin(nic_tx_unit_t *unit, nic_qp_t *qp)
 {
     const nic_item_t *const item = unit->head;
-    if (qp != NULL && nic__rnic_qp(qp)->waiting == item) {
-        nic__rnic_qp(qp)->waiting = NULL; // its turn has come
+    const sim_time_t now_ps = nic__rnic(unit->nic)->at_ps;
+    nic_service_t service = {now_ps, now_ps};
+    unit->carries = false;
+    if (SIM_LIKELY(qp != NULL)) {
+        nic_wqe_t *const wqe = nic__wqe(qp, item->first);
+        if (nic__rnic_qp(qp)->waiting == item) {
+            nic__rnic_qp(qp)->waiting = NULL; // its turn has come
+        }
+        service = serve_wqe(item, qp, wqe);
+        unit->carries = nic__wqe_carries(wqe);
     }
-    const nic_service_t service = serve_wqe(item, qp);
     unit->here_ps = service.here_ps;
-    unit->carries = qp != NULL && nic__wqe_carries(nic__wqe(qp, item->first));
     unit->busy = true;
     nic__unit_arm(unit->nic, NIC_LANE_SEND, &unit->step, &unit->timer, service.end_ps);
 }
@@ -217,27 +224,32 @@ static SIM_ALWAYS_INLINE void push_in_order(nic_item_t *item, nic_qp_t *qp)
     }
 }
 
-// WQEs have arrived: the cache has them, and the processing unit gets to know.
-static SIM_ALWAYS_INLINE void wqes_arrive(nic_item_t *item, nic_qp_t *qp)
+// A WQE has arrived: the cache has it, in this set.
+static inline void keep(nic_rnic_t *rnic, const nic_qp_t *qp, uint32_t index, uint32_t set)
 {
-    if (SIM_UNLIKELY((int32_t)(item->first - nic__rnic_qp(qp)->sq_here) < 0)) {
-        nic__item_free(item); // they were flushed
-        return;
-    }
-    nic_cache_t *const cache = nic__rnic(item->nic)->held[NIC_STORE_WQE];
-    for (uint32_t i = 0; i < item->count; i++) {
-        const uint32_t index = item->first + i;
-        const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
-        nic_wqe_t *const wqe = nic__wqe(qp, index);
-        const uint32_t set = i == 0 && !item->fetched ? item->set : nic_cache_set(cache, key);
-        wqe->device_slot = (uint16_t)nic__cache_put(cache, set, key);
-    }
-    push_in_order(item, qp);
+    const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
+    nic_wqe_t *const wqe = nic__wqe(qp, index);
+    wqe->device_slot = (uint16_t)nic__cache_put(rnic->held[NIC_STORE_WQE], set, key);
 }
 
+static inline bool was_flushed(const nic_item_t *item, const nic_qp_t *qp)
+{
+    return (int32_t)(item->first - nic__rnic_qp(qp)->sq_here) < 0;
+}
+
+// Those that were read after a Doorbell: the processing unit gets to know.
 void nic__rnic_wqes_arrive(nic_item_t *item, nic_qp_t *qp)
 {
-    wqes_arrive(item, qp);
+    nic_rnic_t *const rnic = nic__rnic(item->nic);
+    if (SIM_UNLIKELY(was_flushed(item, qp))) {
+        nic__item_free(item);
+        return;
+    }
+    for (uint32_t i = 0; i < item->count; i++) {
+        const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, item->first + i));
+        keep(rnic, qp, item->first + i, nic_cache_set(rnic->held[NIC_STORE_WQE], key));
+    }
+    push_in_order(item, qp);
 }
 
 // Prefetches what the WQEs that come next will need, in steps: the item, then its queue pair, then
@@ -274,10 +286,12 @@ void nic__rnic_take_coming(nic_t *nic)
         rnic->at_ps = item->arrives_ps;
         expect_wqes(rnic, item->next);
         nic_qp_t *const qp = item->qp;
-        if (SIM_UNLIKELY(qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0)) {
+        if (SIM_UNLIKELY(qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0 || was_flushed(item, qp))) {
             nic__item_free(item);
-        } else {
-            wqes_arrive(item, qp);
+            continue;
         }
+        SIM_ASSERT(item->count == 1);
+        keep(rnic, qp, item->first, item->set);
+        push_in_order(item, qp);
     }
 }
