@@ -145,7 +145,8 @@ void app__thread_count(app__thread_t *thread, uint64_t operations)
 
 void app__post(nic_qp_t *qp, const nic_send_wr_t *wr)
 {
-    const sim_err_t error = nic_post_send_list(qp, wr, NULL);
+    const sim_err_t error =
+        wr->next == NULL ? nic_post_send(qp, wr) : nic_post_send_list(qp, wr, NULL);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), sim_err_text(error));
 }
 

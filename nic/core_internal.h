@@ -37,6 +37,11 @@ static inline void nic__core_spend(nic_core_t *core, sim_time_t cost_ps)
     core->spent_ps += cost_ps * core->host->core_slow_permille / 1000;
 }
 
+static inline void nic__core_wait(nic_core_t *core, sim_time_t wait_ps)
+{
+    core->spent_ps += wait_ps;
+}
+
 // The time of the core that is posting, or of the event.
 static inline sim_time_t nic__posting_ps(const nic_host_t *host)
 {

@@ -93,6 +93,11 @@ static inline bool in_wheel(const sim_timer_t *timer)
     return (timer->position & SIM_TIMER_IN_WHEEL) != 0;
 }
 
+static inline sim_time_t wheel_time_ps(const sim_node_t *node, const sim_timer_t *timer)
+{
+    return node->wheel->entries[timer->position & ~SIM_TIMER_IN_WHEEL].time_ps;
+}
+
 static void arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t sequence)
 {
     SIM_CHECKF(time_ps >= node->now_ps && time_ps != SIM_TIME_NEVER,
@@ -199,8 +204,11 @@ void sim_timer_cancel(sim_node_t *node, sim_timer_t *timer)
         return;
     }
     if (in_wheel(timer)) {
+        const sim_time_t time_ps = wheel_time_ps(node, timer);
         sim__wheel_remove(node->wheel, timer);
-        set_earliest(node);
+        if (time_ps == node->timer_ps) {
+            set_earliest(node);
+        }
     } else {
         remove_at(node, timer->position);
     }
@@ -210,7 +218,7 @@ sim_time_t sim_timer_time_ps(const sim_node_t *node, const sim_timer_t *timer)
 {
     SIM_CHECK(sim_timer_armed(timer));
     if (in_wheel(timer)) {
-        return node->wheel->entries[timer->position & ~SIM_TIMER_IN_WHEEL].time_ps;
+        return wheel_time_ps(node, timer);
     }
     return node->timers[timer->position].time_ps;
 }

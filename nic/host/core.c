@@ -153,7 +153,7 @@ void nic_core_spend(nic_core_t *core, sim_time_t cost_ps)
 
 void nic_core_wait(nic_core_t *core, sim_time_t wait_ps)
 {
-    core->spent_ps += wait_ps;
+    nic__core_wait(core, wait_ps);
 }
 
 sim_time_t nic_core_now_ps(const nic_core_t *core)

@@ -75,7 +75,7 @@ static void polled(nic_t *nic, nic_core_t *core, uint32_t count)
     if (core != NULL) {
         nic__core_spend(core, rnic->detail.cpu_poll_ps + count * rnic->detail.cpu_cqe_ps);
         // The NIC wrote CQEs into the last cache; one behind the other they come together.
-        nic_core_wait(core, count != 0 ? rnic->detail.cpu_line_wait_ps : 0);
+        nic__core_wait(core, count != 0 ? rnic->detail.cpu_line_wait_ps : 0);
     }
 }
 

@@ -51,13 +51,6 @@ sim_time_t nic__rnic_lines_ps(const nic_rnic_t *rnic, const nic_qp_t *qp, const 
     return bytes * rnic->pcie.mmio_byte_time >> NIC_PCIE_FRACTION_BITS;
 }
 
-static void spend(nic_host_t *host, sim_time_t cost_ps)
-{
-    if (host->core != NULL) {
-        nic__core_spend(host->core, cost_ps);
-    }
-}
-
 // -- WQEs on their way by MMIO: the link keeps their order
 
 // Until a unit could be through with it: what it does before shows nowhere outside.
@@ -103,30 +96,44 @@ static void spend_on_copies(nic_core_t *core,
     }
 }
 
+// A core posts: so many WQEs by a Doorbell, or one by lines of so many bytes.
+static inline void spend_on_posting(nic_core_t *core,
+                                    const nic_detail_t *detail,
+                                    const nic_qp_t *qp,
+                                    uint32_t count,
+                                    bool doorbell,
+                                    uint64_t bytes)
+{
+    nic__core_spend(core, count * detail->cpu_post_ps);
+    if (detail->cpu_copy_ps != 0) {
+        spend_on_copies(core, detail, qp, qp->sq_posted - count, count);
+    }
+    nic__core_spend(core,
+                    doorbell ? detail->cpu_doorbell_ps
+                             : padded(bytes) / NIC_PCIE_LINE_BYTES * detail->cpu_line_ps);
+}
+
 void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
 {
     nic_t *const nic = qp->nic;
     nic_rnic_t *const rnic = nic__rnic(nic);
-    nic_host_t *const host = nic->host;
+    const nic_host_t *const host = nic->host;
     const nic_detail_t *const detail = &rnic->detail;
     const uint32_t first = qp->sq_posted - count;
+    const uint64_t bytes = doorbell ? 0 : wqe_bytes(detail, qp, nic__wqe(qp, first));
     nic__rnic_begin(nic);
     rnic->counters.wqes_posted += count;
+    if (host->core != NULL) {
+        spend_on_posting(host->core, detail, qp, count, doorbell, bytes);
+    }
     nic_item_t *const item = nic__item_new(nic, doorbell ? NIC_ITEM_DOORBELL : NIC_ITEM_WQE, qp);
     item->first = first;
     item->count = count;
     item->fetched = doorbell;
-    spend(host, count * detail->cpu_post_ps);
-    if (host->core != NULL && detail->cpu_copy_ps != 0) {
-        spend_on_copies(host->core, detail, qp, first, count);
-    }
     if (doorbell) {
-        spend(host, detail->cpu_doorbell_ps);
         nic__item_at(item, nic_pcie_doorbell(&rnic->pcie, nic__posting_ps(host)));
         return;
     }
-    const uint64_t bytes = wqe_bytes(detail, qp, nic__wqe(qp, first));
-    spend(host, padded(bytes) / NIC_PCIE_LINE_BYTES * detail->cpu_line_ps);
     item->set = nic_cache_set(rnic->held[NIC_STORE_WQE],
                               nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, first)));
     item->arrives_ps = nic_pcie_mmio(&rnic->pcie, nic__posting_ps(host), bytes);
@@ -135,13 +142,13 @@ void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
 
 void nic__rnic_post_receive(nic_t *nic, uint32_t count)
 {
-    nic_host_t *const host = nic->host;
+    nic_core_t *const core = nic->host->core;
     const nic_detail_t *const detail = &nic__rnic(nic)->detail;
-    // The count of receives is a word in host memory that the NIC reads with them, so that its
-    // line is in no core's cache.
-    spend(host, count * detail->cpu_receive_ps);
-    if (host->core != NULL) {
-        nic_core_wait(host->core, detail->cpu_line_wait_ps);
+    if (core != NULL) {
+        nic__core_spend(core, count * detail->cpu_receive_ps);
+        // The count of receives is a word in host memory that the NIC reads with them, so that its
+        // line is in no core's cache.
+        nic__core_wait(core, detail->cpu_line_wait_ps);
     }
 }
 

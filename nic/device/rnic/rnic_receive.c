@@ -52,8 +52,8 @@ static void release(nic_t *nic, uint32_t bytes)
 // The class of a packet by its operation, and what else is to be known of it.
 enum {
     PACKET_CLASS = 7,
-    PACKET_BEGINS = 8,    // it is the first of a request
-    PACKET_ADDRESSED = 16 // and says where its payload goes
+    PACKET_BEGINS = 8,     // it is the first of a request
+    PACKET_ADDRESSED = 16, // and says where its payload goes
 };
 static inline uint32_t classify(uint8_t opcode)
 {
