@@ -49,7 +49,7 @@ typedef struct reader {
     const reads_t *reads;
     nic_cq_t *cq;
     nic_qp_t **qps;
-    uint32_t *peers; // of each QP: index of its machine
+    uint32_t *rkeys; // of each QP: the key of what it reads from
     uint32_t qp_count;
     bool *broken; // of each QP: it failed, nothing more is posted to it
     uint32_t broken_count;
@@ -99,7 +99,7 @@ static void post_next(reader_t *reader)
     wr->wr_id = (uint64_t)q << 32 | slot;
     wr->sge.addr = reads->machines[0].address + offset;
     wr->rdma.remote_addr = reads->machines[0].address + offset;
-    wr->rdma.rkey = app__machine_key(&reads->machines[reader->peers[q]]);
+    wr->rdma.rkey = reader->rkeys[q];
     reader->done[slot] = false;
     reader->posted++;
     app__post(reader->qps[q], wr);
@@ -194,7 +194,7 @@ static void make_readers(reads_t *reads, const app_context_t *context, uint32_t 
         const uint32_t m = r / threads;
         const uint32_t first = (uint32_t)((uint64_t)(r % threads) * qps / threads);
         reader->qps = sim_alloc_array(reader->qp_count, sizeof(*reader->qps));
-        reader->peers = sim_alloc_array(reader->qp_count, sizeof(*reader->peers));
+        reader->rkeys = sim_alloc_array(reader->qp_count, sizeof(*reader->rkeys));
         reader->wr = (nic_send_wr_t){
             .opcode = NIC_WR_RDMA_READ,
             .send_flags = NIC_SEND_SIGNALED,
@@ -202,7 +202,7 @@ static void make_readers(reads_t *reads, const app_context_t *context, uint32_t 
         };
         for (uint32_t q = 0; q < reader->qp_count; q++) {
             reader->qps[q] = all[m * qps + first + q];
-            reader->peers[q] = peers[m * qps + first + q];
+            reader->rkeys[q] = app__machine_key(&reads->machines[peers[m * qps + first + q]]);
         }
     }
     sim_free(all);
@@ -293,7 +293,7 @@ static void reads_destroy(app_t *app)
     reads_t *const reads = (reads_t *)(void *)app;
     for (uint32_t r = 0; r < reads->reader_count; r++) {
         sim_free(reads->readers[r].qps);
-        sim_free(reads->readers[r].peers);
+        sim_free(reads->readers[r].rkeys);
         sim_free(reads->readers[r].done);
         sim_free(reads->readers[r].broken);
     }

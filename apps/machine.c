@@ -169,13 +169,6 @@ void app__post_receives(nic_qp_t *qp, const app__machine_t *machine, uint32_t co
     }
 }
 
-bool app__thread_succeeded(app__thread_t *thread, const nic_wc_t *wc)
-{
-    const bool done = wc->status == NIC_WC_SUCCESS;
-    thread->failed += !done;
-    return done;
-}
-
 sim_time_t app__span_measured_ps(const app_t *app, const app__span_t *span)
 {
     const sim_time_t end_ps = sim_end_time_ps(net_sim(app->net));

@@ -117,7 +117,12 @@ void app__post_receives(nic_qp_t *qp,
                         uint64_t bytes);
 // Whether the operation was done. What was not is counted: its queue pair went to the error state,
 // whatever else is posted there completes as flushed, and programs post no more to it.
-bool app__thread_succeeded(app__thread_t *thread, const nic_wc_t *wc);
+static inline bool app__thread_succeeded(app__thread_t *thread, const nic_wc_t *wc)
+{
+    const bool done = wc->status == NIC_WC_SUCCESS;
+    thread->failed += !done;
+    return done;
+}
 
 // What of the span had passed when the run ended, which may have been cut short: 0 to measure_ps.
 sim_time_t app__span_measured_ps(const app_t *app, const app__span_t *span);
