@@ -406,6 +406,10 @@ void nic__rnic_take_coming(nic_t *nic);
 // To be called before anything else by whatever happens in a NIC. WQEs written into it arrive in
 // order and can have no effect outside for a while, so their arrival is no event: it is made up for
 // here, in order with everything else.
+static inline bool nic__rnic_has_coming(const nic_t *nic) // some that have arrived
+{
+    return nic__rnic(nic)->coming_ps <= nic__node(nic)->now_ps;
+}
 static inline void nic__rnic_begin(nic_t *nic)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);

@@ -55,20 +55,41 @@ static SIM_ALWAYS_INLINE void expect_data(const nic_host_t *host)
 }
 
 // Data to be sent are there.
+static SIM_ALWAYS_INLINE void data_here(nic_item_t *item)
+{
+    nic_qp_t *const qp = item->qp;
+    if (SIM_LIKELY(item->kind == NIC_ITEM_RESPONSE)) {
+        nic__item_free(item);
+        if (SIM_LIKELY(qp != NULL)) {
+            nic_device_respond(qp);
+        }
+        return;
+    }
+    if (qp != NULL) {
+        qp_step(item, qp);
+    }
+    nic__item_free(item);
+}
+
+// WQEs have come meanwhile.
+static __attribute__((noinline)) void data_when_come(nic_item_t *item)
+{
+    nic__rnic_begin(item->nic);
+    data_here(item);
+}
+
+// What is usual ends in a call, and needs no frame.
 void nic__rnic_data_step(nic_step_t *step)
 {
     nic_item_t *const item = SIM_CONTAINER_OF(step, nic_item_t, step);
-    expect_data(item->nic->host);
-    nic__rnic_begin(item->nic);
-    nic_qp_t *const qp = item->qp;
-    if (SIM_LIKELY(qp != NULL)) {
-        if (SIM_LIKELY(item->kind == NIC_ITEM_RESPONSE)) {
-            nic_device_respond(qp);
-        } else {
-            qp_step(item, qp);
-        }
+    nic_t *const nic = item->nic;
+    expect_data(nic->host);
+    if (SIM_UNLIKELY(nic__rnic_has_coming(nic))) {
+        data_when_come(item);
+        return;
     }
-    nic__item_free(item);
+    nic__rnic(nic)->at_ps = nic__node(nic)->now_ps;
+    data_here(item);
 }
 
 static void item_step(nic_item_t *item)

@@ -332,7 +332,7 @@ static void rx_begin(nic_rx_unit_t *unit, nic_qp_t *qp)
     nic__unit_arm(unit->nic, NIC_LANE_RECEIVE, &unit->step, &unit->timer, service.end_ps);
 }
 
-static inline void push(nic_t *nic, net_packet_t *packet, nic_qp_t *qp)
+static SIM_ALWAYS_INLINE void push(nic_t *nic, net_packet_t *packet, nic_qp_t *qp)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
     nic_rx_unit_t *const unit =
@@ -443,12 +443,34 @@ static SIM_ALWAYS_INLINE void expect(nic_t *nic, const sim_mail_t *mail)
     }
 }
 
+// It fills the buffer so far that its class is to pause.
+static __attribute__((noinline)) void pause_and_push(nic_t *nic, net_packet_t *packet, nic_qp_t *qp)
+{
+    const uint8_t class = (uint8_t)(1u << packet->priority);
+    if ((nic__rnic(nic)->pausing & class) == 0) {
+        pause_link(nic, class);
+    }
+    push(nic, packet, qp);
+}
+
+// WQEs have come meanwhile.
+static __attribute__((noinline)) void arrive_when_come(nic_t *nic, net_packet_t *packet)
+{
+    nic__rnic_take_coming(nic);
+    nic__rnic_arrive(nic, packet);
+}
+
+// What is usual ends in a call, and needs no frame.
 void nic__rnic_arrive(nic_t *nic, net_packet_t *packet)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
+    if (SIM_UNLIKELY(nic__rnic_has_coming(nic))) {
+        arrive_when_come(nic, packet);
+        return;
+    }
+    rnic->at_ps = nic__node(nic)->now_ps;
     const nic_expected_t came = rnic->expected[0];
     expect(nic, nic__node(nic)->mail);
-    nic__rnic_begin(nic);
     const uint64_t bytes = rnic->buffered_bytes + packet->frame_bytes;
     if (SIM_UNLIKELY(bytes > rnic->detail.buffer_bytes)) {
         net_port_drop(nic->port, packet, NET_DROP_BUFFER_FULL);
@@ -458,14 +480,14 @@ void nic__rnic_arrive(nic_t *nic, net_packet_t *packet)
     if (bytes > rnic->counters.buffer_bytes_max) {
         rnic->counters.buffer_bytes_max = bytes;
     }
-    const uint8_t class = (uint8_t)(1u << packet->priority);
-    if (SIM_UNLIKELY(bytes >= rnic->detail.pause_bytes) && (rnic->pausing & class) == 0) {
-        pause_link(nic, class);
-    }
     nic_qp_t *const qp = SIM_LIKELY(came.qp != NULL && came.number == packet->destination_qp)
                              ? came.qp
                              : nic__find_qp(nic, packet->destination_qp);
-    push(nic, packet, qp);
+    if (SIM_UNLIKELY(bytes >= rnic->detail.pause_bytes)) {
+        pause_and_push(nic, packet, qp);
+    } else {
+        push(nic, packet, qp);
+    }
 }
 
 // -- writes to host memory

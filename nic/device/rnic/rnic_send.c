@@ -102,17 +102,15 @@ static __attribute__((noinline)) void sent_when_come(nic_t *nic, nic_qp_t *qp, b
     nic__rnic_sent(nic, qp, response);
 }
 
-// Most packets are whole messages, and mostly no WQE has come meanwhile (nic__rnic_begin): calls at
-// the end, so that they need no frame.
+// Most packets are whole messages, and mostly no WQE has come meanwhile: calls at the end, so that
+// they need no frame.
 void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
 {
-    nic_rnic_t *const rnic = nic__rnic(nic);
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
-    if (SIM_UNLIKELY(rnic->coming_ps <= now_ps)) {
+    if (SIM_UNLIKELY(nic__rnic_has_coming(nic))) {
         sent_when_come(nic, qp, response);
         return;
     }
-    rnic->at_ps = now_ps;
+    nic__rnic(nic)->at_ps = nic__node(nic)->now_ps;
     if (response) {
         if ((qp->flags & NIC_QP_READS) != 0) {
             response_sent(nic, qp);
