@@ -25,7 +25,7 @@ static void forget_turn(nic_core_t *core)
     core->due_ps = SIM_TIME_NEVER;
 }
 
-static void begin_at(nic_core_t *core, sim_time_t time_ps)
+static SIM_ALWAYS_INLINE void begin_at(nic_core_t *core, sim_time_t time_ps)
 {
     if (core->due_ps != SIM_TIME_NEVER) {
         forget_turn(core);

@@ -58,7 +58,9 @@ static inline void transmit(nic_t *nic)
 static void settle(nic_host_t *host)
 {
     while (host->kicked != NULL || host->notice_count != 0) {
-        nic__hand_over(host);
+        if (SIM_UNLIKELY(host->notice_count != 0)) {
+            nic__hand_over(host);
+        }
         if (host->kicked == NULL) {
             break;
         }
@@ -71,7 +73,9 @@ static void settle(nic_host_t *host)
             nic__wake(nic);
         }
     }
-    nic__free_dead(host);
+    if (SIM_UNLIKELY(host->dead != NULL)) {
+        nic__free_dead(host);
+    }
     host->unsettled = false;
 }
 

@@ -10,8 +10,8 @@ void nic__rnic_wqe_done(nic_qp_t *qp)
     nic_cache_t *const cache = rnic->held[NIC_STORE_WQE];
     const uint32_t index = qp->sq_done - 1;
     const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
-    const uint32_t slot = nic__rnic_wqe_slot(rnic, nic__wqe(qp, index), key);
-    if (SIM_LIKELY(cache->slots[slot].key == key)) {
+    const uint32_t slot = nic__wqe(qp, index)->device_slot;
+    if (SIM_LIKELY(rnic->wqes_know) && SIM_LIKELY(cache->slots[slot].key == key)) {
         nic__cache_remove_at(cache, slot);
     } else {
         nic_cache_remove(cache, key);

@@ -78,66 +78,87 @@ static void add_coming(nic_t *nic, nic_item_t *item)
 
 // -- posting
 
-// A core copies inline payloads into WQEs.
-static void spend_on_copies(nic_core_t *core,
-                            const nic_detail_t *detail,
-                            const nic_qp_t *qp,
-                            uint32_t first,
-                            uint32_t count)
+// Pieces that a core copies of an inline payload.
+static inline uint64_t copies_of(const nic_wqe_t *wqe)
 {
-    uint64_t chunks = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const nic_wqe_t *const wqe = nic__wqe(qp, first + i);
-        const bool inlined = !nic__wqe_fetches(wqe) && (wqe->flags & NIC_SEND_INLINE) != 0;
-        chunks += inlined ? ((uint64_t)wqe->length + COPY_BYTES - 1) / COPY_BYTES : 0;
-    }
-    if (chunks != 0) {
-        nic__core_spend(core, chunks * detail->cpu_copy_ps);
-    }
+    const bool inlined = !nic__wqe_fetches(wqe) && (wqe->flags & NIC_SEND_INLINE) != 0;
+    return inlined ? ((uint64_t)wqe->length + COPY_BYTES - 1) / COPY_BYTES : 0;
 }
 
-// A core posts: so many WQEs by a Doorbell, or one by lines of so many bytes.
-static inline void spend_on_posting(nic_core_t *core,
-                                    const nic_detail_t *detail,
-                                    const nic_qp_t *qp,
-                                    uint32_t count,
-                                    bool doorbell,
-                                    uint64_t bytes)
+// A core posts by a Doorbell: the last so many WQEs.
+static void spend_on_doorbell(nic_core_t *core,
+                              const nic_detail_t *detail,
+                              const nic_qp_t *qp,
+                              uint32_t count)
 {
+    uint64_t copies = 0;
+    for (uint32_t i = 1; i <= count; i++) {
+        copies += copies_of(nic__wqe(qp, qp->sq_posted - i));
+    }
     nic__core_spend(core, count * detail->cpu_post_ps);
-    if (detail->cpu_copy_ps != 0) {
-        spend_on_copies(core, detail, qp, qp->sq_posted - count, count);
-    }
-    nic__core_spend(core,
-                    doorbell ? detail->cpu_doorbell_ps
-                             : padded(bytes) / NIC_PCIE_LINE_BYTES * detail->cpu_line_ps);
+    nic__core_spend(core, copies * detail->cpu_copy_ps);
+    nic__core_spend(core, detail->cpu_doorbell_ps);
 }
 
-void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
+// A core posts a WQE of so many bytes by MMIO.
+static inline void spend_on_lines(nic_core_t *core,
+                                  const nic_detail_t *detail,
+                                  const nic_wqe_t *wqe,
+                                  uint64_t bytes)
+{
+    nic__core_spend(core, detail->cpu_post_ps);
+    if (detail->cpu_copy_ps != 0 && copies_of(wqe) != 0) {
+        nic__core_spend(core, copies_of(wqe) * detail->cpu_copy_ps);
+    }
+    nic__core_spend(core, padded(bytes) / NIC_PCIE_LINE_BYTES * detail->cpu_line_ps);
+}
+
+static __attribute__((noinline)) void post_by_doorbell(nic_qp_t *qp, uint32_t count)
 {
     nic_t *const nic = qp->nic;
     nic_rnic_t *const rnic = nic__rnic(nic);
     const nic_host_t *const host = nic->host;
-    const nic_detail_t *const detail = &rnic->detail;
-    const uint32_t first = qp->sq_posted - count;
-    const uint64_t bytes = doorbell ? 0 : wqe_bytes(detail, qp, nic__wqe(qp, first));
-    nic__rnic_begin(nic);
-    rnic->counters.wqes_posted += count;
-    if (host->core != NULL) {
-        spend_on_posting(host->core, detail, qp, count, doorbell, bytes);
-    }
-    nic_item_t *const item = nic__item_new(nic, doorbell ? NIC_ITEM_DOORBELL : NIC_ITEM_WQE, qp);
-    item->first = first;
+    nic_item_t *const item = nic__item_new(nic, NIC_ITEM_DOORBELL, qp);
+    item->first = qp->sq_posted - count;
     item->count = count;
-    item->fetched = doorbell;
-    if (doorbell) {
-        nic__item_at(item, nic_pcie_doorbell(&rnic->pcie, nic__posting_ps(host)));
-        return;
+    item->fetched = true;
+    if (host->core != NULL) {
+        spend_on_doorbell(host->core, &rnic->detail, qp, count);
     }
+    nic__item_at(item, nic_pcie_doorbell(&rnic->pcie, nic__posting_ps(host)));
+}
+
+static inline void post_by_mmio(nic_qp_t *qp)
+{
+    nic_t *const nic = qp->nic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    const nic_host_t *const host = nic->host;
+    const uint32_t index = qp->sq_posted - 1;
+    const nic_wqe_t *const wqe = nic__wqe(qp, index);
+    const uint64_t bytes = wqe_bytes(&rnic->detail, qp, wqe);
+    if (host->core != NULL) {
+        spend_on_lines(host->core, &rnic->detail, wqe, bytes);
+    }
+    nic_item_t *const item = nic__item_new(nic, NIC_ITEM_WQE, qp);
+    item->first = index;
+    item->count = 1;
+    item->fetched = false;
     item->set = nic_cache_set(rnic->held[NIC_STORE_WQE],
-                              nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, first)));
+                              nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index)));
     item->arrives_ps = nic_pcie_mmio(&rnic->pcie, nic__posting_ps(host), bytes);
     add_coming(nic, item);
+}
+
+void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
+{
+    nic__rnic_begin(qp->nic);
+    nic__rnic(qp->nic)->counters.wqes_posted += count;
+    if (doorbell) {
+        post_by_doorbell(qp, count);
+    } else {
+        SIM_ASSERT(count == 1);
+        post_by_mmio(qp);
+    }
 }
 
 void nic__rnic_post_receive(nic_t *nic, uint32_t count)

@@ -54,16 +54,17 @@ enum {
     PACKET_CLASS = 7,
     PACKET_BEGINS = 8,     // it is the first of a request
     PACKET_ADDRESSED = 16, // and says where its payload goes
+    PACKET_MORE = 32       // when it is served, more is to be done than the protocol has to do
 };
 static inline uint32_t classify(uint8_t opcode)
 {
     static const uint8_t classes[ROCE_OPERATION_MASK + 1] = {
-        [ROCE_SEND_FIRST] = NIC_IS_SEND | PACKET_BEGINS,
-        [ROCE_SEND_MIDDLE] = NIC_IS_SEND,
-        [ROCE_SEND_LAST] = NIC_IS_SEND,
-        [ROCE_SEND_LAST_IMM] = NIC_IS_SEND,
-        [ROCE_SEND_ONLY] = NIC_IS_SEND | PACKET_BEGINS,
-        [ROCE_SEND_ONLY_IMM] = NIC_IS_SEND | PACKET_BEGINS,
+        [ROCE_SEND_FIRST] = NIC_IS_SEND | PACKET_MORE | PACKET_BEGINS,
+        [ROCE_SEND_MIDDLE] = NIC_IS_SEND | PACKET_MORE,
+        [ROCE_SEND_LAST] = NIC_IS_SEND | PACKET_MORE,
+        [ROCE_SEND_LAST_IMM] = NIC_IS_SEND | PACKET_MORE,
+        [ROCE_SEND_ONLY] = NIC_IS_SEND | PACKET_MORE | PACKET_BEGINS,
+        [ROCE_SEND_ONLY_IMM] = NIC_IS_SEND | PACKET_MORE | PACKET_BEGINS,
         [ROCE_WRITE_FIRST] = NIC_IS_WRITE | PACKET_BEGINS | PACKET_ADDRESSED,
         [ROCE_WRITE_MIDDLE] = NIC_IS_WRITE,
         [ROCE_WRITE_LAST] = NIC_IS_WRITE,
@@ -77,8 +78,8 @@ static inline uint32_t classify(uint8_t opcode)
         [ROCE_READ_RESPONSE_ONLY] = NIC_IS_RESPONSE,
         [ROCE_ATOMIC_ACKNOWLEDGE] = NIC_IS_RESPONSE,
         [ROCE_ACKNOWLEDGE] = NIC_IS_ACK,
-        [ROCE_COMPARE_SWAP] = NIC_IS_ATOMIC | PACKET_BEGINS,
-        [ROCE_FETCH_ADD] = NIC_IS_ATOMIC | PACKET_BEGINS,
+        [ROCE_COMPARE_SWAP] = NIC_IS_ATOMIC | PACKET_MORE | PACKET_BEGINS,
+        [ROCE_FETCH_ADD] = NIC_IS_ATOMIC | PACKET_MORE | PACKET_BEGINS,
     };
     return SIM_UNLIKELY(opcode == ROCE_CNP) ? NIC_IS_ACK : classes[opcode & ROCE_OPERATION_MASK];
 }
@@ -287,20 +288,27 @@ static void count_receive(nic_t *nic, const net_packet_t *packet)
     }
 }
 
+// What the protocol's turn needs to find: of a SEND, or of an atomic.
+static void prepare_turn(nic_t *nic, const net_packet_t *packet, nic_packet_class_t class)
+{
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    if (class == NIC_IS_SEND) {
+        rnic->inline_receive = goes_inline(rnic, packet);
+        count_receive(nic, packet);
+    } else {
+        const uint64_t lock = net_packet_aside(packet)->atomic.address;
+        rnic->granted_ps = rnic->lock_free_ps[lock & (rnic->detail.atomic_locks - 1)];
+    }
+}
+
 static inline void packet_served(const nic_rx_unit_t *unit, net_packet_t *packet)
 {
     nic_t *const nic = unit->nic;
     nic_rnic_t *const rnic = nic__rnic(nic);
     rnic->wqe_here_ps = unit->here_ps;
-    const nic_packet_class_t class = (nic_packet_class_t)(unit->kind & PACKET_CLASS);
     const uint32_t bytes = packet->frame_bytes;
-    if (class == NIC_IS_SEND) {
-        rnic->inline_receive = goes_inline(rnic, packet);
-        count_receive(nic, packet);
-    }
-    if (class == NIC_IS_ATOMIC) {
-        const uint64_t lock = net_packet_aside(packet)->atomic.address;
-        rnic->granted_ps = rnic->lock_free_ps[lock & (rnic->detail.atomic_locks - 1)];
+    if ((unit->kind & PACKET_MORE) != 0) {
+        prepare_turn(nic, packet, (nic_packet_class_t)(unit->kind & PACKET_CLASS));
     }
     if (SIM_LIKELY(unit->qp != NULL)) {
         nic__receive_for(nic, unit->qp, packet);
