@@ -27,8 +27,9 @@ typedef struct nic_core nic_core_t;
 
 // -- work requests as the NIC keeps them
 
+// A line each, in rings on lines.
 typedef struct nic_wqe {
-    uint64_t wr_id;
+    _Alignas(SIM_CACHE_LINE) uint64_t wr_id;
     uint64_t local_address;  // NIC_WQE_LIST: of the list of places, whose number is lkey
     uint64_t remote_address; // UD: interface << 32 | QP number
     uint32_t length;
