@@ -46,14 +46,19 @@ void nic__wake_by_event(nic_t *nic)
 void nic__steps_find_tied(nic_steps_t *steps)
 {
     nic_lane_t *best = &steps->lanes[0];
-    for (nic_lane_t *lane = best + 1; lane != &steps->lanes[NIC_LANE_COUNT]; lane++) {
-        if (lane->first_ps < best->first_ps ||
-            (lane->first_ps == best->first_ps && lane->first->sequence < best->first->sequence)) {
+    sim_time_t best_ps = best->first_ps;
+#pragma GCC unroll 8
+    for (uint32_t i = 1; i < NIC_LANE_COUNT; i++) {
+        nic_lane_t *const lane = &steps->lanes[i];
+        const sim_time_t time_ps = lane->first_ps;
+        if (time_ps < best_ps ||
+            (time_ps == best_ps && lane->first->sequence < best->first->sequence)) {
             best = lane;
+            best_ps = time_ps;
         }
     }
     steps->next = best;
-    steps->next_ps = best->first_ps;
+    steps->next_ps = best_ps;
 }
 
 void nic__step_remove(nic_host_t *host, nic_lane_index_t index, nic_step_t *step)
