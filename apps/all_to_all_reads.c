@@ -87,7 +87,7 @@ static uint32_t draw_qp(reader_t *reader)
     return q;
 }
 
-static void post_next(reader_t *reader)
+static SIM_ALWAYS_INLINE void post_next(reader_t *reader)
 {
     const reads_t *const reads = reader->reads;
     const uint32_t slot = reader->posted_slot;

@@ -131,24 +131,7 @@ nic_cq_t *app__thread_cq(app__thread_t *thread)
     return cq;
 }
 
-void app__thread_count(app__thread_t *thread, uint64_t operations)
-{
-    const sim_time_t now_ps = nic_core_now_ps(thread->core);
-    thread->total += operations;
-    if (now_ps >= app__span_begin(thread->span) && now_ps < app__span_end(thread->span)) {
-        thread->counted += operations;
-    }
-    sim_progress(thread->machine->endpoint->node);
-}
-
 // -- posting
-
-void app__post(nic_qp_t *qp, const nic_send_wr_t *wr)
-{
-    const sim_err_t error =
-        wr->next == NULL ? nic_post_send(qp, wr) : nic_post_send_list(qp, wr, NULL);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), sim_err_text(error));
-}
 
 #define RECEIVES_AT_ONCE 64u
 

@@ -106,11 +106,24 @@ void app__thread_init(app__thread_t *thread,
 // A CQ that this thread polls.
 nic_cq_t *app__thread_cq(app__thread_t *thread);
 // Operations done at this point of the step.
-void app__thread_count(app__thread_t *thread, uint64_t operations);
+static inline void app__thread_count(app__thread_t *thread, uint64_t operations)
+{
+    const sim_time_t now_ps = nic_core_now_ps(thread->core);
+    thread->total += operations;
+    if (now_ps >= app__span_begin(thread->span) && now_ps < app__span_end(thread->span)) {
+        thread->counted += operations;
+    }
+    sim_progress(thread->machine->endpoint->node);
+}
 
 // Posts, which must succeed: the program keeps within its depths, and a queue pair in the error
 // state takes what is posted and completes it as flushed.
-void app__post(nic_qp_t *qp, const nic_send_wr_t *wr);
+static inline void app__post(nic_qp_t *qp, const nic_send_wr_t *wr)
+{
+    const sim_err_t error =
+        wr->next == NULL ? nic_post_send(qp, wr) : nic_post_send_list(qp, wr, NULL);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), sim_err_text(error));
+}
 void app__post_receives(nic_qp_t *qp,
                         const app__machine_t *machine,
                         uint32_t count,
