@@ -140,16 +140,3 @@ void nic_cache_remove(nic_cache_t *cache, uint64_t key)
         }
     }
 }
-
-void nic__cache_remove_at(nic_cache_t *cache, uint32_t slot)
-{
-    nic_cache_slot_t *const slots = cache->slots;
-    const uint32_t ways = (uint32_t)cache->ways;
-    const uint32_t end = nic__cache_first(cache, slot) + ways;
-    uint32_t last = slot; // fills the gap
-    while (last + 1 < end && slots[last + 1].key != 0) {
-        last++;
-    }
-    slots[slot] = slots[last];
-    slots[last] = (nic_cache_slot_t){0, 0};
-}

@@ -75,7 +75,18 @@ bool nic_cache_touch(nic_cache_t *cache, uint64_t key);
 bool nic_cache_insert(nic_cache_t *cache, uint64_t key);
 void nic_cache_remove(nic_cache_t *cache, uint64_t key);
 // The key in this slot, in which there is one.
-void nic__cache_remove_at(nic_cache_t *cache, uint32_t slot);
+static inline void nic__cache_remove_at(nic_cache_t *cache, uint32_t slot)
+{
+    nic_cache_slot_t *const slots = cache->slots;
+    const uint32_t ways = (uint32_t)cache->ways;
+    const uint32_t end = nic__cache_first(cache, slot) + ways;
+    uint32_t last = slot; // fills the gap
+    while (last + 1 < end && slots[last + 1].key != 0) {
+        last++;
+    }
+    slots[slot] = slots[last];
+    slots[last] = (nic_cache_slot_t){0, 0};
+}
 
 SIM_C_END
 
