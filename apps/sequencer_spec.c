@@ -183,6 +183,7 @@ static void send_requests(spec_client_t *client, uint32_t count)
         &client->spec->workers[client->index % client->spec->worker_count];
     const app__sequencer_got_t *const got = &client->sequencer->got[client->index];
     nic_send_wr_t list[APP__RPC_COLLECT_MAX];
+    SIM_CHECK(count > 0);
     for (uint32_t i = 0; i < count; i++) {
         client->sent++;
         list[i] = (nic_send_wr_t){

@@ -64,6 +64,7 @@ static void post_batch(app__rate_sender_t *sender, uint32_t q)
 {
     const app__rate_t *const rate = sender->rate;
     nic_send_wr_t list[BATCH_MAX];
+    SIM_CHECK(rate->batch > 0);
     for (uint32_t i = 0; i < rate->batch; i++) {
         fill(sender, q, &list[i]);
         sender->posted[q]++;
