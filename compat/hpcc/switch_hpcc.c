@@ -23,7 +23,7 @@ typedef struct state {
     row_t *rows; // by port
     uint64_t reserved_bytes;
     uint64_t
-        free_min; // of the shared buffer: with so much no port's threshold is 0; unless red: never
+        free_min; // of the shared buffer: with so much no port's threshold is 0. Not red: never
     bool red;     // net_switch_marks_red
     bool losses;  // some links lose what arrives
 } state_t;
@@ -253,6 +253,14 @@ static __attribute__((noinline)) void enqueue(net_switch_t *sw,
     serve_or_wait(sw, egress);
 }
 
+// The reserve has room, and no threshold is 0.
+static inline bool fits_reserve(const net_switch_t *sw, const net_received_t *held, uint64_t bytes)
+{
+    const state_t *const state = state_of(sw);
+    return held->crowded == 0 && held->stored_bytes + bytes <= state->reserved_bytes &&
+           net_switch_shared_free(sw) >= state->free_min;
+}
+
 // Whether a packet that is charged and then leaves at once changes nothing; nobody waits for being
 // let go by it.
 static inline bool leaves_no_trace(const net_switch_t *sw, const net_packet_t *packet)
@@ -260,10 +268,8 @@ static inline bool leaves_no_trace(const net_switch_t *sw, const net_packet_t *p
     const row_t *const row = &state_of(sw)->rows[packet->ingress_port];
     const net_received_t *const held = row->received[packet->priority];
     uint64_t taken;
-    if (SIM_LIKELY(held->crowded == 0 &&
-                   held->stored_bytes + packet->frame_bytes <= state_of(sw)->reserved_bytes &&
-                   net_switch_shared_free(sw) >= state_of(sw)->free_min)) {
-        return true; // the reserve has room, and no threshold is 0
+    if (fits_reserve(sw, held, packet->frame_bytes)) {
+        return true;
     }
     return !held->stopped && fits_plainly(sw, row, held, packet->frame_bytes, &taken);
 }
@@ -375,7 +381,6 @@ static __attribute__((noinline)) void forward(net_switch_t *sw,
                                               net_packet_t *packet,
                                               uint32_t out)
 {
-    const state_t *const state = state_of(sw);
     const uint32_t class = packet->priority;
     if (is_expired(sw, packet)) {
         expire(sw, from, packet);
@@ -383,14 +388,13 @@ static __attribute__((noinline)) void forward(net_switch_t *sw,
     }
     enter(sw, from, packet);
     if (SIM_UNLIKELY(packet->priority != class)) {
-        held = state->rows[from].received[packet->priority];
+        held = state_of(sw)->rows[from].received[packet->priority];
     }
     // Most find their port free, nothing that waits there, and room in the reserve.
     net_port_t *const egress = &sw->node.ports[out];
     if (SIM_LIKELY((egress->waiting | egress->controlled | egress->paused) == 0 &&
-                   sw->node.sim.now_ps > egress->busy_until_ps && held->crowded == 0 &&
-                   held->stored_bytes + packet->frame_bytes <= state->reserved_bytes &&
-                   net_switch_shared_free(sw) >= state->free_min)) {
+                   sw->node.sim.now_ps > egress->busy_until_ps &&
+                   fits_reserve(sw, held, packet->frame_bytes))) {
         go_straight(egress, packet);
     } else {
         pass(sw, egress, packet);
@@ -435,7 +439,7 @@ static void take_event(sim_node_t *node, const sim_event_t *event)
         event->timer->fn(node, event->timer);
         break;
     }
-    net_switch_event_over(sw, event->kind == SIM_EVENT_TIMER ? 0 : event->port);
+    net_switch_event_over(sw, event->port);
 }
 
 static void run(sim_node_t *node)
