@@ -71,7 +71,9 @@ for (const name of names) {
 rmSync(out, { recursive: true, force: true });
 mkdirSync(dirname(out), { recursive: true });
 renameSync(staging, out);
-console.log(`${relative(process.cwd(), out) || out}: ${names.length} files; a first visit loads ${(loaded / 1000).toFixed(1)} KB (gzip)`);
+console.log(
+    `${relative(process.cwd(), out) || out}: ${names.length} files; a first visit loads ${(loaded / 1000).toFixed(1)} KB (gzip)`,
+);
 if (loaded > first_load_max_bytes) {
     console.error(`error: more than ${first_load_max_bytes / 1000} KB`);
     process.exit(1);

@@ -21,7 +21,7 @@ if [ ! -d studio/page/node_modules ] && ! timeout 120 tools/studio-page "$page" 
     exit 77
 fi
 tools/studio-page "$page" || fail "the page does not build"
-tools/studio-page --check || fail "the page's types are wrong"
+tools/studio-page --check || fail "the page's types, format or linter's rules"
 
 WORK=$work node tests/studio/studio_outline.mjs || fail "the outline of scenarios"
 mkdir -p build/studio-pictures

@@ -66,17 +66,64 @@ export function language_and_theme(): HTMLElement[] {
     const words = t().nav;
     const theme_names = { auto: words.theme_auto, light: words.theme_light, dark: words.theme_dark };
     return [
-        h("button", { class: "place", type: "button", lang: the_language() === "en" ? "zh" : "en", title: words.language, on: { click: switch_language } }, icon("language"), h("span", { class: "label" }, the_language() === "en" ? "中文" : "English")),
-        h("button", { class: "place", type: "button", title: words.theme, "aria-label": `${words.theme}: ${theme_names[the_theme()]}`, on: { click: next_theme } }, icon("theme"), h("span", { class: "label" }, theme_names[the_theme()])),
+        h(
+            "button",
+            {
+                class: "place",
+                type: "button",
+                lang: the_language() === "en" ? "zh" : "en",
+                title: words.language,
+                on: { click: switch_language },
+            },
+            icon("language"),
+            h("span", { class: "label" }, the_language() === "en" ? "中文" : "English"),
+        ),
+        h(
+            "button",
+            {
+                class: "place",
+                type: "button",
+                title: words.theme,
+                "aria-label": `${words.theme}: ${theme_names[the_theme()]}`,
+                on: { click: next_theme },
+            },
+            icon("theme"),
+            h("span", { class: "label" }, theme_names[the_theme()]),
+        ),
     ];
 }
 
 function show_help(): void {
     const words = t().help;
     const rows = all_shortcuts().map((entry) =>
-        h("tr", null, h("td", null, entry.keys.split(" ").map((key, index) => [index > 0 && " ", h("kbd", null, key)])), h("td", null, entry.meaning())),
+        h(
+            "tr",
+            null,
+            h(
+                "td",
+                null,
+                entry.keys.split(" ").map((key, index) => [index > 0 && " ", h("kbd", null, key)]),
+            ),
+            h("td", null, entry.meaning()),
+        ),
     );
-    void sheet(words.title, [h("table", { class: "plain" }, h("thead", null, h("tr", null, h("th", { scope: "col" }, words.key), h("th", { scope: "col" }, words.does))), h("tbody", null, rows)), h("p", { class: "muted" }, words.more)], { text: t().common.close });
+    void sheet(
+        words.title,
+        [
+            h(
+                "table",
+                { class: "plain" },
+                h(
+                    "thead",
+                    null,
+                    h("tr", null, h("th", { scope: "col" }, words.key), h("th", { scope: "col" }, words.does)),
+                ),
+                h("tbody", null, rows),
+            ),
+            h("p", { class: "muted" }, words.more),
+        ],
+        { text: t().common.close },
+    );
 }
 
 // What one was writing is for nobody who sits here later.
@@ -105,23 +152,45 @@ function draw_rail(): void {
                 null,
                 h(
                     "a",
-                    { class: "place", href: link(one.name), title: `${one.text()} (${one.keys})`, "aria-current": word === one.name || one.also?.includes(word) ? "page" : undefined },
+                    {
+                        class: "place",
+                        href: link(one.name),
+                        title: `${one.text()} (${one.keys})`,
+                        "aria-current": word === one.name || one.also?.includes(word) ? "page" : undefined,
+                    },
                     icon(one.icon),
                     h("span", { class: "label" }, one.text()),
-                    one.name === "runs" && busy_runs > 0 ? h("span", { class: "tally", "aria-label": t().nav.busy(busy_runs) }, busy_runs) : null,
+                    one.name === "runs" && busy_runs > 0
+                        ? h("span", { class: "tally", "aria-label": t().nav.busy(busy_runs) }, busy_runs)
+                        : null,
                 ),
             ),
         );
     fill(
         rail,
-        h("a", { class: "brand", href: link("simulate"), "aria-label": "rocesim studio" }, h("img", { src: "assets/icon.svg", alt: "" }), h("span", null, "rocesim")),
+        h(
+            "a",
+            { class: "brand", href: link("simulate"), "aria-label": "rocesim studio" },
+            h("img", { src: "assets/icon.svg", alt: "" }),
+            h("span", null, "rocesim"),
+        ),
         h("nav", { "aria-label": t().nav.label }, h("ul", null, items)),
         h(
             "div",
             { class: "foot" },
-            h("button", { class: "place", type: "button", title: `${t().nav.help} (?)`, on: { click: show_help } }, icon("help"), h("span", { class: "label" }, t().nav.help)),
+            h(
+                "button",
+                { class: "place", type: "button", title: `${t().nav.help} (?)`, on: { click: show_help } },
+                icon("help"),
+                h("span", { class: "label" }, t().nav.help),
+            ),
             language_and_theme(),
-            h("button", { class: "place", type: "button", title: t().nav.log_out, on: { click: () => void log_out() } }, icon("logout"), h("span", { class: "label clip" }, `${t().nav.log_out} (${session.user?.name ?? ""})`)),
+            h(
+                "button",
+                { class: "place", type: "button", title: t().nav.log_out, on: { click: () => void log_out() } },
+                icon("logout"),
+                h("span", { class: "label clip" }, `${t().nav.log_out} (${session.user?.name ?? ""})`),
+            ),
         ),
     );
 }
@@ -137,7 +206,8 @@ async function show_view(): Promise<void> {
     for (const dialog of document.querySelectorAll("dialog")) {
         dialog.close(); // what is asked in one view is not asked in the next
     }
-    const scope = (view_scope = shell_scope.child());
+    view_scope = shell_scope.child();
+    const scope = view_scope;
     draw_rail();
     const where = h("div", { class: "view" }, loading());
     main.replaceChildren(offline_bar(scope), where);
@@ -149,7 +219,14 @@ async function show_view(): Promise<void> {
     try {
         const load = views[name];
         if (!load) {
-            fill(where, empty(t().errors.no_such_view, t().errors.no_such_view_text, h("a", { class: "button", href: link("simulate") }, t().nav.simulate)));
+            fill(
+                where,
+                empty(
+                    t().errors.no_such_view,
+                    t().errors.no_such_view_text,
+                    h("a", { class: "button", href: link("simulate") }, t().nav.simulate),
+                ),
+            );
             return;
         }
         const view = await load();
@@ -163,14 +240,21 @@ async function show_view(): Promise<void> {
         }
     } catch (error) {
         if (!scope.ended) {
-            fill(where, problem(error, () => void show_view()));
+            fill(
+                where,
+                problem(error, () => void show_view()),
+            );
         }
     }
 }
 
 function offline_bar(scope: Scope): HTMLElement {
     const place = h("div", { "aria-live": "assertive" });
-    const draw = () => fill(place, is_offline() && h("div", { class: "offline" }, h("span", { class: "spinner" }), t().errors.offline));
+    const draw = () =>
+        fill(
+            place,
+            is_offline() && h("div", { class: "offline" }, h("span", { class: "spinner" }), t().errors.offline),
+        );
     scope.listen(window, "studio-connection", draw);
     draw();
     return place;
@@ -179,7 +263,9 @@ function offline_bar(scope: Scope): HTMLElement {
 // How many runs wait or run, at the menu; and a word when one ends.
 function watch_runs(scope: Scope): void {
     const count = () =>
-        void Promise.all(["running", "queued"].map((state) => api.get<{ total: number }>("runs", { state, limit: 0 }, scope.signal))).then(
+        void Promise.all(
+            ["running", "queued"].map((state) => api.get<{ total: number }>("runs", { state, limit: 0 }, scope.signal)),
+        ).then(
             (answers) => {
                 const now = answers.reduce((sum, answer) => sum + answer.total, 0);
                 if (busy_runs !== now) {
@@ -206,7 +292,8 @@ function watch_runs(scope: Scope): void {
 function show_shell(): void {
     view_scope.end();
     shell_scope.end();
-    const scope = (shell_scope = new Scope());
+    shell_scope = new Scope();
+    const scope = shell_scope;
     document.documentElement.lang = the_language() === "zh" ? "zh-CN" : "en";
     if (!session.user) {
         main = rail = null;
@@ -218,7 +305,24 @@ function show_shell(): void {
     }
     main = h("main", { class: "main", tabindex: -1, id: "main" });
     rail = h("aside", { class: "rail" });
-    fill(document.body, h("a", { class: "skip", href: "#main", on: { click: (event) => (event.preventDefault(), main?.focus()) } }, t().nav.skip), h("div", { class: "shell" }, rail, main));
+    fill(
+        document.body,
+        h(
+            "a",
+            {
+                class: "skip",
+                href: "#main",
+                on: {
+                    click: (event) => {
+                        event.preventDefault();
+                        main?.focus();
+                    },
+                },
+            },
+            t().nav.skip,
+        ),
+        h("div", { class: "shell" }, rail, main),
+    );
     for (const one of destinations) {
         if (one.shown?.() ?? true) {
             shortcut(scope, one.keys, one.text, () => go(link(one.name)));
@@ -227,7 +331,12 @@ function show_shell(): void {
     shortcut(scope, "?", () => t().nav.help, show_help);
     shortcut(scope, "t", () => t().nav.theme, next_theme);
     shortcut(scope, "l", () => t().nav.language, switch_language);
-    shortcut(scope, "/", () => t().help.search, () => main?.querySelector<HTMLElement>("input[type=search], .input.search")?.focus());
+    shortcut(
+        scope,
+        "/",
+        () => t().help.search,
+        () => main?.querySelector<HTMLElement>("input[type=search], .input.search")?.focus(),
+    );
     watch_runs(scope);
     shown_words = "?";
     void show_view();
@@ -260,7 +369,15 @@ async function begin(): Promise<void> {
         session.set(await api.get<Me>("me"));
     } catch (error) {
         if (!(error instanceof ApiError) || error.status !== 401) {
-            fill(document.body, h("main", { class: "view" }, problem(error, () => void begin()), button(t().common.try_again, begin)));
+            fill(
+                document.body,
+                h(
+                    "main",
+                    { class: "view" },
+                    problem(error, () => void begin()),
+                    button(t().common.try_again, begin),
+                ),
+            );
             window.setTimeout(() => void begin(), 3000);
             return;
         }

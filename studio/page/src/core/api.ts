@@ -50,7 +50,13 @@ interface Options {
 // The answer itself, for what is not JSON; an error status is thrown.
 export async function call(method: string, path: string, options: Options = {}): Promise<Response> {
     const headers: Record<string, string> = { Accept: "application/json" };
-    const init: RequestInit = { method, headers, credentials: "same-origin", cache: "no-store", signal: options.signal };
+    const init: RequestInit = {
+        method,
+        headers,
+        credentials: "same-origin",
+        cache: "no-store",
+        signal: options.signal,
+    };
     if (method !== "GET") {
         if (session.csrf) {
             headers["X-Studio-Token"] = session.csrf;
@@ -71,12 +77,23 @@ export async function call(method: string, path: string, options: Options = {}):
     set_offline(false);
     if (!response.ok) {
         const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
-        const error = (body["error"] ?? {}) as { message?: string; where?: { line?: number; column?: number }; expected?: string };
+        const error = (body.error ?? {}) as {
+            message?: string;
+            where?: { line?: number; column?: number };
+            expected?: string;
+        };
         if (response.status === 401 && session.user && path !== "login") {
             session.clear();
             window.dispatchEvent(new Event("studio-session"));
         }
-        throw new ApiError(response.status, error.message ?? `${response.status} ${response.statusText}`, error.where, error.expected, body, Number(response.headers.get("Retry-After") ?? 0));
+        throw new ApiError(
+            response.status,
+            error.message ?? `${response.status} ${response.statusText}`,
+            error.where,
+            error.expected,
+            body,
+            Number(response.headers.get("Retry-After") ?? 0),
+        );
     }
     return response;
 }
@@ -100,7 +117,12 @@ export function was_aborted(error: unknown): boolean {
 }
 
 // Events of the server until the signal is aborted: begins again by itself after a lost connection.
-export function listen_events(path: string, signal: AbortSignal, on_event: (name: string, data: Record<string, unknown>) => void, names: string[]): void {
+export function listen_events(
+    path: string,
+    signal: AbortSignal,
+    on_event: (name: string, data: Record<string, unknown>) => void,
+    names: string[],
+): void {
     let wait_ms = 500;
     let source: EventSource | null = null;
     let timer = 0;

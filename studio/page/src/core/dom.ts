@@ -46,7 +46,11 @@ function decorate(element: HTMLElement | SVGElement, props: Props): void {
     }
 }
 
-export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props?: Props | null, ...children: Child[]): HTMLElementTagNameMap[K] {
+export function h<K extends keyof HTMLElementTagNameMap>(
+    tag: K,
+    props?: Props | null,
+    ...children: Child[]
+): HTMLElementTagNameMap[K] {
     const element = document.createElement(tag);
     add(element, children);
     if (props) {
@@ -93,7 +97,12 @@ export class Scope {
         }
     }
 
-    listen<T extends EventTarget>(target: T, event: string, listener: (event: never) => void, options?: AddEventListenerOptions): void {
+    listen<T extends EventTarget>(
+        target: T,
+        event: string,
+        listener: (event: never) => void,
+        options?: AddEventListenerOptions,
+    ): void {
         target.addEventListener(event, listener as EventListener, { ...options, signal: this.signal });
     }
 

@@ -11,7 +11,9 @@ export function number(value: number | null | undefined, digits = 3): string {
     if (Number.isInteger(value) && Math.abs(value) < 1e15) {
         return value.toLocaleString(locale());
     }
-    return value.toLocaleString(locale(), { maximumSignificantDigits: Math.max(digits, Math.floor(Math.log10(Math.abs(value) || 1)) + 1) });
+    return value.toLocaleString(locale(), {
+        maximumSignificantDigits: Math.max(digits, Math.floor(Math.log10(Math.abs(value) || 1)) + 1),
+    });
 }
 
 function scaled(value: number, step: number, units: string[], digits = 3): string {
@@ -76,7 +78,9 @@ export function moment(value: number | null | undefined): string {
     }
     const date = new Date(value);
     const today = new Date().toDateString() === date.toDateString();
-    const options: Intl.DateTimeFormatOptions = today ? { hour: "2-digit", minute: "2-digit", second: "2-digit" } : { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" };
+    const options: Intl.DateTimeFormatOptions = today
+        ? { hour: "2-digit", minute: "2-digit", second: "2-digit" }
+        : { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" };
     return date.toLocaleString(locale(), options);
 }
 

@@ -36,7 +36,8 @@ document.addEventListener("keydown", (event) => {
         return;
     }
     const sequence = performance.now() < pending_until_ms ? `${pending} ${chord}` : chord;
-    const found = shortcuts.findLast((entry) => entry.keys === sequence) ?? shortcuts.findLast((entry) => entry.keys === chord);
+    const found =
+        shortcuts.findLast((entry) => entry.keys === sequence) ?? shortcuts.findLast((entry) => entry.keys === chord);
     if (found) {
         event.preventDefault();
         pending_until_ms = 0;

@@ -39,7 +39,7 @@ export function set_theme(chosen: Theme): void {
 }
 
 export function apply_theme(): void {
-    document.documentElement.dataset["theme"] = is_dark() ? "dark" : "light";
+    document.documentElement.dataset.theme = is_dark() ? "dark" : "light";
     window.dispatchEvent(new Event("studio-theme"));
 }
 

@@ -52,10 +52,31 @@ export interface Summary {
     ecn_marked: number;
     cnp_sent: number;
     cnp_handled: number;
-    pfc: { pause_frames: number; resume_frames: number; paused_ps: number; roots?: { port: string; first_ps: number; pauses: number; paused_ps: number; ports: number; hosts: number; links_away: number }[] };
+    pfc: {
+        pause_frames: number;
+        resume_frames: number;
+        paused_ps: number;
+        roots?: {
+            port: string;
+            first_ps: number;
+            pauses: number;
+            paused_ps: number;
+            ports: number;
+            hosts: number;
+            links_away: number;
+        }[];
+    };
     drops: Record<string, number>;
     retransmitted_packets: number;
-    hottest_ports: { port: string; queue_bytes_max: number; tx_bytes: number; utilisation: number; ecn_marked: number; rx_pause: number; paused_ps: number }[];
+    hottest_ports: {
+        port: string;
+        queue_bytes_max: number;
+        tx_bytes: number;
+        utilisation: number;
+        ecn_marked: number;
+        rx_pause: number;
+        paused_ps: number;
+    }[];
     conservation: { ok?: boolean; message?: string } | string;
     nic_counters: Record<string, number>;
     apps: AppNumbers[];

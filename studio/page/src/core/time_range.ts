@@ -32,7 +32,10 @@ export function enter_range(run: number, place: Place): void {
 
 function show_in_address(): void {
     const [from, to] = range ?? [null, null];
-    keep_query({ from: from === null ? null : String(from), to: to === null || to === Number.MAX_SAFE_INTEGER ? null : String(to) });
+    keep_query({
+        from: from === null ? null : String(from),
+        to: to === null || to === Number.MAX_SAFE_INTEGER ? null : String(to),
+    });
 }
 
 export function choose_range(chosen: TimeRange | null): void {

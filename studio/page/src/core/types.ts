@@ -140,7 +140,19 @@ export interface Documents<Body = unknown> {
 
 export interface Parameter {
     path: string;
-    type: "count" | "time" | "bytes" | "enum" | "bool" | "string" | "rate" | "ratio" | "name" | "priorities" | "profiles" | "weights";
+    type:
+        | "count"
+        | "time"
+        | "bytes"
+        | "enum"
+        | "bool"
+        | "string"
+        | "rate"
+        | "ratio"
+        | "name"
+        | "priorities"
+        | "profiles"
+        | "weights";
     scope: string;
     default: string;
     min?: string;
@@ -168,7 +180,12 @@ export interface CheckAnswer {
         congestion_control?: string;
         seed?: number;
     } | null;
-    limits?: { wall_s?: number | null; memory_bytes?: number | null; result_bytes?: number | null; runs?: number | null } | null;
+    limits?: {
+        wall_s?: number | null;
+        memory_bytes?: number | null;
+        result_bytes?: number | null;
+        runs?: number | null;
+    } | null;
 }
 
 export interface TopologyNode {

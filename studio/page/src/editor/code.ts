@@ -1,13 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // The editor: CodeMirror in a shadow root, where it may bring its styles although the page forbids inline ones.
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, type Completion, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
+import {
+    autocompletion,
+    closeBrackets,
+    closeBracketsKeymap,
+    completionKeymap,
+    type Completion,
+    type CompletionContext,
+    type CompletionResult,
+} from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { sql, SQLite } from "@codemirror/lang-sql";
-import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
+import {
+    bracketMatching,
+    HighlightStyle,
+    indentOnInput,
+    indentUnit,
+    StreamLanguage,
+    syntaxHighlighting,
+} from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { EditorState, type Extension } from "@codemirror/state";
-import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, hoverTooltip, keymap, lineNumbers } from "@codemirror/view";
+import {
+    drawSelection,
+    EditorView,
+    highlightActiveLine,
+    highlightActiveLineGutter,
+    hoverTooltip,
+    keymap,
+    lineNumbers,
+} from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { h, type Scope } from "../core/dom";
 import { t } from "../i18n/text";
@@ -64,8 +87,17 @@ const theme = EditorView.theme({
     ".cm-cursor": { borderLeftColor: "var(--ink)" },
     ".cm-gutters": { backgroundColor: "var(--surface)", color: "var(--ink-3)", border: "none" },
     ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "color-mix(in srgb, var(--accent) 7%, transparent)" },
-    "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "color-mix(in srgb, var(--accent) 24%, transparent)" },
-    ".cm-tooltip": { backgroundColor: "var(--surface)", color: "var(--ink)", border: "1px solid var(--line)", borderRadius: "6px", boxShadow: "var(--shadow)", maxWidth: "480px" },
+    "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
+        backgroundColor: "color-mix(in srgb, var(--accent) 24%, transparent)",
+    },
+    ".cm-tooltip": {
+        backgroundColor: "var(--surface)",
+        color: "var(--ink)",
+        border: "1px solid var(--line)",
+        borderRadius: "6px",
+        boxShadow: "var(--shadow)",
+        maxWidth: "480px",
+    },
     ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--accent-ink)" },
     ".cm-completionDetail": { color: "var(--ink-3)", fontStyle: "normal", fontSize: "12px" },
     "li[aria-selected] .cm-completionDetail": { color: "inherit" },
@@ -73,21 +105,47 @@ const theme = EditorView.theme({
     ".about": { padding: "8px 12px", fontFamily: "var(--sans)", lineHeight: "1.5" },
     ".about .range": { color: "var(--ink-3)", fontSize: "12px" },
     ".about .name": { fontFamily: "var(--mono)", fontWeight: "600" },
-    ".cm-diagnostic": { padding: "6px 12px", fontFamily: "var(--sans)", borderLeftWidth: "4px", whiteSpace: "pre-wrap" },
+    ".cm-diagnostic": {
+        padding: "6px 12px",
+        fontFamily: "var(--sans)",
+        borderLeftWidth: "4px",
+        whiteSpace: "pre-wrap",
+    },
     ".cm-diagnostic-error": { borderLeftColor: "var(--bad)" },
     ".cm-diagnostic-warning": { borderLeftColor: "var(--warn)" },
-    ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--bad)", textUnderlineOffset: "3px" },
-    ".cm-lintRange-warning": { backgroundImage: "none", textDecoration: "underline wavy var(--warn)", textUnderlineOffset: "3px" },
+    ".cm-lintRange-error": {
+        backgroundImage: "none",
+        textDecoration: "underline wavy var(--bad)",
+        textUnderlineOffset: "3px",
+    },
+    ".cm-lintRange-warning": {
+        backgroundImage: "none",
+        textDecoration: "underline wavy var(--warn)",
+        textUnderlineOffset: "3px",
+    },
     ".cm-panels": { backgroundColor: "var(--sunken)", color: "var(--ink)" },
-    ".cm-button": { backgroundImage: "none", backgroundColor: "var(--surface)", border: "1px solid var(--line-strong)", borderRadius: "4px" },
+    ".cm-button": {
+        backgroundImage: "none",
+        backgroundColor: "var(--surface)",
+        border: "1px solid var(--line-strong)",
+        borderRadius: "4px",
+    },
     ".cm-textfield": { backgroundColor: "var(--surface)", border: "1px solid var(--line-strong)", borderRadius: "4px" },
     ".cm-searchMatch": { backgroundColor: "var(--warn-soft)" },
-    ".cm-searchMatch-selected, .cm-selectionMatch": { backgroundColor: "color-mix(in srgb, var(--warn) 30%, transparent)" },
+    ".cm-searchMatch-selected, .cm-selectionMatch": {
+        backgroundColor: "color-mix(in srgb, var(--warn) 30%, transparent)",
+    },
     ".cm-matchingBracket": { backgroundColor: "color-mix(in srgb, var(--accent) 20%, transparent) !important" },
 });
 
 function about(name: string, help: string, range: string): HTMLElement {
-    return h("div", { class: "about" }, h("div", { class: "name" }, name), h("div", null, help), h("div", { class: "range" }, range));
+    return h(
+        "div",
+        { class: "about" },
+        h("div", { class: "name" }, name),
+        h("div", null, help),
+        h("div", { class: "range" }, range),
+    );
 }
 
 function complete_scenario(known: Parameters, context: CompletionContext): CompletionResult | null {
@@ -111,7 +169,12 @@ function complete_scenario(known: Parameters, context: CompletionContext): Compl
             options.push({ label: `${numeric}${unit}`, type: "constant", info });
         }
         for (const choice of parameter.choices ?? (parameter.type === "bool" ? ["true", "false"] : [])) {
-            options.push({ label: choice, type: "enum", info, detail: choice === parameter.default ? words.default : undefined });
+            options.push({
+                label: choice,
+                type: "enum",
+                info,
+                detail: choice === parameter.default ? words.default : undefined,
+            });
         }
         if (parameter.default !== "" && !parameter.choices && parameter.type !== "bool") {
             options.push({ label: parameter.default, type: "constant", detail: words.default, info });
@@ -133,7 +196,10 @@ function complete_scenario(known: Parameters, context: CompletionContext): Compl
         .map((name): Completion => {
             const path = holder ? `${holder}.${name}` : name;
             const parameter = known.get(path);
-            const help = parameter?.help ?? t().editor.sections[path as keyof ReturnType<typeof t>["editor"]["sections"]] ?? t().editor.settings(known.count_in(path));
+            const help =
+                parameter?.help ??
+                t().editor.sections[path as keyof ReturnType<typeof t>["editor"]["sections"]] ??
+                t().editor.settings(known.count_in(path));
             return {
                 label: name,
                 type: parameter ? "property" : "namespace",
@@ -164,7 +230,14 @@ function hover_help(known: Parameters): Extension {
             name = text.slice(from, to);
         }
         const parameter = known.get(attribute_path([...place.path, name]));
-        return parameter ? { pos: at, create: () => ({ dom: about(parameter.path, parameter.help, range_text(parameter, t().editor.range)) }) } : null;
+        return parameter
+            ? {
+                  pos: at,
+                  create: () => ({
+                      dom: about(parameter.path, parameter.help, range_text(parameter, t().editor.range)),
+                  }),
+              }
+            : null;
     });
 }
 
@@ -195,7 +268,14 @@ export function editor(scope: Scope, options: EditorOptions): Editor {
     const { language } = options;
     const of_language: Extension[] =
         language.kind === "scenario"
-            ? [scenario_language, hover_help(language.parameters), autocompletion({ override: [(context) => complete_scenario(language.parameters, context)], activateOnTyping: true })]
+            ? [
+                  scenario_language,
+                  hover_help(language.parameters),
+                  autocompletion({
+                      override: [(context) => complete_scenario(language.parameters, context)],
+                      activateOnTyping: true,
+                  }),
+              ]
             : [sql({ dialect: SQLite, schema: language.tables, upperCaseKeywords: false }), autocompletion()];
     const submit = options.submit;
     const view = new EditorView({
@@ -228,7 +308,15 @@ export function editor(scope: Scope, options: EditorOptions): Editor {
                 language.kind === "scenario" ? lintGutter() : [],
                 syntaxHighlighting(colors),
                 // Tab indents; Escape and then Tab leaves the editor, as the help sheet says.
-                keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap, indentWithTab]),
+                keymap.of([
+                    ...closeBracketsKeymap,
+                    ...defaultKeymap,
+                    ...searchKeymap,
+                    ...historyKeymap,
+                    ...completionKeymap,
+                    ...lintKeymap,
+                    indentWithTab,
+                ]),
                 theme,
                 of_language,
                 EditorState.readOnly.of(options.read_only ?? false),
@@ -258,9 +346,19 @@ export function editor(scope: Scope, options: EditorOptions): Editor {
                 const line = view.state.doc.lineAt(from);
                 const word = /^[^\s,:{}[\]]+/.exec(line.text.slice(from - line.from));
                 const to = word ? from + word[0].length : line.to;
-                return { from: to > from ? from : line.from, to: Math.max(to, Math.min(from + 1, line.to)), severity: fault.warning ? "warning" : "error", message: fault.message };
+                return {
+                    from: to > from ? from : line.from,
+                    to: Math.max(to, Math.min(from + 1, line.to)),
+                    severity: fault.warning ? "warning" : "error",
+                    message: fault.message,
+                };
             });
-            view.dispatch(setDiagnostics(view.state, diagnostics.sort((one, other) => one.from - other.from)));
+            view.dispatch(
+                setDiagnostics(
+                    view.state,
+                    diagnostics.sort((one, other) => one.from - other.from),
+                ),
+            );
         },
         go_to: (line, column) => {
             const at = position(line, column);

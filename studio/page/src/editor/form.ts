@@ -32,42 +32,89 @@ export function scenario_form(options: FormOptions): HTMLElement {
         if (parameter?.choices || parameter?.type === "bool") {
             const choices = parameter.choices ?? ["true", "false"];
             const all = choices.includes(shown) ? choices : [shown, ...choices];
-            control = select(all.map((one) => [one, one]), shown, change);
+            control = select(
+                all.map((one) => [one, one]),
+                shown,
+                change,
+            );
         } else {
-            const box = input({ value: shown, class: "mono", placeholder: parameter?.default, on: { change: () => change(box.value) } });
+            const box = input({
+                value: shown,
+                class: "mono",
+                placeholder: parameter?.default,
+                on: { change: () => change(box.value) },
+            });
             control = box;
         }
-        control.dataset["path"] = path.join(".");
+        control.dataset.path = path.join(".");
         const fault = fault_lines.get(line_of(text, from));
         if (fault) {
             control.setAttribute("aria-invalid", "true");
         }
-        const hint: Child = parameter ? [parameter.help, " ", h("span", { class: "range" }, range_text(parameter, words.range))] : null;
+        const hint: Child = parameter
+            ? [parameter.help, " ", h("span", { class: "range" }, range_text(parameter, words.range))]
+            : null;
         const made = field(label, control, hint);
         made.classList.add("setting");
         if (fault) {
             made.append(h("span", { class: "fault" }, fault));
         }
-        made.append(button("", () => apply(remove_value(text, path)), { kind: "quiet", small: true, icon: "close", label: words.remove_setting(label), title: words.remove_setting(label) }));
+        made.append(
+            button("", () => apply(remove_value(text, path)), {
+                kind: "quiet",
+                small: true,
+                icon: "close",
+                label: words.remove_setting(label),
+                title: words.remove_setting(label),
+            }),
+        );
         return made;
     };
 
     const adder = (path: Path, holder: Value): Child => {
         const prefix = attribute_path(path);
         const existing = new Set(holder.entries.map((entry) => entry.key));
-        const names = parameters.all.filter((one) => (prefix === "" || one.path.startsWith(`${prefix}.`)) && !existing.has(one.path.slice(prefix ? prefix.length + 1 : 0).split(".")[0] === one.path.slice(prefix ? prefix.length + 1 : 0) ? one.path.slice(prefix ? prefix.length + 1 : 0) : "\0"));
+        const names = parameters.all.filter(
+            (one) =>
+                (prefix === "" || one.path.startsWith(`${prefix}.`)) &&
+                !existing.has(
+                    one.path.slice(prefix ? prefix.length + 1 : 0).split(".")[0] ===
+                        one.path.slice(prefix ? prefix.length + 1 : 0)
+                        ? one.path.slice(prefix ? prefix.length + 1 : 0)
+                        : "\0",
+                ),
+        );
         if (names.length === 0 || holder.kind !== "map") {
             return null;
         }
-        const list = h("datalist", { id: `add-${path.join("-") || "top"}` }, names.slice(0, 400).map((one) => h("option", { value: one.path.slice(prefix ? prefix.length + 1 : 0) }, one.help.slice(0, 80))));
-        const box = input({ class: "mono", placeholder: words.add_setting, "aria-label": words.add_setting_to(prefix || words.scenario), list: list.id });
+        const list = h(
+            "datalist",
+            { id: `add-${path.join("-") || "top"}` },
+            names
+                .slice(0, 400)
+                .map((one) =>
+                    h("option", { value: one.path.slice(prefix ? prefix.length + 1 : 0) }, one.help.slice(0, 80)),
+                ),
+        );
+        const box = input({
+            class: "mono",
+            placeholder: words.add_setting,
+            "aria-label": words.add_setting_to(prefix || words.scenario),
+            list: list.id,
+        });
         const add = () => {
             const name = box.value.trim();
             const parameter = parameters.get(prefix ? `${prefix}.${name}` : name);
             if (parameter) {
                 const known = find(tree, [...path, ...name.split(".")]);
                 if (!known) {
-                    apply(set_value(text, [...path, ...name.split(".")], parameter.default === "" ? (parameter.choices?.[0] ?? '""') : parameter.default));
+                    apply(
+                        set_value(
+                            text,
+                            [...path, ...name.split(".")],
+                            parameter.default === "" ? (parameter.choices?.[0] ?? '""') : parameter.default,
+                        ),
+                    );
                 }
             } else {
                 box.setAttribute("aria-invalid", "true");
@@ -82,8 +129,20 @@ export function scenario_form(options: FormOptions): HTMLElement {
         const deeper: Child[] = [];
         const walk = (inner_path: Path, name: string, value: Value) => {
             const parameter = parameters.get(attribute_path(inner_path));
-            if (parameter || value.kind === "scalar" || value.kind === "empty" || (value.kind === "list" && value.flow)) {
-                simple.push(widget(inner_path, value.kind === "scalar" ? value.text : text.slice(value.from, value.to), parameter, value.from));
+            if (
+                parameter ||
+                value.kind === "scalar" ||
+                value.kind === "empty" ||
+                (value.kind === "list" && value.flow)
+            ) {
+                simple.push(
+                    widget(
+                        inner_path,
+                        value.kind === "scalar" ? value.text : text.slice(value.from, value.to),
+                        parameter,
+                        value.from,
+                    ),
+                );
             } else {
                 deeper.push(section(inner_path, value, name, level + 1));
             }
@@ -101,7 +160,24 @@ export function scenario_form(options: FormOptions): HTMLElement {
             "section",
             { class: `form-section level-${Math.min(level, 3)}` },
             level > 0
-                ? h("header", { class: "row" }, h("div", { class: "grow" }, heading, help && level === 1 ? h("p", { class: "muted small" }, help) : null), typeof last === "number" ? button("", () => apply(remove_value(text, path)), { kind: "quiet", small: true, icon: "trash", label: words.remove_setting(title) }) : null)
+                ? h(
+                      "header",
+                      { class: "row" },
+                      h(
+                          "div",
+                          { class: "grow" },
+                          heading,
+                          help && level === 1 ? h("p", { class: "muted small" }, help) : null,
+                      ),
+                      typeof last === "number"
+                          ? button("", () => apply(remove_value(text, path)), {
+                                kind: "quiet",
+                                small: true,
+                                icon: "trash",
+                                label: words.remove_setting(title),
+                            })
+                          : null,
+                  )
                 : null,
             simple.length > 0 && h("div", { class: "settings" }, simple),
             deeper,

@@ -106,7 +106,10 @@ class Reader {
     }
 
     private is_dash(line: Line): boolean {
-        return this.text[line.text_from] === "-" && (line.text_from + 1 === line.to || this.text[line.text_from + 1] === " ");
+        return (
+            this.text[line.text_from] === "-" &&
+            (line.text_from + 1 === line.to || this.text[line.text_from + 1] === " ")
+        );
     }
 
     // Where the colon after a key is, -1 where the line has none.
@@ -168,7 +171,13 @@ class Reader {
             }
             const colon = this.key_end(line);
             const key_to = colon < 0 ? line.to : colon;
-            const entry: Entry = { key: unquoted(this.text.slice(line.text_from, key_to)), from: line.text_from, key_to, to: line.to, value: value("empty", line.to, line.to) };
+            const entry: Entry = {
+                key: unquoted(this.text.slice(line.text_from, key_to)),
+                from: line.text_from,
+                key_to,
+                to: line.to,
+                value: value("empty", line.to, line.to),
+            };
             if (colon < 0) {
                 this.at++;
             } else {
@@ -236,7 +245,13 @@ class Reader {
             const begin = at;
             if (made.kind === "map") {
                 const key_to = this.plain_end(at, true);
-                const entry: Entry = { key: unquoted(this.text.slice(at, key_to)), from: at, key_to, to: key_to, value: value("empty", key_to, key_to) };
+                const entry: Entry = {
+                    key: unquoted(this.text.slice(at, key_to)),
+                    from: at,
+                    key_to,
+                    to: key_to,
+                    value: value("empty", key_to, key_to),
+                };
                 at = this.skip(key_to);
                 if (this.text[at] === ":") {
                     entry.value = this.flow_value(this.skip(at + 1));
@@ -362,7 +377,11 @@ function flow_place(node: Value, path: Path, at: number, text: string): Place {
         if (entry.value.flow && at > entry.value.from && at < entry.value.to) {
             return flow_place(entry.value, [...path, entry.key], at, text);
         }
-        if (at > entry.key_to && at <= Math.max(entry.to, entry.value.to) && text.slice(entry.key_to, at).includes(":")) {
+        if (
+            at > entry.key_to &&
+            at <= Math.max(entry.to, entry.value.to) &&
+            text.slice(entry.key_to, at).includes(":")
+        ) {
             return { path, key: entry.key, from: Math.min(entry.value.from, at), existing: new Set(), flow: true };
         }
     }
@@ -382,14 +401,22 @@ function flow_place(node: Value, path: Path, at: number, text: string): Place {
         return { path, key, from, existing: new Set(), flow: true };
     }
     if (node.kind === "list") {
-        return { path: path.slice(0, -1), key: String(path[path.length - 1] ?? ""), from, existing: new Set(), flow: true };
+        return {
+            path: path.slice(0, -1),
+            key: String(path[path.length - 1] ?? ""),
+            from,
+            existing: new Set(),
+            flow: true,
+        };
     }
     return { path, key: null, from, existing: new Set(node.entries.map((entry) => entry.key)), flow: true };
 }
 
 function find_flow(node: Value, path: Path, at: number, text: string): Place | null {
     if (node.flow) {
-        return at > node.from && (at < node.to || !"}]".includes(text[node.to - 1] ?? "")) ? flow_place(node, path, at, text) : null;
+        return at > node.from && (at < node.to || !"}]".includes(text[node.to - 1] ?? ""))
+            ? flow_place(node, path, at, text)
+            : null;
     }
     for (const entry of node.entries) {
         if (at >= entry.from && at <= entry.to) {
@@ -463,7 +490,11 @@ export interface Change {
 }
 
 function written(text: string): string {
-    return text === "" || /^[\s#&!|>%@`"'{}]|: |:$| #|[\n,]/.test(text) || /^\s|\s$/.test(text) ? (/^[[{]/.test(text) ? text : JSON.stringify(text)) : text;
+    return text === "" || /^[\s#&!|>%@`"'{}]|: |:$| #|[\n,]/.test(text) || /^\s|\s$/.test(text)
+        ? /^[[{]/.test(text)
+            ? text
+            : JSON.stringify(text)
+        : text;
 }
 
 function nested(path: Path, text: string, indent: number): string {
@@ -499,18 +530,28 @@ export function set_value(text: string, path: Path, raw: string): Change | null 
     if (holder.kind === "map") {
         const entry = holder.entries.find((one) => one.key === rest[0]);
         if (entry) {
-            return { from: entry.key_to, to: entry.to, insert: rest.length === 1 ? `: ${fresh}` : `:\n${nested(rest.slice(1), fresh, holder.indent + 2)}` };
+            return {
+                from: entry.key_to,
+                to: entry.to,
+                insert: rest.length === 1 ? `: ${fresh}` : `:\n${nested(rest.slice(1), fresh, holder.indent + 2)}`,
+            };
         }
         const line_end = end_of_line(text, holder.to);
         return { from: line_end, to: line_end, insert: `\n${nested(rest, fresh, holder.indent)}` };
     }
     if (holder.kind === "empty") {
         if (known === 0) {
-            return { from: text.length, to: text.length, insert: `${text && !text.endsWith("\n") ? "\n" : ""}${nested(rest, fresh, 0)}\n` };
+            return {
+                from: text.length,
+                to: text.length,
+                insert: `${text && !text.endsWith("\n") ? "\n" : ""}${nested(rest, fresh, 0)}\n`,
+            };
         }
         const outer = find(tree, path.slice(0, known - 1));
         const entry = outer?.entries.find((one) => one.key === path[known - 1]);
-        return entry ? { from: entry.key_to, to: entry.to, insert: `:\n${nested(rest, fresh, (outer?.indent ?? 0) + 2)}` } : null;
+        return entry
+            ? { from: entry.key_to, to: entry.to, insert: `:\n${nested(rest, fresh, (outer?.indent ?? 0) + 2)}` }
+            : null;
     }
     return null;
 }
@@ -544,10 +585,14 @@ export function remove_value(text: string, path: Path): Change | null {
     if (holder.flow) {
         const next = holder.entries[index + 1];
         const previous = holder.entries[index - 1];
-        return next ? { from: entry.from, to: next.from, insert: "" } : { from: previous ? previous.to : entry.from, to: entry.to, insert: "" };
+        return next
+            ? { from: entry.from, to: next.from, insert: "" }
+            : { from: previous ? previous.to : entry.from, to: entry.to, insert: "" };
     }
     if (holder.entries.length === 1) {
-        return path.length === 1 ? { from: entry.from, to: entry.to, insert: "" } : { from: entry.from, to: entry.to, insert: "{}" };
+        return path.length === 1
+            ? { from: entry.from, to: entry.to, insert: "" }
+            : { from: entry.from, to: entry.to, insert: "{}" };
     }
     const line_from = text.lastIndexOf("\n", entry.from - 1) + 1;
     if (text.slice(line_from, entry.from).trim() !== "") {

@@ -15,7 +15,8 @@ export class Parameters {
                 const prefix = words.slice(0, length).join(".");
                 let names = this.inner.get(prefix);
                 if (!names) {
-                    this.inner.set(prefix, (names = new Set()));
+                    names = new Set();
+                    this.inner.set(prefix, names);
                 }
                 names.add(words[length]!);
             }
@@ -53,9 +54,20 @@ export function parameters(): Promise<Parameters> {
 }
 
 // "time, 1ns to 1s, 10us if not given"
-export function range_text(parameter: Parameter, words: { to: string; from: string; upto: string; default: string }): string {
+export function range_text(
+    parameter: Parameter,
+    words: { to: string; from: string; upto: string; default: string },
+): string {
     const { min, max } = parameter;
-    const range = parameter.choices ? parameter.choices.join(" | ") : min && max ? `${min} ${words.to} ${max}` : min ? `${words.from} ${min}` : max ? `${words.upto} ${max}` : "";
+    const range = parameter.choices
+        ? parameter.choices.join(" | ")
+        : min && max
+          ? `${min} ${words.to} ${max}`
+          : min
+            ? `${words.from} ${min}`
+            : max
+              ? `${words.upto} ${max}`
+              : "";
     return [range, parameter.default !== "" ? `${words.default} ${parameter.default}` : ""].filter(Boolean).join("; ");
 }
 

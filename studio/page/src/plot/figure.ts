@@ -60,7 +60,12 @@ export function short_number(value: number): string {
     if (magnitude >= 1e15 || (magnitude > 0 && magnitude < 1e-4)) {
         return value.toExponential(1);
     }
-    for (const [step, unit] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e4, "k"]] as const) {
+    for (const [step, unit] of [
+        [1e12, "T"],
+        [1e9, "G"],
+        [1e6, "M"],
+        [1e4, "k"],
+    ] as const) {
         if (magnitude >= step) {
             const divisor = unit === "k" ? 1e3 : step;
             return `${+(value / divisor).toPrecision(4)}${unit}`;
@@ -145,7 +150,10 @@ export function extent(figure: Figure): { x: [number, number]; y: [number, numbe
     if (x0 === x1) {
         [x0, x1] = figure.x_log ? [x0 / 2, x1 * 2] : [x0 - 0.5, x1 + 0.5];
     }
-    const within = (range: [number | null, number | null] | undefined, low: number, high: number): [number, number] => [range?.[0] ?? low, range?.[1] ?? high];
+    const within = (range: [number | null, number | null] | undefined, low: number, high: number): [number, number] => [
+        range?.[0] ?? low,
+        range?.[1] ?? high,
+    ];
     return { x: within(figure.x_range, x0, x1), y: within(figure.y_range, y0, y1) };
 }
 
@@ -162,8 +170,13 @@ export function figure_svg(figure: Figure, width = 720, height = 420): string {
     const legend_rows = Math.ceil(named.length / 3);
     const [left, right, top, bottom] = [74, 18, figure.title ? 40 : 18, 56 + legend_rows * 18];
     const [plot_width, plot_height] = [width - left - right, height - top - bottom];
-    const at_x = (value: number) => left + (figure.x_log ? Math.log(value / x[0]) / Math.log(x[1] / x[0]) : (value - x[0]) / (x[1] - x[0])) * plot_width;
-    const at_y = (value: number) => top + plot_height - (figure.y_log ? Math.log(value / y[0]) / Math.log(y[1] / y[0]) : (value - y[0]) / (y[1] - y[0])) * plot_height;
+    const at_x = (value: number) =>
+        left +
+        (figure.x_log ? Math.log(value / x[0]) / Math.log(x[1] / x[0]) : (value - x[0]) / (x[1] - x[0])) * plot_width;
+    const at_y = (value: number) =>
+        top +
+        plot_height -
+        (figure.y_log ? Math.log(value / y[0]) / Math.log(y[1] / y[0]) : (value - y[0]) / (y[1] - y[0])) * plot_height;
     const n = (value: number) => value.toFixed(2);
     const out: string[] = [
         `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="Helvetica, Arial, sans-serif" font-size="12" fill="#111">`,
@@ -175,23 +188,35 @@ export function figure_svg(figure: Figure, width = 720, height = 420): string {
     }
     const x_text = figure.x_text ?? short_number;
     const y_text = figure.y_text ?? short_number;
-    const x_tics = figure.x_tics ?? tics(x[0], x[1], 7, figure.x_log).map((value): [string, number] => [x_text(value), value]);
+    const x_tics =
+        figure.x_tics ?? tics(x[0], x[1], 7, figure.x_log).map((value): [string, number] => [x_text(value), value]);
     for (const [text, value] of x_tics) {
         const place = n(at_x(value));
-        out.push(`<path d="M${place} ${top}V${top + plot_height}" stroke="#e3e3e3"/><text x="${place}" y="${top + plot_height + 17}" text-anchor="middle">${escaped(text)}</text>`);
+        out.push(
+            `<path d="M${place} ${top}V${top + plot_height}" stroke="#e3e3e3"/><text x="${place}" y="${top + plot_height + 17}" text-anchor="middle">${escaped(text)}</text>`,
+        );
     }
     for (const value of tics(y[0], y[1], 6, figure.y_log)) {
         const place = n(at_y(value));
-        out.push(`<path d="M${left} ${place}H${left + plot_width}" stroke="#e3e3e3"/><text x="${left - 7}" y="${place}" dy="4" text-anchor="end">${escaped(y_text(value))}</text>`);
+        out.push(
+            `<path d="M${left} ${place}H${left + plot_width}" stroke="#e3e3e3"/><text x="${left - 7}" y="${place}" dy="4" text-anchor="end">${escaped(y_text(value))}</text>`,
+        );
     }
     out.push(`<g clip-path="url(#c)">`);
     for (const [index, one] of figure.series.entries()) {
         const color = ink_colors[(one.color ?? index) % plot_colors]!;
-        const here = one.x.map((value, at) => [value, one.y[at]!] as const).filter(([a, b]) => Number.isFinite(a) && Number.isFinite(b) && (!figure.x_log || a > 0) && (!figure.y_log || b > 0));
+        const here = one.x
+            .map((value, at) => [value, one.y[at]!] as const)
+            .filter(
+                ([a, b]) =>
+                    Number.isFinite(a) && Number.isFinite(b) && (!figure.x_log || a > 0) && (!figure.y_log || b > 0),
+            );
         if (one.low && one.high && one.kind !== "bars") {
             if (one.kind === "points" || one.kind === "linespoints") {
                 for (const [at, value] of one.x.entries()) {
-                    out.push(`<path d="M${n(at_x(value))} ${n(at_y(one.low[at]!))}V${n(at_y(one.high[at]!))}" stroke="${color}"/>`);
+                    out.push(
+                        `<path d="M${n(at_x(value))} ${n(at_y(one.low[at]!))}V${n(at_y(one.high[at]!))}" stroke="${color}"/>`,
+                    );
                 }
             } else {
                 const up = one.x.map((value, at) => `${n(at_x(value))} ${n(at_y(one.high![at]!))}`);
@@ -205,23 +230,46 @@ export function figure_svg(figure: Figure, width = 720, height = 420): string {
                 const from = at_x(one.low?.[at] ?? value) + 0.5;
                 const to = at_x(one.high?.[at] ?? value + (one.x[at + 1] ?? value) - value) - 0.5;
                 const height_px = base - at_y(one.y[at]!);
-                out.push(`<rect x="${n(from)}" y="${n(base - Math.max(height_px, 0))}" width="${n(Math.max(to - from, 1))}" height="${n(Math.max(height_px, 0))}" fill="${color}" opacity="0.85"/>`);
+                out.push(
+                    `<rect x="${n(from)}" y="${n(base - Math.max(height_px, 0))}" width="${n(Math.max(to - from, 1))}" height="${n(Math.max(height_px, 0))}" fill="${color}" opacity="0.85"/>`,
+                );
             }
         } else if (one.kind !== "points" && one.kind !== "band" && here.length > 0) {
-            const parts = here.map(([a, b], at) => (at === 0 ? `M${n(at_x(a))} ${n(at_y(b))}` : one.kind === "steps" ? `H${n(at_x(a))}V${n(at_y(b))}` : `L${n(at_x(a))} ${n(at_y(b))}`));
-            out.push(`<path d="${parts.join("")}" fill="none" stroke="${color}" stroke-width="1.5" stroke-linejoin="round"/>`);
+            const parts = here.map(([a, b], at) =>
+                at === 0
+                    ? `M${n(at_x(a))} ${n(at_y(b))}`
+                    : one.kind === "steps"
+                      ? `H${n(at_x(a))}V${n(at_y(b))}`
+                      : `L${n(at_x(a))} ${n(at_y(b))}`,
+            );
+            out.push(
+                `<path d="${parts.join("")}" fill="none" stroke="${color}" stroke-width="1.5" stroke-linejoin="round"/>`,
+            );
         }
         if (one.kind === "points" || one.kind === "linespoints") {
-            out.push(...here.map(([a, b]) => `<circle cx="${n(at_x(a))}" cy="${n(at_y(b))}" r="2.6" fill="${color}"/>`));
+            out.push(
+                ...here.map(([a, b]) => `<circle cx="${n(at_x(a))}" cy="${n(at_y(b))}" r="2.6" fill="${color}"/>`),
+            );
         }
     }
-    out.push(`</g><rect x="${left}" y="${top}" width="${plot_width}" height="${plot_height}" fill="none" stroke="#555"/>`);
-    out.push(`<text x="${left + plot_width / 2}" y="${top + plot_height + 38}" text-anchor="middle">${escaped(figure.x_label)}</text>`);
-    out.push(`<text transform="translate(16 ${top + plot_height / 2}) rotate(-90)" text-anchor="middle">${escaped(figure.y_label)}</text>`);
+    out.push(
+        `</g><rect x="${left}" y="${top}" width="${plot_width}" height="${plot_height}" fill="none" stroke="#555"/>`,
+    );
+    out.push(
+        `<text x="${left + plot_width / 2}" y="${top + plot_height + 38}" text-anchor="middle">${escaped(figure.x_label)}</text>`,
+    );
+    out.push(
+        `<text transform="translate(16 ${top + plot_height / 2}) rotate(-90)" text-anchor="middle">${escaped(figure.y_label)}</text>`,
+    );
     for (const [index, one] of named.entries()) {
         const color = ink_colors[(one.color ?? figure.series.indexOf(one)) % plot_colors]!;
-        const [key_x, key_y] = [left + (index % 3) * (plot_width / 3), top + plot_height + 58 + Math.floor(index / 3) * 18];
-        out.push(`<rect x="${n(key_x)}" y="${key_y - 6}" width="16" height="4" fill="${color}"/><text x="${n(key_x + 22)}" y="${key_y}">${escaped(one.name)}</text>`);
+        const [key_x, key_y] = [
+            left + (index % 3) * (plot_width / 3),
+            top + plot_height + 58 + Math.floor(index / 3) * 18,
+        ];
+        out.push(
+            `<rect x="${n(key_x)}" y="${key_y - 6}" width="16" height="4" fill="${color}"/><text x="${n(key_x + 22)}" y="${key_y}">${escaped(one.name)}</text>`,
+        );
     }
     out.push("</svg>");
     return out.join("\n");
@@ -255,7 +303,9 @@ export function figure_csv(figure: Figure): string {
     const lines = [["curve", figure.x_label || "x", figure.y_label || "y", "low", "high"].map(csv_cell).join(",")];
     for (const one of figure.series) {
         for (const [at, x] of one.x.entries()) {
-            lines.push([one.name, x, one.y[at] ?? "", one.low?.[at] ?? "", one.high?.[at] ?? ""].map(csv_cell).join(","));
+            lines.push(
+                [one.name, x, one.y[at] ?? "", one.low?.[at] ?? "", one.high?.[at] ?? ""].map(csv_cell).join(","),
+            );
         }
     }
     return `${lines.join("\n")}\n`;

@@ -27,13 +27,26 @@ export function plot(scope: Scope, options: PlotOptions = {}): Plot {
     let chart: uPlot | null = null;
     let width = 0;
     const height = options.height ?? 260;
-    const file = (end: string) => `${(options.name ?? figure?.title ?? "figure").replace(/[^\w.-]+/g, "-").toLowerCase()}.${end}`;
+    const file = (end: string) =>
+        `${(options.name ?? figure?.title ?? "figure").replace(/[^\w.-]+/g, "-").toLowerCase()}.${end}`;
     const tools = h(
         "div",
         { class: "row tight" },
-        button("SVG", () => figure && save_file(file("svg"), new Blob([figure_svg(figure)], { type: "image/svg+xml" })), { small: true, kind: "quiet", label: t().plot.save_as("SVG") }),
-        button("PNG", async () => figure && save_file(file("png"), await figure_png(figure)), { small: true, kind: "quiet", label: t().plot.save_as("PNG") }),
-        button("CSV", () => figure && save_file(file("csv"), new Blob([figure_csv(figure)], { type: "text/csv" })), { small: true, kind: "quiet", label: t().plot.save_as("CSV") }),
+        button(
+            "SVG",
+            () => figure && save_file(file("svg"), new Blob([figure_svg(figure)], { type: "image/svg+xml" })),
+            { small: true, kind: "quiet", label: t().plot.save_as("SVG") },
+        ),
+        button("PNG", async () => figure && save_file(file("png"), await figure_png(figure)), {
+            small: true,
+            kind: "quiet",
+            label: t().plot.save_as("PNG"),
+        }),
+        button("CSV", () => figure && save_file(file("csv"), new Blob([figure_csv(figure)], { type: "text/csv" })), {
+            small: true,
+            kind: "quiet",
+            label: t().plot.save_as("CSV"),
+        }),
     );
     const element = h("figure", { class: "figure" }, h("figcaption", { class: "plot-head" }, heading, tools), place);
 
@@ -55,12 +68,26 @@ export function plot(scope: Scope, options: PlotOptions = {}): Plot {
         const ink = the_color("ink-3");
         const line = the_color("line");
         const data = aligned(shown.series);
-        const series: uPlot.Series[] = [{ label: shown.x_label, value: (_, value) => (value === null || value === undefined ? "–" : (shown.x_text ?? short_number)(value)) }];
+        const series: uPlot.Series[] = [
+            {
+                label: shown.x_label,
+                value: (_, value) =>
+                    value === null || value === undefined ? "–" : (shown.x_text ?? short_number)(value),
+            },
+        ];
         const bands: uPlot.Band[] = [];
         for (const [index, one] of shown.series.entries()) {
             const color = the_color(`plot-${((one.color ?? index) % plot_colors) + 1}`);
-            const value = (_: uPlot, shown_value: number | null) => (shown_value === null || shown_value === undefined ? "–" : (shown.y_text ?? short_number)(shown_value));
-            const paths = one.kind === "steps" ? uPlot.paths.stepped?.({ align: 1 }) : one.kind === "bars" ? uPlot.paths.bars?.({ size: [1, 60], align: one.low ? 1 : 0 }) : one.kind === "points" ? () => null : undefined;
+            const value = (_: uPlot, shown_value: number | null) =>
+                shown_value === null || shown_value === undefined ? "–" : (shown.y_text ?? short_number)(shown_value);
+            const paths =
+                one.kind === "steps"
+                    ? uPlot.paths.stepped?.({ align: 1 })
+                    : one.kind === "bars"
+                      ? uPlot.paths.bars?.({ size: [1, 60], align: one.low ? 1 : 0 })
+                      : one.kind === "points"
+                        ? () => null
+                        : undefined;
             series.push({
                 label: one.name || shown.y_label,
                 stroke: color,
@@ -73,12 +100,30 @@ export function plot(scope: Scope, options: PlotOptions = {}): Plot {
             });
             if (one.low && one.high && one.kind !== "bars") {
                 const at = series.length;
-                series.push({ label: `${one.name} ↓`, stroke: "transparent", width: 0, points: { show: false }, value });
-                series.push({ label: `${one.name} ↑`, stroke: "transparent", width: 0, points: { show: false }, value });
+                series.push({
+                    label: `${one.name} ↓`,
+                    stroke: "transparent",
+                    width: 0,
+                    points: { show: false },
+                    value,
+                });
+                series.push({
+                    label: `${one.name} ↑`,
+                    stroke: "transparent",
+                    width: 0,
+                    points: { show: false },
+                    value,
+                });
                 bands.push({ series: [at + 1, at], fill: `${color}40` });
             }
         }
-        const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font: "11px sans-serif", labelFont: "11px sans-serif" };
+        const axis = {
+            stroke: ink,
+            grid: { stroke: line, width: 1 },
+            ticks: { stroke: line, width: 1 },
+            font: "11px sans-serif",
+            labelFont: "11px sans-serif",
+        };
         const x_tics = shown.x_tics;
         chart = new uPlot(
             {
@@ -90,8 +135,24 @@ export function plot(scope: Scope, options: PlotOptions = {}): Plot {
                 cursor: { drag: { x: true, y: false, setScale: !options.zoomed }, focus: { prox: 24 } },
                 focus: { alpha: 0.35 },
                 scales: {
-                    x: { time: false, distr: shown.x_log ? 3 : 1, range: (_, low, high) => (low === data[0][0] && high === data[0][data[0].length - 1] ? range.x : [low, high]) },
-                    y: { distr: shown.y_log ? 3 : 1, range: (_, low, high) => (low === null || high === null ? range.y : shown.y_log ? [Math.max(low, range.y[0]), Math.max(high, low * 1.01)] : [Math.min(range.y[0], low), shown.y_range?.[1] ?? (high + (high - Math.min(range.y[0], low)) * 0.05 || 1)]) },
+                    x: {
+                        time: false,
+                        distr: shown.x_log ? 3 : 1,
+                        range: (_, low, high) =>
+                            low === data[0][0] && high === data[0][data[0].length - 1] ? range.x : [low, high],
+                    },
+                    y: {
+                        distr: shown.y_log ? 3 : 1,
+                        range: (_, low, high) =>
+                            low === null || high === null
+                                ? range.y
+                                : shown.y_log
+                                  ? [Math.max(low, range.y[0]), Math.max(high, low * 1.01)]
+                                  : [
+                                        Math.min(range.y[0], low),
+                                        shown.y_range?.[1] ?? (high + (high - Math.min(range.y[0], low)) * 0.05 || 1),
+                                    ],
+                    },
                 },
                 axes: [
                     {
@@ -100,16 +161,33 @@ export function plot(scope: Scope, options: PlotOptions = {}): Plot {
                         labelSize: 18,
                         size: 34,
                         splits: x_tics ? () => x_tics.map(([, value]) => value) : undefined,
-                        values: (_, splits) => splits.map((value) => (value === null ? "" : x_tics ? (x_tics.find(([, at]) => at === value)?.[0] ?? "") : (shown.x_text ?? short_number)(value))),
+                        values: (_, splits) =>
+                            splits.map((value) =>
+                                value === null
+                                    ? ""
+                                    : x_tics
+                                      ? (x_tics.find(([, at]) => at === value)?.[0] ?? "")
+                                      : (shown.x_text ?? short_number)(value),
+                            ),
                         space: 78,
                     },
-                    { ...axis, label: shown.y_label, labelSize: 18, size: 62, values: (_, splits) => splits.map((value) => (value === null ? "" : (shown.y_text ?? short_number)(value))) },
+                    {
+                        ...axis,
+                        label: shown.y_label,
+                        labelSize: 18,
+                        size: 62,
+                        values: (_, splits) =>
+                            splits.map((value) => (value === null ? "" : (shown.y_text ?? short_number)(value))),
+                    },
                 ],
                 hooks: {
                     setSelect: [
                         (made) => {
                             if (options.zoomed && made.select.width > 3) {
-                                options.zoomed(made.posToVal(made.select.left, "x"), made.posToVal(made.select.left + made.select.width, "x"));
+                                options.zoomed(
+                                    made.posToVal(made.select.left, "x"),
+                                    made.posToVal(made.select.left + made.select.width, "x"),
+                                );
                                 made.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
                             }
                         },

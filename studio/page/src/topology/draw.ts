@@ -49,7 +49,20 @@ export function topology_map(scope: Scope, options: { height: string; pick?: (pi
         { class: "map", style: { height: options.height } },
         canvas,
         tip,
-        h("div", { class: "map-tools" }, button("+", () => zoom(1.4), { small: true, label: t().map.zoom_in }), button("−", () => zoom(1 / 1.4), { small: true, label: t().map.zoom_out }), button("", () => (fit(), draw()), { small: true, icon: "fit", label: t().map.fit })),
+        h(
+            "div",
+            { class: "map-tools" },
+            button("+", () => zoom(1.4), { small: true, label: t().map.zoom_in }),
+            button("−", () => zoom(1 / 1.4), { small: true, label: t().map.zoom_out }),
+            button(
+                "",
+                () => {
+                    fit();
+                    draw();
+                },
+                { small: true, icon: "fit", label: t().map.fit },
+            ),
+        ),
     );
     const context = canvas.getContext("2d")!;
     let layout: Layout | null = null;
@@ -87,7 +100,8 @@ export function topology_map(scope: Scope, options: { height: string; pick?: (pi
     const worst = (bundle: Bundle, forward: boolean): number => {
         let most = NaN;
         for (const link of bundle.links) {
-            const from_a = layout!.by_name.get(link.a) === bundle.a || layout!.by_name.get(link.a.split("/")[0]!) === bundle.a;
+            const from_a =
+                layout!.by_name.get(link.a) === bundle.a || layout!.by_name.get(link.a.split("/")[0]!) === bundle.a;
             const value = heat!.value(forward === from_a ? link.a_port : link.b_port);
             if (!(value <= most)) {
                 most = Number.isNaN(value) ? most : value;
@@ -109,7 +123,8 @@ export function topology_map(scope: Scope, options: { height: string; pick?: (pi
         }
         const { nodes, bundles } = layout;
         const colors = heat_colors();
-        const color_of = (value: number) => colors[Math.max(0, Math.min(63, Math.round((value / (heat!.most || 1)) * 63)))]!;
+        const color_of = (value: number) =>
+            colors[Math.max(0, Math.min(63, Math.round((value / (heat!.most || 1)) * 63)))]!;
         const line = the_color("line-strong");
         const ink = the_color("ink");
         const surface = the_color("surface");
@@ -121,7 +136,8 @@ export function topology_map(scope: Scope, options: { height: string; pick?: (pi
         const stroke = (style: string, a_x: number, a_y: number, b_x: number, b_y: number, bend: number) => {
             let path = strokes.get(style);
             if (!path) {
-                strokes.set(style, (path = new Path2D()));
+                path = new Path2D();
+                strokes.set(style, path);
             }
             path.moveTo(a_x, a_y);
             if (bend) {
@@ -147,7 +163,14 @@ export function topology_map(scope: Scope, options: { height: string; pick?: (pi
                 const sender = forward ? bundle.a : bundle.b;
                 peak[sender] = Math.max(peak[sender]!, value || 0);
                 const side = forward ? 1 : -1;
-                stroke(Number.isNaN(value) ? line : color_of(value), ax + dx * side, ay + dy * side, bx + dx * side, by + dy * side, bundle.bend);
+                stroke(
+                    Number.isNaN(value) ? line : color_of(value),
+                    ax + dx * side,
+                    ay + dy * side,
+                    bx + dx * side,
+                    by + dy * side,
+                    bundle.bend,
+                );
             }
         }
         context.lineWidth = thin;
@@ -175,7 +198,10 @@ export function topology_map(scope: Scope, options: { height: string; pick?: (pi
         }
         for (const [index, node] of nodes.entries()) {
             const [x, y] = [at_x(node), at_y(node)];
-            const size = Math.max(node.size * Math.min(scale, 1.8), node.kind === "host" ? 0.6 : Math.min(3, (layout.width * scale) / (tier_sizes[node.tier] ?? 1) / 3, 3));
+            const size = Math.max(
+                node.size * Math.min(scale, 1.8),
+                node.kind === "host" ? 0.6 : Math.min(3, (layout.width * scale) / (tier_sizes[node.tier] ?? 1) / 3, 3),
+            );
             if (x < -20 || y < -20 || x > width + 20 || y > height + 20) {
                 continue;
             }
@@ -198,10 +224,14 @@ export function topology_map(scope: Scope, options: { height: string; pick?: (pi
         context.textAlign = "center";
         for (const node of nodes) {
             const x = at_x(node);
-            const room = node.kind === "host" ? 16 * scale : (layout.width * scale) / Math.max(tier_sizes[node.tier] ?? 1, 1);
+            const room =
+                node.kind === "host" ? 16 * scale : (layout.width * scale) / Math.max(tier_sizes[node.tier] ?? 1, 1);
             const text_px = node.name.length * 6.4;
             if (nodes.length < 3000 && room > text_px && x > -50 && x < width + 50) {
-                const y = node.kind === "host" ? at_y(node) + Math.max(node.size * scale, 4) + 13 : at_y(node) - node.size * Math.min(scale, 1.8) - 5;
+                const y =
+                    node.kind === "host"
+                        ? at_y(node) + Math.max(node.size * scale, 4) + 13
+                        : at_y(node) - node.size * Math.min(scale, 1.8) - 5;
                 context.lineWidth = 3;
                 context.strokeStyle = surface;
                 context.strokeText(node.name, x, y);
@@ -232,7 +262,10 @@ export function topology_map(scope: Scope, options: { height: string; pick?: (pi
             const a = layout.nodes[bundle.a]!;
             const b = layout.nodes[bundle.b]!;
             const [ax, ay, bx, by] = [left + a.x * scale, top + a.y * scale, left + b.x * scale, top + b.y * scale];
-            const along = Math.max(0, Math.min(1, ((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / ((bx - ax) ** 2 + (by - ay) ** 2 || 1)));
+            const along = Math.max(
+                0,
+                Math.min(1, ((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / ((bx - ax) ** 2 + (by - ay) ** 2 || 1)),
+            );
             const apart = Math.hypot(ax + along * (bx - ax) - x, ay + along * (by - ay) - y);
             if (apart < nearest) {
                 nearest = apart;
@@ -252,12 +285,16 @@ export function topology_map(scope: Scope, options: { height: string; pick?: (pi
         }
         const { bundle } = what;
         const first = bundle.links[0]!;
-        const lines = [`${first.a} – ${first.b} · ${bundle.links.length > 1 ? `${bundle.links.length} × ` : ""}${bits_per_second(first.rate_bps)}, ${nanoseconds(first.delay_ps / 1000)}`];
+        const lines = [
+            `${first.a} – ${first.b} · ${bundle.links.length > 1 ? `${bundle.links.length} × ` : ""}${bits_per_second(first.rate_bps)}, ${nanoseconds(first.delay_ps / 1000)}`,
+        ];
         if (heat) {
             for (const forward of [true, false]) {
                 const value = worst(bundle, forward);
                 const [from, to] = forward ? [bundle.a, bundle.b] : [bundle.b, bundle.a];
-                lines.push(`${layout.nodes[from]!.name} → ${layout.nodes[to]!.name}: ${Number.isNaN(value) ? "–" : heat.text(value)}`);
+                lines.push(
+                    `${layout.nodes[from]!.name} → ${layout.nodes[to]!.name}: ${Number.isNaN(value) ? "–" : heat.text(value)}`,
+                );
             }
         }
         return lines;
@@ -293,7 +330,9 @@ export function topology_map(scope: Scope, options: { height: string; pick?: (pi
         }
         dragging = null;
     });
-    canvas.addEventListener("pointerleave", () => (tip.hidden = true));
+    canvas.addEventListener("pointerleave", () => {
+        tip.hidden = true;
+    });
     canvas.addEventListener(
         "wheel",
         (event) => {
@@ -305,7 +344,12 @@ export function topology_map(scope: Scope, options: { height: string; pick?: (pi
         { passive: false },
     );
     canvas.addEventListener("keydown", (event) => {
-        const moves: Record<string, [number, number]> = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
+        const moves: Record<string, [number, number]> = {
+            ArrowLeft: [60, 0],
+            ArrowRight: [-60, 0],
+            ArrowUp: [0, 60],
+            ArrowDown: [0, -60],
+        };
         const move = moves[event.key];
         if (move) {
             left += move[0];
@@ -345,7 +389,10 @@ export function topology_map(scope: Scope, options: { height: string; pick?: (pi
             layout = lay_out(topology);
             picked = null;
             const hosts = topology.nodes.filter((node) => node.kind === "host").length;
-            canvas.setAttribute("aria-label", t().map.label(hosts, topology.nodes.length - hosts, topology.links.length));
+            canvas.setAttribute(
+                "aria-label",
+                t().map.label(hosts, topology.nodes.length - hosts, topology.links.length),
+            );
             fit();
             draw();
         },
@@ -368,5 +415,12 @@ export function topology_map(scope: Scope, options: { height: string; pick?: (pi
 
 // What the colours mean.
 export function heat_legend(title: string, low: string, high: string): HTMLElement {
-    return h("div", { class: "heat-legend" }, h("span", { class: "small muted" }, title), h("span", { class: "small number" }, low), h("span", { class: "heat-ramp", "aria-hidden": "true" }), h("span", { class: "small number" }, high));
+    return h(
+        "div",
+        { class: "heat-legend" },
+        h("span", { class: "small muted" }, title),
+        h("span", { class: "small number" }, low),
+        h("span", { class: "heat-ramp", "aria-hidden": "true" }),
+        h("span", { class: "small number" }, high),
+    );
 }

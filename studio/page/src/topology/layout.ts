@@ -33,7 +33,15 @@ const collator = new Intl.Collator("en", { numeric: true });
 
 export function lay_out(topology: Topology): Layout {
     const by_name = new Map(topology.nodes.map((node, index) => [node.name, index]));
-    const nodes: PlacedNode[] = topology.nodes.map((node) => ({ name: node.name, kind: node.kind, tier: node.kind === "host" ? 0 : -1, x: 0, y: 0, size: 0, links: 0 }));
+    const nodes: PlacedNode[] = topology.nodes.map((node) => ({
+        name: node.name,
+        kind: node.kind,
+        tier: node.kind === "host" ? 0 : -1,
+        x: 0,
+        y: 0,
+        size: 0,
+        links: 0,
+    }));
     // A host with several NICs has a port per NIC, HOST/nicN: its links are the host's.
     const node_of = (name: string) => by_name.get(name) ?? by_name.get(name.split("/")[0]!);
     const bundle_of = new Map<string, Bundle>();
@@ -48,7 +56,8 @@ export function lay_out(topology: Topology): Layout {
         const name = a < b ? `${a} ${b}` : `${b} ${a}`;
         let bundle = bundle_of.get(name);
         if (!bundle) {
-            bundle_of.set(name, (bundle = { a, b, links: [], bend: 0 }));
+            bundle = { a, b, links: [], bend: 0 };
+            bundle_of.set(name, bundle);
             bundles.push(bundle);
         }
         bundle.links.push(link);
@@ -78,21 +87,28 @@ export function lay_out(topology: Topology): Layout {
     }
     for (const [index, node] of nodes.entries()) {
         node.tier = Math.max(node.tier, 0);
-        (order[node.tier] ??= []).push(index);
+        order[node.tier] ??= [];
+        order[node.tier]!.push(index);
     }
     for (let tier = 0; tier < order.length; tier++) {
-        (order[tier] ??= []).sort((one, other) => collator.compare(nodes[one]!.name, nodes[other]!.name));
+        order[tier] ??= [];
+        order[tier]!.sort((one, other) => collator.compare(nodes[one]!.name, nodes[other]!.name));
     }
     const hosts = order[0] ?? [];
-    const columns_of = (count: number) => (hosts.length <= 40 ? count : count <= 4 ? count : Math.ceil(Math.sqrt(count * 1.6)));
+    const columns_of = (count: number) =>
+        hosts.length <= 40 ? count : count <= 4 ? count : Math.ceil(Math.sqrt(count * 1.6));
     const gap = 16;
     // Each switch above hosts has them below it; hosts of no switch, and those of several, stand under the first.
     const under = new Map<number, number[]>();
     for (const host of hosts) {
-        const above = [...beside[host]!].filter((other) => nodes[other]!.tier === 1).sort((one, other) => collator.compare(nodes[one]!.name, nodes[other]!.name))[0] ?? -1;
+        const above =
+            [...beside[host]!]
+                .filter((other) => nodes[other]!.tier === 1)
+                .sort((one, other) => collator.compare(nodes[one]!.name, nodes[other]!.name))[0] ?? -1;
         let group = under.get(above);
         if (!group) {
-            under.set(above, (group = []));
+            group = [];
+            under.set(above, group);
         }
         group.push(host);
     }
@@ -133,21 +149,34 @@ export function lay_out(topology: Topology): Layout {
                     return [index, below.reduce((sum, other) => sum + nodes[other]!.x, 0) / Math.max(below.length, 1)];
                 }),
             );
-            row.sort((one, other) => middle.get(one)! - middle.get(other)! || collator.compare(nodes[one]!.name, nodes[other]!.name));
+            row.sort(
+                (one, other) =>
+                    middle.get(one)! - middle.get(other)! || collator.compare(nodes[one]!.name, nodes[other]!.name),
+            );
             for (const [position, index] of row.entries()) {
                 nodes[index]!.x = ((position + 0.5) / row.length) * width;
             }
         }
         for (const index of row) {
             nodes[index]!.y = -rise * tier + 20;
-            nodes[index]!.size = width < 1200 ? Math.min(11, Math.max(6, width / row.length / 6)) : Math.max(6, Math.min(width / row.length / 6, width / 90));
+            nodes[index]!.size =
+                width < 1200
+                    ? Math.min(11, Math.max(6, width / row.length / 6))
+                    : Math.max(6, Math.min(width / row.length / 6, width / 90));
         }
     }
     for (const bundle of bundles) {
         const a = nodes[bundle.a]!;
         const b = nodes[bundle.b]!;
         if (a.tier === b.tier) {
-            const between = nodes.some((node) => node.tier === a.tier && node !== a && node !== b && node.x > Math.min(a.x, b.x) && node.x < Math.max(a.x, b.x));
+            const between = nodes.some(
+                (node) =>
+                    node.tier === a.tier &&
+                    node !== a &&
+                    node !== b &&
+                    node.x > Math.min(a.x, b.x) &&
+                    node.x < Math.max(a.x, b.x),
+            );
             bundle.bend = between ? -0.22 : 0;
         }
     }

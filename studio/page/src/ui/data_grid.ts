@@ -57,7 +57,18 @@ export function data_grid(scope: Scope, options: DataGridOptions): Grid<Cell[]> 
             cell: (row) => cell_text(row[index], column),
         })),
         fetch: async (offset, limit, signal) => {
-            const answer = await api.post<QueryAnswer>("query", { columns: options.columns.map((column) => column.name), ...options.query(), order: sort, offset, limit, format: "json" }, signal);
+            const answer = await api.post<QueryAnswer>(
+                "query",
+                {
+                    columns: options.columns.map((column) => column.name),
+                    ...options.query(),
+                    order: sort,
+                    offset,
+                    limit,
+                    format: "json",
+                },
+                signal,
+            );
             options.told?.(answer);
             return { rows: answer.rows, total: answer.matched };
         },

@@ -54,7 +54,18 @@ export function grid<Row>(scope: Scope, options: GridOptions<Row>): Grid<Row> {
     const head = h("div", { class: "grid-head", role: "row" });
     const space = h("div", { class: "grid-space", role: "rowgroup" });
     const status = h("div", { class: "loading", role: "status" });
-    const box = h("div", { class: "grid", role: "table", tabindex: 0, "aria-label": options.label, style: { "max-height": options.height ?? "60vh" } }, h("div", { role: "rowgroup", style: { position: "sticky", top: "0", "z-index": "2" } }, head), space);
+    const box = h(
+        "div",
+        {
+            class: "grid",
+            role: "table",
+            tabindex: 0,
+            "aria-label": options.label,
+            style: { "max-height": options.height ?? "60vh" },
+        },
+        h("div", { role: "rowgroup", style: { position: "sticky", top: "0", "z-index": "2" } }, head),
+        space,
+    );
     const element = h("div", null, box, status);
 
     const widths = options.columns.map((column) => column.width ?? 130);
@@ -66,9 +77,25 @@ export function grid<Row>(scope: Scope, options: GridOptions<Row>): Grid<Row> {
                 const title = [column.title, column.help].filter(Boolean).join(": ");
                 return h(
                     "div",
-                    { class: `cell ${column.right ? "right" : ""}`, role: "columnheader", style: { width: `${widths[index]}px` }, "aria-sort": sorted ? (options.sort?.descending ? "descending" : "ascending") : undefined },
+                    {
+                        class: `cell ${column.right ? "right" : ""}`,
+                        role: "columnheader",
+                        style: { width: `${widths[index]}px` },
+                        "aria-sort": sorted ? (options.sort?.descending ? "descending" : "ascending") : undefined,
+                    },
                     column.sortable && options.on_sort
-                        ? h("button", { type: "button", title, on: { click: () => options.on_sort?.(column.name, sorted ? !options.sort?.descending : true) } }, text)
+                        ? h(
+                              "button",
+                              {
+                                  type: "button",
+                                  title,
+                                  on: {
+                                      click: () =>
+                                          options.on_sort?.(column.name, sorted ? !options.sort?.descending : true),
+                                  },
+                              },
+                              text,
+                          )
                         : h("span", { class: "title", title }, text),
                 );
             }),
@@ -112,7 +139,9 @@ export function grid<Row>(scope: Scope, options: GridOptions<Row>): Grid<Row> {
     const first_row = () => {
         const room = box.clientHeight - 31;
         const scrollable = Math.max(space_px() - room, 1);
-        return full_px() <= space_max_px ? Math.floor(box.scrollTop / row_px) : Math.floor((Math.min(box.scrollTop / scrollable, 1) * (full_px() - room)) / row_px);
+        return full_px() <= space_max_px
+            ? Math.floor(box.scrollTop / row_px)
+            : Math.floor((Math.min(box.scrollTop / scrollable, 1) * (full_px() - room)) / row_px);
     };
 
     const draw = () => {
@@ -155,7 +184,16 @@ export function grid<Row>(scope: Scope, options: GridOptions<Row>): Grid<Row> {
                     },
                     options.columns.map((column, position) => {
                         const content = row === undefined ? (position === 0 ? "…" : "") : column.cell(row);
-                        return h("div", { class: `cell ${column.right ? "right" : ""}`, role: "cell", style: { width: `${widths[position]}px` }, title: typeof content === "string" && content.length > 14 ? content : undefined }, content);
+                        return h(
+                            "div",
+                            {
+                                class: `cell ${column.right ? "right" : ""}`,
+                                role: "cell",
+                                style: { width: `${widths[position]}px` },
+                                title: typeof content === "string" && content.length > 14 ? content : undefined,
+                            },
+                            content,
+                        );
                     }),
                 ),
             );

@@ -35,5 +35,17 @@ const paths = {
 export type IconName = keyof typeof paths;
 
 export function icon(name: IconName): SVGElement {
-    return svg("svg", { viewBox: "0 0 24 24", fill: "none", stroke: "currentColor", "stroke-width": "1.8", "stroke-linecap": "round", "stroke-linejoin": "round", "aria-hidden": "true" }, svg("path", { d: paths[name] }));
+    return svg(
+        "svg",
+        {
+            viewBox: "0 0 24 24",
+            fill: "none",
+            stroke: "currentColor",
+            "stroke-width": "1.8",
+            "stroke-linecap": "round",
+            "stroke-linejoin": "round",
+            "aria-hidden": "true",
+        },
+        svg("path", { d: paths[name] }),
+    );
 }

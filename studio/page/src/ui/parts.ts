@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small parts that every view is made of.
 import { ApiError, was_aborted } from "../core/api";
-import { h, new_id, Scope, type Child, type Props } from "../core/dom";
+import { h, new_id, type Scope, type Child, type Props } from "../core/dom";
 import { t } from "../i18n/text";
 import { icon, type IconName } from "./icons";
 
@@ -16,7 +16,11 @@ interface ButtonOptions {
 }
 
 // A button whose work may take a while: it cannot be pressed again meanwhile, and a failure is told.
-export function button(text: Child, work: (event: MouseEvent) => unknown, options: ButtonOptions = {}): HTMLButtonElement {
+export function button(
+    text: Child,
+    work: (event: MouseEvent) => unknown,
+    options: ButtonOptions = {},
+): HTMLButtonElement {
     const made = h(
         "button",
         {
@@ -47,7 +51,17 @@ export function button(text: Child, work: (event: MouseEvent) => unknown, option
 }
 
 export function link_button(text: Child, address: string, options: ButtonOptions = {}): HTMLAnchorElement {
-    return h("a", { class: ["button", options.kind, options.small && "small"].filter(Boolean).join(" "), href: address, title: options.title, "aria-label": options.label }, options.icon && icon(options.icon), text);
+    return h(
+        "a",
+        {
+            class: ["button", options.kind, options.small && "small"].filter(Boolean).join(" "),
+            href: address,
+            title: options.title,
+            "aria-label": options.label,
+        },
+        options.icon && icon(options.icon),
+        text,
+    );
 }
 
 export function field(label: string, input: HTMLElement, hint?: Child): HTMLElement {
@@ -56,14 +70,25 @@ export function field(label: string, input: HTMLElement, hint?: Child): HTMLElem
     if (hint) {
         input.setAttribute("aria-describedby", hint_id);
     }
-    return h("div", { class: "field" }, h("label", { for: input.id }, label), input, hint ? h("span", { class: "hint", id: hint_id }, hint) : null);
+    return h(
+        "div",
+        { class: "field" },
+        h("label", { for: input.id }, label),
+        input,
+        hint ? h("span", { class: "hint", id: hint_id }, hint) : null,
+    );
 }
 
 export function input(props: Props = {}): HTMLInputElement {
     return h("input", { autocomplete: "off", spellcheck: "false", ...props, class: `input ${props.class ?? ""}` });
 }
 
-export function select(choices: readonly (readonly [value: string, text: string])[], value: string, change: (value: string) => void, props: Props = {}): HTMLSelectElement {
+export function select(
+    choices: readonly (readonly [value: string, text: string])[],
+    value: string,
+    change: (value: string) => void,
+    props: Props = {},
+): HTMLSelectElement {
     const made = h(
         "select",
         { ...props, class: `select ${props.class ?? ""}`, on: { change: () => change(made.value) } },
@@ -82,11 +107,21 @@ export function badge(text: string, kind = ""): HTMLElement {
 }
 
 export function note(kind: "" | "bad" | "warn" | "good", ...children: Child[]): HTMLElement {
-    return h("div", { class: `note ${kind}`, role: kind === "bad" ? "alert" : "note" }, h("div", { class: "grow" }, children));
+    return h(
+        "div",
+        { class: `note ${kind}`, role: kind === "bad" ? "alert" : "note" },
+        h("div", { class: "grow" }, children),
+    );
 }
 
 export function empty(title: string, text: Child, ...actions: Child[]): HTMLElement {
-    return h("div", { class: "empty" }, h("h2", null, title), h("p", null, text), actions.length > 0 && h("div", { class: "row" }, actions));
+    return h(
+        "div",
+        { class: "empty" },
+        h("h2", null, title),
+        h("p", null, text),
+        actions.length > 0 && h("div", { class: "row" }, actions),
+    );
 }
 
 export function loading(): HTMLElement {
@@ -95,7 +130,18 @@ export function loading(): HTMLElement {
 
 export function bar(share: number, label: string): HTMLElement {
     const percent = Math.round(Math.max(0, Math.min(1, share)) * 100);
-    return h("div", { class: "bar", role: "progressbar", "aria-label": label, "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": percent }, h("div", { style: { width: `${percent}%` } }));
+    return h(
+        "div",
+        {
+            class: "bar",
+            role: "progressbar",
+            "aria-label": label,
+            "aria-valuemin": 0,
+            "aria-valuemax": 100,
+            "aria-valuenow": percent,
+        },
+        h("div", { style: { width: `${percent}%` } }),
+    );
 }
 
 export function problem_text(error: unknown): string {
@@ -104,7 +150,11 @@ export function problem_text(error: unknown): string {
         if (error.status === 0) {
             return words.offline;
         }
-        const known: Partial<Record<number, string>> = { 403: words.forbidden, 413: words.too_large, 507: words.disk_full };
+        const known: Partial<Record<number, string>> = {
+            403: words.forbidden,
+            413: words.too_large,
+            507: words.disk_full,
+        };
         const text = error.message || known[error.status] || words.unknown;
         return error.expected ? `${text} (${words.expected}: ${error.expected})` : text;
     }
@@ -112,15 +162,30 @@ export function problem_text(error: unknown): string {
 }
 
 export function problem(error: unknown, again?: () => void): HTMLElement {
-    return h("div", { class: "note bad", role: "alert" }, h("div", { class: "grow" }, problem_text(error)), again && button(t().common.try_again, again, { small: true }));
+    return h(
+        "div",
+        { class: "note bad", role: "alert" },
+        h("div", { class: "grow" }, problem_text(error)),
+        again && button(t().common.try_again, again, { small: true }),
+    );
 }
 
 export function view_head(title: Child, lead: Child, ...tools: Child[]): HTMLElement {
-    return h("header", { class: "view-head" }, h("div", { class: "words" }, h("h1", null, title), lead ? h("p", { class: "lead" }, lead) : null), h("div", { class: "tools" }, tools));
+    return h(
+        "header",
+        { class: "view-head" },
+        h("div", { class: "words" }, h("h1", null, title), lead ? h("p", { class: "lead" }, lead) : null),
+        h("div", { class: "tools" }, tools),
+    );
 }
 
 export function card(title: Child, tools: Child, ...children: Child[]): HTMLElement {
-    return h("section", { class: "card" }, title || tools ? h("header", null, h("h2", null, title), tools) : null, children);
+    return h(
+        "section",
+        { class: "card" },
+        title || tools ? h("header", null, h("h2", null, title), tools) : null,
+        children,
+    );
 }
 
 export function fact(name: string, value: Child, kind = ""): HTMLElement {
@@ -128,7 +193,11 @@ export function fact(name: string, value: Child, kind = ""): HTMLElement {
 }
 
 // Fills a place with what a promise brings: loading, then the thing, or what went wrong with a way to try again.
-export function later(scope: Scope, work: (signal: AbortSignal) => Promise<Child>, place: HTMLElement = h("div", { class: "stack wide" })): HTMLElement {
+export function later(
+    scope: Scope,
+    work: (signal: AbortSignal) => Promise<Child>,
+    place: HTMLElement = h("div", { class: "stack wide" }),
+): HTMLElement {
     const begin = () => {
         place.replaceChildren(loading());
         work(scope.signal).then(
@@ -176,7 +245,12 @@ export function tell_problem(error: unknown): void {
 }
 
 // A dialog with a form. done is given when it is sent; what it throws is shown in the dialog, which stays.
-export function sheet(title: string, content: Child, actions: { text: string; kind?: ButtonOptions["kind"]; done?: () => unknown }, wide = false): Promise<boolean> {
+export function sheet(
+    title: string,
+    content: Child,
+    actions: { text: string; kind?: ButtonOptions["kind"]; done?: () => unknown },
+    wide = false,
+): Promise<boolean> {
     return new Promise((resolve) => {
         const fault = h("div", { "aria-live": "assertive" });
         const send = h("button", { class: `button ${actions.kind ?? "main-action"}`, type: "submit" }, actions.text);
@@ -198,7 +272,9 @@ export function sheet(title: string, content: Child, actions: { text: string; ki
                                 },
                                 (error: unknown) => fault.replaceChildren(problem(error)),
                             )
-                            .finally(() => (send.disabled = false));
+                            .finally(() => {
+                                send.disabled = false;
+                            });
                     },
                 },
             },
@@ -207,7 +283,11 @@ export function sheet(title: string, content: Child, actions: { text: string; ki
             fault,
             h("div", { class: "actions" }, actions.done ? button(t().common.cancel, () => dialog.close()) : null, send),
         );
-        const dialog: HTMLDialogElement = h("dialog", { class: `sheet ${wide ? "wide" : ""}`, "aria-label": title }, form);
+        const dialog: HTMLDialogElement = h(
+            "dialog",
+            { class: `sheet ${wide ? "wide" : ""}`, "aria-label": title },
+            form,
+        );
         dialog.addEventListener("close", () => {
             resolve(false);
             dialog.remove();
@@ -228,7 +308,13 @@ export interface Tab {
 }
 
 // Tabs whose content is made when one goes there, and ended when one leaves.
-export function tabs(scope: Scope, label: string, all: Tab[], chosen: string, change: (name: string) => void): HTMLElement {
+export function tabs(
+    scope: Scope,
+    label: string,
+    all: Tab[],
+    chosen: string,
+    change: (name: string) => void,
+): HTMLElement {
     const panel = h("div", { class: "tab-panel", role: "tabpanel", tabindex: 0 });
     panel.id = new_id("panel");
     let inner: Scope | null = null;
@@ -281,7 +367,12 @@ export function tabs(scope: Scope, label: string, all: Tab[], chosen: string, ch
         ),
     );
     open(chosen, false);
-    return h("div", { class: "stack wide" }, h("div", { class: "tabs", role: "tablist", "aria-label": label }, buttons), panel);
+    return h(
+        "div",
+        { class: "stack wide" },
+        h("div", { class: "tabs", role: "tablist", "aria-label": label }, buttons),
+        panel,
+    );
 }
 
 // Saves bytes made on the page as a file.

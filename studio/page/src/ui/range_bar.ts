@@ -14,7 +14,8 @@ export function range_bar(scope: Scope, run: number, here: "run" | "query" | "ca
     const element = h("div", { class: "range-bar row tight", role: "group", "aria-label": words.title });
     const draw = () => {
         const range = time_range();
-        const text = (ns: number | undefined) => (ns === undefined || ns === Number.MAX_SAFE_INTEGER ? "" : nanoseconds(ns, 7));
+        const text = (ns: number | undefined) =>
+            ns === undefined || ns === Number.MAX_SAFE_INTEGER ? "" : nanoseconds(ns, 7);
         const from = input({ class: "mono", value: text(range?.[0]), placeholder: "0", "aria-label": words.from });
         const to = input({ class: "mono", value: text(range?.[1]), placeholder: words.end, "aria-label": words.to });
         const take = () => {
@@ -30,10 +31,24 @@ export function range_bar(scope: Scope, run: number, here: "run" | "query" | "ca
             from,
             h("span", { class: "muted", "aria-hidden": "true" }, "–"),
             to,
-            range ? button(words.whole, () => choose_range(null), { small: true, icon: "fit" }) : h("span", { class: "muted small" }, words.hint),
-            range && here !== "query" ? link_button(words.events, `${link("query")}?runs=${run}&table=events${asked}`, { small: true, icon: "query" }) : null,
-            range && here !== "captures" ? link_button(words.packets, `${link("captures", run)}?${asked.slice(1)}`, { small: true, icon: "captures" }) : null,
-            range && here !== "run" ? link_button(words.plots, `${link("run", run)}?tab=series${asked}`, { small: true, icon: "process" }) : null,
+            range
+                ? button(words.whole, () => choose_range(null), { small: true, icon: "fit" })
+                : h("span", { class: "muted small" }, words.hint),
+            range && here !== "query"
+                ? link_button(words.events, `${link("query")}?runs=${run}&table=events${asked}`, {
+                      small: true,
+                      icon: "query",
+                  })
+                : null,
+            range && here !== "captures"
+                ? link_button(words.packets, `${link("captures", run)}?${asked.slice(1)}`, {
+                      small: true,
+                      icon: "captures",
+                  })
+                : null,
+            range && here !== "run"
+                ? link_button(words.plots, `${link("run", run)}?tab=series${asked}`, { small: true, icon: "process" })
+                : null,
         );
     };
     on_range(scope, draw);

@@ -12,7 +12,12 @@ export interface RunPicker {
     ids: () => number[];
 }
 
-export async function run_picker(scope: Scope, first: number[], change: (ids: number[]) => void, most = 64): Promise<RunPicker> {
+export async function run_picker(
+    scope: Scope,
+    first: number[],
+    change: (ids: number[]) => void,
+    most = 64,
+): Promise<RunPicker> {
     const words = t().picker;
     const known = new Map<number, Run>();
     let chosen = first.slice(0, most);
@@ -49,8 +54,36 @@ export async function run_picker(scope: Scope, first: number[], change: (ids: nu
                         .filter((run) => run.has_result)
                         .map((run) => {
                             known.set(run.id, run);
-                            const check = h("input", { type: most === 1 ? "radio" : "checkbox", name: "run", checked: picked.has(run.id), on: { change: () => (most === 1 && picked.clear(), check.checked ? picked.add(run.id) : picked.delete(run.id)) } });
-                            return h("li", null, h("label", { class: "check" }, check, h("span", { class: "grow" }, run.name, h("span", { class: "muted small" }, ` #${run.id} · ${settings_of(run).join(" ")} · ${moment(run.created_ms)}`))));
+                            const check = h("input", {
+                                type: most === 1 ? "radio" : "checkbox",
+                                name: "run",
+                                checked: picked.has(run.id),
+                                on: {
+                                    change: () => {
+                                        most === 1 && picked.clear();
+                                        check.checked ? picked.add(run.id) : picked.delete(run.id);
+                                    },
+                                },
+                            });
+                            return h(
+                                "li",
+                                null,
+                                h(
+                                    "label",
+                                    { class: "check" },
+                                    check,
+                                    h(
+                                        "span",
+                                        { class: "grow" },
+                                        run.name,
+                                        h(
+                                            "span",
+                                            { class: "muted small" },
+                                            ` #${run.id} · ${settings_of(run).join(" ")} · ${moment(run.created_ms)}`,
+                                        ),
+                                    ),
+                                ),
+                            );
                         }),
                 );
             });
@@ -62,9 +95,36 @@ export async function run_picker(scope: Scope, first: number[], change: (ids: nu
     };
     const draw = () => {
         const chips = chosen.slice(0, 8).map((id) =>
-            h("span", { class: "chip" }, h("a", { href: `#/run/${id}` }, known.get(id)?.name ?? `#${id}`, h("span", { class: "muted" }, ` #${id}`)), most > 1 ? h("button", { type: "button", "aria-label": words.leave_out(known.get(id)?.name ?? `#${id}`), on: { click: () => set(chosen.filter((one) => one !== id)) } }, "×") : null),
+            h(
+                "span",
+                { class: "chip" },
+                h(
+                    "a",
+                    { href: `#/run/${id}` },
+                    known.get(id)?.name ?? `#${id}`,
+                    h("span", { class: "muted" }, ` #${id}`),
+                ),
+                most > 1
+                    ? h(
+                          "button",
+                          {
+                              type: "button",
+                              "aria-label": words.leave_out(known.get(id)?.name ?? `#${id}`),
+                              on: { click: () => set(chosen.filter((one) => one !== id)) },
+                          },
+                          "×",
+                      )
+                    : null,
+            ),
         );
-        place.replaceChildren(...chips, chosen.length > 8 ? h("span", { class: "muted small" }, words.more(chosen.length - 8)) : "", button(chosen.length === 0 ? words.choose : words.change, () => void choose(), { small: true, icon: "plus" }));
+        place.replaceChildren(
+            ...chips,
+            chosen.length > 8 ? h("span", { class: "muted small" }, words.more(chosen.length - 8)) : "",
+            button(chosen.length === 0 ? words.choose : words.change, () => void choose(), {
+                small: true,
+                icon: "plus",
+            }),
+        );
     };
     draw();
     return { element: place, ids: () => chosen };

@@ -5,7 +5,20 @@ import { h, type Child, type Scope } from "../core/dom";
 import { moment } from "../core/format";
 import { session } from "../core/session";
 import { t } from "../i18n/text";
-import { badge, button, card, confirm_sheet, field, input, later, note, select, sheet, toast, view_head } from "../ui/parts";
+import {
+    badge,
+    button,
+    card,
+    confirm_sheet,
+    field,
+    input,
+    later,
+    note,
+    select,
+    sheet,
+    toast,
+    view_head,
+} from "../ui/parts";
 import { new_password_fields } from "./login";
 import type { SessionRow, TokenRow } from "../core/types";
 
@@ -38,7 +51,8 @@ function password_card(): HTMLElement {
 function sessions_card(scope: Scope): HTMLElement {
     const words = t().account;
     const place = h("div");
-    const browser_name = (agent: string) => /(Edg|Firefox|Chrome|Safari|curl)[a-z]*\/(\d+)/.exec(agent)?.slice(1, 3).join(" ") ?? agent.slice(0, 40);
+    const browser_name = (agent: string) =>
+        /(Edg|Firefox|Chrome|Safari|curl)[a-z]*\/(\d+)/.exec(agent)?.slice(1, 3).join(" ") ?? agent.slice(0, 40);
     const draw = () =>
         later(
             scope,
@@ -50,7 +64,17 @@ function sessions_card(scope: Scope): HTMLElement {
                     h(
                         "table",
                         { class: "plain" },
-                        h("thead", null, h("tr", null, [words.begun, words.seen, words.from, words.browser].map((text) => (text ? h("th", { scope: "col" }, text) : h("td"))))),
+                        h(
+                            "thead",
+                            null,
+                            h(
+                                "tr",
+                                null,
+                                [words.begun, words.seen, words.from, words.browser].map((text) =>
+                                    text ? h("th", { scope: "col" }, text) : h("td"),
+                                ),
+                            ),
+                        ),
                         h(
                             "tbody",
                             null,
@@ -61,7 +85,11 @@ function sessions_card(scope: Scope): HTMLElement {
                                     h("td", { class: "nowrap" }, moment(row.created_ms)),
                                     h("td", { class: "nowrap" }, moment(row.seen_ms)),
                                     h("td", null, row.address),
-                                    h("td", null, row.current ? badge(words.this_one, "accent") : browser_name(row.agent)),
+                                    h(
+                                        "td",
+                                        null,
+                                        row.current ? badge(words.this_one, "accent") : browser_name(row.agent),
+                                    ),
                                 ),
                             ),
                         ),
@@ -101,7 +129,17 @@ function tokens_card(scope: Scope): HTMLElement {
                     h(
                         "table",
                         { class: "plain" },
-                        h("thead", null, h("tr", null, [words.token_name, words.begun, words.last_used, words.expires, ""].map((text) => (text ? h("th", { scope: "col" }, text) : h("td"))))),
+                        h(
+                            "thead",
+                            null,
+                            h(
+                                "tr",
+                                null,
+                                [words.token_name, words.begun, words.last_used, words.expires, ""].map((text) =>
+                                    text ? h("th", { scope: "col" }, text) : h("td"),
+                                ),
+                            ),
+                        ),
                         h(
                             "tbody",
                             null,
@@ -113,7 +151,21 @@ function tokens_card(scope: Scope): HTMLElement {
                                     h("td", null, moment(row.created_ms)),
                                     h("td", null, moment(row.used_ms)),
                                     h("td", null, row.expires_ms ? moment(row.expires_ms) : words.never),
-                                    h("td", { class: "right" }, button(words.revoke, () => confirm_sheet(words.revoke, words.revoke_text(row.name), words.revoke, () => api.remove(`tokens/${row.id}`).then(draw)), { small: true, kind: "danger" })),
+                                    h(
+                                        "td",
+                                        { class: "right" },
+                                        button(
+                                            words.revoke,
+                                            () =>
+                                                confirm_sheet(
+                                                    words.revoke,
+                                                    words.revoke_text(row.name),
+                                                    words.revoke,
+                                                    () => api.remove(`tokens/${row.id}`).then(draw),
+                                                ),
+                                            { small: true, kind: "danger" },
+                                        ),
+                                    ),
                                 ),
                             ),
                         ),
@@ -126,26 +178,75 @@ function tokens_card(scope: Scope): HTMLElement {
     const make = async () => {
         const name = input({ required: true, name: "token-name" });
         let days = "90";
-        const lasts = select([["7", words.days(7)], ["90", words.days(90)], ["365", words.days(365)]], days, (value) => (days = value));
+        const lasts = select(
+            [
+                ["7", words.days(7)],
+                ["90", words.days(90)],
+                ["365", words.days(365)],
+            ],
+            days,
+            (value) => {
+                days = value;
+            },
+        );
         let made = "";
         if (
-            await sheet(words.new_token, [field(words.token_name, name, words.token_hint), field(words.expires, lasts)], {
-                text: words.create_token,
-                done: async () => {
-                    made = (await api.post<{ token: string }>("tokens", { name: name.value.trim() || "token", days: Number(days) })).token;
+            await sheet(
+                words.new_token,
+                [field(words.token_name, name, words.token_hint), field(words.expires, lasts)],
+                {
+                    text: words.create_token,
+                    done: async () => {
+                        made = (
+                            await api.post<{ token: string }>("tokens", {
+                                name: name.value.trim() || "token",
+                                days: Number(days),
+                            })
+                        ).token;
+                    },
                 },
-            })
+            )
         ) {
             draw();
             const shown = input({ readonly: true, value: made, class: "mono", "aria-label": words.new_token });
             const example = `curl -H "Authorization: Bearer ${made}" ${location.origin}/api/v1/runs`;
-            await sheet(words.token_made, [note("warn", words.token_once), shown, h("pre", { class: "code-block", tabindex: 0 }, example), button(words.copy, () => navigator.clipboard.writeText(made).then(() => toast(words.copied)), { icon: "copy" })], { text: t().common.close });
+            await sheet(
+                words.token_made,
+                [
+                    note("warn", words.token_once),
+                    shown,
+                    h("pre", { class: "code-block", tabindex: 0 }, example),
+                    button(words.copy, () => navigator.clipboard.writeText(made).then(() => toast(words.copied)), {
+                        icon: "copy",
+                    }),
+                ],
+                { text: t().common.close },
+            );
         }
     };
-    return card(words.tokens, button(words.new_token, () => void make(), { icon: "plus" }), h("div", { class: "stack" }, h("p", { class: "muted" }, words.tokens_text, " ", h("a", { href: "api/v1/openapi.json", target: "_blank", rel: "noopener" }, words.api_page)), place));
+    return card(
+        words.tokens,
+        button(words.new_token, () => void make(), { icon: "plus" }),
+        h(
+            "div",
+            { class: "stack" },
+            h(
+                "p",
+                { class: "muted" },
+                words.tokens_text,
+                " ",
+                h("a", { href: "api/v1/openapi.json", target: "_blank", rel: "noopener" }, words.api_page),
+            ),
+            place,
+        ),
+    );
 }
 
 export function account_view(scope: Scope): Child {
     const user = session.user!;
-    return [view_head(user.name, t().roles[user.role]), h("div", { class: "columns" }, password_card(), sessions_card(scope)), tokens_card(scope)];
+    return [
+        view_head(user.name, t().roles[user.role]),
+        h("div", { class: "columns" }, password_card(), sessions_card(scope)),
+        tokens_card(scope),
+    ];
 }

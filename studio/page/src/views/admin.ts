@@ -8,7 +8,23 @@ import { session, type Role } from "../core/session";
 import type { AuditRow, Status, UserRow } from "../core/types";
 import { t } from "../i18n/text";
 import { grid } from "../ui/grid";
-import { badge, bar, button, card, confirm_sheet, fact, field, input, later, note, select, sheet, tabs, toast, view_head } from "../ui/parts";
+import {
+    badge,
+    bar,
+    button,
+    card,
+    confirm_sheet,
+    fact,
+    field,
+    input,
+    later,
+    note,
+    select,
+    sheet,
+    tabs,
+    toast,
+    view_head,
+} from "../ui/parts";
 
 const roles: Role[] = ["administrator", "user", "viewer"];
 
@@ -22,7 +38,19 @@ function users_tab(scope: Scope): Child {
     const change = (row: UserRow, body: object) => api.patch(`users/${row.id}`, body).then(draw);
     const show_link = (name: string, once: string) => {
         const shown = input({ readonly: true, value: once, class: "mono", "aria-label": words.link_for(name) });
-        return sheet(words.link_for(name), [note("", words.link_text), shown, button(t().account.copy, () => navigator.clipboard.writeText(once).then(() => toast(t().account.copied)), { icon: "copy" })], { text: t().common.close });
+        return sheet(
+            words.link_for(name),
+            [
+                note("", words.link_text),
+                shown,
+                button(
+                    t().account.copy,
+                    () => navigator.clipboard.writeText(once).then(() => toast(t().account.copied)),
+                    { icon: "copy" },
+                ),
+            ],
+            { text: t().common.close },
+        );
     };
     const reset = async (row: UserRow) => {
         await confirm_sheet(words.reset, words.reset_text, words.reset, async () => {
@@ -44,7 +72,17 @@ function users_tab(scope: Scope): Child {
                     h(
                         "table",
                         { class: "plain" },
-                        h("thead", null, h("tr", null, [words.name, words.role, words.state, words.last_login, ""].map((text) => (text ? h("th", { scope: "col" }, text) : h("td"))))),
+                        h(
+                            "thead",
+                            null,
+                            h(
+                                "tr",
+                                null,
+                                [words.name, words.role, words.state, words.last_login, ""].map((text) =>
+                                    text ? h("th", { scope: "col" }, text) : h("td"),
+                                ),
+                            ),
+                        ),
                         h(
                             "tbody",
                             null,
@@ -54,8 +92,31 @@ function users_tab(scope: Scope): Child {
                                     "tr",
                                     null,
                                     h("td", null, row.name),
-                                    h("td", null, me ? t().roles[row.role] : select(roles.map((role) => [role, t().roles[role]]), row.role, (role) => void change(row, { role }).catch((error: unknown) => (toast(String(error), { bad: true }), draw())), { "aria-label": words.role_of(row.name) })),
-                                    h("td", null, row.disabled ? badge(words.disabled, "warn") : row.has_password ? badge(words.active, "good") : badge(words.invited, "accent")),
+                                    h(
+                                        "td",
+                                        null,
+                                        me
+                                            ? t().roles[row.role]
+                                            : select(
+                                                  roles.map((role) => [role, t().roles[role]]),
+                                                  row.role,
+                                                  (role) =>
+                                                      void change(row, { role }).catch((error: unknown) => {
+                                                          toast(String(error), { bad: true });
+                                                          draw();
+                                                      }),
+                                                  { "aria-label": words.role_of(row.name) },
+                                              ),
+                                    ),
+                                    h(
+                                        "td",
+                                        null,
+                                        row.disabled
+                                            ? badge(words.disabled, "warn")
+                                            : row.has_password
+                                              ? badge(words.active, "good")
+                                              : badge(words.invited, "accent"),
+                                    ),
                                     h("td", null, moment(row.seen_ms)),
                                     h(
                                         "td",
@@ -65,8 +126,15 @@ function users_tab(scope: Scope): Child {
                                             : h(
                                                   "div",
                                                   { class: "row tight actions-right" },
-                                                  button(words.reset, () => reset(row), { small: true, title: words.reset_text }),
-                                                  button(row.disabled ? words.enable : words.disable, () => change(row, { disabled: !row.disabled }), { small: true }),
+                                                  button(words.reset, () => reset(row), {
+                                                      small: true,
+                                                      title: words.reset_text,
+                                                  }),
+                                                  button(
+                                                      row.disabled ? words.enable : words.disable,
+                                                      () => change(row, { disabled: !row.disabled }),
+                                                      { small: true },
+                                                  ),
                                               ),
                                     ),
                                 );
@@ -82,18 +150,35 @@ function users_tab(scope: Scope): Child {
     const add = () => {
         const name = input({ name: "user-name", required: true, autocapitalize: "none" });
         let role: string = "user";
-        return sheet(words.add, [field(words.name, name), field(words.role, select(role_choices(), role, (value) => (role = value))), h("p", { class: "muted small" }, words.add_text)], {
-            text: words.add,
-            done: async () => {
-                const answer = await api.post<{ link?: string }>("users", { name: name.value.trim(), role });
-                draw();
-                if (answer.link) {
-                    void show_link(name.value.trim(), answer.link);
-                }
+        return sheet(
+            words.add,
+            [
+                field(words.name, name),
+                field(
+                    words.role,
+                    select(role_choices(), role, (value) => {
+                        role = value;
+                    }),
+                ),
+                h("p", { class: "muted small" }, words.add_text),
+            ],
+            {
+                text: words.add,
+                done: async () => {
+                    const answer = await api.post<{ link?: string }>("users", { name: name.value.trim(), role });
+                    draw();
+                    if (answer.link) {
+                        void show_link(name.value.trim(), answer.link);
+                    }
+                },
             },
-        });
+        );
     };
-    return card(words.users, button(words.add, () => void add(), { icon: "plus", kind: "main-action" }), place);
+    return card(
+        words.users,
+        button(words.add, () => void add(), { icon: "plus", kind: "main-action" }),
+        place,
+    );
 }
 
 function audit_tab(scope: Scope): Child {
@@ -126,7 +211,18 @@ function audit_tab(scope: Scope): Child {
             return { rows: rows.slice(offset, offset + limit), total: rows.length + (more ? 1 : 0) };
         },
     });
-    const box = input({ type: "search", class: "search", placeholder: words.search_audit, "aria-label": words.search_audit, on: { change: () => ((name = box.value.trim()), list.reload()) } });
+    const box = input({
+        type: "search",
+        class: "search",
+        placeholder: words.search_audit,
+        "aria-label": words.search_audit,
+        on: {
+            change: () => {
+                name = box.value.trim();
+                list.reload();
+            },
+        },
+    });
     return h("section", { class: "card flush" }, h("header", null, h("h2", null, words.audit), box), list.element);
 }
 
@@ -136,7 +232,15 @@ function status_tab(scope: Scope): Child {
         const status = await api.get<Status>("status", undefined, signal);
         const used = status.disk.whole_bytes ? 1 - status.disk.free_bytes / status.disk.whole_bytes : 0;
         return [
-            h("div", { class: "facts" }, fact(words.waiting, status.runs.queued ?? 0), fact(words.running, `${status.runs.running ?? 0} / ${status.jobs}`), fact(words.free, bytes(status.disk.free_bytes), used > 0.95 ? "bad" : used > 0.85 ? "warn" : ""), fact(words.trash, bytes(status.disk.trash_bytes)), fact(words.version, status.version)),
+            h(
+                "div",
+                { class: "facts" },
+                fact(words.waiting, status.runs.queued ?? 0),
+                fact(words.running, `${status.runs.running ?? 0} / ${status.jobs}`),
+                fact(words.free, bytes(status.disk.free_bytes), used > 0.95 ? "bad" : used > 0.85 ? "warn" : ""),
+                fact(words.trash, bytes(status.disk.trash_bytes)),
+                fact(words.version, status.version),
+            ),
             typeof status.blocked === "string" && status.blocked ? note("warn", status.blocked) : null,
             status.disk.whole_bytes ? bar(used, words.disk_used) : null,
         ];

@@ -31,8 +31,17 @@ function entry_card(entry: LibraryEntry): HTMLElement {
     return h(
         "li",
         { class: "card entry" },
-        h("a", { class: "entry-link", href: link("edit", study ? "study" : "library", entry.name) }, h("h3", null, question_of(entry))),
-        h("div", { class: "row tight" }, h("code", { class: "muted clip" }, entry.name), study ? badge(words.study, "accent") : null),
+        h(
+            "a",
+            { class: "entry-link", href: link("edit", study ? "study" : "library", entry.name) },
+            h("h3", null, question_of(entry)),
+        ),
+        h(
+            "div",
+            { class: "row tight" },
+            h("code", { class: "muted clip" }, entry.name),
+            study ? badge(words.study, "accent") : null,
+        ),
     );
 }
 
@@ -45,7 +54,9 @@ export function show_library(scope: Scope, place: Place): Child {
     const draw = () => {
         const needed = wanted.toLowerCase().split(/\s+/).filter(Boolean);
         const fits = (text: string) => needed.every((word) => text.toLowerCase().includes(word));
-        const found = all.filter((entry) => fits(`${entry.name} ${entry.title} ${entry.question} ${words.groups[group_of(entry)] ?? ""}`));
+        const found = all.filter((entry) =>
+            fits(`${entry.name} ${entry.title} ${entry.question} ${words.groups[group_of(entry)] ?? ""}`),
+        );
         const mine = own.filter((one) => fits(one.name));
         const groups = new Map<string, LibraryEntry[]>();
         for (const entry of found) {
@@ -66,17 +77,41 @@ export function show_library(scope: Scope, place: Place): Child {
                             h(
                                 "li",
                                 { class: "card entry" },
-                                h("a", { class: "entry-link", href: link("edit", "document", one.id) }, h("h3", null, one.name)),
+                                h(
+                                    "a",
+                                    { class: "entry-link", href: link("edit", "document", one.id) },
+                                    h("h3", null, one.name),
+                                ),
                                 h(
                                     "div",
                                     { class: "row tight" },
                                     h("span", { class: "muted small grow" }, moment(one.changed_ms)),
                                     one.shared ? badge(t().common.shared) : null,
-                                    button("", () => confirm_sheet(words.remove, words.remove_text(one.name), words.remove, async () => {
-                                        await api.remove(`documents/${one.id}`);
-                                        toast(t().runs.removed(one.name), { action: [t().runs.undo, () => api.post(`documents/${one.id}/restore`).then(load)] });
-                                        await load();
-                                    }), { kind: "quiet", small: true, icon: "trash", label: `${words.remove}: ${one.name}` }),
+                                    button(
+                                        "",
+                                        () =>
+                                            confirm_sheet(
+                                                words.remove,
+                                                words.remove_text(one.name),
+                                                words.remove,
+                                                async () => {
+                                                    await api.remove(`documents/${one.id}`);
+                                                    toast(t().runs.removed(one.name), {
+                                                        action: [
+                                                            t().runs.undo,
+                                                            () => api.post(`documents/${one.id}/restore`).then(load),
+                                                        ],
+                                                    });
+                                                    await load();
+                                                },
+                                            ),
+                                        {
+                                            kind: "quiet",
+                                            small: true,
+                                            icon: "trash",
+                                            label: `${words.remove}: ${one.name}`,
+                                        },
+                                    ),
                                 ),
                             ),
                         ),
@@ -85,14 +120,34 @@ export function show_library(scope: Scope, place: Place): Child {
             );
         }
         for (const [group, entries] of [...groups].sort(([one], [other]) => rank(one) - rank(other))) {
-            results.append(h("section", { class: "stack" }, h("h2", null, words.groups[group as keyof typeof words.groups] ?? group), h("ul", { class: "entries" }, entries.map(entry_card))));
+            results.append(
+                h(
+                    "section",
+                    { class: "stack" },
+                    h("h2", null, words.groups[group as keyof typeof words.groups] ?? group),
+                    h("ul", { class: "entries" }, entries.map(entry_card)),
+                ),
+            );
         }
         if (found.length + mine.length === 0) {
-            results.append(empty(words.nothing, words.nothing_text, button(words.show_all, () => ((wanted = box.value = ""), draw()))));
+            results.append(
+                empty(
+                    words.nothing,
+                    words.nothing_text,
+                    button(words.show_all, () => {
+                        wanted = "";
+                        box.value = "";
+                        draw();
+                    }),
+                ),
+            );
         }
     };
     const load = async () => {
-        const [{ library }, documents] = await Promise.all([api.get<{ library: LibraryEntry[] }>("library", undefined, scope.signal), api.get<Documents>("documents", { kind: "scenario" }, scope.signal)]);
+        const [{ library }, documents] = await Promise.all([
+            api.get<{ library: LibraryEntry[] }>("library", undefined, scope.signal),
+            api.get<Documents>("documents", { kind: "scenario" }, scope.signal),
+        ]);
         all = library;
         own = documents.documents;
         draw();
@@ -127,7 +182,16 @@ export function show_library(scope: Scope, place: Place): Child {
         file.click();
     };
     return [
-        view_head(words.title, words.lead, session.may_run ? [button(words.open_file, open_file, { icon: "share" }), link_button(words.blank, link("edit", "new"), { kind: "main-action", icon: "plus" })] : null),
+        view_head(
+            words.title,
+            words.lead,
+            session.may_run
+                ? [
+                      button(words.open_file, open_file, { icon: "share" }),
+                      link_button(words.blank, link("edit", "new"), { kind: "main-action", icon: "plus" }),
+                  ]
+                : null,
+        ),
         box,
         later(scope, load),
     ];

@@ -16,7 +16,17 @@ function frame(title: string, lead: string, content: Child): HTMLElement {
         h(
             "div",
             { class: "door-card appear" },
-            h("div", { class: "door-brand" }, h("img", { src: "assets/icon.svg", alt: "", width: 40, height: 40 }), h("div", null, h("div", { class: "door-name" }, "rocesim studio"), h("div", { class: "muted" }, t().login.tagline))),
+            h(
+                "div",
+                { class: "door-brand" },
+                h("img", { src: "assets/icon.svg", alt: "", width: 40, height: 40 }),
+                h(
+                    "div",
+                    null,
+                    h("div", { class: "door-name" }, "rocesim studio"),
+                    h("div", { class: "muted" }, t().login.tagline),
+                ),
+            ),
             h("div", null, h("h1", null, title), h("p", { class: "muted" }, lead)),
             content,
         ),
@@ -78,16 +88,19 @@ export function login_view(scope: Scope, entered: (me: Me) => void): Child {
                 submit: (event) => {
                     event.preventDefault();
                     send.disabled = true;
-                    api.post<Me>("login", { name: name.value.trim(), password: password.value }).then(entered, (error: unknown) => {
-                        send.disabled = false;
-                        if (error instanceof ApiError && error.status === 429) {
-                            locked(error.retry_after_s || 30);
-                        } else if (error instanceof ApiError && error.status === 401) {
-                            refuse(words.wrong);
-                        } else {
-                            refuse(problem_text(error));
-                        }
-                    });
+                    api.post<Me>("login", { name: name.value.trim(), password: password.value }).then(
+                        entered,
+                        (error: unknown) => {
+                            send.disabled = false;
+                            if (error instanceof ApiError && error.status === 429) {
+                                locked(error.retry_after_s || 30);
+                            } else if (error instanceof ApiError && error.status === 401) {
+                                refuse(words.wrong);
+                            } else {
+                                refuse(problem_text(error));
+                            }
+                        },
+                    );
                 },
             },
         },
@@ -103,7 +116,13 @@ export function login_view(scope: Scope, entered: (me: Me) => void): Child {
 // Two fields for a new password; gives it, or throws what is wrong.
 export function new_password_fields(): { fields: HTMLElement[]; take: () => string } {
     const words = t().login;
-    const one = input({ name: "new-password", type: "password", autocomplete: "new-password", required: true, minlength: 10 });
+    const one = input({
+        name: "new-password",
+        type: "password",
+        autocomplete: "new-password",
+        required: true,
+        minlength: 10,
+    });
     const two = input({ name: "repeat-password", type: "password", autocomplete: "new-password", required: true });
     return {
         fields: [field(words.new_password, one, words.password_hint), field(words.repeat_password, two)],
@@ -140,13 +159,20 @@ export function once_view(_scope: Scope, once: string, entered: (me: Me) => void
                     const make = async () => {
                         const body: Record<string, string> = { link: once, password: password.take() };
                         if (name.value.trim()) {
-                            body["name"] = name.value.trim();
+                            body.name = name.value.trim();
                         }
                         entered(await api.post<Me>("login", body));
                     };
                     make().catch((error: unknown) => {
                         send.disabled = false;
-                        fault.replaceChildren(note("bad", error instanceof ApiError && error.status === 401 ? words.link_used : problem_text(error)));
+                        fault.replaceChildren(
+                            note(
+                                "bad",
+                                error instanceof ApiError && error.status === 401
+                                    ? words.link_used
+                                    : problem_text(error),
+                            ),
+                        );
                     });
                 },
             },

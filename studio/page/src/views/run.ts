@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One run: while it runs its progress, then what happened, in words, numbers and pictures.
 import { api, listen_events } from "../core/api";
-import { fill, h, Scope, type Child } from "../core/dom";
+import { fill, h, type Scope, type Child } from "../core/dom";
 import { bytes, count, moment, nanoseconds, seconds } from "../core/format";
 import { keep_query, link, go, type Place } from "../core/router";
 import { session } from "../core/session";
@@ -38,20 +38,55 @@ export async function run_view(scope: Scope, place: Place): Promise<Child> {
             header,
             view_head(
                 run.name,
-                h("span", null, state_badge(run), settings_of(run).map((one) => [" · ", h("code", null, one)]), ` · ${run.owner.name} · ${moment(run.created_ms)}`, run.shared ? ` · ${t().common.shared}` : ""),
+                h(
+                    "span",
+                    null,
+                    state_badge(run),
+                    settings_of(run).map((one) => [" · ", h("code", null, one)]),
+                    ` · ${run.owner.name} · ${moment(run.created_ms)}`,
+                    run.shared ? ` · ${t().common.shared}` : "",
+                ),
                 in_group ? link_button(words.group, `${link("runs")}?group=${run.group}`) : null,
-                active && owner() ? button(words.cancel, () => api.post(`runs/${id}/cancel`).then(reload), { icon: "stop", kind: "danger" }) : null,
-                active || !run.has_result ? null : link_button(words.process, `${link("process")}?runs=${id}`, { icon: "process" }),
-                active || !session.may_run ? null : button(words.again, async () => {
-                    const answer = await api.post<{ runs: { id: number }[] }>(`runs/${id}/again`);
-                    go(link("run", answer.runs[0]?.id ?? id));
-                }, { icon: "again" }),
-                run.study ? link_button(words.see_study, link("edit", "study", run.study)) : link_button(words.edit_again, link("edit", "run", id)),
-                owner() ? button(run.shared ? words.unshare : words.share, async () => {
-                    await api.patch(`runs/${id}`, { shared: !run.shared });
-                    await reload();
-                }, { icon: "share" }) : null,
-                !active && owner() ? button("", () => trash_run(run, () => go(link("runs"))), { icon: "trash", kind: "quiet", label: t().runs.remove, title: t().runs.remove }) : null,
+                active && owner()
+                    ? button(words.cancel, () => api.post(`runs/${id}/cancel`).then(reload), {
+                          icon: "stop",
+                          kind: "danger",
+                      })
+                    : null,
+                active || !run.has_result
+                    ? null
+                    : link_button(words.process, `${link("process")}?runs=${id}`, { icon: "process" }),
+                active || !session.may_run
+                    ? null
+                    : button(
+                          words.again,
+                          async () => {
+                              const answer = await api.post<{ runs: { id: number }[] }>(`runs/${id}/again`);
+                              go(link("run", answer.runs[0]?.id ?? id));
+                          },
+                          { icon: "again" },
+                      ),
+                run.study
+                    ? link_button(words.see_study, link("edit", "study", run.study))
+                    : link_button(words.edit_again, link("edit", "run", id)),
+                owner()
+                    ? button(
+                          run.shared ? words.unshare : words.share,
+                          async () => {
+                              await api.patch(`runs/${id}`, { shared: !run.shared });
+                              await reload();
+                          },
+                          { icon: "share" },
+                      )
+                    : null,
+                !active && owner()
+                    ? button("", () => trash_run(run, () => go(link("runs"))), {
+                          icon: "trash",
+                          kind: "quiet",
+                          label: t().runs.remove,
+                          title: t().runs.remove,
+                      })
+                    : null,
             ),
         );
     };
@@ -64,13 +99,32 @@ export async function run_view(scope: Scope, place: Place): Promise<Child> {
                 run.eta_s !== null && run.eta_s !== undefined ? t().runs.eta(seconds(run.eta_s)) : "",
                 live ? words.events_per_s(count(live.events_per_s)) : "",
                 live && live.longest.bytes > 0 ? words.longest_now(live.longest.port, bytes(live.longest.bytes)) : "",
-            ].filter(Boolean).join(" · ");
+            ]
+                .filter(Boolean)
+                .join(" · ");
             fill(
                 status,
-                h("section", { class: "card running-card" }, h("div", { class: "row" }, h("strong", { class: "number" }, `${((run.progress ?? 0) * 100).toFixed(1)} %`), h("span", { class: "muted number" }, told)), bar(run.progress ?? 0, t().runs.progress)),
+                h(
+                    "section",
+                    { class: "card running-card" },
+                    h(
+                        "div",
+                        { class: "row" },
+                        h("strong", { class: "number" }, `${((run.progress ?? 0) * 100).toFixed(1)} %`),
+                        h("span", { class: "muted number" }, told),
+                    ),
+                    bar(run.progress ?? 0, t().runs.progress),
+                ),
             );
         } else if (run.state === "failed" || run.state === "cancelled") {
-            fill(status, note(run.state === "failed" ? "bad" : "warn", h("strong", null, t().runs.states[run.state]), run.message ? `: ${run.message}` : ""));
+            fill(
+                status,
+                note(
+                    run.state === "failed" ? "bad" : "warn",
+                    h("strong", null, t().runs.states[run.state]),
+                    run.message ? `: ${run.message}` : "",
+                ),
+            );
         } else {
             fill(status);
         }
@@ -99,13 +153,20 @@ export async function run_view(scope: Scope, place: Place): Promise<Child> {
                   { name: "flows", text: words.flows, make: (tab) => table_tab(tab, run, "flows") },
                   { name: "hosts", text: words.hosts, make: (tab) => hosts_tab(tab, run) },
                   { name: "ports", text: words.ports, make: (tab) => table_tab(tab, run, "ports") },
-                  { name: "models", text: words.models, make: (tab) => later(tab, async (signal) => models_tab(tab, await summary_of(id, signal))) },
+                  {
+                      name: "models",
+                      text: words.models,
+                      make: (tab) => later(tab, async (signal) => models_tab(tab, await summary_of(id, signal))),
+                  },
                   { name: "events", text: words.events, make: (tab) => table_tab(tab, run, "events") },
               ]
             : run.study
               ? [{ name: "study", text: words.study, make: (tab) => study_tab(tab, run) }]
               : [];
-        all.push({ name: "log", text: words.log, make: (tab) => log_tab(tab, run) }, { name: "files", text: words.files, make: (tab) => files_tab(tab, run) });
+        all.push(
+            { name: "log", text: words.log, make: (tab) => log_tab(tab, run) },
+            { name: "files", text: words.files, make: (tab) => files_tab(tab, run) },
+        );
         fill(
             body,
             run.has_result ? range_bar(inner, id, "run") : null,
@@ -133,12 +194,18 @@ export async function run_view(scope: Scope, place: Place): Promise<Child> {
             (name, data) => {
                 if (name === "progress") {
                     const now = data as unknown as Live;
-                    run = { ...run, state: "running", live: now, progress: now.share >= 0 ? now.share : null, eta_s: now.left_s >= 0 ? now.left_s : null };
+                    run = {
+                        ...run,
+                        state: "running",
+                        live: now,
+                        progress: now.share >= 0 ? now.share : null,
+                        eta_s: now.left_s >= 0 ? now.left_s : null,
+                    };
                     window.dispatchEvent(new CustomEvent("studio-live", { detail: now }));
                     draw_status();
                     return;
                 }
-                const state = data["state"] as Run["state"] | undefined;
+                const state = data.state as Run["state"] | undefined;
                 if (state && state !== "running" && state !== "queued") {
                     live.end();
                 }

@@ -32,11 +32,40 @@ export function figures_tab(scope: Scope, run: Run): Child {
                 (error: unknown) => {
                     if (!scope.ended) {
                         // Of a kind that needs more than these runs have (twenty flows, say) the server says what.
-                        fill(place, error instanceof ApiError && error.status >= 400 && error.status < 500 ? h("p", { class: "muted" }, error.message) : problem(error));
+                        fill(
+                            place,
+                            error instanceof ApiError && error.status >= 400 && error.status < 500
+                                ? h("p", { class: "muted" }, error.message)
+                                : problem(error),
+                        );
                     }
                 },
             );
-            return card(words.figure_kinds[kind as keyof typeof words.figure_kinds] ?? kind, h("div", { class: "row tight" }, ["svg", "png", "gnuplot"].map((format) => h("a", { class: "button small quiet", href: api_url("figure", { body: JSON.stringify({ runs: [run.id], kind, format }) }), download: `${kind}.${format}`, on: { click: (event) => (event.preventDefault(), void save_figure(run, kind, format)) } }, words.as_plot(format)))), place);
+            return card(
+                words.figure_kinds[kind as keyof typeof words.figure_kinds] ?? kind,
+                h(
+                    "div",
+                    { class: "row tight" },
+                    ["svg", "png", "gnuplot"].map((format) =>
+                        h(
+                            "a",
+                            {
+                                class: "button small quiet",
+                                href: api_url("figure", { body: JSON.stringify({ runs: [run.id], kind, format }) }),
+                                download: `${kind}.${format}`,
+                                on: {
+                                    click: (event) => {
+                                        event.preventDefault();
+                                        void save_figure(run, kind, format);
+                                    },
+                                },
+                            },
+                            words.as_plot(format),
+                        ),
+                    ),
+                ),
+                place,
+            );
         });
     });
 }

@@ -20,13 +20,43 @@ export function when_imported(scope: Scope, run: number, make: (signal: AbortSig
             if (scope.ended) {
                 return;
             }
-            const imported = error instanceof ApiError && error.status === 409 ? ((error.body["error"] as Record<string, unknown>)?.["import"] as Record<string, number & string> | undefined) : undefined;
-            if (imported && imported["state"] !== "failed") {
-                const share = imported["bytes_total"] ? Number(imported["bytes_done"]) / Number(imported["bytes_total"]) : 0;
-                fill(place, h("div", { class: "empty" }, h("h2", null, words.importing), h("div", { class: "import-bar" }, bar(share, words.importing)), h("p", { class: "number" }, imported["rows_per_s"] ? words.import_rate(count(Number(imported["rows"])), count(Number(imported["rows_per_s"])), String(imported["part"] ?? "")) : "")));
+            const imported =
+                error instanceof ApiError && error.status === 409
+                    ? ((error.body.error as Record<string, unknown>)?.import as
+                          | Record<string, number & string>
+                          | undefined)
+                    : undefined;
+            if (imported && imported.state !== "failed") {
+                const share = imported.bytes_total ? Number(imported.bytes_done) / Number(imported.bytes_total) : 0;
+                fill(
+                    place,
+                    h(
+                        "div",
+                        { class: "empty" },
+                        h("h2", null, words.importing),
+                        h("div", { class: "import-bar" }, bar(share, words.importing)),
+                        h(
+                            "p",
+                            { class: "number" },
+                            imported.rows_per_s
+                                ? words.import_rate(
+                                      count(Number(imported.rows)),
+                                      count(Number(imported.rows_per_s)),
+                                      String(imported.part ?? ""),
+                                  )
+                                : "",
+                        ),
+                    ),
+                );
                 window.setTimeout(() => void attempt(), 400);
             } else {
-                fill(place, problem(error, () => void attempt()), error instanceof ApiError && error.status === 409 ? button(words.import_again, () => api.post(`runs/${run}/import`).then(attempt)) : null);
+                fill(
+                    place,
+                    problem(error, () => void attempt()),
+                    error instanceof ApiError && error.status === 409
+                        ? button(words.import_again, () => api.post(`runs/${run}/import`).then(attempt))
+                        : null,
+                );
             }
         }
     };

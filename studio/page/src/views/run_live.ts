@@ -16,8 +16,26 @@ export function live_view(scope: Scope, run: Run): Child {
     const chart = (title: string, text?: (value: number) => string) => {
         const made = plot(scope, { height: 190, legend: false, name: title });
         const draw = (value: (sample: Live, before: Live | undefined) => number) => {
-            const most = Math.max(...samples.map((sample, index) => value(sample, samples[index - 1])).filter(Number.isFinite), 0);
-            made.show({ y_range: [0, most * 1.1 || 1], title, x_label: words.time, y_label: "", x_text: (ns) => nanoseconds(ns), y_text: text, series: [{ name: title, kind: "lines", x: samples.map((sample) => sample.sim_ns), y: samples.map((sample, index) => value(sample, samples[index - 1])) }] });
+            const most = Math.max(
+                ...samples.map((sample, index) => value(sample, samples[index - 1])).filter(Number.isFinite),
+                0,
+            );
+            made.show({
+                y_range: [0, most * 1.1 || 1],
+                title,
+                x_label: words.time,
+                y_label: "",
+                x_text: (ns) => nanoseconds(ns),
+                y_text: text,
+                series: [
+                    {
+                        name: title,
+                        kind: "lines",
+                        x: samples.map((sample) => sample.sim_ns),
+                        y: samples.map((sample, index) => value(sample, samples[index - 1])),
+                    },
+                ],
+            });
         };
         return { element: h("section", { class: "card" }, made.element), draw };
     };
@@ -31,7 +49,11 @@ export function live_view(scope: Scope, run: Run): Child {
         place.hidden = samples.length < 2;
         waits.hidden = samples.length > 0 || run.state === "running";
         if (samples.length >= 2) {
-            rate.draw((sample, before) => (before && sample.sim_ns > before.sim_ns ? ((sample.sent_bytes - before.sent_bytes) * 8e9) / (sample.sim_ns - before.sim_ns) : NaN));
+            rate.draw((sample, before) =>
+                before && sample.sim_ns > before.sim_ns
+                    ? ((sample.sent_bytes - before.sent_bytes) * 8e9) / (sample.sim_ns - before.sim_ns)
+                    : NaN,
+            );
             queued.draw((sample) => sample.queued_bytes);
             paused.draw((sample) => sample.paused_ports);
             drops.draw((sample) => sample.drops);
@@ -73,17 +95,38 @@ function port_series(scope: Scope, run: Run): HTMLElement {
 
     const draw = () => {
         const shown = [...seen].filter(([name]) => chosen.length === 0 || chosen.includes(name));
-        const from_zero = (figure: Figure): Figure => ({ ...figure, y_range: [0, Math.max(...figure.series.flatMap((one) => one.y.filter(Number.isFinite)), 0) * 1.1 || 1] });
-        const curve = (values: (one: { queued: number[]; sent: number[] }) => number[]) => shown.map(([name, one]) => ({ name, kind: "lines" as const, x: times, y: values(one) }));
-        queues.show(from_zero({ title: words.live_queue, x_label: words.time, y_label: "", x_text: (ns) => nanoseconds(ns), y_text: (value) => bytes(value), series: curve((one) => one.queued) }));
-        rates.show(from_zero({
-            title: words.live_port_rate,
-            x_label: words.time,
-            y_label: "",
-            x_text: (ns) => nanoseconds(ns),
-            y_text: (value) => bits_per_second(value),
-            series: curve((one) => one.sent.map((value, index) => (index > 0 && times[index]! > times[index - 1]! ? ((value - one.sent[index - 1]!) * 8e9) / (times[index]! - times[index - 1]!) : NaN))),
-        }));
+        const from_zero = (figure: Figure): Figure => ({
+            ...figure,
+            y_range: [0, Math.max(...figure.series.flatMap((one) => one.y.filter(Number.isFinite)), 0) * 1.1 || 1],
+        });
+        const curve = (values: (one: { queued: number[]; sent: number[] }) => number[]) =>
+            shown.map(([name, one]) => ({ name, kind: "lines" as const, x: times, y: values(one) }));
+        queues.show(
+            from_zero({
+                title: words.live_queue,
+                x_label: words.time,
+                y_label: "",
+                x_text: (ns) => nanoseconds(ns),
+                y_text: (value) => bytes(value),
+                series: curve((one) => one.queued),
+            }),
+        );
+        rates.show(
+            from_zero({
+                title: words.live_port_rate,
+                x_label: words.time,
+                y_label: "",
+                x_text: (ns) => nanoseconds(ns),
+                y_text: (value) => bits_per_second(value),
+                series: curve((one) =>
+                    one.sent.map((value, index) =>
+                        index > 0 && times[index]! > times[index - 1]!
+                            ? ((value - one.sent[index - 1]!) * 8e9) / (times[index]! - times[index - 1]!)
+                            : NaN,
+                    ),
+                ),
+            }),
+        );
         told.textContent = chosen.length > 0 ? chosen.join(", ") : words.longest_queues;
     };
     const take = (sim_ns: number, ports: PortNow[]) => {
@@ -93,7 +136,10 @@ function port_series(scope: Scope, run: Run): HTMLElement {
         times.push(sim_ns);
         for (const port of ports) {
             if (!seen.has(port.port)) {
-                seen.set(port.port, { queued: new Array<number>(times.length - 1).fill(NaN), sent: new Array<number>(times.length - 1).fill(NaN) });
+                seen.set(port.port, {
+                    queued: new Array<number>(times.length - 1).fill(NaN),
+                    sent: new Array<number>(times.length - 1).fill(NaN),
+                });
             }
         }
         for (const [name, one] of seen) {
@@ -115,14 +161,23 @@ function port_series(scope: Scope, run: Run): HTMLElement {
         // Those that are drawn go on; new ones come while there is room.
         const wanted = chosen.length > 0 ? chosen : [...seen.keys()];
         const top = chosen.length > 0 ? 0 : Math.max(most_curves - wanted.length, 0);
-        const answer = await api.get<{ sim_ns: number; ports: PortNow[] }>(`runs/${run.id}/live`, { ports: wanted.join(","), top }, scope.signal);
+        const answer = await api.get<{ sim_ns: number; ports: PortNow[] }>(
+            `runs/${run.id}/live`,
+            { ports: wanted.join(","), top },
+            scope.signal,
+        );
         take(answer.sim_ns, answer.ports);
     };
     const choose = async () => {
         const { names } = await api.get<{ names: string[] }>(`runs/${run.id}/live`, { names: true }, scope.signal);
         const picked = new Set(chosen);
         const list = h("div", { class: "choices" });
-        const box = h("input", { class: "input search", type: "search", placeholder: words.find_port, "aria-label": words.find_port });
+        const box = h("input", {
+            class: "input search",
+            type: "search",
+            placeholder: words.find_port,
+            "aria-label": words.find_port,
+        });
         const show = () =>
             fill(
                 list,
@@ -130,7 +185,11 @@ function port_series(scope: Scope, run: Run): HTMLElement {
                     .filter((name) => picked.has(name) || name.includes(box.value.trim()))
                     .slice(0, 400)
                     .map((name) => {
-                        const check = h("input", { type: "checkbox", checked: picked.has(name), on: { change: () => (check.checked ? picked.add(name) : picked.delete(name)) } });
+                        const check = h("input", {
+                            type: "checkbox",
+                            checked: picked.has(name),
+                            on: { change: () => (check.checked ? picked.add(name) : picked.delete(name)) },
+                        });
                         return h("label", { class: "check mono" }, check, name);
                     }),
             );
@@ -146,7 +205,16 @@ function port_series(scope: Scope, run: Run): HTMLElement {
             },
         });
     };
-    fill(element, h("header", null, h("h2", null, words.ports_chosen, " ", told), button(words.choose_ports, choose, { small: true })), h("div", { class: "columns" }, queues.element, rates.element));
+    fill(
+        element,
+        h(
+            "header",
+            null,
+            h("h2", null, words.ports_chosen, " ", told),
+            button(words.choose_ports, choose, { small: true }),
+        ),
+        h("div", { class: "columns" }, queues.element, rates.element),
+    );
     const look = () => void load().catch(() => undefined);
     scope.every(500, look);
     look();

@@ -29,10 +29,18 @@ export function network_tab(scope: Scope, run: Run, place: Place): Child {
                 if (!picked) {
                     fill(info);
                 } else if ("node" in picked) {
-                    const ports = Object.keys(answer?.ports ?? {}).filter((port) => port.startsWith(`${picked.node.name}->`)).sort((one, other) => value_of(other) - value_of(one));
+                    const ports = Object.keys(answer?.ports ?? {})
+                        .filter((port) => port.startsWith(`${picked.node.name}->`))
+                        .sort((one, other) => value_of(other) - value_of(one));
                     fill(info, port_table(picked.node.name, ports.slice(0, 40)));
                 } else {
-                    fill(info, port_table(`${picked.bundle.links[0]!.a} – ${picked.bundle.links[0]!.b}`, picked.bundle.links.flatMap((one) => [one.a_port, one.b_port])));
+                    fill(
+                        info,
+                        port_table(
+                            `${picked.bundle.links[0]!.a} – ${picked.bundle.links[0]!.b}`,
+                            picked.bundle.links.flatMap((one) => [one.a_port, one.b_port]),
+                        ),
+                    );
                 }
             },
         });
@@ -41,29 +49,91 @@ export function network_tab(scope: Scope, run: Run, place: Place): Child {
             const values = answer?.ports[port];
             return values ? (values[Math.min(frame, values.length - 1)] ?? NaN) : NaN;
         };
-        const text_of = (value: number) => (metric === "utilisation" || metric === "pause" ? percent(value) : metric === "queue" ? bytes(value) : count(value));
+        const text_of = (value: number) =>
+            metric === "utilisation" || metric === "pause"
+                ? percent(value)
+                : metric === "queue"
+                  ? bytes(value)
+                  : count(value);
         const port_table = (title: string, ports: string[]) => [
             h("h3", null, title),
-            h("table", { class: "plain" }, h("tbody", null, ports.map((port) => h("tr", null, h("td", null, h("a", { class: "mono", href: `${link("query")}?runs=${run.id}&table=events&where=${encodeURIComponent(`port = "${port}"`)}`, title: words.events_of(port) }, port)), h("td", { class: "right nowrap" }, Number.isNaN(value_of(port)) ? "–" : text_of(value_of(port))))))),
+            h(
+                "table",
+                { class: "plain" },
+                h(
+                    "tbody",
+                    null,
+                    ports.map((port) =>
+                        h(
+                            "tr",
+                            null,
+                            h(
+                                "td",
+                                null,
+                                h(
+                                    "a",
+                                    {
+                                        class: "mono",
+                                        href: `${link("query")}?runs=${run.id}&table=events&where=${encodeURIComponent(`port = "${port}"`)}`,
+                                        title: words.events_of(port),
+                                    },
+                                    port,
+                                ),
+                            ),
+                            h(
+                                "td",
+                                { class: "right nowrap" },
+                                Number.isNaN(value_of(port)) ? "–" : text_of(value_of(port)),
+                            ),
+                        ),
+                    ),
+                ),
+            ),
         ];
         const clock = h("output", { class: "number nowrap" });
-        const slider = h("input", { type: "range", min: 0, max: 0, value: "0", "aria-label": words.time_slider, on: { input: () => ((frame = Number(slider.value)), paint()) } });
+        const slider = h("input", {
+            type: "range",
+            min: 0,
+            max: 0,
+            value: "0",
+            "aria-label": words.time_slider,
+            on: {
+                input: () => {
+                    frame = Number(slider.value);
+                    paint();
+                },
+            },
+        });
         const paint = () => {
             if (!answer) {
                 return;
             }
             const from = answer.time_ns[frame] ?? answer.from_ns;
             const to = answer.time_ns[frame + 1] ?? answer.to_ns;
-            clock.textContent = answer.source === "totals" ? words.whole_run : `${nanoseconds(from)} – ${nanoseconds(to)}`;
+            clock.textContent =
+                answer.source === "totals" ? words.whole_run : `${nanoseconds(from)} – ${nanoseconds(to)}`;
             slider.setAttribute("aria-valuetext", clock.textContent);
             map.color({ value: value_of, most: answer.most || 1, text: text_of, title: metric });
-            fill(legend, heat_legend(words.metrics[metric as keyof typeof words.metrics] ?? metric, text_of(0), text_of(answer.most || 1)));
+            fill(
+                legend,
+                heat_legend(
+                    words.metrics[metric as keyof typeof words.metrics] ?? metric,
+                    text_of(0),
+                    text_of(answer.most || 1),
+                ),
+            );
             const note = (answer.source === "totals" && words.totals[metric]) || answer.note;
             if (note) {
                 legend.append(h("p", { class: "muted small" }, note));
             }
         };
-        const only = button(words.this_moment, () => answer && choose_range([answer.time_ns[frame] ?? answer.from_ns, answer.time_ns[frame + 1] ?? answer.to_ns]), { small: true, title: words.this_moment_hint });
+        const only = button(
+            words.this_moment,
+            () =>
+                answer &&
+                choose_range([answer.time_ns[frame] ?? answer.from_ns, answer.time_ns[frame + 1] ?? answer.to_ns]),
+            { small: true, title: words.this_moment_hint },
+        );
         const play = button(words.play, () => {
             if (timer) {
                 stop();
@@ -83,7 +153,11 @@ export function network_tab(scope: Scope, run: Run, place: Place): Child {
         };
         scope.on_end(stop);
         const load = async () => {
-            answer = await api.get<MapAnswer>(`runs/${run.id}/map`, { metric, frames: 120, ...range_query() }, scope.signal);
+            answer = await api.get<MapAnswer>(
+                `runs/${run.id}/map`,
+                { metric, frames: 120, ...range_query() },
+                scope.signal,
+            );
             frame = 0;
             slider.max = String(Math.max(answer.time_ns.length - 1, 0));
             slider.value = "0";
@@ -92,18 +166,47 @@ export function network_tab(scope: Scope, run: Run, place: Place): Child {
         };
         on_range(scope, () => void load().catch((error: unknown) => fill(legend, problem(error))));
         await load();
-        const finder = h("input", { class: "input search", type: "search", placeholder: words.find_node, "aria-label": words.find_node, list: "node-names", on: { change: () => map.find(finder.value.trim()) || toast(words.no_such_node(finder.value)) } });
+        const finder = h("input", {
+            class: "input search",
+            type: "search",
+            placeholder: words.find_node,
+            "aria-label": words.find_node,
+            list: "node-names",
+            on: { change: () => map.find(finder.value.trim()) || toast(words.no_such_node(finder.value)) },
+        });
         return [
             h(
                 "div",
                 { class: "row" },
-                h("div", { class: "narrow" }, select(Object.entries(words.metrics) as [string, string][], metric, (chosen) => ((metric = chosen), keep_query({ metric }), void load().catch((error: unknown) => fill(legend, problem(error)))), { "aria-label": words.color_by })),
+                h(
+                    "div",
+                    { class: "narrow" },
+                    select(
+                        Object.entries(words.metrics) as [string, string][],
+                        metric,
+                        (chosen) => {
+                            metric = chosen;
+                            keep_query({ metric });
+                            void load().catch((error: unknown) => fill(legend, problem(error)));
+                        },
+                        { "aria-label": words.color_by },
+                    ),
+                ),
                 finder,
-                h("datalist", { id: "node-names" }, topology.nodes.slice(0, 500).map((node) => h("option", { value: node.name }))),
+                h(
+                    "datalist",
+                    { id: "node-names" },
+                    topology.nodes.slice(0, 500).map((node) => h("option", { value: node.name })),
+                ),
                 h("div", { class: "grow" }),
                 legend,
             ),
-            h("section", { class: "card flush" }, map.element, h("div", { class: "slider-row" }, play, slider, clock, only)),
+            h(
+                "section",
+                { class: "card flush" },
+                map.element,
+                h("div", { class: "slider-row" }, play, slider, clock, only),
+            ),
             info,
         ];
     });

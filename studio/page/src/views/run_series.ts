@@ -18,15 +18,36 @@ export function series_tab(scope: Scope, run: Run): Child {
     return when_imported(scope, run.id, async (signal) => {
         const tables = await api.get<Tables>(`runs/${run.id}/tables`, undefined, signal);
         if (tables.metrics.length === 0) {
-            return empty(words.no_series, words.no_series_text, link_button(words.edit_again, link("edit", "run", run.id)));
+            return empty(
+                words.no_series,
+                words.no_series_text,
+                link_button(words.edit_again, link("edit", "run", run.id)),
+            );
         }
         const reloads: (() => void)[] = [];
-        on_range(scope, () => reloads.forEach((reload) => reload()));
+        on_range(scope, () => {
+            for (const reload of reloads) {
+                reload();
+            }
+        });
         const panels = tables.metrics.map((metric) => {
             const shown = new Set(metric.of.slice(0, 8));
-            const chart = plot(scope, { height: 240, name: `${run.name}-${metric.metric}`, zoomed: (from, to) => choose_range([from, to]) });
+            const chart = plot(scope, {
+                height: 240,
+                name: `${run.name}-${metric.metric}`,
+                zoomed: (from, to) => choose_range([from, to]),
+            });
             const reload = debounce(scope, 60, (inner) => {
-                api.get<SeriesAnswer>(`runs/${run.id}/series`, { metric: metric.metric, of: [...shown].join(","), ...range_query(), pixels: Math.max(chart.element.clientWidth - 80, 300) }, inner).then(
+                api.get<SeriesAnswer>(
+                    `runs/${run.id}/series`,
+                    {
+                        metric: metric.metric,
+                        of: [...shown].join(","),
+                        ...range_query(),
+                        pixels: Math.max(chart.element.clientWidth - 80, 300),
+                    },
+                    inner,
+                ).then(
                     (answer) => chart.show(series_figure(answer, metric.metric)),
                     (error: unknown) => (error as Error).name !== "AbortError" && toast(String(error), { bad: true }),
                 );
@@ -35,25 +56,37 @@ export function series_tab(scope: Scope, run: Run): Child {
             reload();
             const choose =
                 metric.of.length > 1
-                    ? button(words.curves(shown.size, metric.of.length), async () => {
-                          const boxes = metric.of.slice(0, 400).map((name) => {
-                              const box = h("input", { type: "checkbox", checked: shown.has(name), value: name });
-                              return [box, h("label", { class: "check mono" }, box, name)] as const;
-                          });
-                          await sheet(words.which_curves, h("div", { class: "choices" }, boxes.map(([, label]) => label)), {
-                              text: words.show,
-                              done: () => {
-                                  shown.clear();
-                                  for (const [box] of boxes) {
-                                      if (box.checked) {
-                                          shown.add(box.value);
-                                      }
-                                  }
-                                  choose!.textContent = words.curves(shown.size, metric.of.length);
-                                  reload();
-                              },
-                          });
-                      }, { small: true })
+                    ? button(
+                          words.curves(shown.size, metric.of.length),
+                          async () => {
+                              const boxes = metric.of.slice(0, 400).map((name) => {
+                                  const box = h("input", { type: "checkbox", checked: shown.has(name), value: name });
+                                  return [box, h("label", { class: "check mono" }, box, name)] as const;
+                              });
+                              await sheet(
+                                  words.which_curves,
+                                  h(
+                                      "div",
+                                      { class: "choices" },
+                                      boxes.map(([, label]) => label),
+                                  ),
+                                  {
+                                      text: words.show,
+                                      done: () => {
+                                          shown.clear();
+                                          for (const [box] of boxes) {
+                                              if (box.checked) {
+                                                  shown.add(box.value);
+                                              }
+                                          }
+                                          choose!.textContent = words.curves(shown.size, metric.of.length);
+                                          reload();
+                                      },
+                                  },
+                              );
+                          },
+                          { small: true },
+                      )
                     : null;
             return card(h("span", { class: "mono" }, `${metric.kind} ${metric.metric}`), choose, chart.element);
         });
@@ -71,7 +104,13 @@ export function series_figure(answer: SeriesAnswer, title: string): Figure {
         y_text: unit === "bytes" || unit === "bit/s" ? (value) => with_unit(value, unit) : short_number,
         series: answer.curves.map((curve) => {
             const wide = curve.min.some((low, index) => low !== curve.max[index]);
-            return { name: curve.of, kind: "steps", x: curve.time_ns, y: curve.last, ...(wide ? { low: curve.min, high: curve.max } : {}) };
+            return {
+                name: curve.of,
+                kind: "steps",
+                x: curve.time_ns,
+                y: curve.last,
+                ...(wide ? { low: curve.min, high: curve.max } : {}),
+            };
         }),
     };
 }

@@ -23,11 +23,19 @@ export async function study_view(name: string, signal: AbortSignal): Promise<Chi
     let shared = false;
     const run_name = input({ placeholder: short, "aria-label": t().editor.run_name });
     const order = async () => {
-        const answer = await api.post<{ runs: Run[] }>("runs", { study: item.name, name: run_name.value.trim() || short, quick, shared });
+        const answer = await api.post<{ runs: Run[] }>("runs", {
+            study: item.name,
+            name: run_name.value.trim() || short,
+            quick,
+            shared,
+        });
         go(link("run", answer.runs[0]!.id));
     };
     return [
-        view_head(item.question ? item.question.charAt(0).toUpperCase() + item.question.slice(1) : short, h("span", null, h("a", { href: link("simulate") }, t().shelf.title), " · ", h("code", null, short))),
+        view_head(
+            item.question ? item.question.charAt(0).toUpperCase() + item.question.slice(1) : short,
+            h("span", null, h("a", { href: link("simulate") }, t().shelf.title), " · ", h("code", null, short)),
+        ),
         item.runnable
             ? card(
                   words.run_it,
@@ -37,7 +45,19 @@ export async function study_view(name: string, signal: AbortSignal): Promise<Chi
                       { class: "stack" },
                       h("p", { class: "muted" }, words.lead),
                       session.may_run
-                          ? h("div", { class: "row end" }, h("div", { class: "narrow" }, field(t().editor.run_name, run_name)), checkbox(words.quick, quick, (on) => (quick = on)), checkbox(t().common.share_with_all, shared, (on) => (shared = on)), h("span", { class: "grow" }), button(words.run, order, { kind: "main-action" }))
+                          ? h(
+                                "div",
+                                { class: "row end" },
+                                h("div", { class: "narrow" }, field(t().editor.run_name, run_name)),
+                                checkbox(words.quick, quick, (on) => {
+                                    quick = on;
+                                }),
+                                checkbox(t().common.share_with_all, shared, (on) => {
+                                    shared = on;
+                                }),
+                                h("span", { class: "grow" }),
+                                button(words.run, order, { kind: "main-action" }),
+                            )
                           : note("warn", t().editor.viewer),
                   ),
               )
@@ -53,7 +73,9 @@ export function study_live(scope: Scope, run: Run): Child {
     const text = h("pre", { class: "code-block tall", tabindex: 0, "aria-label": t().run.log, "aria-live": "off" });
     const waits = empty(t().run.waits, t().run.waits_text);
     const load = async () => {
-        const said = await (await call("GET", `runs/${run.id}/log`, { query: { tail: 60000 }, signal: scope.signal })).text();
+        const said = await (
+            await call("GET", `runs/${run.id}/log`, { query: { tail: 60000 }, signal: scope.signal })
+        ).text();
         const at_end = text.scrollTop + text.clientHeight >= text.scrollHeight - 8;
         waits.hidden = said !== "";
         text.hidden = said === "";
@@ -92,31 +114,92 @@ async function table_of(run: Run, path: string, signal: AbortSignal): Promise<Ch
         h(
             "div",
             { class: "scroll-x study-table", tabindex: 0 },
-            h("table", { class: "plain small" }, h("thead", null, h("tr", null, head.map((cell) => h("th", { scope: "col" }, cell)))), h("tbody", null, rows.slice(0, 500).map((row) => h("tr", null, row.map((cell) => h("td", { class: is_number(cell) ? "right nowrap number" : "" }, shown(cell))))))),
+            h(
+                "table",
+                { class: "plain small" },
+                h(
+                    "thead",
+                    null,
+                    h(
+                        "tr",
+                        null,
+                        head.map((cell) => h("th", { scope: "col" }, cell)),
+                    ),
+                ),
+                h(
+                    "tbody",
+                    null,
+                    rows.slice(0, 500).map((row) =>
+                        h(
+                            "tr",
+                            null,
+                            row.map((cell) =>
+                                h("td", { class: is_number(cell) ? "right nowrap number" : "" }, shown(cell)),
+                            ),
+                        ),
+                    ),
+                ),
+            ),
         ),
     );
 }
 
 async function figure_of(scope: Scope, run: Run, path: string): Promise<Child> {
-    const bytes = await (await call("GET", `runs/${run.id}/files/${library_path(path)}`, { signal: scope.signal })).arrayBuffer();
+    const bytes = await (
+        await call("GET", `runs/${run.id}/files/${library_path(path)}`, { signal: scope.signal })
+    ).arrayBuffer();
     // As a picture an SVG runs nothing, whatever it holds.
     const address = URL.createObjectURL(new Blob([bytes], { type: "image/svg+xml" }));
     scope.on_end(() => URL.revokeObjectURL(address));
     const name = path.replace(/^result\//, "");
-    return card(name, h("a", { class: "button small quiet", href: address, download: path.split("/").pop() }, "SVG"), h("div", { class: "scroll-x", tabindex: 0 }, h("img", { class: "study-figure", src: address, alt: name })));
+    return card(
+        name,
+        h("a", { class: "button small quiet", href: address, download: path.split("/").pop() }, "SVG"),
+        h("div", { class: "scroll-x", tabindex: 0 }, h("img", { class: "study-figure", src: address, alt: name })),
+    );
 }
 
 // Figures and tables that lie beside the folders of its runs, and the way to those runs.
 export function study_tab(scope: Scope, run: Run): Child {
     const words = t().study;
     return later(scope, async (signal) => {
-        const [{ files }, made] = await Promise.all([api.get<{ files: { path: string; size_bytes: number }[] }>(`runs/${run.id}/files`, undefined, signal), api.get<Runs>("runs", { group: run.group, limit: 0 }, signal)]);
-        const folders = new Set(files.filter((file) => file.path.endsWith("/summary.json")).map((file) => file.path.slice(0, -"summary.json".length)));
-        const own = files.filter((file) => ![...folders].some((folder) => file.path.startsWith(folder))).map((file) => file.path).sort();
-        const figures = await Promise.all(own.filter((path) => path.endsWith(".svg")).map((path) => figure_of(scope, run, path)));
-        const tables = await Promise.all(own.filter((path) => /table\.txt$|\.csv$/.test(path)).slice(0, 12).map((path) => table_of(run, path, signal)));
+        const [{ files }, made] = await Promise.all([
+            api.get<{ files: { path: string; size_bytes: number }[] }>(`runs/${run.id}/files`, undefined, signal),
+            api.get<Runs>("runs", { group: run.group, limit: 0 }, signal),
+        ]);
+        const folders = new Set(
+            files
+                .filter((file) => file.path.endsWith("/summary.json"))
+                .map((file) => file.path.slice(0, -"summary.json".length)),
+        );
+        const own = files
+            .filter((file) => ![...folders].some((folder) => file.path.startsWith(folder)))
+            .map((file) => file.path)
+            .sort();
+        const figures = await Promise.all(
+            own.filter((path) => path.endsWith(".svg")).map((path) => figure_of(scope, run, path)),
+        );
+        const tables = await Promise.all(
+            own
+                .filter((path) => /table\.txt$|\.csv$/.test(path))
+                .slice(0, 12)
+                .map((path) => table_of(run, path, signal)),
+        );
         const count = made.total - 1;
-        const links = h("div", { class: "row" }, h("span", null, words.made(count)), count > 0 ? [link_button(words.see_runs, `${link("runs")}?group=${run.group}`, { icon: "runs" }), link_button(words.compare, `${link("process")}?group=${run.group}`, { icon: "process", kind: "main-action" })] : null);
+        const links = h(
+            "div",
+            { class: "row" },
+            h("span", null, words.made(count)),
+            count > 0
+                ? [
+                      link_button(words.see_runs, `${link("runs")}?group=${run.group}`, { icon: "runs" }),
+                      link_button(words.compare, `${link("process")}?group=${run.group}`, {
+                          icon: "process",
+                          kind: "main-action",
+                      }),
+                  ]
+                : null,
+        );
         if (figures.length + tables.length === 0) {
             return [links, empty(words.nothing, words.nothing_text)];
         }

@@ -14,21 +14,77 @@ type Part =
     | { kind: "take"; name: string }
     | { kind: "order"; name: string };
 
-const functions = ["count", "sum", "mean", "min", "max", "median", "p90", "p99", "p999", "deviation", "interval", "distinct", "first", "last"];
+const functions = [
+    "count",
+    "sum",
+    "mean",
+    "min",
+    "max",
+    "median",
+    "p90",
+    "p99",
+    "p999",
+    "deviation",
+    "interval",
+    "distinct",
+    "first",
+    "last",
+];
 
 const parts: Record<string, Part[]> = {
     choose: [{ kind: "table", name: "table" }],
     filter: [{ kind: "expression", name: "where" }],
-    derive: [{ kind: "text", name: "name" }, { kind: "expression", name: "expression" }, { kind: "text", name: "unit", optional: true }],
-    group: [{ kind: "columns", name: "by" }, { kind: "take", name: "take" }],
-    pivot: [{ kind: "columns", name: "rows" }, { kind: "column", name: "columns" }, { kind: "choice", name: "function", choices: functions }, { kind: "column", name: "column" }],
-    percentiles: [{ kind: "column", name: "column" }, { kind: "columns", name: "by", optional: true }, { kind: "numbers", name: "points" }],
-    cdf: [{ kind: "column", name: "column" }, { kind: "columns", name: "by", optional: true }, { kind: "number", name: "points" }],
-    histogram: [{ kind: "column", name: "column" }, { kind: "columns", name: "by", optional: true }, { kind: "number", name: "bins" }, { kind: "choice", name: "scale", choices: ["linear", "log"] }],
+    derive: [
+        { kind: "text", name: "name" },
+        { kind: "expression", name: "expression" },
+        { kind: "text", name: "unit", optional: true },
+    ],
+    group: [
+        { kind: "columns", name: "by" },
+        { kind: "take", name: "take" },
+    ],
+    pivot: [
+        { kind: "columns", name: "rows" },
+        { kind: "column", name: "columns" },
+        { kind: "choice", name: "function", choices: functions },
+        { kind: "column", name: "column" },
+    ],
+    percentiles: [
+        { kind: "column", name: "column" },
+        { kind: "columns", name: "by", optional: true },
+        { kind: "numbers", name: "points" },
+    ],
+    cdf: [
+        { kind: "column", name: "column" },
+        { kind: "columns", name: "by", optional: true },
+        { kind: "number", name: "points" },
+    ],
+    histogram: [
+        { kind: "column", name: "column" },
+        { kind: "columns", name: "by", optional: true },
+        { kind: "number", name: "bins" },
+        { kind: "choice", name: "scale", choices: ["linear", "log"] },
+    ],
     compare: [{ kind: "columns", name: "fields", optional: true }],
-    means: [{ kind: "column", name: "value" }, { kind: "columns", name: "by", optional: true }, { kind: "column", name: "versus" }, { kind: "text", name: "base", optional: true }],
-    fit: [{ kind: "column", name: "x" }, { kind: "column", name: "y" }, { kind: "choice", name: "kind", choices: ["linear", "log", "power", "exponential"] }, { kind: "columns", name: "by", optional: true }],
-    outliers: [{ kind: "column", name: "column" }, { kind: "columns", name: "by", optional: true }, { kind: "choice", name: "method", choices: ["iqr", "mad", "deviation"] }, { kind: "number", name: "k" }, { kind: "choice", name: "keep", choices: ["outliers", "rest"] }],
+    means: [
+        { kind: "column", name: "value" },
+        { kind: "columns", name: "by", optional: true },
+        { kind: "column", name: "versus" },
+        { kind: "text", name: "base", optional: true },
+    ],
+    fit: [
+        { kind: "column", name: "x" },
+        { kind: "column", name: "y" },
+        { kind: "choice", name: "kind", choices: ["linear", "log", "power", "exponential"] },
+        { kind: "columns", name: "by", optional: true },
+    ],
+    outliers: [
+        { kind: "column", name: "column" },
+        { kind: "columns", name: "by", optional: true },
+        { kind: "choice", name: "method", choices: ["iqr", "mad", "deviation"] },
+        { kind: "number", name: "k" },
+        { kind: "choice", name: "keep", choices: ["outliers", "rest"] },
+    ],
     sort: [{ kind: "order", name: "by" }],
     limit: [{ kind: "number", name: "rows" }],
 };
@@ -38,7 +94,8 @@ export const step_kinds = Object.keys(parts);
 export function new_step(kind: string, columns: Column[]): Step {
     const numeric = columns.filter((column) => column.type === "number").map((column) => column.name);
     const text = columns.filter((column) => column.type === "text").map((column) => column.name);
-    const number_column = numeric.find((name) => /fct|slowdown|value|mean/.test(name)) ?? numeric[numeric.length - 1] ?? "";
+    const number_column =
+        numeric.find((name) => /fct|slowdown|value|mean/.test(name)) ?? numeric[numeric.length - 1] ?? "";
     const by = text.includes("run_name") ? ["run_name"] : text.slice(0, 1);
     switch (kind) {
         case "choose":
@@ -48,9 +105,22 @@ export function new_step(kind: string, columns: Column[]): Step {
         case "derive":
             return { do: kind, name: "goodput", expression: "bytes * 8 / fct_ns", unit: "Gbps" };
         case "group":
-            return { do: kind, by, take: [{ function: "count", column: number_column, as: "count" }, { function: "median", column: number_column, as: "median" }] };
+            return {
+                do: kind,
+                by,
+                take: [
+                    { function: "count", column: number_column, as: "count" },
+                    { function: "median", column: number_column, as: "median" },
+                ],
+            };
         case "pivot":
-            return { do: kind, rows: text.slice(0, 1), columns: text[1] ?? "run_name", function: "mean", column: number_column };
+            return {
+                do: kind,
+                rows: text.slice(0, 1),
+                columns: text[1] ?? "run_name",
+                function: "mean",
+                column: number_column,
+            };
         case "percentiles":
             return { do: kind, column: number_column, by, points: [50, 90, 99, 99.9] };
         case "cdf":
@@ -79,7 +149,11 @@ function listed(value: unknown): string {
 // The fields of a step; change is called with the step as it is then.
 export function step_fields(step: Step, columns: Column[], tables: string[], change: (step: Step) => void): Child {
     const words = t().process;
-    const list = h("datalist", { id: `columns-${Math.random().toString(36).slice(2)}` }, columns.map((column) => h("option", { value: column.name }, column.unit ?? "")));
+    const list = h(
+        "datalist",
+        { id: `columns-${Math.random().toString(36).slice(2)}` },
+        columns.map((column) => h("option", { value: column.name }, column.unit ?? "")),
+    );
     const set = (name: string, value: unknown) => {
         const made = { ...step };
         if (value === "" || (Array.isArray(value) && value.length === 0 && name !== "by")) {
@@ -94,24 +168,68 @@ export function step_fields(step: Step, columns: Column[], tables: string[], cha
         const value = step[part.name];
         switch (part.kind) {
             case "table":
-                return field(label(part.name), select([...new Set([...tables, "runs"])].map((one) => [one, one === "runs" ? words.runs_table : one]), String(value ?? ""), (chosen) => set(part.name, chosen)));
+                return field(
+                    label(part.name),
+                    select(
+                        [...new Set([...tables, "runs"])].map((one) => [one, one === "runs" ? words.runs_table : one]),
+                        String(value ?? ""),
+                        (chosen) => set(part.name, chosen),
+                    ),
+                );
             case "choice":
-                return field(label(part.name), select(part.choices.map((one) => [one, words.choices[one as keyof typeof words.choices] ?? one]), String(value ?? part.choices[0]), (chosen) => set(part.name, chosen)));
+                return field(
+                    label(part.name),
+                    select(
+                        part.choices.map((one) => [one, words.choices[one as keyof typeof words.choices] ?? one]),
+                        String(value ?? part.choices[0]),
+                        (chosen) => set(part.name, chosen),
+                    ),
+                );
             case "column": {
                 const names = columns.map((column): [string, string] => [column.name, column.name]);
                 const known = names.some(([name]) => name === value);
-                return field(label(part.name), select(known || !value ? [["", "–"], ...names] : [[String(value), String(value)], ...names], String(value ?? ""), (chosen) => set(part.name, chosen)));
+                return field(
+                    label(part.name),
+                    select(
+                        known || !value ? [["", "–"], ...names] : [[String(value), String(value)], ...names],
+                        String(value ?? ""),
+                        (chosen) => set(part.name, chosen),
+                    ),
+                );
             }
             case "columns": {
-                const box = input({ class: "mono", value: listed(value), list: list.id, on: { change: () => set(part.name, box.value.split(",").map((one) => one.trim()).filter(Boolean)) } });
+                const box = input({
+                    class: "mono",
+                    value: listed(value),
+                    list: list.id,
+                    on: {
+                        change: () =>
+                            set(
+                                part.name,
+                                box.value
+                                    .split(",")
+                                    .map((one) => one.trim())
+                                    .filter(Boolean),
+                            ),
+                    },
+                });
                 return field(label(part.name), box);
             }
             case "numbers": {
-                const box = input({ class: "mono", value: listed(value), on: { change: () => set(part.name, box.value.split(",").map(Number).filter(Number.isFinite)) } });
+                const box = input({
+                    class: "mono",
+                    value: listed(value),
+                    on: { change: () => set(part.name, box.value.split(",").map(Number).filter(Number.isFinite)) },
+                });
                 return field(label(part.name), box);
             }
             case "number": {
-                const box = input({ type: "number", step: "any", value: listed(value), on: { change: () => set(part.name, box.value === "" ? "" : Number(box.value)) } });
+                const box = input({
+                    type: "number",
+                    step: "any",
+                    value: listed(value),
+                    on: { change: () => set(part.name, box.value === "" ? "" : Number(box.value)) },
+                });
                 return field(label(part.name), box);
             }
             case "take": {
@@ -125,25 +243,99 @@ export function step_fields(step: Step, columns: Column[], tables: string[], cha
                             takes[index] = { ...takes[index]!, ...changes };
                             set(part.name, takes);
                         };
-                        const name = input({ class: "mono", value: take.as ?? "", "aria-label": words.parts.name, placeholder: `${take.function}_${take.column ?? ""}`, on: { change: () => update({ as: name.value.trim() || undefined }) } });
+                        const name = input({
+                            class: "mono",
+                            value: take.as ?? "",
+                            "aria-label": words.parts.name,
+                            placeholder: `${take.function}_${take.column ?? ""}`,
+                            on: { change: () => update({ as: name.value.trim() || undefined }) },
+                        });
                         return h(
                             "div",
                             { class: "take" },
-                            select(functions.map((one) => [one, words.functions[one as keyof typeof words.functions] ?? one]), take.function, (chosen) => update({ function: chosen }), { "aria-label": words.parts.function }),
-                            select(columns.map((column) => [column.name, column.name]), take.column ?? "", (chosen) => update({ column: chosen }), { "aria-label": words.parts.column }),
+                            select(
+                                functions.map((one) => [
+                                    one,
+                                    words.functions[one as keyof typeof words.functions] ?? one,
+                                ]),
+                                take.function,
+                                (chosen) => update({ function: chosen }),
+                                { "aria-label": words.parts.function },
+                            ),
+                            select(
+                                columns.map((column) => [column.name, column.name]),
+                                take.column ?? "",
+                                (chosen) => update({ column: chosen }),
+                                { "aria-label": words.parts.column },
+                            ),
                             name,
-                            button("", () => set(part.name, takes.filter((_, at) => at !== index)), { small: true, kind: "quiet", icon: "close", label: words.remove_step }),
+                            button(
+                                "",
+                                () =>
+                                    set(
+                                        part.name,
+                                        takes.filter((_, at) => at !== index),
+                                    ),
+                                { small: true, kind: "quiet", icon: "close", label: words.remove_step },
+                            ),
                         );
                     }),
-                    h("div", null, button(words.add_take, () => set(part.name, [...takes, { function: "p99", column: columns.find((column) => column.type === "number")?.name ?? "", as: undefined }]), { small: true, icon: "plus" })),
+                    h(
+                        "div",
+                        null,
+                        button(
+                            words.add_take,
+                            () =>
+                                set(part.name, [
+                                    ...takes,
+                                    {
+                                        function: "p99",
+                                        column: columns.find((column) => column.type === "number")?.name ?? "",
+                                        as: undefined,
+                                    },
+                                ]),
+                            { small: true, icon: "plus" },
+                        ),
+                    ),
                 );
             }
             case "order": {
-                const order = (value as { column: string; descending?: boolean }[] | undefined)?.[0] ?? { column: "", descending: true };
-                return h("div", { class: "row end" }, field(label("column"), select(columns.map((column) => [column.name, column.name]), order.column, (chosen) => set(part.name, [{ ...order, column: chosen }]))), field(words.parts.order, select([["down", words.descending], ["up", words.ascending]], order.descending ? "down" : "up", (chosen) => set(part.name, [{ ...order, descending: chosen === "down" }]))));
+                const order = (value as { column: string; descending?: boolean }[] | undefined)?.[0] ?? {
+                    column: "",
+                    descending: true,
+                };
+                return h(
+                    "div",
+                    { class: "row end" },
+                    field(
+                        label("column"),
+                        select(
+                            columns.map((column) => [column.name, column.name]),
+                            order.column,
+                            (chosen) => set(part.name, [{ ...order, column: chosen }]),
+                        ),
+                    ),
+                    field(
+                        words.parts.order,
+                        select(
+                            [
+                                ["down", words.descending],
+                                ["up", words.ascending],
+                            ],
+                            order.descending ? "down" : "up",
+                            (chosen) => set(part.name, [{ ...order, descending: chosen === "down" }]),
+                        ),
+                    ),
+                );
             }
             default: {
-                const box = input({ class: part.kind === "expression" ? "mono" : "", value: listed(value), list: part.kind === "expression" ? undefined : undefined, placeholder: part.kind === "expression" ? "fct_ns > 1ms and bytes < 10KB" : "", on: { change: () => set(part.name, box.value.trim()) } });
+                const box = input({
+                    class: part.kind === "expression" ? "mono" : "",
+                    value: listed(value),
+                    list: part.kind === "expression" ? undefined : undefined,
+                    placeholder: part.kind === "expression" ? "fct_ns > 1ms and bytes < 10KB" : "",
+                    on: { change: () => set(part.name, box.value.trim()) },
+                });
                 const made_field = field(label(part.name), box);
                 if (part.kind === "expression") {
                     made_field.classList.add("wide-field");

@@ -47,14 +47,22 @@ async function source_of(place: Place, signal: AbortSignal): Promise<Source> {
     const words = t().editor;
     if (kind === "library" && name) {
         const item = await api.get<LibraryItem>(`library/${library_path(name)}`, undefined, signal);
-        return { text: item.yaml ?? "", title: item.name, lead: item.question, document: null, from_library: item.name };
+        return {
+            text: item.yaml ?? "",
+            title: item.name,
+            lead: item.question,
+            document: null,
+            from_library: item.name,
+        };
     }
     if (kind === "document" && name) {
         const document = await api.get<SavedDocument<{ yaml: string }>>(`documents/${name}`, undefined, signal);
         return { text: document.body.yaml, title: document.name, lead: words.saved_scenario, document };
     }
     if (kind === "run" && name) {
-        const text = await (await call("GET", `runs/${encodeURIComponent(name)}/files/scenario.yaml`, { signal })).text();
+        const text = await (
+            await call("GET", `runs/${encodeURIComponent(name)}/files/scenario.yaml`, { signal })
+        ).text();
         return { text, title: words.of_run(name), lead: "", document: null };
     }
     if (kind === "draft") {
@@ -142,7 +150,7 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
     });
 
     const draw_form = () => {
-        const focused = (document.activeElement as HTMLElement | null)?.dataset["path"];
+        const focused = (document.activeElement as HTMLElement | null)?.dataset.path;
         const scrolled = form_place.scrollTop;
         fill(form_place, scenario_form({ text: code.text(), parameters: known, apply: code.apply, faults }));
         form_place.scrollTop = scrolled;
@@ -157,13 +165,46 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
             return;
         }
         const lines = [
-            ...checked.errors.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0)).map((fault) => ({ line: fault.line ?? 0, column: fault.column, warning: false, text: fault.expected && !fault.message.includes(fault.expected) ? `${fault.message} (${t().errors.expected}: ${fault.expected})` : fault.message })),
-            ...checked.warnings.map((fault) => ({ line: fault.line ?? 0, column: undefined, warning: true, text: fault.message })),
+            ...checked.errors
+                .toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0))
+                .map((fault) => ({
+                    line: fault.line ?? 0,
+                    column: fault.column,
+                    warning: false,
+                    text:
+                        fault.expected && !fault.message.includes(fault.expected)
+                            ? `${fault.message} (${t().errors.expected}: ${fault.expected})`
+                            : fault.message,
+                })),
+            ...checked.warnings.map((fault) => ({
+                line: fault.line ?? 0,
+                column: undefined,
+                warning: true,
+                text: fault.message,
+            })),
         ];
         fill(
             verdict,
-            checked.errors.length === 0 ? h("div", { class: "verdict-ok" }, "✓ ", words.sound) : h("div", { class: "verdict-bad" }, words.faults(checked.errors.length)),
-            lines.map((fault) => h("button", { type: "button", class: `fault-line ${fault.warning ? "warning" : ""}`, on: { click: () => (set_mode("text"), code.go_to(fault.line || 1, fault.column)) } }, fault.line > 0 ? h("span", { class: "number fault-place" }, words.line(fault.line)) : null, fault.text)),
+            checked.errors.length === 0
+                ? h("div", { class: "verdict-ok" }, "✓ ", words.sound)
+                : h("div", { class: "verdict-bad" }, words.faults(checked.errors.length)),
+            lines.map((fault) =>
+                h(
+                    "button",
+                    {
+                        type: "button",
+                        class: `fault-line ${fault.warning ? "warning" : ""}`,
+                        on: {
+                            click: () => {
+                                set_mode("text");
+                                code.go_to(fault.line || 1, fault.column);
+                            },
+                        },
+                    },
+                    fault.line > 0 ? h("span", { class: "number fault-place" }, words.line(fault.line)) : null,
+                    fault.text,
+                ),
+            ),
         );
     };
 
@@ -173,7 +214,12 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
             (answer) => {
                 checked = answer;
                 faults = answer.errors;
-                code.show_faults([...answer.errors.map((one) => ({ ...one, line: one.line ?? 1 })), ...answer.warnings.filter((one) => one.line).map((one) => ({ line: one.line!, message: one.message, warning: true }))]);
+                code.show_faults([
+                    ...answer.errors.map((one) => ({ ...one, line: one.line ?? 1 })),
+                    ...answer.warnings
+                        .filter((one) => one.line)
+                        .map((one) => ({ line: one.line!, message: one.message, warning: true })),
+                ]);
                 draw_verdict();
                 draw_plan();
                 if (mode === "form") {
@@ -184,7 +230,9 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
                         (topology) => {
                             map.show(topology);
                             const hosts = topology.nodes.filter((node) => node.kind === "host").length;
-                            map_note.textContent = t().map.label(hosts, topology.nodes.length - hosts, topology.links.length) + (topology.left_out ? `; ${t().map.left_out(topology.left_out)}` : "");
+                            map_note.textContent =
+                                t().map.label(hosts, topology.nodes.length - hosts, topology.links.length) +
+                                (topology.left_out ? `; ${t().map.left_out(topology.left_out)}` : "");
                         },
                         (error: unknown) => {
                             if (!was_aborted(error)) {
@@ -215,7 +263,9 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
         return [
             split_seeds(seeds) === null && words.bad_seeds,
             named.some((row) => !row.path) && words.grid_without_path,
-            ...named.filter((row) => row.path && split_values(row.values).length === 0).map((row) => words.grid_without_values(row.path)),
+            ...named
+                .filter((row) => row.path && split_values(row.values).length === 0)
+                .map((row) => words.grid_without_values(row.path)),
             ...new Set(paths.filter((path, index) => path && paths.indexOf(path) < index).map(words.grid_twice)),
         ].filter((fault) => fault !== false);
     };
@@ -238,18 +288,48 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
         if (limits?.result_bytes && estimate?.result_bytes && estimate.result_bytes > limits.result_bytes) {
             over.push(words.over_disk(bytes(estimate.result_bytes), bytes(limits.result_bytes)));
         }
-        const part = (name: string, value: string, limit: string | null) => [h("dt", null, name), h("dd", { class: "number" }, value, limit ? h("span", { class: "muted" }, ` / ${limit}`) : null)];
+        const part = (name: string, value: string, limit: string | null) => [
+            h("dt", null, name),
+            h("dd", { class: "number" }, value, limit ? h("span", { class: "muted" }, ` / ${limit}`) : null),
+        ];
         fill(
             plan,
             estimate
                 ? h(
                       "dl",
                       { class: "pairs" },
-                      estimate.transfers ? part(words.traffic, words.transfers(count(estimate.transfers), estimate.until_ns ? nanoseconds(estimate.until_ns) : ""), null) : null,
+                      estimate.transfers
+                          ? part(
+                                words.traffic,
+                                words.transfers(
+                                    count(estimate.transfers),
+                                    estimate.until_ns ? nanoseconds(estimate.until_ns) : "",
+                                ),
+                                null,
+                            )
+                          : null,
                       estimate.packet_hops ? part(words.work, words.hops(count(estimate.packet_hops)), null) : null,
-                      estimate.wall_s !== undefined && estimate.wall_s !== null ? part(words.time, `≈ ${seconds(estimate.wall_s)}${total > 1 ? ` × ${total}` : ""}`, limits?.wall_s ? seconds(limits.wall_s) : null) : null,
-                      estimate.memory_bytes ? part(words.memory, `≈ ${bytes(estimate.memory_bytes)}`, limits?.memory_bytes ? bytes(limits.memory_bytes) : null) : null,
-                      estimate.result_bytes ? part(words.disk, `≈ ${bytes(estimate.result_bytes)}${total > 1 ? ` × ${total}` : ""}`, limits?.result_bytes ? bytes(limits.result_bytes) : null) : null,
+                      estimate.wall_s !== undefined && estimate.wall_s !== null
+                          ? part(
+                                words.time,
+                                `≈ ${seconds(estimate.wall_s)}${total > 1 ? ` × ${total}` : ""}`,
+                                limits?.wall_s ? seconds(limits.wall_s) : null,
+                            )
+                          : null,
+                      estimate.memory_bytes
+                          ? part(
+                                words.memory,
+                                `≈ ${bytes(estimate.memory_bytes)}`,
+                                limits?.memory_bytes ? bytes(limits.memory_bytes) : null,
+                            )
+                          : null,
+                      estimate.result_bytes
+                          ? part(
+                                words.disk,
+                                `≈ ${bytes(estimate.result_bytes)}${total > 1 ? ` × ${total}` : ""}`,
+                                limits?.result_bytes ? bytes(limits.result_bytes) : null,
+                            )
+                          : null,
                   )
                 : null,
             wrong.map((text) => note("bad", text)),
@@ -263,15 +343,84 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
     const path_list = h("datalist", { id: "grid-paths" });
     const draw_grid = () => {
         const own = find(outline(code.text()), ["parameters"])?.entries.map((entry) => entry.key) ?? [];
-        fill(path_list, [...own.map((name) => h("option", { value: name }, words.own_parameter)), ...known.all.filter((one: Parameter) => !/^(name|description|folder)$/.test(one.path)).map((one) => h("option", { value: one.path.startsWith("traffic.") ? one.path.replace("traffic.", "traffic[0].") : one.path }, one.help.slice(0, 70)))]);
+        fill(path_list, [
+            ...own.map((name) => h("option", { value: name }, words.own_parameter)),
+            ...known.all
+                .filter((one: Parameter) => !/^(name|description|folder)$/.test(one.path))
+                .map((one) =>
+                    h(
+                        "option",
+                        {
+                            value: one.path.startsWith("traffic.")
+                                ? one.path.replace("traffic.", "traffic[0].")
+                                : one.path,
+                        },
+                        one.help.slice(0, 70),
+                    ),
+                ),
+        ]);
         fill(
             grid_place,
             rows.map((row, index) => {
-                const path = input({ value: row.path, class: "mono", list: "grid-paths", placeholder: "nic.cache.l1.bytes", "aria-label": words.grid_path, on: { change: () => ((row.path = path.value.trim()), draw_plan()) } });
-                const values = input({ value: row.values, class: "mono", placeholder: "64KB, 128KB, 256KB", "aria-label": words.grid_values, on: { input: () => ((row.values = values.value), draw_plan()) } });
-                return h("div", { class: "grid-line" }, path, values, button("", () => (rows.splice(index, 1), draw_grid(), draw_plan()), { kind: "quiet", icon: "close", label: words.remove_setting(row.path || words.grid_path) }));
+                const path = input({
+                    value: row.path,
+                    class: "mono",
+                    list: "grid-paths",
+                    placeholder: "nic.cache.l1.bytes",
+                    "aria-label": words.grid_path,
+                    on: {
+                        change: () => {
+                            row.path = path.value.trim();
+                            draw_plan();
+                        },
+                    },
+                });
+                const values = input({
+                    value: row.values,
+                    class: "mono",
+                    placeholder: "64KB, 128KB, 256KB",
+                    "aria-label": words.grid_values,
+                    on: {
+                        input: () => {
+                            row.values = values.value;
+                            draw_plan();
+                        },
+                    },
+                });
+                return h(
+                    "div",
+                    { class: "grid-line" },
+                    path,
+                    values,
+                    button(
+                        "",
+                        () => {
+                            rows.splice(index, 1);
+                            draw_grid();
+                            draw_plan();
+                        },
+                        {
+                            kind: "quiet",
+                            icon: "close",
+                            label: words.remove_setting(row.path || words.grid_path),
+                        },
+                    ),
+                );
             }),
-            h("div", { class: "row" }, button(words.add_grid, () => (rows.push({ path: "", values: "" }), draw_grid(), grid_place.querySelectorAll("input")[(rows.length - 1) * 2]?.focus()), { small: true, icon: "plus" }), rows.length > 0 ? h("span", { class: "muted small" }, words.grid_hint) : null),
+            h(
+                "div",
+                { class: "row" },
+                button(
+                    words.add_grid,
+                    () => {
+                        rows.push({ path: "", values: "" });
+                        draw_grid();
+                        grid_place.querySelectorAll("input")[(rows.length - 1) * 2]?.focus();
+                    },
+                    { small: true, icon: "plus" },
+                ),
+                rows.length > 0 ? h("span", { class: "muted small" }, words.grid_hint) : null,
+            ),
         );
     };
 
@@ -293,7 +442,15 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
             }
         }
         const name = run_name.value.trim() || title_of(code.text()) || source.title;
-        const answer = await api.post<{ group: number; runs: { id: number }[] }>("runs", { name, yaml: code.text(), set: [], seeds: split_seeds(seeds), grid, shared, ...(source.from_library ? { library: source.from_library } : {}) });
+        const answer = await api.post<{ group: number; runs: { id: number }[] }>("runs", {
+            name,
+            yaml: code.text(),
+            set: [],
+            seeds: split_seeds(seeds),
+            grid,
+            shared,
+            ...(source.from_library ? { library: source.from_library } : {}),
+        });
         unsaved.drop();
         go(answer.runs.length === 1 ? link("run", answer.runs[0]!.id) : `${link("runs")}?group=${answer.group}`);
     };
@@ -301,11 +458,26 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
 
     const run_button = button(words.run, () => run(), { kind: "main-action" });
     const run_name = input({ placeholder: title_of(source.text) || source.title, "aria-label": words.run_name });
-    const seed_box = input({ value: seeds, class: "mono", "aria-label": words.seeds, on: { input: () => ((seeds = seed_box.value), draw_plan()) } });
+    const seed_box = input({
+        value: seeds,
+        class: "mono",
+        "aria-label": words.seeds,
+        on: {
+            input: () => {
+                seeds = seed_box.value;
+                draw_plan();
+            },
+        },
+    });
 
     const save = async (as_new: boolean) => {
         if (saved && !as_new) {
-            saved = await api.put<SavedDocument<{ yaml: string }>>(`documents/${saved.id}`, { name: saved.name, shared: saved.shared, version: saved.version, body: { yaml: code.text() } });
+            saved = await api.put<SavedDocument<{ yaml: string }>>(`documents/${saved.id}`, {
+                name: saved.name,
+                shared: saved.shared,
+                version: saved.version,
+                body: { yaml: code.text() },
+            });
             saved_text = code.text();
             unsaved.drop();
             draw_title();
@@ -314,15 +486,29 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
         }
         const name = input({ value: title_of(code.text()) || source.title, required: true });
         let public_too = false;
-        await sheet(words.save_as, [field(words.name, name), checkbox(t().common.share_with_all, false, (on) => (public_too = on))], {
-            text: words.save,
-            done: async () => {
-                const made = await api.post<{ id: number }>("documents", { kind: "scenario", name: name.value.trim(), shared: public_too, body: { yaml: code.text() } });
-                saved_text = code.text();
-                unsaved.drop();
-                go(link("edit", "document", made.id));
+        await sheet(
+            words.save_as,
+            [
+                field(words.name, name),
+                checkbox(t().common.share_with_all, false, (on) => {
+                    public_too = on;
+                }),
+            ],
+            {
+                text: words.save,
+                done: async () => {
+                    const made = await api.post<{ id: number }>("documents", {
+                        kind: "scenario",
+                        name: name.value.trim(),
+                        shared: public_too,
+                        body: { yaml: code.text() },
+                    });
+                    saved_text = code.text();
+                    unsaved.drop();
+                    go(link("edit", "document", made.id));
+                },
             },
-        });
+        );
     };
 
     const title = h("h1", null, source.title);
@@ -340,14 +526,51 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
             draw_form();
         }
     };
-    shortcut(scope, "Ctrl s", () => words.save, () => void save(false).catch((error: unknown) => toast(problem_text(error), { bad: true })));
-    shortcut(scope, "Ctrl Enter", () => words.run, () => void run().catch((error: unknown) => toast(problem_text(error), { bad: true })));
-    shortcut(scope, "e", () => words.text, () => (set_mode("text"), code.focus()));
-    shortcut(scope, "f", () => words.form, () => set_mode("form"));
+    shortcut(
+        scope,
+        "Ctrl s",
+        () => words.save,
+        () => void save(false).catch((error: unknown) => toast(problem_text(error), { bad: true })),
+    );
+    shortcut(
+        scope,
+        "Ctrl Enter",
+        () => words.run,
+        () => void run().catch((error: unknown) => toast(problem_text(error), { bad: true })),
+    );
+    shortcut(
+        scope,
+        "e",
+        () => words.text,
+        () => {
+            set_mode("text");
+            code.focus();
+        },
+    );
+    shortcut(
+        scope,
+        "f",
+        () => words.form,
+        () => set_mode("form"),
+    );
 
-    const kept_note: HTMLElement | null = kept && kept.text !== source.text
-        ? note("", words.unsaved, " ", button(words.discard, () => ((saved = source.document), code.set_text(source.text), kept_note?.remove()), { small: true }))
-        : null;
+    const kept_note: HTMLElement | null =
+        kept && kept.text !== source.text
+            ? note(
+                  "",
+                  words.unsaved,
+                  " ",
+                  button(
+                      words.discard,
+                      () => {
+                          saved = source.document;
+                          code.set_text(source.text);
+                          kept_note?.remove();
+                      },
+                      { small: true },
+                  ),
+              )
+            : null;
     set_mode(mode);
     draw_title();
     draw_verdict();
@@ -361,14 +584,42 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
         h(
             "header",
             { class: "view-head" },
-            h("div", { class: "words" }, h("a", { href: link("simulate"), class: "small" }, "← ", t().shelf.title), title, source.lead ? h("p", { class: "lead" }, source.lead) : null),
-            h("div", { class: "tools" }, session.may_run ? [button(words.save, () => save(false), { icon: "save" }), saved ? button(words.save_as, () => save(true)) : null] : null),
+            h(
+                "div",
+                { class: "words" },
+                h("a", { href: link("simulate"), class: "small" }, "← ", t().shelf.title),
+                title,
+                source.lead ? h("p", { class: "lead" }, source.lead) : null,
+            ),
+            h(
+                "div",
+                { class: "tools" },
+                session.may_run
+                    ? [
+                          button(words.save, () => save(false), { icon: "save" }),
+                          saved ? button(words.save_as, () => save(true)) : null,
+                      ]
+                    : null,
+            ),
         ),
         kept_note,
         h(
             "div",
             { class: "bench" },
-            h("section", { class: "card flush bench-text", "aria-label": words.scenario }, h("header", null, h("div", { class: "row tight" }, text_tab, form_tab), h("span", { class: "grow" }), h("span", { class: "muted small" }, words.keys)), code.element, form_place, verdict),
+            h(
+                "section",
+                { class: "card flush bench-text", "aria-label": words.scenario },
+                h(
+                    "header",
+                    null,
+                    h("div", { class: "row tight" }, text_tab, form_tab),
+                    h("span", { class: "grow" }),
+                    h("span", { class: "muted small" }, words.keys),
+                ),
+                code.element,
+                form_place,
+                verdict,
+            ),
             h(
                 "div",
                 { class: "stack bench-side" },
@@ -380,10 +631,22 @@ export async function workbench_view(scope: Scope, place: Place): Promise<Child>
                     h(
                         "div",
                         { class: "stack" },
-                        h("div", { class: "row top" }, h("div", { class: "grow" }, field(words.run_name, run_name)), h("div", { class: "grow" }, field(words.seeds, seed_box, words.seeds_hint))),
+                        h(
+                            "div",
+                            { class: "row top" },
+                            h("div", { class: "grow" }, field(words.run_name, run_name)),
+                            h("div", { class: "grow" }, field(words.seeds, seed_box, words.seeds_hint)),
+                        ),
                         h("div", null, h("div", { class: "label-text" }, words.grid), path_list, grid_place),
                         plan,
-                        h("div", { class: "row" }, run_button, checkbox(t().common.share_with_all, false, (on) => (shared = on))),
+                        h(
+                            "div",
+                            { class: "row" },
+                            run_button,
+                            checkbox(t().common.share_with_all, false, (on) => {
+                                shared = on;
+                            }),
+                        ),
                         session.may_run ? null : note("warn", words.viewer),
                     ),
                 ),
