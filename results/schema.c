@@ -3,6 +3,7 @@
 #include "results/schema.h"
 
 #include "nic/reports.h"
+#include "results/json_text.h"
 #include "results/summary.h"
 #include "results/tables.h"
 #include "world/attributes.h"
@@ -14,11 +15,23 @@
 
 #define DEPTH_MAX 8u
 
-static void put(json_t *object, const char *key, const char *text)
+// Adds a string to an object, unless it is empty.
+static void put(results_json_text_t *object, const char *key, const char *text)
 {
     if (text != NULL && text[0] != '\0') {
-        json_object_set_new(object, key, json_string(text));
+        results_json_text_add(object, key, text);
     }
+}
+
+// Returns the text as a tree and frees it.
+static json_t *tree_of(results_json_text_t *json)
+{
+    json_error_t error;
+    char *const text = results_json_text_finish(json);
+    json_t *const tree = json_loads(text, 0, &error);
+    SIM_CHECKF(tree != NULL, "the schema is not JSON: %s", error.text);
+    sim_free(text);
+    return tree;
 }
 
 // -- parameters
@@ -54,76 +67,108 @@ static const char *type_name(sim_attr_type_t type)
     return "";
 }
 
-json_t *results_words_json(const char *words)
+static void put_words(results_json_text_t *object, const char *key, const char *words)
 {
-    json_t *const list = json_array();
+    results_json_text_begin(object, key, '[');
     for (const char *p = words; *p != '\0';) {
         const size_t size = strcspn(p, "|");
-        json_array_append_new(list, json_stringn(p, size));
+        results_json_text_add_part(object, NULL, p, size);
         p += size + (p[size] == '|');
     }
-    return list;
+    results_json_text_end(object, ']');
+}
+
+json_t *results_words_json(const char *words)
+{
+    results_json_text_t json = {0};
+    put_words(&json, NULL, words);
+    return tree_of(&json);
+}
+
+// Adds the names of the parts that an attribute chooses from, if it names a part.
+static void put_names(results_json_text_t *object,
+                      const char *key,
+                      const world_registry_t *registry,
+                      const char *path,
+                      const char *default_text)
+{
+    const char **names = NULL;
+    const size_t count = world_choices(registry, path, default_text, &names);
+    if (count > 0) {
+        results_json_text_begin(object, key, '[');
+        for (size_t i = 0; i < count; i++) {
+            results_json_text_add(object, NULL, names[i]);
+        }
+        results_json_text_end(object, ']');
+    }
+    sim_free((void *)names);
 }
 
 json_t *results_names_json(const world_registry_t *registry,
                            const char *path,
                            const char *default_text)
 {
-    const char **names = NULL;
-    const size_t count = world_choices(registry, path, default_text, &names);
-    json_t *const list = count > 0 ? json_array() : NULL;
-    for (size_t i = 0; i < count; i++) {
-        json_array_append_new(list, json_string(names[i]));
-    }
-    sim_free((void *)names);
-    return list;
+    results_json_text_t json = {0};
+    put_names(&json, NULL, registry, path, default_text);
+    return json.text != NULL ? tree_of(&json) : NULL;
 }
 
-static json_t *attr_json(const world_registry_t *registry,
-                         const sim_attr_table_t *table,
-                         const sim_attr_t *attr)
+static void put_attr(results_json_text_t *list,
+                     const world_registry_t *registry,
+                     const sim_attr_table_t *table,
+                     const sim_attr_t *attr)
 {
-    json_t *const object = json_object();
-    put(object, "path", attr->path);
-    put(object, "type", type_name(attr->type));
-    put(object, "scope", table->scope);
-    json_object_set_new(object, "default", json_string(attr->default_text));
-    put(object, "min", attr->min_text);
-    put(object, "max", attr->max_text);
-    json_t *const choices = attr->choices != NULL
-                                ? results_words_json(attr->choices)
-                                : results_names_json(registry, attr->path, attr->default_text);
-    if (choices != NULL) {
-        json_object_set_new(object, "choices", choices);
+    results_json_text_begin(list, NULL, '{');
+    put(list, "path", attr->path);
+    put(list, "type", type_name(attr->type));
+    put(list, "scope", table->scope);
+    if (attr->default_text != NULL) {
+        results_json_text_add(list, "default", attr->default_text);
+    }
+    put(list, "min", attr->min_text);
+    put(list, "max", attr->max_text);
+    if (attr->choices != NULL) {
+        put_words(list, "choices", attr->choices);
+    } else {
+        put_names(list, "choices", registry, attr->path, attr->default_text);
     }
     if (attr->auto_ok) {
-        json_object_set_new(object, "auto", json_true());
+        results_json_text_add_raw(list, "auto", "true");
     }
-    put(object, "help", attr->help);
-    return object;
+    put(list, "help", attr->help);
+    results_json_text_end(list, '}');
+}
+
+static void put_parameters(results_json_text_t *json,
+                           const char *key,
+                           const world_registry_t *registry)
+{
+    const sim_attr_table_t **tables = NULL;
+    const size_t count = world_attr_tables(registry, &tables);
+    results_json_text_begin(json, key, '[');
+    for (size_t t = 0; t < count; t++) {
+        for (size_t i = 0; i < tables[t]->count; i++) {
+            put_attr(json, registry, tables[t], &tables[t]->attrs[i]);
+        }
+    }
+    results_json_text_end(json, ']');
+    sim_free((void *)tables);
 }
 
 json_t *results_parameters_json(const world_registry_t *registry)
 {
-    const sim_attr_table_t **tables = NULL;
-    const size_t count = world_attr_tables(registry, &tables);
-    json_t *const list = json_array();
-    for (size_t t = 0; t < count; t++) {
-        for (size_t i = 0; i < tables[t]->count; i++) {
-            json_array_append_new(list, attr_json(registry, tables[t], &tables[t]->attrs[i]));
-        }
-    }
-    sim_free((void *)tables);
-    return list;
+    results_json_text_t json = {0};
+    put_parameters(&json, NULL, registry);
+    return tree_of(&json);
 }
 
 // -- tables
 
-static json_t *table_json(const results_table_t *table)
+static void put_table(results_json_text_t *json, const results_table_t *table)
 {
-    json_t *const object = json_object();
-    put(object, "help", table->help);
-    json_t *const columns = json_array();
+    results_json_text_begin(json, table->file_name, '{');
+    put(json, "help", table->help);
+    results_json_text_begin(json, "columns", '[');
     for (size_t i = 0; i < table->count; i++) {
         const results_column_t *const column = &table->columns[i];
         for (unsigned p = 0; p < (column->per_class ? NET_PRIORITIES : 1); p++) {
@@ -132,115 +177,167 @@ static json_t *table_json(const results_table_t *table)
                 mark == NULL
                     ? sim_strdup(column->name)
                     : sim_format("%.*s%u%s", (int)(mark - column->name), column->name, p, mark + 2);
-            json_t *const entry = json_object();
-            put(entry, "name", name);
-            put(entry, "unit", column->unit);
-            put(entry, "help", column->help);
-            json_array_append_new(columns, entry);
+            results_json_text_begin(json, NULL, '{');
+            put(json, "name", name);
+            put(json, "unit", column->unit);
+            put(json, "help", column->help);
+            results_json_text_end(json, '}');
             sim_free(name);
         }
     }
-    json_object_set_new(object, "columns", columns);
-    return object;
+    results_json_text_end(json, ']');
+    results_json_text_end(json, '}');
 }
 
 // -- summary.json, as a JSON Schema
 
-static json_t *described(const char *type, const char *unit, const char *help)
+// Begins an object that describes a value; the caller adds to it and ends it.
+static void begin_described(results_json_text_t *json,
+                            const char *key,
+                            const char *type,
+                            const char *unit,
+                            const char *help)
 {
-    json_t *const object = json_object();
-    put(object, "type", type);
-    put(object, "unit", unit);
-    put(object, "description", help);
-    return object;
+    results_json_text_begin(json, key, '{');
+    put(json, "type", type);
+    put(json, "unit", unit);
+    put(json, "description", help);
 }
 
-static json_t *kind_json(sim_report_kind_t kind, const char *unit, const char *help)
+// Begins the description of a value that has one of two types.
+static void begin_either(results_json_text_t *json,
+                         const char *key,
+                         const char *types,
+                         const char *unit,
+                         const char *help)
+{
+    begin_described(json, key, NULL, unit, help);
+    put_words(json, "type", types);
+}
+
+static void begin_kind(results_json_text_t *json,
+                       const char *key,
+                       sim_report_kind_t kind,
+                       const char *unit,
+                       const char *help)
 {
     switch (kind) {
     case SIM_REPORT_U64:
-    case SIM_REPORT_U32: {
-        json_t *const object = described(NULL, unit, help); // as text beyond 2^63
-        json_object_set_new(object, "type", json_pack("[ss]", "integer", "string"));
-        return object;
-    }
-    case SIM_REPORT_REAL: {
-        json_t *const object = described(NULL, unit, help);
-        json_object_set_new(object, "type", json_pack("[ss]", "number", "null"));
-        return object;
-    }
+    case SIM_REPORT_U32:
+        begin_either(json, key, "integer|string", unit, help); // as text beyond 2^63
+        return;
+    case SIM_REPORT_REAL:
+        begin_either(json, key, "number|null", unit, help);
+        return;
     case SIM_REPORT_BOOL:
-        return described("boolean", unit, help);
-    case SIM_REPORT_STRING: {
-        json_t *const object = described(NULL, unit, help);
-        json_object_set_new(object, "type", json_pack("[ss]", "string", "null"));
-        return object;
-    }
+        begin_described(json, key, "boolean", unit, help);
+        return;
+    case SIM_REPORT_STRING:
+        begin_either(json, key, "string|null", unit, help);
+        return;
     case SIM_REPORT_OBJECT:
     case SIM_REPORT_PART:
-        return described("object", unit, help);
+        begin_described(json, key, "object", unit, help);
+        return;
     case SIM_REPORT_LIST:
-        return described("array", unit, help);
+        begin_described(json, key, "array", unit, help);
+        return;
     }
-    return described(NULL, unit, help);
+    begin_described(json, key, NULL, unit, help);
 }
 
-static json_t *report_json(const sim_report_table_t *table, unsigned depth)
+static void put_report(results_json_text_t *json,
+                       const char *key,
+                       const sim_report_table_t *table,
+                       unsigned depth)
 {
     SIM_CHECK(depth < DEPTH_MAX);
-    json_t *const properties = json_object();
+    results_json_text_begin(json, key, '{');
     for (size_t i = 0; i < table->count; i++) {
         const sim_report_row_t *const row = &table->rows[i];
-        json_t *const entry = kind_json(row->kind, row->unit, row->help);
-        json_t *items = entry;
+        begin_kind(json, row->name, row->kind, row->unit, row->help);
         if (row->kind == SIM_REPORT_LIST) {
-            items = kind_json(row->of, "", "");
-            json_object_set_new(entry, "items", items);
+            begin_kind(json, "items", row->of, "", "");
         }
         if (row->table != NULL) {
-            json_object_set_new(items, "properties", report_json(row->table, depth + 1));
+            put_report(json, "properties", row->table, depth + 1);
         }
-        json_object_set_new(properties, row->name, entry);
+        if (row->kind == SIM_REPORT_LIST) {
+            results_json_text_end(json, '}');
+        }
+        results_json_text_end(json, '}');
     }
-    return properties;
+    results_json_text_end(json, '}');
 }
 
-static json_t *summary_json(const world_registry_t *registry)
+// Returns the length of a path's group ("packets" of "packets.created"), 0 if it has none.
+static size_t group_size(const char *path)
 {
-    json_t *const properties = json_object();
+    const char *const dot = strchr(path, '.');
+    return dot != NULL ? (size_t)(dot - path) : 0;
+}
+
+static bool same_group(const char *a, const char *b)
+{
+    return group_size(a) == group_size(b) && strncmp(a, b, group_size(a)) == 0;
+}
+
+static void put_field(results_json_text_t *json,
+                      const char *key,
+                      const results_summary_field_t *field)
+{
+    begin_described(json, key, NULL, field->unit, field->help);
+    results_json_text_end(json, '}');
+}
+
+// Adds the group of a field with all its fields, unless a field before it was of that group.
+static void put_group(results_json_text_t *json, const results_summary_field_t *first)
+{
+    for (const results_summary_field_t *field = results_summary_fields; field < first; field++) {
+        if (same_group(field->path, first->path)) {
+            return;
+        }
+    }
+    const size_t size = group_size(first->path);
+    char *const group = sim_format("%.*s", (int)size, first->path);
+    begin_described(json, group, "object", "", "");
+    results_json_text_begin(json, "properties", '{');
+    for (const results_summary_field_t *field = first; field->path != NULL; field++) {
+        if (same_group(field->path, first->path)) {
+            put_field(json, field->path + size + 1, field);
+        }
+    }
+    results_json_text_end(json, '}');
+    results_json_text_end(json, '}');
+    sim_free(group);
+}
+
+static void put_summary(results_json_text_t *json, const world_registry_t *registry)
+{
+    begin_described(json, "summary", "object", "", "summary.json");
+    results_json_text_begin(json, "properties", '{');
     for (const results_summary_field_t *field = results_summary_fields; field->path != NULL;
          field++) {
-        json_t *into = properties;
-        const char *const dot = strchr(field->path, '.');
-        if (dot != NULL) {
-            char *const group = sim_format("%.*s", (int)(dot - field->path), field->path);
-            json_t *object = json_object_get(properties, group);
-            if (object == NULL) {
-                object = described("object", "", "");
-                json_object_set_new(object, "properties", json_object());
-                json_object_set_new(properties, group, object);
-            }
-            into = json_object_get(object, "properties");
-            sim_free(group);
+        if (group_size(field->path) > 0) {
+            put_group(json, field);
+        } else {
+            put_field(json, field->path, field);
         }
-        const char *const key = dot != NULL ? dot + 1 : field->path;
-        json_object_set_new(into, key, described(NULL, field->unit, field->help));
     }
-    json_t *const apps = json_object();
+    results_json_text_end(json, '}');
+    results_json_text_begin(json, "apps_by_kind", '{');
     for (const app_ops_t *const *ops = world_registry_apps(registry); *ops != NULL; ops++) {
         if ((*ops)->report != NULL) {
-            json_object_set_new(apps, (*ops)->name, report_json((*ops)->report, 0));
+            put_report(json, (*ops)->name, (*ops)->report, 0);
         }
     }
-    json_t *const nics = json_object();
+    results_json_text_end(json, '}');
+    results_json_text_begin(json, "nics_by_part", '{');
     for (const nic_report_info_t *info = nic_report_infos; info->name != NULL; info++) {
-        json_object_set_new(nics, info->name, report_json(info->table, 0));
+        put_report(json, info->name, info->table, 0);
     }
-    json_t *const schema = described("object", "", "summary.json");
-    json_object_set_new(schema, "properties", properties);
-    json_object_set_new(schema, "apps_by_kind", apps);
-    json_object_set_new(schema, "nics_by_part", nics);
-    return schema;
+    results_json_text_end(json, '}');
+    results_json_text_end(json, '}');
 }
 
 // -- metrics of series
@@ -294,15 +391,16 @@ static void add_metric(const char *of,
                        bool per_class,
                        void *ctx)
 {
-    json_t *const entry = json_object();
-    put(entry, "of", of);
-    put(entry, "name", name);
-    put(entry, "unit", unit);
-    put(entry, "help", help);
+    results_json_text_t *const json = ctx;
+    results_json_text_begin(json, NULL, '{');
+    put(json, "of", of);
+    put(json, "name", name);
+    put(json, "unit", unit);
+    put(json, "help", help);
     if (per_class) {
-        json_object_set_new(entry, "per_class", json_true());
+        results_json_text_add_raw(json, "per_class", "true");
     }
-    json_array_append_new(ctx, entry);
+    results_json_text_end(json, '}');
 }
 
 typedef struct wanted_unit {
@@ -334,32 +432,36 @@ const char *results_metric_unit(const char *metric)
     return wanted.unit;
 }
 
+// Writes the whole schema; the caller finishes it.
+static results_json_text_t schema_of(const world_registry_t *registry)
+{
+    results_json_text_t json = {0};
+    results_json_text_begin(&json, NULL, '{');
+    put(&json, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    put(&json, "title", "results of rocesim");
+    put(&json, "version", ROCESIM_VERSION);
+    put_summary(&json, registry);
+    results_json_text_begin(&json, "tables", '{');
+    for (size_t i = 0; results_tables[i] != NULL; i++) {
+        put_table(&json, results_tables[i]);
+    }
+    results_json_text_end(&json, '}');
+    results_json_text_begin(&json, "metrics", '[');
+    each_metric(add_metric, &json);
+    results_json_text_end(&json, ']');
+    put_parameters(&json, "parameters", registry);
+    results_json_text_end(&json, '}');
+    return json;
+}
+
 json_t *results_schema_json(const world_registry_t *registry)
 {
-    json_t *const metrics = json_array();
-    each_metric(add_metric, metrics);
-    json_t *const tables = json_object();
-    for (size_t i = 0; results_tables[i] != NULL; i++) {
-        json_object_set_new(tables, results_tables[i]->file_name, table_json(results_tables[i]));
-    }
-    json_t *const schema = json_object();
-    put(schema, "$schema", "https://json-schema.org/draft/2020-12/schema");
-    put(schema, "title", "results of rocesim");
-    put(schema, "version", ROCESIM_VERSION);
-    json_object_set_new(schema, "summary", summary_json(registry));
-    json_object_set_new(schema, "tables", tables);
-    json_object_set_new(schema, "metrics", metrics);
-    json_object_set_new(schema, "parameters", results_parameters_json(registry));
-    return schema;
+    results_json_text_t json = schema_of(registry);
+    return tree_of(&json);
 }
 
 char *results_schema_text(const world_registry_t *registry)
 {
-    json_t *const schema = results_schema_json(registry);
-    char *const dumped = json_dumps(schema, JSON_COMPACT);
-    SIM_CHECK(dumped != NULL);
-    char *const text = sim_format("%s\n", dumped);
-    free(dumped);
-    json_decref(schema);
-    return text;
+    results_json_text_t json = schema_of(registry);
+    return results_json_text_finish(&json);
 }
