@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands a person types. The build itself is CMake's: see CMakePresets.json.
 
-.PHONY: all guidelines demo studio test test-slow check bench fuzz fmt tidy install wireshark clean
+.PHONY: all guidelines demo docs studio test test-slow check bench fuzz fmt tidy install wireshark clean
 .DEFAULT_GOAL := all
 
 # build/release/rocesim
@@ -18,6 +18,11 @@ demo:
 	@cmake --preset release >/dev/null
 	@cmake --build build/release --target rocesim_program
 	@scenarios/demo/run.sh
+
+# All pages as a site with a search field, in build/site; refuses dead links and unlisted pages.
+docs:
+	@tools/setup docs
+	@tools/docs
 
 # The studio: its libraries, its server, its page; then serves it until Ctrl-C. STUDIO="--data DIR".
 studio:
