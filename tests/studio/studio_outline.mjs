@@ -12,7 +12,9 @@ async function module_of(path) {
     await require("esbuild").build({ entryPoints: [path], outfile: bundle, bundle: true, format: "esm", logLevel: "error" });
     return import(pathToFileURL(bundle).href);
 }
-const { attribute_path, find, outline, place_at, remove_value, set_value } = await module_of("studio/page/src/editor/outline.ts");
+const { find, outline } = await module_of("studio/page/src/editor/outline.ts");
+const { attribute_path, place_at } = await module_of("studio/page/src/editor/place.ts");
+const { remove_value, set_value } = await module_of("studio/page/src/editor/change.ts");
 const { aligned } = await module_of("studio/page/src/plot/figure.ts");
 
 let failures = 0;
@@ -61,8 +63,8 @@ same(changed(text, remove_value(text, ["traffic", 0])), text.replace(/ {2}- pois
 // Places, | is the cursor.
 const place = (marked) => {
     const at = marked.indexOf("|");
-    const { path, key } = place_at(marked.replace("|", ""), at);
-    return [path, key];
+    const found = place_at(marked.replace("|", ""), at);
+    return found && [found.path, found.key];
 };
 same(place("sw|"), [[], null], "a name at the top");
 same(place("switch:\n  bu|"), [["switch"], null], "a name in a section");
@@ -71,6 +73,12 @@ same(place("switch:\n  pfc: {al|}"), [["switch", "pfc"], null], "a name in {}");
 same(place("nic: {congestion-control: d|}"), [["nic"], "congestion-control"], "a value in {}");
 same(place("traffic:\n  - poi|"), [["traffic", 0], null], "a name after a dash");
 same(place("switch:\n  ecn:\n    kmin: 1\nnic:\n  mt|"), [["nic"], null], "a name after a deeper section");
+same(place("switch:\n  bu|\n  pfc: {alpha: 1/8}"), [["switch"], null], "a name above another");
+same(place("traffic:\n  - incast: {to: host[0|"), [["traffic", 0, "incast"], "to"], "a pattern without its end");
+same(place("switch:\n  pfc: {priorities: [3, |]}"), [["switch", "pfc"], "priorities"], "an item of a list in []");
+same(place("traffic:\n  - incast:\n      to: host0\n  - poisson:\n      lo|"), [["traffic", 1, "poisson"], null], "a name in the second entry");
+same(place("seed: 1 # of the ru|n"), null, "a comment");
+same([...place_at("switch:\n  bu\n  ecn: {kmin: 4KB}", 12).existing], ["ecn"], "the other names of the section");
 
 // Every prefix of every scenario is read without an exception, and no change of nothing is made.
 let files = 0;
@@ -84,7 +92,8 @@ const walk = (folder) => {
             const whole = readFileSync(path, "utf8");
             for (let length = 0; length <= whole.length; length += 7) {
                 const part = whole.slice(0, length);
-                place_at(part, length, outline(part));
+                outline(part);
+                place_at(part, length);
             }
         }
     }

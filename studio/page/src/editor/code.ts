@@ -34,8 +34,9 @@ import {
 import { tags } from "@lezer/highlight";
 import { h, type Scope } from "../core/dom";
 import { t } from "../i18n/text";
-import { attribute_path, place_at, type Change } from "./outline";
+import type { Change } from "./change";
 import { range_text, units_of, type Parameters } from "./parameters";
+import { attribute_path, place_at } from "./place";
 
 // Colours of words: keys, values with units, patterns; exact for the YAML of scenarios, patterns included.
 const scenario_language = StreamLanguage.define<{ quote: string }>({
@@ -151,6 +152,9 @@ function about(name: string, help: string, range: string): HTMLElement {
 function complete_scenario(known: Parameters, context: CompletionContext): CompletionResult | null {
     const text = context.state.doc.toString();
     const place = place_at(text, context.pos);
+    if (!place) {
+        return null;
+    }
     const typed = text.slice(place.from, context.pos);
     if (!context.explicit && typed === "" && place.key === null) {
         return null;
@@ -216,6 +220,9 @@ function hover_help(known: Parameters): Extension {
         const text = view.state.doc.toString();
         const line = view.state.doc.lineAt(at);
         const place = place_at(text, Math.min(at, line.to));
+        if (!place) {
+            return null;
+        }
         let name = place.key;
         if (name === null) {
             const word = view.state.wordAt(at);

@@ -4,8 +4,10 @@ import { h, type Child } from "../core/dom";
 import type { Parameter } from "../core/types";
 import { t } from "../i18n/text";
 import { button, field, input, select } from "../ui/parts";
-import { attribute_path, find, outline, remove_value, set_value, type Change, type Path, type Value } from "./outline";
+import { remove_value, set_value, type Change } from "./change";
+import { find, outline, type Path, type Value } from "./outline";
 import { range_text, type Parameters } from "./parameters";
+import { attribute_path } from "./place";
 
 interface FormOptions {
     text: string;
